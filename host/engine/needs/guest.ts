@@ -1,0 +1,68 @@
+// What the engine needs of a hosting: entities that live in a guest, and endpoints that a guest
+// serves. Three hostings keep this interface (wasm, embedded, process), and one suite holds them to it.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from '../../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+
+export interface Guest {
+  readonly descriptor: ModuleDescriptor;
+  readonly entities: GuestEntities;
+  readonly endpoints: GuestEndpoints;
+  /** Ends every instance. Calls under way fail with a GuestFault. */
+  close(): Awaitable<void>;
+}
+
+export interface GuestEntities {
+  /** The entity in its empty state, or in the state of a snapshot. Throws GuestFault. */
+  open(entity: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity>;
+}
+
+/**
+ * One live entity. Calls never overlap: the engine makes the next when the last has come back.
+ * Each may throw GuestFault; then `lost` is true, for this entity and every other of its instance.
+ */
+export interface GuestEntity {
+  /** True once its instance was thrown away: close it, open it anew and fold the journal again. */
+  readonly lost: boolean;
+  /** Folds events in order. Answers what could not be decoded (the entity is then of no more use). */
+  apply(events: readonly StoredEvent[]): Awaitable<string | undefined>;
+  /** Decides, and leaves the state as it is. */
+  command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal>;
+  query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal>;
+  /** The present state as JSON text. */
+  snapshot(): Awaitable<string>;
+  close(): void;
+}
+
+export interface GuestEndpoints {
+  /**
+   * Runs the handler of a route. Requests may overlap. Throws GuestFault.
+   * `calls` serves the handler's imports and is used only until the answer.
+   */
+  handle(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Awaitable<EndpointResponse | Refusal>;
+}
+
+/** What a handler may reach while it runs: routing, journal and clock, and nothing else. */
+export interface HostCalls {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  nowMs(): number;
+  /** Sends a command or query and waits. Throws SvcError or GuestFault when it fails. */
+  call(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+    idempotencyKey: string | undefined,
+  ): Awaitable<Reply | Refusal>;
+  /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */
+  readEvents(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Awaitable<readonly (JournalRecord & { readonly kind: 'event' })[]>;
+}

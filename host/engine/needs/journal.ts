@@ -1,0 +1,28 @@
+// What the engine needs of a journal. Its key is (component, entity id, sequence number), unique:
+// a second writer loses by conflict, never silently. Every record also has a place in one global
+// order without gaps.
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { SvcError } from '../../model/svc-error.ts';
+
+export interface Journal {
+  /**
+   * Queues the records of one command: all of them are stored, or none. `settled` is called exactly
+   * once, later: without an argument when they are on disk, with the failure when they are not.
+   * Appends settle in the order in which they were queued. After a failed append of an entity, its
+   * later appends that were queued before `settled` was called fail too.
+   */
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: (failure?: SvcError) => void,
+  ): void;
+  /**
+   * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`. Only what is on
+   * disk. Rejects with SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   */
+  read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
+  /** `seq` of the entity's last deletion, 0 when it never was deleted. */
+  lastDeletion(entity: EntityRef): Promise<number>;
+  /** Waits for everything queued, then closes. */
+  close(): Promise<void>;
+}

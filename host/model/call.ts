@@ -1,0 +1,48 @@
+// What is said between a caller and a handler: the context of a call, and how it came out.
+// A refusal is a value. A fault or a failure is thrown (GuestFault, SvcError) and is none of these.
+import type { RefusalCode } from '@svc/contract';
+import type { StoredEvent } from './entity.ts';
+
+/** A value now, or later. Asking `instanceof Promise` keeps the fast path free of waiting. */
+export type Awaitable<T> = T | Promise<T>;
+
+export type Metadata = readonly (readonly [name: string, value: string])[];
+
+/** What a call knows beside its input, recorded by the runtime: the same context, the same result. */
+export interface CallContext {
+  /** Milliseconds since 1970-01-01T00:00:00Z, an integer. */
+  readonly nowMs: number;
+  /** 64 bits that seed the module's random numbers. */
+  readonly seed: bigint;
+  readonly metadata: Metadata;
+}
+
+export interface Reply {
+  readonly kind: 'reply';
+  /** JSON text. */
+  readonly json: string;
+}
+
+/** A request that was refused on purpose. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly code: RefusalCode | 'OTHER';
+  /** With code `OTHER`: the module's own word. */
+  readonly otherCode?: string;
+  readonly message: string;
+  /** JSON text for programs. */
+  readonly details?: string;
+}
+
+/** What a command wants to happen, all of it or nothing. */
+export interface Effect {
+  readonly kind: 'effect';
+  readonly events: readonly StoredEvent[];
+  readonly deleteEntity: boolean;
+  /** JSON text. */
+  readonly reply: string;
+}
+
+export function refusal(code: RefusalCode, message: string): Refusal {
+  return { kind: 'refusal', code, message };
+}

@@ -1,0 +1,31 @@
+// A request and a response of an endpoint, as the guest sees them.
+
+export type Body =
+  | { readonly kind: 'none' }
+  /** JSON or plain text; well-formed Unicode. */
+  | { readonly kind: 'json' | 'text'; readonly text: string }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+export interface EndpointRequest {
+  /** Index of the route in the descriptor, counted over all endpoints in order. */
+  readonly route: number;
+  /** In the order of the template, percent-decoded. */
+  readonly parameters: readonly string[];
+  /** Without the question mark. */
+  readonly query: string;
+  /** Names in lower case. */
+  readonly headers: HeaderList;
+  /** `internet`, `service <project>/<service>` or `local`. */
+  readonly caller: string;
+  readonly body: Body;
+}
+
+export interface EndpointResponse {
+  readonly kind: 'response';
+  /** 200 to 599. */
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Body;
+}

@@ -1,0 +1,29 @@
+// GuestFault: a module broke a rule or a limit. Its instance is thrown away; the caller learns only
+// that it happened (500, or 504 for fuel and time), the log learns the rest.
+
+/** Which rule or limit it was. */
+export type FaultCause =
+  | 'trap' // unreachable, abort, out of bounds, an import outside its phase
+  | 'fuel'
+  | 'time'
+  | 'memory'
+  | 'stack'
+  | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
+  | 'limit'; // too many or too large values: events, replies, calls
+
+export class GuestFault extends Error {
+  readonly faultCause: FaultCause;
+  /** The module's own last words, `abort: message at file:line:column`; for the log, never for a caller. */
+  readonly guestMessage: string | undefined;
+
+  constructor(
+    faultCause: FaultCause,
+    message: string,
+    options: { readonly guestMessage?: string; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'GuestFault';
+    this.faultCause = faultCause;
+    this.guestMessage = options.guestMessage;
+  }
+}

@@ -1,0 +1,48 @@
+// SvcError: a failure with a documented code. `docs/errors/<code>.md` says what it means and what
+// to do; a test holds this list against that folder.
+
+export const SVC_ERROR_CODES = [
+  // Admission of a module.
+  'SVC_MODULE_UNREADABLE',
+  'SVC_MODULE_NOT_WASM',
+  'SVC_MODULE_NOT_A_COMPONENT',
+  'SVC_MODULE_MALFORMED',
+  'SVC_MODULE_TOO_LARGE',
+  'SVC_MODULE_FOREIGN_IMPORT',
+  'SVC_MODULE_OTHER_VERSION',
+  'SVC_MODULE_NO_DESCRIPTOR',
+  'SVC_MODULE_BAD_DESCRIPTOR',
+  'SVC_MODULE_STRUCTURE',
+  'SVC_MODULE_UNSUPPORTED_CODE',
+  'SVC_MODULE_START_FAILED',
+  // The data folder and the journal.
+  'SVC_DATA_UNUSABLE',
+  'SVC_DATA_IN_USE',
+  'SVC_JOURNAL_NEWER',
+  'SVC_JOURNAL_CORRUPT',
+  'SVC_JOURNAL_UNAVAILABLE',
+  'SVC_EVENT_UNREADABLE',
+  // Serving.
+  'SVC_PORT_IN_USE',
+  'SVC_ADDRESS_UNAVAILABLE',
+  'SVC_OVERLOADED',
+  'SVC_STOPPING',
+  'SVC_ANSWER_TIMED_OUT',
+  'SVC_SHARD_FAILED',
+  // The command line and the settings.
+  'SVC_USAGE',
+  'SVC_SETTING_INVALID',
+  'SVC_BUILD_FAILED',
+] as const;
+export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
+
+export class SvcError extends Error {
+  readonly code: SvcErrorCode;
+
+  /** `message`: one sentence of what happened and where, and one of what to do. */
+  constructor(code: SvcErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? {} : { cause: options.cause });
+    this.name = 'SvcError';
+    this.code = code;
+  }
+}
