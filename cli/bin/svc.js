@@ -1,1 +1,41 @@
 #!/usr/bin/env node
+// Starts the command line on Node 26, which comes as the npm package `node`. Plain JavaScript, so
+// that any Node from 20 on can run it; when the running Node is new enough, it stays in this process.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR = 26;
+const main = join(dirname(dirname(fileURLToPath(import.meta.url))), 'main.ts');
+
+/** Path of the Node that the project depends on, or undefined when its install script never ran. */
+function packagedNode() {
+  try {
+    const folder = dirname(createRequire(import.meta.url).resolve('node/package.json'));
+    const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+    return existsSync(binary) ? binary : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
+  await import(main);
+} else {
+  const node = packagedNode();
+  if (node === undefined) {
+    process.stderr.write(
+      `svc: this is Node ${process.versions.node}, and svc needs Node ${NODE_MAJOR}, which the npm package ` +
+        `"node" brings. Its install script did not run: npm rebuild node --ignore-scripts=false\n`,
+    );
+    process.exit(1);
+  }
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
+}

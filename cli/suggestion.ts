@@ -1,0 +1,29 @@
+// Finds the word that a mistyped one was meant to be.
+
+/** Steps of one letter (added, dropped, changed, or two swapped) from one word to the other. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
+      let steps = Math.min(rows[i - 1]![j]! + 1, row[j - 1]! + 1, rows[i - 1]![j - 1]! + cost);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        steps = Math.min(steps, rows[i - 2]![j - 2]! + 1);
+      row.push(steps);
+    }
+    rows.push(row);
+  }
+  return rows[a.length]![b.length]!;
+}
+
+/** The candidate nearest to the word, when it is near enough to be what was meant. */
+export function closest(word: string, candidates: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const steps = distance(word.toLowerCase(), candidate);
+    if (steps < bestDistance) [best, bestDistance] = [candidate, steps];
+  }
+  return best;
+}

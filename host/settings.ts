@@ -1,0 +1,159 @@
+// Settings: the sole reader of the environment and of the host's flags. Every setting has one dotted
+// name; `svc.http.port` is also the variable SVC_HTTP_PORT and may be given as `--set svc.http.port=1`.
+// A flag goes before the environment, and that before the default. docs/reference/settings.md lists all.
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { SvcError } from './model/svc-error.ts';
+
+/** The numbers that a room can be set to, with their defaults: `{ answerTimeoutMs: 60_000 }`. */
+export type RoomDefaults = Readonly<Record<string, number>>;
+
+export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> {
+  /** Absolute path of the module. */
+  readonly moduleFile: string;
+  /** Name of the service: lower-case letters, digits and hyphens. */
+  readonly name: string;
+  /** Absolute path of the folder that holds the journal. */
+  readonly dataFolder: string;
+  readonly host: string;
+  /** 0 to 65535; 0 takes a free one. */
+  readonly port: number;
+  readonly logFormat: 'text' | 'json';
+  /** Each room's numbers, as they are set. */
+  readonly rooms: {
+    readonly [Room in keyof Rooms]: { readonly [Key in keyof Rooms[Room]]: number };
+  };
+}
+
+interface Surroundings {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stderrIsTerminal: boolean;
+}
+
+const flags = {
+  port: { type: 'string', dotted: 'svc.http.port' },
+  host: { type: 'string', dotted: 'svc.http.host' },
+  data: { type: 'string', dotted: 'svc.data' },
+  name: { type: 'string', dotted: 'svc.name' },
+  log: { type: 'string', dotted: 'svc.log' },
+} as const;
+const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
+
+/** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
+export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
+  { args, env, stderrIsTerminal }: Surroundings,
+  rooms: Rooms,
+): Settings<Rooms> {
+  const { moduleFile, given } = readFlags(args);
+  const known = new Set([
+    ...plainNames,
+    ...Object.entries(rooms).flatMap(([room, record]) =>
+      Object.keys(record).map((key) => dottedName(room, key)),
+    ),
+  ]);
+  for (const dotted of given.keys())
+    if (!known.has(dotted))
+      throw new SvcError(
+        'SVC_USAGE',
+        `There is no setting '${dotted}'. docs/reference/settings.md lists them.`,
+      );
+  const lookUp = (dotted: string): string | undefined =>
+    given.get(dotted) ?? env[variableName(dotted)];
+
+  const name = lookUp('svc.name') ?? nameFromFile(moduleFile);
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
+    throw invalid('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
+  const logFormat = lookUp('svc.log') ?? (stderrIsTerminal ? 'text' : 'json');
+  if (logFormat !== 'text' && logFormat !== 'json')
+    throw invalid('svc.log', logFormat, "'text' or 'json'");
+  return {
+    moduleFile: resolve(moduleFile),
+    name,
+    dataFolder: resolve(lookUp('svc.data') ?? join('.svc', name)),
+    host: lookUp('svc.http.host') ?? '127.0.0.1',
+    port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, 65_535),
+    logFormat,
+    rooms: Object.fromEntries(
+      Object.entries(rooms).map(([room, record]) => [
+        room,
+        Object.fromEntries(
+          Object.entries(record).map(([key, fallback]) => {
+            const dotted = dottedName(room, key);
+            return [key, readNumber(dotted, lookUp(dotted), fallback, Number.MAX_SAFE_INTEGER)];
+          }),
+        ),
+      ]),
+    ) as Settings<Rooms>['rooms'],
+  };
+}
+
+/** `http`, `answerTimeoutMs` → `svc.http.answer-timeout-ms` */
+export function dottedName(room: string, key: string): string {
+  return `svc.${room}.${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+/** `svc.http.answer-timeout-ms` → `SVC_HTTP_ANSWER_TIMEOUT_MS` */
+export function variableName(dotted: string): string {
+  return dotted.toUpperCase().replaceAll(/[.-]/g, '_');
+}
+
+function readFlags(args: readonly string[]) {
+  let parsed;
+  try {
+    parsed = parseArgs({
+      args: [...args],
+      options: { ...flags, set: { type: 'string', multiple: true } },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new SvcError(
+      'SVC_USAGE',
+      `${(error as Error).message} (svc run --help lists the options)`,
+    );
+  }
+  const [moduleFile, ...others] = parsed.positionals;
+  if (moduleFile === undefined || others.length > 0)
+    throw new SvcError(
+      'SVC_USAGE',
+      `svc run takes one MODULE.wasm, and found ${parsed.positionals.length === 0 ? 'none' : parsed.positionals.join(' ')}.`,
+    );
+  const given = new Map<string, string>();
+  for (const assignment of parsed.values.set ?? []) {
+    const equals = assignment.indexOf('=');
+    if (equals < 0)
+      throw new SvcError('SVC_USAGE', `--set takes NAME=VALUE, and found '${assignment}'.`);
+    given.set(assignment.slice(0, equals), assignment.slice(equals + 1));
+  }
+  for (const [flag, { dotted }] of Object.entries(flags)) {
+    const value = parsed.values[flag as keyof typeof flags];
+    if (value !== undefined) given.set(dotted, value);
+  }
+  return { moduleFile, given };
+}
+
+function nameFromFile(moduleFile: string): string {
+  const plain = basename(moduleFile, '.wasm')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
+  return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
+}
+
+function readNumber(
+  dotted: string,
+  text: string | undefined,
+  fallback: number,
+  max: number,
+): number {
+  if (text === undefined) return fallback;
+  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= max)) throw invalid(dotted, text, `a whole number from 0 to ${max}`);
+  return value;
+}
+
+function invalid(dotted: string, found: string, wanted: string): SvcError {
+  return new SvcError(
+    'SVC_SETTING_INVALID',
+    `The setting ${dotted} (environment: ${variableName(dotted)}) takes ${wanted}, and found '${found}'.`,
+  );
+}

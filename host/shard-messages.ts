@@ -1,0 +1,23 @@
+// What the main thread and a shard say to each other.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { SvcErrorCode } from './model/svc-error.ts';
+
+export interface LogEntry {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type FromShard =
+  /** The module passed admission; nothing of it has run, and nothing on disk was touched. */
+  | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
+  | { readonly kind: 'listening'; readonly address: Address }
+  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }
+  | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** Everything in flight is finished. */
+  | { readonly kind: 'stopped' };

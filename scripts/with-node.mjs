@@ -1,0 +1,80 @@
+// Runs one of the project's TypeScript files on the Node that the project installs as a package.
+// Usage: node scripts/with-node.mjs FILE.ts [ARGUMENT ...]
+// Plain JavaScript for any Node from 20 on: it is what makes sure of the install in the first place.
+// It installs when package-lock.json or a package.json changed since the last install, and else nothing.
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const NODE_MAJOR = 26;
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const binaries = join(root, 'node_modules', '.bin');
+const node = join(
+  root,
+  'node_modules',
+  'node',
+  'bin',
+  process.platform === 'win32' ? 'node.exe' : 'node',
+);
+const stamp = join(root, 'node_modules', '.svc-install');
+
+/** What the installed packages depend on, as one hash. */
+function fingerprint() {
+  const hash = createHash('sha256');
+  const workspaces = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces;
+  for (const folder of ['.', ...workspaces.filter((name) => !name.includes('*'))]) {
+    const file = join(root, folder, 'package.json');
+    if (existsSync(file)) hash.update(readFileSync(file));
+  }
+  hash.update(readFileSync(join(root, 'package-lock.json')));
+  return hash.digest('hex');
+}
+
+function install() {
+  process.stderr.write('svc: installing packages (npm ci); this happens once\n');
+  const npm = process.env.npm_execpath;
+  const [command, ...first] = npm ? [process.execPath, npm] : ['npm'];
+  const result = spawnSync(command, [...first, 'ci', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: !npm && process.platform === 'win32',
+  });
+  if (result.status !== 0) {
+    process.stderr.write('svc: npm ci failed; what it printed above says why\n');
+    process.exit(result.status ?? 1);
+  }
+}
+
+/** Says what is missing, when the install went through and Node did not come with it. */
+function checkNode() {
+  const answer = existsSync(node)
+    ? spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim()
+    : undefined;
+  if (answer?.startsWith(`v${NODE_MAJOR}.`)) return;
+  process.stderr.write(
+    `svc: Node ${NODE_MAJOR} did not arrive with the package "node". Its install script fetches it ` +
+      `from the registry, and install scripts seem to be switched off.\n` +
+      `     Allow them for this package: npm rebuild node --ignore-scripts=false\n`,
+  );
+  process.exit(1);
+}
+
+const wanted = fingerprint();
+if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted || !existsSync(node)) {
+  install();
+  checkNode();
+  writeFileSync(stamp, wanted);
+}
+
+const [file, ...rest] = process.argv.slice(2);
+const child = spawn(node, [join(root, file), ...rest], {
+  stdio: 'inherit',
+  env: { ...process.env, PATH: binaries + delimiter + (process.env.PATH ?? '') },
+});
+// A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
+process.on('SIGINT', () => {});
+for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));

@@ -1,0 +1,179 @@
+// Checks what the compiler cannot: which room may import which, how big a file may grow, where the
+// environment is read, and that each npm package is imported by one room. Reads the sources as text.
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize, relative } from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = join(import.meta.dirname, '..');
+const LINES_MAX = 400;
+
+/** A room → the rooms it may import beside itself and `@svc/contract`. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  'host/model': [],
+  'host/engine': ['host/model'],
+  'host/hosting/wasm': ['host/engine/needs', 'host/model'],
+  'host/storage': ['host/engine/needs', 'host/model'],
+  'host/http': ['host/engine/needs', 'host/model'],
+  'guest-sdk/compiler': [],
+  cli: ['host/embed.ts', 'guest-sdk/compiler'],
+  scripts: ['cli', 'contract', 'guest-sdk/compiler', 'host/embed.ts', 'test/support'],
+};
+/** Where several adapters meet. Nobody imports them (embed.ts: only other programs do). */
+const ROOTS = ['host/main.ts', 'host/shard.ts', 'host/embed.ts'];
+/** The rest of what lies directly in host/ belongs to those roots. */
+const COMPOSITION = /^host\/[^/]+\.ts$/;
+/** The only readers of process.env. */
+const ENVIRONMENT_READERS = new Set(['host/main.ts', 'cli/commands/run.ts']);
+/** npm package → the rooms that may import it. */
+const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  typebox: ['contract'],
+  fastify: ['host/http'],
+  pino: ['host'],
+  assemblyscript: ['guest-sdk/compiler'],
+  '@bytecodealliance/jco': ['guest-sdk/compiler'],
+  '@svc/contract': ['host', 'guest-sdk/compiler', 'cli', 'scripts'],
+  '@svc/guest-sdk': ['cli', 'scripts'],
+};
+const PURE = ['host/model', 'host/engine'];
+const IMPURE =
+  /\bnew Date\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\bfetch\(|\bperformance\.|\bprocess\./;
+
+const files = globSync('{contract,host,guest-sdk/compiler,cli,scripts}/**/*.{ts,js,mjs}', {
+  cwd: root,
+})
+  .filter((file) => !file.includes('/generated/') && !file.includes('node_modules'))
+  .toSorted();
+const text = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
+const within = (file: string, room: string) => file === room || file.startsWith(`${room}/`);
+const roomOf = (file: string) =>
+  COMPOSITION.test(file) ? 'host' : Object.keys(MAY_IMPORT).find((room) => within(file, room));
+
+interface Edge {
+  readonly from: string;
+  /** A file of the repository, or a package's name. */
+  readonly to: string;
+  readonly foreign: boolean;
+}
+
+const edges: readonly Edge[] = files.flatMap((from) => {
+  const found: Edge[] = [];
+  const pattern = /(?:\bfrom\s+|\bimport\s*\(\s*|^import\s+)(['"])([^'"\n]+)\1/gm;
+  for (const [, , specifier] of text.get(from)!.matchAll(pattern)) {
+    if (specifier!.startsWith('.'))
+      found.push({ from, to: normalize(join(dirname(from), specifier!)), foreign: false });
+    else {
+      const name = specifier!.startsWith('@')
+        ? specifier!.split('/').slice(0, 2).join('/')
+        : specifier!.split('/')[0]!;
+      found.push({ from, to: name, foreign: true });
+    }
+  }
+  return found;
+});
+const show = (edge: Edge) => `${edge.from} → ${edge.to}`;
+
+describe('rooms', () => {
+  test('there are files, and every one belongs to a known room', () => {
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.filter((file) => roomOf(file) === undefined)).toEqual([]);
+  });
+
+  test('import only what the import rules allow', () => {
+    const broken = edges.filter(({ from, to, foreign }) => {
+      const room = roomOf(from)!;
+      if (foreign || room === 'host' || within(to, room)) return false;
+      if (to.endsWith('package.json') || to.startsWith('../')) return false;
+      return !MAY_IMPORT[room]!.some((allowed) => within(to, allowed));
+    });
+    expect(broken.map(show)).toEqual([]);
+  });
+
+  test('never import a composition root', () => {
+    const broken = edges.filter(({ from, to }) =>
+      to === 'host/embed.ts' ? within(from, 'host') : ROOTS.includes(to),
+    );
+    expect(broken.map(show)).toEqual([]);
+  });
+
+  test('of host/ see several adapters only in a composition root', () => {
+    const adapters = ['host/hosting', 'host/storage', 'host/http'];
+    const broken = files.filter((file) => {
+      if (ROOTS.includes(file) || !COMPOSITION.test(file)) return false;
+      const seen = adapters.filter((adapter) =>
+        edges.some((edge) => edge.from === file && within(edge.to, adapter)),
+      );
+      return seen.length > 1;
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('have no cycle, types included', () => {
+    const next = Map.groupBy(
+      edges.filter((edge) => !edge.foreign),
+      (edge) => edge.from,
+    );
+    const done = new Set<string>();
+    const cycles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      if (done.has(file) || path.includes(file)) return;
+      for (const edge of next.get(file) ?? []) visit(edge.to, [...path, file]);
+      done.add(file);
+    };
+    for (const file of files) visit(file, []);
+    expect(cycles).toEqual([]);
+  });
+
+  test('model and engine use no node module, clock, timer or chance of their own', () => {
+    const pure = files.filter((file) => PURE.some((room) => within(file, room)));
+    const broken = pure.filter((file) => {
+      const code = text.get(file)!.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+      return IMPURE.test(code);
+    });
+    expect(broken).toEqual([]);
+    const foreign = edges.filter(
+      ({ from, to, foreign: isForeign }) =>
+        pure.includes(from) && isForeign && to !== 'node:assert' && to !== '@svc/contract',
+    );
+    expect(foreign.map(show)).toEqual([]);
+  });
+
+  test('import an npm package only where its room is', () => {
+    const broken = edges.filter(({ from, to, foreign }) => {
+      if (!foreign || to.startsWith('node:')) return false;
+      return !PACKAGE_ROOMS[to]?.some((room) => within(from, room));
+    });
+    expect(broken.map(show)).toEqual([]);
+  });
+
+  test('read the environment in one place each', () => {
+    const readers = files.filter((file) => /\bprocess\.env\b/.test(text.get(file)!));
+    const allowed = (file: string) =>
+      ENVIRONMENT_READERS.has(file) || within(file, 'scripts') || file === 'cli/bin/svc.js';
+    expect(readers.filter((file) => !allowed(file))).toEqual([]);
+  });
+});
+
+describe('a file', () => {
+  test(`has at most ${LINES_MAX} lines`, () => {
+    expect(files.filter((file) => text.get(file)!.split('\n').length > LINES_MAX + 1)).toEqual([]);
+  });
+
+  test('says on its first line what it is for', () => {
+    expect(files.filter((file) => !/^(#!.*\n)?(\/\/ |\/\*\*)/.test(text.get(file)!))).toEqual([]);
+  });
+
+  test('has no default export', () => {
+    expect(files.filter((file) => /^export default\b/m.test(text.get(file)!))).toEqual([]);
+  });
+
+  test('has a name in kebab-case that is no lumber room', () => {
+    const lumber = /(^|-)(utils?|common|helpers?|misc|manager|impl)(-|\.|$)/;
+    const odd = files.filter((file) => {
+      const name = relative(dirname(file), file);
+      return !/^[a-z0-9]+(-[a-z0-9]+)*(\.config)?\.(ts|js|mjs)$/.test(name) || lumber.test(name);
+    });
+    expect(odd).toEqual([]);
+  });
+});
