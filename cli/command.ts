@@ -11,9 +11,6 @@ export const EXIT_CODE = {
 export type ExitCode = (typeof EXIT_CODE)[keyof typeof EXIT_CODE];
 
 export interface Command {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
   /** What `svc NAME --help` prints. */
   readonly help: string;
   run(args: readonly string[]): Promise<ExitCode>;

@@ -1,12 +1,33 @@
 // svc, the command line: finds the command, runs it, and says what went wrong in one place.
-import { build } from './commands/build.ts';
-import { inspect } from './commands/inspect.ts';
-import { run } from './commands/run.ts';
 import { EXIT_CODE, UsageError, type Command, type ExitCode } from './command.ts';
 import { closest } from './suggestion.ts';
 import { version } from './version.ts';
 
-const commands: readonly Command[] = [build, run, inspect];
+interface Entry {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** A command is loaded when it is asked for: what serves a module needs no compiler. */
+  readonly load: () => Promise<Command>;
+}
+
+const commands: readonly Entry[] = [
+  {
+    name: 'build',
+    summary: 'compile AssemblyScript to a component',
+    load: async () => (await import('./commands/build.ts')).build,
+  },
+  {
+    name: 'run',
+    summary: 'serve a module: its routes, its entities, its journal',
+    load: async () => (await import('./commands/run.ts')).run,
+  },
+  {
+    name: 'inspect',
+    summary: 'say what a module is, and whether the host admits it',
+    load: async () => (await import('./commands/inspect.ts')).inspect,
+  },
+];
 
 const overview = `svc runs sandboxed WebAssembly components with durable state.
 
@@ -24,13 +45,12 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
     process.stdout.write(`${version}\n`);
     return EXIT_CODE.ok;
   }
-  if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    const about = commands.find((command) => command.name === rest[0]);
-    process.stdout.write(about?.help ?? overview);
+  if (word === undefined || word === '--help' || word === '-h') {
+    process.stdout.write(overview);
     return EXIT_CODE.ok;
   }
-  const command = commands.find((candidate) => candidate.name === word);
-  if (command === undefined) {
+  const entry = commands.find((candidate) => candidate.name === word);
+  if (entry === undefined) {
     const suggestion = closest(
       word,
       commands.map((candidate) => candidate.name),
@@ -41,6 +61,7 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
         ` svc --help lists them.`,
     );
   }
+  const command = await entry.load();
   if (rest.includes('--help') || rest.includes('-h')) {
     process.stdout.write(command.help);
     return EXIT_CODE.ok;

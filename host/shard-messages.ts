@@ -1,4 +1,5 @@
 // What the main thread and a shard say to each other.
+import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { SvcErrorCode } from './model/svc-error.ts';
 
@@ -21,3 +22,21 @@ export type FromShard =
   | { readonly kind: 'log'; readonly entry: LogEntry }
   /** Everything in flight is finished. */
   | { readonly kind: 'stopped' };
+
+export type ToShard =
+  /** The port leads to the journal's writer. */
+  | { readonly kind: 'serve'; readonly journal: MessagePort }
+  | { readonly kind: 'stop'; readonly graceMs: number };
+
+/** What a shard is started with. */
+export interface ShardSettings {
+  readonly moduleBytes: Uint8Array;
+  readonly name: string;
+  readonly dataFolder: string;
+  readonly address: Address;
+  readonly rooms: {
+    readonly http: Readonly<Record<string, number>>;
+    readonly engine: Readonly<Record<string, number>>;
+    readonly wasm: Readonly<Record<string, number>>;
+  };
+}

@@ -6,8 +6,6 @@ import { readArguments } from '../arguments.ts';
 import { EXIT_CODE, type Command, type ExitCode } from '../command.ts';
 
 export const build: Command = {
-  name: 'build',
-  summary: 'compile AssemblyScript to a component',
   help: `Compiles an AssemblyScript file, and what it imports, to a component.
 
 Usage: svc build FILE.ts [-o OUT.wasm]

@@ -7,8 +7,6 @@ import type { Command, ExitCode } from '../command.ts';
 const host = fileURLToPath(new URL('../../host/main.ts', import.meta.url));
 
 export const run: Command = {
-  name: 'run',
-  summary: 'serve a module: its routes, its entities, its journal',
   help: `Serves a module until it is told to stop (ctrl-c or SIGTERM).
 
 Usage: svc run MODULE.wasm [--port 9000] [--host ADDRESS] [--data DIR] [--name NAME]

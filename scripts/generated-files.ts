@@ -1,0 +1,30 @@
+// Every generated file of the repository: its path, and what it has to hold.
+import { ModuleDescriptor } from '@svc/contract';
+
+export function generatedFiles(): ReadonlyMap<string, string> {
+  return new Map([
+    [
+      'contract/generated/module-descriptor.schema.json',
+      json({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title: 'svc module descriptor',
+        description: 'The JSON document in the custom section `svc:descriptor` of a module.',
+        ...withLocalReferences(ModuleDescriptor),
+      }),
+    ],
+  ]);
+}
+
+/** `$ref: "Name"` with `$id`s, as typebox writes it, as `$ref: "#/$defs/Name"`, as every tool reads it. */
+function withLocalReferences(schema: unknown): object {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (key === '$ref' && typeof value === 'string') return `#/$defs/${value}`;
+      return key === '$id' ? undefined : value;
+    }),
+  ) as object;
+}
+
+function json(value: object): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
