@@ -9,6 +9,8 @@ import { typeSchemaShapes } from './type-schema.ts';
 export const DESCRIPTOR_SECTION = 'svc:descriptor';
 /** The largest descriptor that is read, in bytes. */
 export const DESCRIPTOR_BYTES_MAX = 1024 * 1024;
+/** How deep objects and lists may nest, so that no descriptor can exhaust a reader's stack. */
+const DESCRIPTOR_DEPTH_MAX = 64;
 /** Version of the WIT package `svc:runtime` that this build speaks. */
 export const PROTOCOL_VERSION = '0.1.0';
 
@@ -147,6 +149,8 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
   } catch {
     return { ok: false, problems: ['it is not JSON'] };
   }
+  if (depthOf(value) > DESCRIPTOR_DEPTH_MAX)
+    return { ok: false, problems: [`it nests deeper than ${DESCRIPTOR_DEPTH_MAX} levels`] };
   if (Check(ModuleDescriptor, value)) {
     const problems = consistencyProblems(value);
     return problems.length === 0 ? { ok: true, descriptor: value } : { ok: false, problems };
@@ -185,6 +189,19 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
     }
   problems.push(...danglingReferences(descriptor));
   return problems.slice(0, 10);
+}
+
+/** Without recursion, since the depth is what is in doubt. */
+function depthOf(value: unknown): number {
+  let depth = 0;
+  let level: unknown[] = [value];
+  while (level.length > 0 && depth <= DESCRIPTOR_DEPTH_MAX) {
+    level = level.flatMap((node) =>
+      typeof node === 'object' && node !== null ? (Object.values(node) as unknown[]) : [],
+    );
+    depth++;
+  }
+  return depth;
 }
 
 function danglingReferences(descriptor: ModuleDescriptor): string[] {

@@ -1,6 +1,7 @@
 // What the main thread and a shard say to each other.
 import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
+import type { RoomSettings } from './room-settings.ts';
 import type { SvcErrorCode } from './model/svc-error.ts';
 
 export interface LogEntry {
@@ -34,9 +35,5 @@ export interface ShardSettings {
   readonly name: string;
   readonly dataFolder: string;
   readonly address: Address;
-  readonly rooms: {
-    readonly http: Readonly<Record<string, number>>;
-    readonly engine: Readonly<Record<string, number>>;
-    readonly wasm: Readonly<Record<string, number>>;
-  };
+  readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm'>;
 }

@@ -8,27 +8,8 @@ import { Worker, type MessagePort } from 'node:worker_threads';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
 import type { Log } from './log.ts';
 import type { Address, FromShard, ShardSettings, ToShard } from './shard-messages.ts';
+import type { SupervisorLimits } from './supervisor-limits.ts';
 import type { ModuleDescriptor } from '@svc/contract';
-
-export interface SupervisorLimits {
-  /** How long in-flight requests may take to finish at a stop, in milliseconds. */
-  readonly stopGraceMs: number;
-  /** What the shard gets beyond the grace before its thread is ended, in milliseconds. */
-  readonly stopMarginMs: number;
-  /** First pause before a shard that ended by itself is started again; it doubles each time. */
-  readonly restartPauseMs: number;
-  readonly restartPauseMaxMs: number;
-  /** A shard that has served this long starts again with the first pause, in milliseconds. */
-  readonly healthyAfterMs: number;
-}
-
-export const defaultSupervisorLimits: SupervisorLimits & Readonly<Record<string, number>> = {
-  stopGraceMs: 10_000,
-  stopMarginMs: 2_000,
-  restartPauseMs: 100,
-  restartPauseMaxMs: 30_000,
-  healthyAfterMs: 60_000,
-};
 
 interface Supervised {
   readonly settings: ShardSettings;

@@ -1,5 +1,6 @@
 // Every generated file of the repository: its path, and what it has to hold.
 import { ModuleDescriptor } from '@svc/contract';
+import { settingsReference } from './settings-reference.ts';
 
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
@@ -12,6 +13,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         ...withLocalReferences(ModuleDescriptor),
       }),
     ],
+    ['docs/reference/settings.md', settingsReference()],
   ]);
 }
 

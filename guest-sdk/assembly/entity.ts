@@ -1,0 +1,182 @@
+// EventSourcedEntity: what the user extends. LiveEntity: one entity with its state, as the runtime
+// sees it. What dispatches wire names to methods (`__svc_command`, `__svc_query`) is written by the
+// compiler into the user's class.
+import { Code, Refusal } from "./code";
+import { fromJson, toJson } from "./codec";
+import { Context } from "./context";
+import { Change, Effect, EffectBase } from "./effect";
+import { host } from "./host";
+import { JsonReader } from "./json-reader";
+import { addEntity } from "./registry";
+import { Result } from "./result";
+
+/** An entity's class without its types. */
+export abstract class EntityComponent {
+  abstract __svc_component(): string;
+  abstract __svc_open(id: string, snapshot: string | null): LiveEntity;
+  __svc_register(): void {
+    addEntity(this);
+  }
+}
+
+/**
+ * Decides on commands, and folds events into a state. It has no state of its own: one object of
+ * the class serves every entity of the component.
+ */
+export abstract class EventSourcedEntity<S, E> extends EntityComponent {
+  /** The state of an entity that has no events. */
+  abstract empty(entityId: string): S;
+  /** The state after an event; the given state may be changed and returned. It decides nothing. */
+  abstract apply(state: S, event: E): S;
+
+  /** Persist an event, then reply: `return this.persist(event).thenReply(value)`. */
+  protected persist(event: E): Change<E> {
+    return new Change<E>().thenPersist(event);
+  }
+
+  /** Persist events in this order, all of them or none. */
+  protected persistAll(events: E[]): Change<E> {
+    const change = new Change<E>();
+    for (let i = 0; i < events.length; ++i) change.thenPersist(events[i]);
+    return change;
+  }
+
+  /** Delete the entity without a last event. */
+  protected deleteEntity(): Change<E> {
+    return new Change<E>().thenDelete();
+  }
+
+  /** Reply and change nothing. */
+  protected reply<R>(reply: R): Effect<R> {
+    return new Change<E>().thenReply<R>(reply);
+  }
+
+  /** Change nothing and say why. `details`: JSON text for the program that reads it. */
+  protected refuse<R>(
+    message: string,
+    code: Code = Code.BAD_REQUEST,
+    details: string | null = null,
+  ): Effect<R> {
+    const refusal = new Refusal(code, message);
+    refusal.details = details;
+    return Effect.__svc_refused<R>(refusal);
+  }
+
+  abstract __svc_command(state: S, call: EntityCall): EffectBase;
+  abstract __svc_query(state: S, call: EntityCall): Result<string>;
+
+  __svc_open(id: string, snapshot: string | null): LiveEntity {
+    if (snapshot === null) return new LiveEntityOf<S, E>(this, id, this.empty(id));
+    const reader = new JsonReader(snapshot);
+    const state = fromJson<S>(reader);
+    if (reader.failed) throw new Error("a snapshot does not decode: " + reader.problem("state"));
+    return new LiveEntityOf<S, E>(this, id, state);
+  }
+}
+
+/** A command or a query on its way to its method. */
+export class EntityCall {
+  /** Set when the input does not decode; the method is then not called. */
+  refusal: Refusal | null = null;
+
+  constructor(
+    public name: string,
+    public context: Context,
+    private json: string,
+  ) {}
+
+  input<T>(): T {
+    const reader = new JsonReader(this.json);
+    const value = fromJson<T>(reader);
+    if (reader.failed) this.refusal = new Refusal(Code.BAD_REQUEST, reader.problem("input"));
+    return value;
+  }
+
+  get failed(): bool {
+    return this.refusal !== null;
+  }
+
+  commandRefused(): EffectBase {
+    const effect = new EffectBase();
+    effect.refusal = this.refusal;
+    return effect;
+  }
+
+  unknownCommand(component: string): EffectBase {
+    this.refusal = new Refusal(
+      Code.NOT_FOUND,
+      "component '" + component + "' has no command '" + this.name + "'",
+    );
+    return this.commandRefused();
+  }
+
+  queryRefused(): Result<string> {
+    return Result.__svc_refused<string>(this.refusal!);
+  }
+
+  unknownQuery(component: string): Result<string> {
+    this.refusal = new Refusal(
+      Code.NOT_FOUND,
+      "component '" + component + "' has no query '" + this.name + "'",
+    );
+    return this.queryRefused();
+  }
+
+  queryReply<T>(value: T): Result<string> {
+    if (isReference<T>() && !isString<T>() && !isNullable<T>()) {
+      if (isDefined(value.__svc_reply)) return value.__svc_reply();
+    }
+    return Result.__svc_of<string>(toJson<T>(value));
+  }
+}
+
+export abstract class LiveEntity {
+  /** Folds a list<stored-event>. Answers what could not be decoded, or "". */
+  abstract apply(at: usize, count: i32): string;
+  abstract command(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): EffectBase;
+  abstract query(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): Result<string>;
+  abstract snapshot(): string;
+}
+
+function place(index: i32, count: i32): string {
+  return "event " + (index + 1).toString() + " of " + count.toString();
+}
+
+class LiveEntityOf<S, E> extends LiveEntity {
+  constructor(
+    private entity: EventSourcedEntity<S, E>,
+    private id: string,
+    private state: S,
+  ) {
+    super();
+  }
+
+  apply(at: usize, count: i32): string {
+    const manifest = changetype<E>(0).__svc_manifest();
+    for (let i = 0; i < count; ++i) {
+      const stored = at + (<usize>i << 4);
+      const name = host.textAt(stored);
+      if (name != manifest)
+        return place(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest + "'";
+      const reader = new JsonReader(host.textAt(stored + 8));
+      const event = fromJson<E>(reader);
+      if (reader.failed) return place(i, count) + ": " + reader.problem("event");
+      this.state = this.entity.apply(this.state, event);
+    }
+    return "";
+  }
+
+  command(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): EffectBase {
+    const context = new Context(this.id, nowMs, metadataAt, metadataCount);
+    return this.entity.__svc_command(this.state, new EntityCall(name, context, input));
+  }
+
+  query(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): Result<string> {
+    const context = new Context(this.id, nowMs, metadataAt, metadataCount);
+    return this.entity.__svc_query(this.state, new EntityCall(name, context, input));
+  }
+
+  snapshot(): string {
+    return toJson<S>(this.state);
+  }
+}

@@ -1,0 +1,10 @@
+// What the code that the compiler writes into the user's files refers to.
+export { EntityClient, RecordedEvent } from "./client";
+export { blank, read, toJson, write } from "./codec";
+export { EffectBase } from "./effect";
+export { EntityCall } from "./entity";
+export { EndpointComponent, HttpCall } from "./http-call";
+export { JsonReader } from "./json-reader";
+export { JsonWriter } from "./json-writer";
+export { addEndpoint } from "./registry";
+export { Result } from "./result";

@@ -1,0 +1,79 @@
+// The imports of the world `service`, and how their values lie in memory (canonical ABI, UTF-16).
+//
+// Invariant: nothing is collected while the module runs, only in `cabi_post_*`. So what the host
+// has lowered stays where it is until the call is over, and pointers into it may be kept that long.
+
+export namespace host {
+  /** Room for the largest answer of an import: result<string, call-error>. */
+  export const answerAt: usize = memory.data(48, 8);
+
+  /** A string that the host has lowered. `cabi_realloc` made it a string object: no copy. */
+  export function text(at: usize, units: usize): string {
+    if (units == 0) return "";
+    const bytes = units << 1;
+    if (<usize>load<u32>(at - 4) == bytes) return changetype<string>(at);
+    return String.UTF16.decodeUnsafe(at, bytes);
+  }
+
+  export function textAt(pair: usize): string {
+    return text(load<usize>(pair), load<usize>(pair + 4));
+  }
+
+  /** Writes pointer and length, in UTF-16 units. */
+  // @ts-ignore: decorator
+  @inline
+  export function putString(pair: usize, value: string): void {
+    store<usize>(pair, changetype<usize>(value));
+    store<usize>(pair + 4, value.length);
+  }
+
+  /** The value of a name in a list<tuple<string, string>>; the first one counts. */
+  export function findPair(at: usize, count: i32, name: string): string | null {
+    for (let i = 0; i < count; ++i) {
+      const pair = at + (<usize>i << 4);
+      if (textAt(pair) == name) return textAt(pair + 8);
+    }
+    return null;
+  }
+}
+
+export namespace clock {
+  // @ts-ignore: decorator
+  @external("svc:runtime/clock@0.1.0", "now-ms")
+  export declare function nowMs(): u64;
+}
+
+export namespace journal {
+  // @ts-ignore: decorator
+  @external("svc:runtime/journal@0.1.0", "read")
+  export declare function read(
+    component: usize,
+    componentUnits: usize,
+    id: usize,
+    idUnits: usize,
+    afterSeq: u64,
+    limit: u32,
+    answer: usize,
+  ): void;
+}
+
+export namespace routing {
+  // @ts-ignore: decorator
+  @external("svc:runtime/routing@0.1.0", "call")
+  export declare function call(
+    component: usize,
+    componentUnits: usize,
+    id: usize,
+    idUnits: usize,
+    name: usize,
+    nameUnits: usize,
+    input: usize,
+    inputUnits: usize,
+    metadata: usize,
+    metadataCount: usize,
+    hasKey: i32,
+    key: usize,
+    keyUnits: usize,
+    answer: usize,
+  ): void;
+}

@@ -1,0 +1,130 @@
+// HttpCall: one request on its way to its handler, and the answer on its way back.
+// EndpointComponent: what the compiler makes of the user's endpoint class.
+import { Code, Refusal } from "./code";
+import { fromJson, toJson } from "./codec";
+import { Context } from "./context";
+import { host } from "./host";
+import { Header, Request } from "./http";
+import { JsonReader, rangeWords } from "./json-reader";
+import { Done } from "./result";
+
+export interface EndpointComponent {
+  /** Index in the descriptor of the first route; the compiler puts it in. */
+  __svc_firstRoute(): i32;
+  __svc_routeCount(): i32;
+  __svc_handle(route: i32, call: HttpCall): void;
+}
+
+/** The cases of the WIT's variant `body`. */
+export const BODY_NONE: u8 = 0;
+export const BODY_JSON: u8 = 1;
+export const BODY_TEXT: u8 = 2;
+export const BODY_BYTES: u8 = 3;
+
+export class HttpCall {
+  refusal: Refusal | null = null;
+  status: i32 = 200;
+  headers: Header[] = [];
+  /** What is answered: a case of the variant, and where its string or bytes are. */
+  bodyCase: u8 = BODY_NONE;
+  text: string = "";
+  bytes: Uint8Array | null = null;
+
+  constructor(
+    private parametersAt: usize,
+    public request: Request,
+    public context: Context,
+    private givenCase: u8,
+    private givenAt: usize,
+    private givenLength: i32,
+  ) {}
+
+  get failed(): bool {
+    return this.refusal !== null;
+  }
+
+  refuse(refusal: Refusal): void {
+    this.refusal = refusal;
+  }
+
+  private badRequest(message: string): void {
+    if (this.refusal === null) this.refusal = new Refusal(Code.BAD_REQUEST, message);
+  }
+
+  /** The parameter at `index` of the template. */
+  parameter<T>(index: i32, name: string): T {
+    const text = host.textAt(this.parametersAt + (<usize>index << 3));
+    if (isString<T>()) {
+      return changetype<T>(text);
+    } else if (isBoolean<T>()) {
+      if (text != "true" && text != "false")
+        this.badRequest("path parameter '" + name + "': must be true or false");
+      return text == "true";
+    } else {
+      // 64-bit integers stand in a path as they are, without the quotes that JSON needs.
+      const big = isInteger<T>() && sizeof<T>() == 8;
+      const reader = new JsonReader(big ? "\"" + text + "\"" : text);
+      const value = fromJson<T>(reader);
+      if (reader.failed || text.includes(" "))
+        this.badRequest("path parameter '" + name + "': must be " + parameterWords<T>());
+      return value;
+    }
+  }
+
+  body<T>(): T {
+    if (isReference<T>() && isNullable<T>()) {
+      if (this.givenCase == BODY_NONE) return changetype<T>(0);
+    }
+    if (isString<T>()) {
+      if (this.givenCase == BODY_TEXT || this.givenCase == BODY_JSON)
+        return changetype<T>(host.text(this.givenAt, this.givenLength));
+      if (this.givenCase != BODY_NONE) this.badRequest("body: must be text");
+      return changetype<T>("");
+    } else if (isReference<T>() && idof<T>() == idof<Uint8Array>()) {
+      const bytes = new Uint8Array(this.givenCase == BODY_BYTES ? this.givenLength : 0);
+      if (this.givenCase == BODY_BYTES) memory.copy(bytes.dataStart, this.givenAt, this.givenLength);
+      else if (this.givenCase != BODY_NONE) this.badRequest("body: must be bytes");
+      return changetype<T>(bytes);
+    } else {
+      const reader = new JsonReader(
+        this.givenCase == BODY_JSON ? host.text(this.givenAt, this.givenLength) : "",
+      );
+      if (this.givenCase == BODY_NONE) reader.fail("is missing");
+      else if (this.givenCase != BODY_JSON) reader.fail("must be JSON");
+      const value = fromJson<T>(reader);
+      if (reader.failed) this.badRequest(reader.problem("body"));
+      return value;
+    }
+  }
+
+  answer<T>(value: T): void {
+    if (isString<T>()) {
+      this.bodyCase = BODY_TEXT;
+      this.text = changetype<string>(value);
+    } else if (isReference<T>() && !isArray<T>()) {
+      if (idof<T>() == idof<Done>()) {
+        this.status = 204;
+      } else if (idof<T>() == idof<Uint8Array>()) {
+        this.bodyCase = BODY_BYTES;
+        this.bytes = changetype<Uint8Array>(value);
+      } else if (isDefined(changetype<nonnull<T>>(value).__svc_answer)) {
+        changetype<nonnull<T>>(value).__svc_answer(this);
+      } else {
+        this.answerJson<T>(value);
+      }
+    } else {
+      this.answerJson<T>(value);
+    }
+  }
+
+  private answerJson<T>(value: T): void {
+    this.bodyCase = BODY_JSON;
+    this.text = toJson<T>(value);
+  }
+}
+
+function parameterWords<T>(): string {
+  if (isFloat<T>()) return "a number";
+  if (sizeof<T>() == 8) return isSigned<T>() ? "a 64-bit integer" : "a 64-bit integer without a sign";
+  return rangeWords<T>();
+}

@@ -1,0 +1,207 @@
+// Numbers of JSON text, exactly: the double nearest to a decimal (ties to even), and a decimal that
+// reads back as the same double. The standard library's parser is off by one unit in the last
+// place for some decimals, hence this one.
+
+const MINUS: u32 = 0x2d;
+const DOT: u32 = 0x2e;
+const ZERO: u32 = 0x30;
+
+/** Digits beyond cannot change the nearest double but by being there at all. */
+const DIGITS_MAX: i32 = 800;
+/** 800 digits times 10^309, or 10^1144 below the line, and 64 bits to shift: 3,900 bits. */
+const LIMBS: i32 = 128;
+
+// Powers of ten that a double holds exactly.
+// prettier-ignore
+const EXACT_POWERS: StaticArray<f64> = [
+  1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+  1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/** The double nearest to a number of JSON's grammar; infinite when it is too large for one. */
+export function doubleOfToken(start: usize, end: usize): f64 {
+  let at = start;
+  const negative = load<u16>(at) == MINUS;
+  if (negative) at += 2;
+  const digitsStart = at;
+  let significant = 0;
+  let mantissa: u64 = 0;
+  let exponent = 0;
+  let afterDot = false;
+  for (; at < end; at += 2) {
+    const unit = <u32>load<u16>(at);
+    if (unit == DOT) {
+      afterDot = true;
+      continue;
+    }
+    const digit = unit - ZERO;
+    if (digit > 9) break;
+    if (afterDot) --exponent;
+    if (significant == 0 && digit == 0) continue;
+    if (significant < 19) mantissa = mantissa * 10 + digit;
+    ++significant;
+  }
+  const digitsEnd = at;
+  exponent += readExponent(at, end);
+  const value =
+    mantissa == 0
+      ? 0
+      : significant <= 19 && mantissa <= 1 << 53 && exponent >= -22 && exponent <= 22
+        ? exponent < 0
+          ? <f64>mantissa / unchecked(EXACT_POWERS[-exponent])
+          : <f64>mantissa * unchecked(EXACT_POWERS[exponent])
+        : nearestDouble(digitsStart, digitsEnd, significant, exponent);
+  return negative ? -value : value;
+}
+
+/** `at` is at an `e`, or at the end. Saturates far outside of what a double can hold. */
+function readExponent(at: usize, end: usize): i32 {
+  if (at >= end) return 0;
+  at += 2;
+  let negative = false;
+  const sign = <u32>load<u16>(at);
+  if (sign == MINUS || sign == 0x2b) {
+    negative = sign == MINUS;
+    at += 2;
+  }
+  let value = 0;
+  for (; at < end; at += 2) {
+    if (value < 100_000_000) value = value * 10 + (<i32>load<u16>(at) - <i32>ZERO);
+  }
+  return negative ? -value : value;
+}
+
+// Two big integers, least limb first. They are kept, since numbers that need them come in bunches.
+// @ts-ignore: decorator
+@lazy const numerator = new StaticArray<u32>(LIMBS);
+// @ts-ignore: decorator
+@lazy const denominator = new StaticArray<u32>(LIMBS);
+/** Limbs at and above are zero in both. */
+let used: i32 = 1;
+
+/** digits × 10^exponent, rounded once: 64 bits of the quotient by long division, and what is left. */
+function nearestDouble(start: usize, end: usize, significant: i32, exponent: i32): f64 {
+  if (significant + exponent > 310) return Infinity;
+  if (significant + exponent < -330) return 0;
+  const above = numerator;
+  const below = denominator;
+  memory.fill(changetype<usize>(above), 0, LIMBS << 2);
+  memory.fill(changetype<usize>(below), 0, LIMBS << 2);
+  used = 1;
+  unchecked((below[0] = 1));
+  exponent += readDigits(above, start, end);
+  if (exponent > 0) scale(above, exponent);
+  else scale(below, -exponent);
+  // The quotient above / below × 2^shift lies between 2^62 and 2^64.
+  const shift = 63 - (bitLength(above) - bitLength(below));
+  used = min(LIMBS, used + 3 + (abs(shift) >> 5));
+  if (shift > 0) shiftLeft(above, shift);
+  else if (shift < 0) shiftLeft(below, -shift);
+  shiftLeft(below, 63);
+  let quotient: u64 = 0;
+  for (let i = 0; i < 64; ++i) {
+    quotient <<= 1;
+    if (compare(above, below) >= 0) {
+      subtract(above, below);
+      quotient |= 1;
+    }
+    shiftLeft(above, 1);
+  }
+  return assemble(quotient, shift, bitLength(above) != 0);
+}
+
+function scale(limbs: StaticArray<u32>, powerOfTen: i32): void {
+  for (; powerOfTen >= 9; powerOfTen -= 9) multiplyAdd(limbs, 1_000_000_000, 0);
+  for (; powerOfTen > 0; --powerOfTen) multiplyAdd(limbs, 10, 0);
+}
+
+/** The first digits into `limbs`; answers how many were left out (all but the last of them). */
+function readDigits(limbs: StaticArray<u32>, start: usize, end: usize): i32 {
+  let count = 0;
+  let left = 0;
+  let sticky = false;
+  for (let at = start; at < end; at += 2) {
+    const digit = <u32>load<u16>(at) - ZERO;
+    if (digit > 9 || (count == 0 && digit == 0)) continue;
+    if (count < DIGITS_MAX) multiplyAdd(limbs, 10, digit);
+    else {
+      ++left;
+      if (digit != 0) sticky = true;
+    }
+    ++count;
+  }
+  if (!sticky) return left;
+  multiplyAdd(limbs, 10, 1);
+  return left - 1;
+}
+
+/** quotient × 2^-shift, with `sticky` when there is more behind the quotient. Half goes to even. */
+function assemble(quotient: u64, shift: i32, sticky: bool): f64 {
+  const length = 64 - <i32>clz(quotient);
+  const exponent = length - 1 - shift;
+  if (exponent > 1023) return Infinity;
+  const precision = exponent < -1022 ? 53 - (-1022 - exponent) : 53;
+  const drop = length - precision;
+  if (drop > 64) return 0;
+  let mantissa = drop == 64 ? 0 : quotient >> drop;
+  const half = <u64>1 << (drop - 1);
+  const rest = drop == 64 ? quotient : quotient & ((<u64>1 << drop) - 1);
+  if (rest > half || (rest == half && (sticky || (mantissa & 1) != 0))) ++mantissa;
+  if (exponent < -1022) return reinterpret<f64>(mantissa);
+  // A carry out of the mantissa is a step of the exponent, up to infinity.
+  return reinterpret<f64>((<u64>(exponent + 1023) << 52) + (mantissa - (<u64>1 << 52)));
+}
+
+function multiplyAdd(limbs: StaticArray<u32>, factor: u64, carry: u64): void {
+  for (let i = 0; i < used; ++i) {
+    const value = <u64>unchecked(limbs[i]) * factor + carry;
+    unchecked((limbs[i] = <u32>value));
+    carry = value >> 32;
+  }
+  if (carry != 0) unchecked((limbs[used++] = <u32>carry));
+}
+
+function bitLength(limbs: StaticArray<u32>): i32 {
+  for (let i = used - 1; i >= 0; --i) {
+    const limb = unchecked(limbs[i]);
+    if (limb != 0) return (i << 5) + 32 - <i32>clz(limb);
+  }
+  return 0;
+}
+
+function shiftLeft(limbs: StaticArray<u32>, bits: i32): void {
+  const whole = bits >> 5;
+  const part = bits & 31;
+  for (let i = used - 1; i >= 0; --i) {
+    const high: u64 = i - whole >= 0 ? unchecked(limbs[i - whole]) : 0;
+    const low: u64 = i - whole - 1 >= 0 ? unchecked(limbs[i - whole - 1]) : 0;
+    unchecked((limbs[i] = <u32>((((high << 32) | low) << part) >> 32)));
+  }
+}
+
+function compare(a: StaticArray<u32>, b: StaticArray<u32>): i32 {
+  for (let i = used - 1; i >= 0; --i) {
+    const x = unchecked(a[i]);
+    const y = unchecked(b[i]);
+    if (x != y) return x > y ? 1 : -1;
+  }
+  return 0;
+}
+
+function subtract(a: StaticArray<u32>, b: StaticArray<u32>): void {
+  let borrow: i64 = 0;
+  for (let i = 0; i < used; ++i) {
+    const value = <i64>unchecked(a[i]) - <i64>unchecked(b[i]) + borrow;
+    unchecked((a[i] = <u32>value));
+    borrow = value >> 32;
+  }
+}
+
+/** A decimal of JSON's grammar that reads back as the same double. Infinity and NaN have none. */
+export function tokenOfDouble(value: f64): string {
+  if (value == 0) return reinterpret<u64>(value) == 0 ? "0" : "-0";
+  if (value - value != 0)
+    throw new Error("a number that is not finite (" + value.toString() + ") cannot be written as JSON");
+  const text = value.toString();
+  return text.endsWith(".0") ? text.substring(0, text.length - 2) : text;
+}

@@ -1,0 +1,34 @@
+// The registry: what is not registered does not exist.
+import { EntityComponent } from "./entity";
+import { EndpointComponent } from "./http-call";
+
+const entities = new Map<string, EntityComponent>();
+const endpoints: EndpointComponent[] = [];
+
+/** Registers an @entity or @endpoint class. Call it at the top level of a file. */
+export function register<T>(): void {
+  instantiate<T>().__svc_register();
+}
+
+export function addEntity(entity: EntityComponent): void {
+  entities.set(entity.__svc_component(), entity);
+}
+
+export function addEndpoint(endpoint: EndpointComponent): void {
+  if (!endpoints.includes(endpoint)) endpoints.push(endpoint);
+}
+
+export function entityOf(component: string): EntityComponent {
+  if (!entities.has(component)) throw new Error("component '" + component + "' is not registered");
+  return entities.get(component);
+}
+
+/** The endpoint that serves a route of the descriptor. */
+export function endpointOf(route: i32): EndpointComponent {
+  for (let i = 0; i < endpoints.length; ++i) {
+    const endpoint = endpoints[i];
+    const first = endpoint.__svc_firstRoute();
+    if (route >= first && route < first + endpoint.__svc_routeCount()) return endpoint;
+  }
+  throw new Error("route " + route.toString() + " is not registered");
+}

@@ -1,0 +1,92 @@
+// Result<T>: a value, or the refusal that came instead. Done: an answer without content.
+import { Code, Refusal } from "./code";
+import { toJson } from "./codec";
+import { HttpCall } from "./http-call";
+import { JsonReader } from "./json-reader";
+import { JsonWriter } from "./json-writer";
+
+/** The answer of something that has nothing to say but that it is done: 204. */
+export class Done {
+  __svc_encode(writer: JsonWriter): void {
+    writer.raw("null");
+  }
+  __svc_decode(reader: JsonReader): void {
+    reader.readNull();
+  }
+}
+
+export class Result<T> {
+  /** Why there is no value; null when there is one. */
+  refusal: Refusal | null = null;
+  private given!: T;
+
+  static __svc_of<T>(value: T): Result<T> {
+    const result = new Result<T>();
+    result.given = value;
+    return result;
+  }
+
+  static __svc_refused<T>(refusal: Refusal): Result<T> {
+    const result = new Result<T>();
+    result.refusal = refusal;
+    return result;
+  }
+
+  get isOk(): bool {
+    return this.refusal === null;
+  }
+
+  /** The value. Aborts when there is none: ask `isOk` first. */
+  get value(): T {
+    const refusal = this.refusal;
+    if (refusal !== null) throw new Error("the result has no value, it was refused: " + refusal.message);
+    return this.given;
+  }
+
+  /** Why it was refused. Aborts when it was not. */
+  get code(): Code {
+    return this.mustBeRefused().code;
+  }
+
+  get message(): string {
+    return this.mustBeRefused().message;
+  }
+
+  private mustBeRefused(): Refusal {
+    const refusal = this.refusal;
+    if (refusal === null) throw new Error("the result was not refused: ask isOk first");
+    return refusal;
+  }
+
+  /** The same refusal, for a handler that answers another type. */
+  refusedAs<U>(): Result<U> {
+    return Result.__svc_refused<U>(this.mustBeRefused());
+  }
+
+  __svc_reply(): Result<string> {
+    const refusal = this.refusal;
+    if (refusal !== null) return Result.__svc_refused<string>(refusal);
+    return Result.__svc_of<string>(toJson<T>(this.given));
+  }
+
+  __svc_answer(call: HttpCall): void {
+    const refusal = this.refusal;
+    if (refusal !== null) call.refuse(refusal);
+    else call.answer<T>(this.given);
+  }
+}
+
+export function ok<T>(value: T): Result<T> {
+  return Result.__svc_of<T>(value);
+}
+
+/** `details`: JSON text for the program that reads the refusal. */
+export function refuse<T>(
+  message: string,
+  code: Code = Code.BAD_REQUEST,
+  details: string | null = null,
+): Result<T> {
+  const refusal = new Refusal(code, message);
+  refusal.details = details;
+  return Result.__svc_refused<T>(refusal);
+}

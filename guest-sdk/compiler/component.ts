@@ -1,0 +1,42 @@
+// From a core module to a component: the contract's types, the canonical ABI's adapters, and the
+// descriptor as a custom section of the component itself, so that reading it runs no code.
+import { readFile } from 'node:fs/promises';
+import { componentEmbed, componentNew } from '@bytecodealliance/jco';
+import { DESCRIPTOR_SECTION, type ModuleDescriptor } from '@svc/contract';
+
+const WIT_FILE = new URL('../../wit/runtime.wit', import.meta.url);
+
+export async function componentOf(
+  core: Uint8Array,
+  descriptor: ModuleDescriptor,
+): Promise<Uint8Array> {
+  const embedded = await componentEmbed({
+    binary: core,
+    witSource: await readFile(WIT_FILE, 'utf8'),
+    world: 'service',
+    stringEncoding: 'utf16',
+  });
+  const component = await componentNew(embedded);
+  return withSection(
+    component,
+    DESCRIPTOR_SECTION,
+    new TextEncoder().encode(JSON.stringify(descriptor)),
+  );
+}
+
+function withSection(module: Uint8Array, name: string, content: Uint8Array): Uint8Array {
+  const nameBytes = new TextEncoder().encode(name);
+  const nameLength = leb128(nameBytes.length);
+  const size = leb128(nameLength.length + nameBytes.length + content.length);
+  return Buffer.concat([module, Uint8Array.of(0), size, nameLength, nameBytes, content]);
+}
+
+function leb128(value: number): Uint8Array {
+  const bytes: number[] = [];
+  do {
+    const low = value & 0x7f;
+    value >>>= 7;
+    bytes.push(value === 0 ? low : low | 0x80);
+  } while (value !== 0);
+  return Uint8Array.from(bytes);
+}

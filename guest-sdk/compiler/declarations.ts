@@ -1,0 +1,243 @@
+// What the user's files declare, read from the syntax tree before anything is resolved: data
+// classes, entities, endpoints. Whatever can be said about them without knowing types is said here.
+import {
+  ClassDeclaration,
+  FieldDeclaration,
+  MethodDeclaration,
+  NamedTypeNode,
+  type DecoratorNode,
+  type Parser,
+  type Source,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
+import { readEntity, type EntityClass } from './entity-declaration.ts';
+import {
+  ABSTRACT,
+  READONLY,
+  STATIC,
+  classesOf,
+  decoratorName,
+  decoratorOf,
+  has,
+  problemAt,
+  sdkNames,
+  stringArguments,
+  textOf,
+} from './syntax.ts';
+
+export interface Field {
+  readonly name: string;
+  readonly node: FieldDeclaration;
+  /** As it is written. */
+  readonly type: string;
+  /** As it is written. */
+  readonly initializer: string | undefined;
+  readonly optional: boolean;
+  readonly readonly: boolean;
+}
+
+/** `record`: a class of its own; `sum`: the base of cases; `case`: one of them. */
+export interface DataClass {
+  readonly kind: 'record' | 'sum' | 'case';
+  readonly declaration: ClassDeclaration;
+  readonly name: string;
+  /** Names the stored type. */
+  readonly manifest: string;
+  /** Of a case: what its `type` field holds. */
+  readonly tag: string | undefined;
+  /** Inherited ones first. */
+  readonly fields: readonly Field[];
+  /** Of a sum type. */
+  readonly cases: readonly DataClass[];
+}
+
+export interface Declarations {
+  readonly data: ReadonlyMap<ClassDeclaration, DataClass>;
+  readonly entities: ReadonlyMap<ClassDeclaration, EntityClass>;
+  readonly endpoints: ReadonlyMap<ClassDeclaration, EndpointClass>;
+  readonly problems: readonly Problem[];
+}
+
+const CLASS_DECORATORS = ['data', 'variant', 'entity', 'endpoint'];
+const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
+
+export function isUserSource(source: Source): boolean {
+  return !source.normalizedPath.startsWith('~lib/');
+}
+
+export function readDeclarations(parser: Parser): Declarations {
+  const data = new Map<ClassDeclaration, DataClass>();
+  const entities = new Map<ClassDeclaration, EntityClass>();
+  const endpoints = new Map<ClassDeclaration, EndpointClass>();
+  const problems: Problem[] = [];
+  for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
+    const names = sdkNames(source);
+    const classes = classesOf(source);
+    for (const declaration of classes) {
+      const roles = (declaration.decorators ?? []).filter((decorator) =>
+        CLASS_DECORATORS.includes(decoratorName(decorator)),
+      );
+      if (roles.length > 1) {
+        problems.push(problemAt(roles[1]!.range, 'a class has one role: remove this decorator'));
+        continue;
+      }
+      const role = roles[0];
+      if (role === undefined) {
+        problems.push(...strayBase(declaration, classes));
+        continue;
+      }
+      switch (decoratorName(role)) {
+        case 'entity':
+          entities.set(declaration, readEntity(declaration, role, names, problems));
+          break;
+        case 'endpoint':
+          endpoints.set(declaration, readEndpoint(declaration, role, names, problems));
+          break;
+        default:
+          data.set(declaration, readData(declaration, role, classes, problems));
+      }
+    }
+  }
+  return { data, entities, endpoints, problems };
+}
+
+/** A class without a role that extends a sum type would be a case that nobody can decode. */
+function strayBase(declaration: ClassDeclaration, classes: readonly ClassDeclaration[]): Problem[] {
+  const base = baseOf(declaration, classes);
+  if (base === undefined || decoratorOf(base, 'data') === undefined) return [];
+  return [
+    problemAt(
+      declaration.name.range,
+      `'${declaration.name.text}' extends a @data class: give it @variant("name") to make it a case of '${base.name.text}'`,
+    ),
+  ];
+}
+
+function baseOf(
+  declaration: ClassDeclaration,
+  classes: readonly ClassDeclaration[],
+): ClassDeclaration | undefined {
+  const name = declaration.extendsType?.name.identifier.text;
+  return name === undefined ? undefined : classes.find((other) => other.name.text === name);
+}
+
+function readData(
+  declaration: ClassDeclaration,
+  role: DecoratorNode,
+  classes: readonly ClassDeclaration[],
+  problems: Problem[],
+): DataClass {
+  const name = declaration.name.text;
+  const isCase = decoratorName(role) === 'variant';
+  const argument = stringArguments(role);
+  const given = argument?.[0];
+  const report = (message: string): void => {
+    problems.push(problemAt(role.range, message));
+  };
+  if (argument === undefined || argument.length > 1)
+    report(`@${decoratorName(role)} takes one name, as a string`);
+  else if (given !== undefined && !SAFE_MANIFEST.test(given))
+    report(`'${given}' cannot be stored as a name: use letters, digits, '.', '_' and '-'`);
+  if (isCase && given === undefined)
+    report('@variant needs the name that is stored in the field `type`: @variant("item-added")');
+
+  const base = baseOf(declaration, classes);
+  const isSumBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
+  if (isCase && (!isSumBase || !has(base, ABSTRACT)))
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `case '${name}' must extend an abstract @data class that is declared in the same file`,
+      ),
+    );
+  else if (!isCase && declaration.extendsType !== null)
+    problems.push(
+      problemAt(
+        declaration.extendsType.range,
+        `@data class '${name}' cannot extend another: put the fields into it, or make it a case with @variant("name")`,
+      ),
+    );
+  const fields = [
+    ...(isSumBase ? ownFields(base, problems) : []),
+    ...ownFields(declaration, problems),
+  ];
+  if (isCase)
+    for (const field of fields)
+      if (field.name === 'type')
+        problems.push(
+          problemAt(
+            field.node.range,
+            'the field `type` holds the name of the case: rename this one',
+          ),
+        );
+
+  const cases = isCase
+    ? []
+    : classes
+        .filter(
+          (other) =>
+            decoratorOf(other, 'variant') !== undefined && baseOf(other, classes) === declaration,
+        )
+        .map((other) => readData(other, decoratorOf(other, 'variant')!, classes, []));
+  const isSum = !isCase && has(declaration, ABSTRACT);
+  if (isSum && cases.length === 0)
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `abstract @data class '${name}' has no case: declare @variant("name") classes that extend it in this file`,
+      ),
+    );
+  if (isSum && (declaration.typeParameters?.length ?? 0) > 0)
+    problems.push(
+      problemAt(declaration.name.range, `sum type '${name}' cannot have type parameters`),
+    );
+  const tags = new Set<string | undefined>();
+  for (const one of cases) {
+    if (tags.has(one.tag))
+      problems.push(
+        problemAt(one.declaration.name.range, `sum type '${name}' has the case '${one.tag}' twice`),
+      );
+    tags.add(one.tag);
+  }
+  return {
+    kind: isCase ? 'case' : isSum ? 'sum' : 'record',
+    declaration,
+    name,
+    manifest: isCase ? name : (given ?? name),
+    tag: isCase ? (given ?? name) : undefined,
+    fields,
+    cases,
+  };
+}
+
+function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] {
+  const fields: Field[] = [];
+  for (const member of declaration.members) {
+    if (member instanceof MethodDeclaration) continue;
+    if (!(member instanceof FieldDeclaration) || has(member, STATIC)) continue;
+    if (member.type === null || !(member.type instanceof NamedTypeNode)) {
+      problems.push(
+        problemAt(member.range, `field '${member.name.text}' needs a type that has a JSON form`),
+      );
+      continue;
+    }
+    fields.push({
+      name: member.name.text,
+      node: member,
+      type: textOf(member.type),
+      initializer: member.initializer === null ? undefined : textOf(member.initializer),
+      optional: decoratorOf(member, 'optional') !== undefined,
+      readonly: has(member, READONLY),
+    });
+    const field = fields.at(-1)!;
+    if (field.optional && field.initializer === undefined)
+      problems.push(
+        problemAt(
+          member.range,
+          `@optional field '${field.name}' needs an initialiser: it is the value when the field is missing`,
+        ),
+      );
+  }
+  return fields;
+}

@@ -1,0 +1,263 @@
+// The module's descriptor, from the resolved program: what is registered, with the types that its
+// handlers really have.
+import {
+  Class,
+  Function as CompiledFunction,
+  FunctionPrototype,
+  type ClassDeclaration,
+  type MethodDeclaration,
+  type Program,
+  type Range,
+  type Type,
+} from 'assemblyscript';
+import {
+  PROTOCOL_VERSION,
+  type EndpointDescriptor,
+  type EntityDescriptor,
+  type ModuleDescriptor,
+  type RouteDescriptor,
+} from '@svc/contract';
+import type { Problem } from './build-error.ts';
+import type { Declarations } from './declarations.ts';
+import type { EndpointClass, RouteMethod } from './endpoint-declaration.ts';
+import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { SchemaBuilder, displayName } from './schema-of-type.ts';
+import { SDK_PATH, problemAt } from './syntax.ts';
+
+type Body = NonNullable<RouteDescriptor['reply']>;
+
+export interface RegisteredEndpoint {
+  readonly reference: Class;
+  /** Index of its first route among all. */
+  readonly firstRoute: number;
+}
+
+export interface Registered {
+  readonly descriptor: ModuleDescriptor;
+  readonly endpoints: readonly RegisteredEndpoint[];
+}
+
+export function describe(
+  program: Program,
+  declarations: Declarations,
+  sdk: { readonly name: string; readonly version: string },
+  problems: Problem[],
+): Registered {
+  const report = (range: Range, message: string): void => {
+    problems.push(problemAt(range, message));
+  };
+  const schemas = new SchemaBuilder(program, declarations, report);
+  const entities: EntityDescriptor[] = [];
+  const endpoints: EndpointDescriptor[] = [];
+  const places: RegisteredEndpoint[] = [];
+  const taken = new Map<string, string>();
+  let routes = 0;
+  for (const reference of registeredClasses(program)) {
+    const declaration = reference.prototype.declaration as ClassDeclaration;
+    const entity = declarations.entities.get(declaration);
+    const endpoint = declarations.endpoints.get(declaration);
+    if (entity !== undefined) {
+      const other = taken.get(entity.component);
+      if (other !== undefined)
+        report(
+          declaration.name.range,
+          `component '${entity.component}' is registered twice, as '${other}' and as '${entity.name}': give each its own id`,
+        );
+      taken.set(entity.component, entity.name);
+      entities.push(entityDescriptor(reference, entity, schemas, report));
+    } else if (endpoint !== undefined) {
+      const described = endpointDescriptor(reference, endpoint, schemas, report);
+      for (const route of endpoint.routes) {
+        const key = `${route.httpMethod} ${(endpoint.prefix + route.path).replaceAll(/\{[^{}]*\}/g, '{}')}`;
+        const other = taken.get(key);
+        const name = `${endpoint.name}.${route.method.name.text}`;
+        if (other !== undefined)
+          report(
+            route.method.name.range,
+            `${route.httpMethod} ${endpoint.prefix + route.path} is served twice, by '${other}' and by '${name}'`,
+          );
+        taken.set(key, name);
+      }
+      places.push({ reference, firstRoute: routes });
+      routes += endpoint.routes.length;
+      endpoints.push(described);
+    }
+  }
+  if (entities.length + endpoints.length === 0)
+    problems.push({
+      message:
+        'nothing is registered: call register<YourEntity>() and register<YourEndpoint>() at the top level of the entry file',
+    });
+  const descriptor = {
+    protocol: PROTOCOL_VERSION,
+    sdk,
+    types: { ...schemas.types },
+    entities,
+    endpoints,
+  };
+  return { descriptor, endpoints: places };
+}
+
+/** The classes for which `register` was compiled, in that order. */
+function registeredClasses(program: Program): Class[] {
+  const prototype = program.elementsByName.get(`${SDK_PATH}registry/register`);
+  if (!(prototype instanceof FunctionPrototype)) return [];
+  const classes: Class[] = [];
+  for (const instance of prototype.instances?.values() ?? []) {
+    const reference = instance.typeArguments?.[0]?.getClass();
+    if (reference !== undefined && reference !== null) classes.push(reference);
+  }
+  return classes;
+}
+
+type Report = (range: Range, message: string) => void;
+
+function entityDescriptor(
+  reference: Class,
+  entity: EntityClass,
+  schemas: SchemaBuilder,
+  report: Report,
+): EntityDescriptor {
+  const [state, event] = reference.base?.typeArguments ?? [];
+  const handlers = (kind: EntityHandler['kind']): EntityDescriptor['commands'] =>
+    entity.handlers
+      .filter((handler) => handler.kind === kind)
+      .map((handler) => {
+        const signature = signatureOf(reference, handler.method);
+        const inputIndex = handler.arguments.indexOf('input');
+        const returned = signature.returnType;
+        const reply = sdkClass(returned, 'Effect') ?? sdkClass(returned, 'Result') ?? returned;
+        return {
+          name: handler.wireName,
+          ...(inputIndex < 0
+            ? {}
+            : {
+                input: schemas.schema(signature.parameterTypes[inputIndex]!, handler.input!.range),
+              }),
+          reply: schemas.schema(reply, handler.reply.range),
+        };
+      });
+  return {
+    component: entity.component,
+    state: stored(state, entity.stateNode?.range, schemas, report),
+    event: stored(event, entity.eventNode?.range, schemas, report),
+    commands: handlers('command'),
+    queries: handlers('query'),
+  };
+}
+
+function stored(
+  type: Type | undefined,
+  range: Range | undefined,
+  schemas: SchemaBuilder,
+  report: Report,
+): EntityDescriptor['state'] {
+  const reference = type?.getClass();
+  const data =
+    reference === undefined || reference === null ? undefined : schemas.dataOf(reference);
+  if (type === undefined || range === undefined || data === undefined) {
+    if (range !== undefined)
+      report(range, `'${type ? displayName(type) : ''}' must be a @data class: it is stored`);
+    return { manifest: 'none', schema: { type: 'null' } };
+  }
+  return { manifest: data.manifest, schema: schemas.schema(type, range) };
+}
+
+function endpointDescriptor(
+  reference: Class,
+  endpoint: EndpointClass,
+  schemas: SchemaBuilder,
+  report: Report,
+): EndpointDescriptor {
+  return {
+    name: endpoint.name,
+    prefix: endpoint.prefix,
+    access: endpoint.access,
+    routes: endpoint.routes.map((route) => routeDescriptor(reference, route, schemas, report)),
+  };
+}
+
+function routeDescriptor(
+  reference: Class,
+  route: RouteMethod,
+  schemas: SchemaBuilder,
+  report: Report,
+): RouteDescriptor {
+  const signature = signatureOf(reference, route.method);
+  const parameters: RouteDescriptor['parameters'] = [];
+  let body: Body | undefined;
+  for (const [place, argument] of route.arguments.entries()) {
+    const type = signature.parameterTypes[place]!;
+    if (argument.kind === 'parameter') {
+      if (!isParameterType(type))
+        report(
+          argument.type.range,
+          `path parameter '${argument.name}' must be a string, a bool, an integer or a float, not '${displayName(type)}'`,
+        );
+      parameters[argument.index] = {
+        name: argument.name,
+        schema: schemas.schema(type, argument.type.range),
+      };
+    } else if (argument.kind === 'body')
+      body = bodyOf(type.nonNullableType, argument.type.range, schemas, type);
+  }
+  const returned = signature.returnType;
+  const range = route.method.signature.returnType.range;
+  const value = sdkClass(returned, 'Result') ?? returned;
+  const reply = replyOf(sdkClass(value, 'Response') ?? value, range, schemas, report);
+  return {
+    method: route.httpMethod,
+    path: route.path,
+    handler: route.method.name.text,
+    parameters,
+    ...(body === undefined ? {} : { body }),
+    ...(reply === undefined ? {} : { reply }),
+    ...(route.access === undefined ? {} : { access: route.access }),
+  };
+}
+
+function isParameterType(type: Type): boolean {
+  return type.isValue || type.getClass()?.prototype.internalName === '~lib/string/String';
+}
+
+function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = type): Body {
+  switch (type.getClass()?.prototype.internalName) {
+    case '~lib/string/String':
+      return { kind: 'text' };
+    case '~lib/typedarray/Uint8Array':
+      return { kind: 'bytes' };
+    default:
+      return { kind: 'json', schema: schemas.schema(whole, range) };
+  }
+}
+
+function replyOf(
+  type: Type,
+  range: Range,
+  schemas: SchemaBuilder,
+  report: Report,
+): Body | undefined {
+  if (type.getClass()?.prototype.internalName === `${SDK_PATH}result/Done`) return undefined;
+  if (type.toString() === 'void') {
+    report(range, 'a handler returns a value: Done when there is nothing to say (204)');
+    return undefined;
+  }
+  return bodyOf(type, range, schemas);
+}
+
+/** `T` of a type of the SDK with one type argument. */
+function sdkClass(type: Type, name: 'Effect' | 'Result' | 'Response'): Type | undefined {
+  const reference = type.getClass();
+  const file = { Effect: 'effect', Result: 'result', Response: 'http' }[name];
+  if (reference?.prototype.internalName !== `${SDK_PATH}${file}/${name}`) return undefined;
+  return reference.typeArguments?.[0];
+}
+
+function signatureOf(reference: Class, method: MethodDeclaration): CompiledFunction['signature'] {
+  const member = reference.getMember(method.name.text);
+  if (member instanceof FunctionPrototype) {
+    const resolved = reference.program.resolver.resolveFunction(member, null);
+    if (resolved !== null) return resolved.signature;
+  }
+  throw new Error(`handler '${method.name.text}' does not resolve`);
+}

@@ -1,0 +1,199 @@
+// EndpointClass: what the syntax of an @endpoint class says.
+import {
+  MethodDeclaration,
+  type ClassDeclaration,
+  type DecoratorNode,
+  type TypeNode,
+} from 'assemblyscript';
+import type { AccessRule } from '@svc/contract';
+import type { Problem } from './build-error.ts';
+import {
+  decoratorName,
+  decoratorOf,
+  problemAt,
+  stringArguments,
+  textOf,
+  type SdkNames,
+} from './syntax.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export type RouteArgument =
+  | {
+      readonly kind: 'parameter';
+      readonly index: number;
+      readonly name: string;
+      readonly type: TypeNode;
+    }
+  | { readonly kind: 'body'; readonly name: string; readonly type: TypeNode }
+  | { readonly kind: 'request' | 'context' };
+
+export interface RouteMethod {
+  readonly httpMethod: HttpMethod;
+  /** Relative to the endpoint's prefix. */
+  readonly path: string;
+  readonly method: MethodDeclaration;
+  readonly arguments: readonly RouteArgument[];
+  readonly access: AccessRule | undefined;
+}
+
+export interface EndpointClass {
+  readonly declaration: ClassDeclaration;
+  readonly name: string;
+  readonly prefix: string;
+  readonly access: AccessRule;
+  readonly routes: readonly RouteMethod[];
+}
+
+const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
+  ['get', 'GET'],
+  ['post', 'POST'],
+  ['put', 'PUT'],
+  ['patch', 'PATCH'],
+  ['del', 'DELETE'],
+]);
+const WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const PATH = /^(\/([A-Za-z0-9_.~!$&'()*+,;=:@-]*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
+const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
+const ACCESS_HELP =
+  'say who may call: @access("internet"), @access("services"), @access("services", "orders", "billing.finance"), @access("local") or @access("nobody")';
+
+export function readEndpoint(
+  declaration: ClassDeclaration,
+  role: DecoratorNode,
+  names: SdkNames,
+  problems: Problem[],
+): EndpointClass {
+  const name = declaration.name.text;
+  const prefix = stringArguments(role)?.[0];
+  if (prefix === undefined || !PATH.test(prefix) || (prefix.endsWith('/') && prefix !== ''))
+    problems.push(
+      problemAt(
+        role.range,
+        '@endpoint needs the prefix of its routes: @endpoint("/carts"), beginning with a slash and not ending with one, or ""',
+      ),
+    );
+  if ((declaration.typeParameters?.length ?? 0) > 0)
+    problems.push(
+      problemAt(declaration.name.range, `endpoint '${name}' cannot have type parameters`),
+    );
+  const accessNode = decoratorOf(declaration, 'access');
+  if (accessNode === undefined)
+    problems.push(
+      problemAt(declaration.name.range, `endpoint '${name}' has no access rule: ${ACCESS_HELP}`),
+    );
+  const access = accessNode === undefined ? undefined : readAccess(accessNode, problems);
+  const routes: RouteMethod[] = [];
+  for (const member of declaration.members) {
+    if (!(member instanceof MethodDeclaration)) continue;
+    const route = readRoute(member, prefix ?? '', names, problems);
+    if (route !== undefined) routes.push(route);
+  }
+  return { declaration, name, prefix: prefix ?? '', access: access ?? { allow: 'nobody' }, routes };
+}
+
+function readAccess(node: DecoratorNode, problems: Problem[]): AccessRule | undefined {
+  const [allow, ...services] = stringArguments(node) ?? [];
+  if (allow === 'services') {
+    const bad = services.find((service) => !SERVICE.test(service));
+    if (bad === undefined) return services.length === 0 ? { allow } : { allow, services };
+    problems.push(
+      problemAt(node.range, `'${bad}' is not a service: write "service" or "service.project"`),
+    );
+    return undefined;
+  }
+  if ((allow === 'internet' || allow === 'local' || allow === 'nobody') && services.length === 0)
+    return { allow };
+  problems.push(problemAt(node.range, `this access rule is not known: ${ACCESS_HELP}`));
+  return undefined;
+}
+
+function readRoute(
+  method: MethodDeclaration,
+  prefix: string,
+  names: SdkNames,
+  problems: Problem[],
+): RouteMethod | undefined {
+  let found: { readonly httpMethod: HttpMethod; readonly node: DecoratorNode } | undefined;
+  for (const decorator of method.decorators ?? []) {
+    const name = decoratorName(decorator);
+    if (name === 'access' || name === 'inline') continue;
+    const httpMethod = METHODS.get(name);
+    if (httpMethod === undefined)
+      problems.push(
+        problemAt(
+          decorator.range,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access; not @${textOf(decorator.name)}`,
+        ),
+      );
+    else if (found !== undefined)
+      problems.push(problemAt(decorator.range, 'a handler has one route: write a second method'));
+    else found = { httpMethod, node: decorator };
+  }
+  if (found === undefined) return undefined;
+  const { httpMethod, node } = found;
+  const path = (node.args?.length ?? 0) === 0 ? '' : stringArguments(node)?.[0];
+  if (path === undefined || !PATH.test(path)) {
+    problems.push(
+      problemAt(
+        node.range,
+        `@${decoratorName(node)} needs a path that begins with a slash, with {name} for whole segments: @${decoratorName(node)}("/{id}/items")`,
+      ),
+    );
+    return undefined;
+  }
+  const template = [...(prefix + path).matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]!);
+  for (const [index, name] of template.entries())
+    if (template.indexOf(name) !== index)
+      problems.push(problemAt(node.range, `the template has the parameter {${name}} twice`));
+  const accessNode = decoratorOf(method, 'access');
+  return {
+    httpMethod,
+    path,
+    method,
+    arguments: readArguments(method, httpMethod, template, names, problems),
+    access: accessNode === undefined ? undefined : readAccess(accessNode, problems),
+  };
+}
+
+function readArguments(
+  method: MethodDeclaration,
+  httpMethod: HttpMethod,
+  template: readonly string[],
+  names: SdkNames,
+  problems: Problem[],
+): RouteArgument[] {
+  const args: RouteArgument[] = [];
+  for (const parameter of method.signature.parameters) {
+    const name = parameter.name.text;
+    const index = template.indexOf(name);
+    const sdkType = names.of(parameter.type);
+    if (index >= 0) args.push({ kind: 'parameter', index, name, type: parameter.type });
+    else if (sdkType === 'Request') args.push({ kind: 'request' });
+    else if (sdkType === 'Context') args.push({ kind: 'context' });
+    else if (!WITH_BODY.includes(httpMethod))
+      problems.push(
+        problemAt(
+          parameter.range,
+          `'${name}' is bound to nothing: the template has no {${name}}, and a ${httpMethod} has no body`,
+        ),
+      );
+    else if (args.some((other) => other.kind === 'body'))
+      problems.push(
+        problemAt(
+          parameter.range,
+          `'${name}' is bound to nothing: the template has no {${name}}, and the body is taken by another parameter`,
+        ),
+      );
+    else args.push({ kind: 'body', name, type: parameter.type });
+  }
+  for (const name of template)
+    if (!args.some((argument) => argument.kind === 'parameter' && argument.name === name))
+      problems.push(
+        problemAt(
+          method.name.range,
+          `'${method.name.text}' does not take the path parameter {${name}}: add a parameter '${name}'`,
+        ),
+      );
+  return args;
+}

@@ -1,0 +1,170 @@
+// EntityClass: what the syntax of an @entity class says.
+import {
+  MethodDeclaration,
+  type ClassDeclaration,
+  type DecoratorNode,
+  type ParameterNode,
+  type TypeNode,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import {
+  decoratorName,
+  decoratorOf,
+  problemAt,
+  stringArguments,
+  textOf,
+  typeArgument,
+  type SdkNames,
+} from './syntax.ts';
+
+export type HandlerArgument = 'state' | 'input' | 'context';
+
+export interface EntityHandler {
+  readonly kind: 'command' | 'query';
+  /** What is stored and routed by. */
+  readonly wireName: string;
+  readonly method: MethodDeclaration;
+  readonly arguments: readonly HandlerArgument[];
+  readonly input: ParameterNode | undefined;
+  /** `R` of `Effect<R>` and of `Result<R>`, else the type itself. */
+  readonly reply: TypeNode;
+}
+
+export interface EntityClass {
+  readonly declaration: ClassDeclaration;
+  readonly name: string;
+  readonly component: string;
+  /** `S` and `E` of `EventSourcedEntity<S, E>`, as they are written. */
+  readonly state: string;
+  readonly event: string;
+  readonly stateNode: TypeNode | undefined;
+  readonly eventNode: TypeNode | undefined;
+  readonly handlers: readonly EntityHandler[];
+}
+
+export const WIRE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
+/** Members of every generated client. */
+const CLIENT_MEMBERS = new Set(['id', 'constructor', 'withIdempotencyKey', 'events']);
+
+export function readEntity(
+  declaration: ClassDeclaration,
+  role: DecoratorNode,
+  names: SdkNames,
+  problems: Problem[],
+): EntityClass {
+  const name = declaration.name.text;
+  const component = stringArguments(role)?.[0] ?? '';
+  if (!WIRE_NAME.test(component))
+    problems.push(
+      problemAt(
+        role.range,
+        "@entity needs the id of the component: @entity(\"shopping-cart\"), of letters, digits, '.', '_', '-'",
+      ),
+    );
+  const base = declaration.extendsType;
+  const stateNode = base === null ? undefined : typeArgument(base, 0);
+  const eventNode = base === null ? undefined : typeArgument(base, 1);
+  if (base === null || names.of(base) !== 'EventSourcedEntity' || !stateNode || !eventNode)
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `entity '${name}' must extend EventSourcedEntity<State, Event> of @svc/guest-sdk`,
+      ),
+    );
+  if ((declaration.typeParameters?.length ?? 0) > 0)
+    problems.push(
+      problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
+    );
+  const handlers: EntityHandler[] = [];
+  const taken = new Map<string, string>();
+  for (const member of declaration.members) {
+    if (!(member instanceof MethodDeclaration)) continue;
+    const handler = readHandler(member, names, problems);
+    if (handler === undefined) continue;
+    const other = taken.get(handler.wireName);
+    if (other !== undefined)
+      problems.push(
+        problemAt(
+          member.name.range,
+          `'${handler.wireName}' is declared twice, by '${other}' and '${member.name.text}': each command and query needs its own name`,
+        ),
+      );
+    taken.set(handler.wireName, member.name.text);
+    if (CLIENT_MEMBERS.has(member.name.text))
+      problems.push(
+        problemAt(
+          member.name.range,
+          `every client has a member '${member.name.text}': rename this method, its wire name can stay`,
+        ),
+      );
+    handlers.push(handler);
+  }
+  return {
+    declaration,
+    name,
+    component,
+    state: stateNode ? textOf(stateNode) : '',
+    event: eventNode ? textOf(eventNode) : '',
+    stateNode,
+    eventNode,
+    handlers,
+  };
+}
+
+function readHandler(
+  method: MethodDeclaration,
+  names: SdkNames,
+  problems: Problem[],
+): EntityHandler | undefined {
+  const report = (
+    message: string,
+    node: { readonly range: DecoratorNode['range'] } = method.name,
+  ): void => {
+    problems.push(problemAt(node.range, message));
+  };
+  for (const decorator of method.decorators ?? [])
+    if (!['command', 'query', 'inline'].includes(decoratorName(decorator)))
+      report(
+        `a method of an entity is a @command("name") or a @query("name"), not @${textOf(decorator.name)}`,
+        decorator,
+      );
+  const role = decoratorOf(method, 'command') ?? decoratorOf(method, 'query');
+  if (role === undefined) return undefined;
+  const kind = decoratorName(role) === 'command' ? 'command' : 'query';
+  const wireName = stringArguments(role)?.[0] ?? '';
+  if (!WIRE_NAME.test(wireName))
+    report(
+      `@${kind} needs the name it is called by: @${kind}("add-item"), of letters, digits, '.', '_', '-'`,
+      role,
+    );
+
+  const args: HandlerArgument[] = [];
+  let input: ParameterNode | undefined;
+  for (const [index, parameter] of method.signature.parameters.entries()) {
+    if (index === 0) args.push('state');
+    else if (names.of(parameter.type) === 'Context') args.push('context');
+    else if (input === undefined) {
+      input = parameter;
+      args.push('input');
+    } else
+      report(
+        `${kind} '${wireName}' has one input: put '${textOf(parameter.name)}' into the class of '${textOf(input.name)}'`,
+        parameter,
+      );
+  }
+  if (args.length === 0) report(`${kind} '${wireName}' needs the state as its first parameter`);
+
+  const returned = method.signature.returnType;
+  const sdkType = names.of(returned);
+  let reply: TypeNode | undefined = returned;
+  if (kind === 'command') {
+    reply = sdkType === 'Effect' ? typeArgument(returned) : undefined;
+    if (reply === undefined)
+      report(
+        `command '${wireName}' must return Effect<Reply>, written out (Effect<Done> when there is nothing to say)`,
+      );
+  } else if (sdkType === 'Effect') {
+    report(`query '${wireName}' cannot have an effect: return the reply or Result<Reply>`);
+  } else if (sdkType === 'Result') reply = typeArgument(returned);
+  return { kind, wireName, method, arguments: args, input, reply: reply ?? returned };
+}

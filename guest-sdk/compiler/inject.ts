@@ -1,0 +1,56 @@
+// Puts written code into the syntax tree: members into a class, statements into a file.
+import {
+  ClassDeclaration,
+  IdentifierExpression,
+  NamedTypeNode,
+  Parser,
+  TypeName,
+  type Source,
+  type Statement,
+} from 'assemblyscript';
+import { ABSTRACT, has, textOf } from './syntax.ts';
+
+const written = new WeakSet<Source>();
+
+/** Lines and columns of such a source are not the user's. */
+export function isWritten(source: Source): boolean {
+  return written.has(source);
+}
+
+/** Members see what the class sees: its type parameters, and the names of its file. */
+export function injectMembers(declaration: ClassDeclaration, members: string): void {
+  const parameters = declaration.typeParameters ?? [];
+  const generic =
+    parameters.length === 0 ? '' : `<${parameters.map((node) => textOf(node)).join(', ')}>`;
+  const abstract = has(declaration, ABSTRACT) ? 'abstract ' : '';
+  const [parsed] = parse(
+    declaration.range.source,
+    `${abstract}class ${declaration.name.text}${generic} {\n${members}\n}`,
+  );
+  if (!(parsed instanceof ClassDeclaration)) throw new Error('written members are not a class');
+  declaration.members.push(...parsed.members);
+}
+
+export function injectStatements(source: Source, text: string): void {
+  source.statements.push(...parse(source, text));
+}
+
+export function injectInterface(declaration: ClassDeclaration, name: string): void {
+  const range = declaration.name.range;
+  const identifier = new IdentifierExpression(name, false, range);
+  const type = new NamedTypeNode(new TypeName(identifier, null, range), null, false, range);
+  declaration.implementsTypes = [...(declaration.implementsTypes ?? []), type];
+}
+
+function parse(beside: Source, text: string): Statement[] {
+  // Under the name of the user's file: the compiler looks its names up by that.
+  const parser = new Parser();
+  parser.parseFile(text, beside.normalizedPath, false);
+  const [problem] = parser.diagnostics;
+  if (problem !== undefined)
+    throw new Error(`written code does not parse: ${problem.message}\n${text}`);
+  const [source] = parser.sources;
+  if (source === undefined) throw new Error('written code has no source');
+  written.add(source);
+  return source.statements;
+}

@@ -1,0 +1,128 @@
+// The core module's edges: exports get the names of the canonical ABI, what the standard library
+// imports becomes calls of the SDK, and any import beyond the contract's fails the build.
+import { FunctionPrototype, type Program } from 'assemblyscript';
+import type binaryen from 'assemblyscript/binaryen';
+import type { Problem } from './build-error.ts';
+import type { RegisteredEndpoint } from './descriptor.ts';
+import { problemAt } from './syntax.ts';
+
+type Binaryen = typeof binaryen;
+type Module = binaryen.Module;
+
+/** Exports of assembly/abi.ts: the contract's name, and what runs when the answer was read. */
+const EXPORTS: readonly (readonly [from: string, to: string, post?: string])[] = [
+  ['entity_constructor', 'svc:runtime/entity@0.1.0#[constructor]instance'],
+  ['entity_destructor', 'svc:runtime/entity@0.1.0#[dtor]instance'],
+  ['entity_apply', 'svc:runtime/entity@0.1.0#[method]instance.apply', 'post'],
+  ['entity_command', 'svc:runtime/entity@0.1.0#[method]instance.command', 'post'],
+  ['entity_query', 'svc:runtime/entity@0.1.0#[method]instance.query', 'post'],
+  ['entity_snapshot', 'svc:runtime/entity@0.1.0#[method]instance.snapshot', 'post'],
+  ['http_handle', 'svc:runtime/http@0.1.0#handle', 'post'],
+  ['diagnostics_take_log', 'svc:runtime/diagnostics@0.1.0#take-log', 'log_post'],
+  ['cabi_realloc', 'cabi_realloc'],
+];
+
+/** Imports of the standard library, and the functions of assembly/environment.ts in their place. */
+const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
+  ['abort', 'env_abort'],
+  ['console.assert', 'env_assert'],
+  ['console.debug', 'env_debug'],
+  ['console.error', 'env_error'],
+  ['console.info', 'env_info'],
+  ['console.log', 'env_info'],
+  ['console.warn', 'env_warn'],
+  ['Date.now', 'env_now'],
+  ['seed', 'env_seed'],
+  ['trace', 'env_trace'],
+]);
+
+const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
+  'svc:runtime/clock@0.1.0 now-ms',
+  'svc:runtime/journal@0.1.0 read',
+  'svc:runtime/routing@0.1.0 call',
+  '[export]svc:runtime/entity@0.1.0 [resource-new]instance',
+]);
+
+export function closeEdges(
+  b: Binaryen,
+  module: Module,
+  program: Program,
+  endpoints: readonly RegisteredEndpoint[],
+  problems: Problem[],
+): void {
+  const exported = new Map<string, string>();
+  for (let index = 0; index < module.getNumExports(); index++) {
+    const info = b.getExportInfo(module.getExportByIndex(index));
+    if (info.value !== null) exported.set(info.name, info.value);
+  }
+  const target = (name: string): string => {
+    const value = exported.get(name);
+    if (value === undefined) throw new Error(`the SDK does not export ${name}`);
+    return value;
+  };
+  closeImports(b, module, program, target, problems);
+  replaceBody(b, module, target('heap_bytes'), module.global.get('~lib/rt/tcms/total', b.i32));
+  for (const { reference, firstRoute } of endpoints) {
+    const member = reference.getMember('__svc_firstRoute');
+    if (!(member instanceof FunctionPrototype))
+      throw new Error(`${reference.name} was not written`);
+    for (const instance of member.instances?.values() ?? [])
+      replaceBody(b, module, instance.internalName, module.i32.const(firstRoute));
+  }
+  const renamed = EXPORTS.map(([from, to, post]) => ({
+    to,
+    internal: target(from),
+    post: post === undefined ? undefined : target(post),
+  }));
+  for (const name of exported.keys()) if (name !== 'memory') module.removeExport(name);
+  for (const { to, internal, post } of renamed) {
+    module.addFunctionExport(internal, to);
+    if (post !== undefined) module.addFunctionExport(post, `cabi_post_${to}`);
+  }
+}
+
+function replaceBody(b: Binaryen, module: Module, name: string, body: number): void {
+  const info = b.getFunctionInfo(module.getFunction(name));
+  module.removeFunction(name);
+  module.addFunction(name, info.params, info.results, [], body);
+}
+
+function closeImports(
+  b: Binaryen,
+  module: Module,
+  program: Program,
+  target: (name: string) => string,
+  problems: Problem[],
+): void {
+  const imports: binaryen.FunctionInfo[] = [];
+  for (let index = 0; index < module.getNumFunctions(); index++) {
+    const info = b.getFunctionInfo(module.getFunctionByIndex(index));
+    if (info.module !== '') imports.push(info);
+  }
+  for (const info of imports) {
+    if (CONTRACT_IMPORTS.has(`${info.module} ${info.base}`)) continue;
+    const replacement = info.module === 'env' ? ENVIRONMENT.get(info.base) : undefined;
+    if (replacement === undefined) {
+      problems.push(foreignImport(program, info));
+      continue;
+    }
+    const called = b.getFunctionInfo(module.getFunction(target(replacement)));
+    const given = b.expandType(info.params);
+    const wanted = b.expandType(called.params);
+    const args = wanted.map((type, index) =>
+      index < given.length ? module.local.get(index, type) : module.i32.const(0),
+    );
+    replaceBody(b, module, info.name, module.call(called.name, args, called.results));
+  }
+}
+
+function foreignImport(program: Program, info: binaryen.FunctionInfo): Problem {
+  const name = `'${info.base}' of '${info.module}'`;
+  const message = `the import ${name} is not there: a module reaches the runtime through @svc/guest-sdk and nothing else`;
+  const element = program.instancesByName.get(info.name);
+  const declaration =
+    element !== undefined && 'declaration' in element ? element.declaration : undefined;
+  return declaration === undefined
+    ? { message }
+    : problemAt((declaration as { range: Parameters<typeof problemAt>[0] }).range, message);
+}

@@ -1,0 +1,152 @@
+// SchemaBuilder: the descriptor's schema of a resolved type, and what is wrong with a type that has
+// none. Named types are collected once, under the name by which other schemas refer to them.
+import {
+  Class,
+  PropertyPrototype,
+  Type,
+  type ClassDeclaration,
+  type Program,
+  type Range,
+} from 'assemblyscript';
+import type { TypeSchema } from '@svc/contract';
+import type { DataClass, Declarations, Field } from './declarations.ts';
+import { SDK_PATH } from './syntax.ts';
+
+type Report = (range: Range, message: string) => void;
+
+const INTEGERS = new Map<Type, readonly [minimum: number, maximum: number]>([
+  [Type.i8, [-128, 127]],
+  [Type.u8, [0, 255]],
+  [Type.i16, [-32_768, 32_767]],
+  [Type.u16, [0, 65_535]],
+  [Type.i32, [-2_147_483_648, 2_147_483_647]],
+  [Type.u32, [0, 4_294_967_295]],
+]);
+
+/** In the place of a type that has no schema; a problem was reported, so it goes nowhere. */
+const NONE: TypeSchema = { type: 'null' };
+
+export class SchemaBuilder {
+  readonly types: Record<string, TypeSchema> = Object.create(null) as Record<string, TypeSchema>;
+  readonly #program: Program;
+  readonly #declarations: Declarations;
+  readonly #report: Report;
+  readonly #names = new Map<Class, string>();
+
+  constructor(program: Program, declarations: Declarations, report: Report) {
+    this.#program = program;
+    this.#declarations = declarations;
+    this.#report = report;
+  }
+
+  /** `place`: where the type is written, for problems. */
+  schema(type: Type, place: Range): TypeSchema {
+    if (type.isNullableReference)
+      return { anyOf: [this.schema(type.nonNullableType, place), { type: 'null' }] };
+    if (type === Type.bool) return { type: 'boolean' };
+    if (type === Type.f32) return { type: 'number', format: 'float' };
+    if (type === Type.f64) return { type: 'number', format: 'double' };
+    if (type === Type.i64) return { type: ['integer', 'string'], format: 'int64' };
+    if (type === Type.u64) return { type: ['integer', 'string'], format: 'uint64' };
+    const range = INTEGERS.get(type);
+    if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1] };
+    const reference = type.getClass();
+    return reference === null
+      ? this.#unsupported(type, place)
+      : this.#classSchema(reference, place);
+  }
+
+  #classSchema(reference: Class, place: Range): TypeSchema {
+    const data = this.dataOf(reference);
+    if (data !== undefined) return { $ref: `#/types/${this.#named(reference, data)}` };
+    const [first, second] = reference.typeArguments ?? [];
+    switch (reference.prototype.internalName) {
+      case '~lib/string/String':
+        return { type: 'string' };
+      case '~lib/array/Array':
+        return { type: 'array', items: this.schema(first!, place) };
+      case '~lib/date/Date':
+        return { type: 'string', format: 'date-time' };
+      case '~lib/map/Map':
+        if (first!.getClass()?.prototype.internalName !== '~lib/string/String')
+          this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
+        return { type: 'object', additionalProperties: this.schema(second!, place) };
+      case `${SDK_PATH}result/Done`:
+        return { type: 'null' };
+      default:
+        return this.#unsupported(reference.type, place);
+    }
+  }
+
+  #unsupported(type: Type, place: Range): TypeSchema {
+    const name = displayName(type);
+    const known =
+      'bool, the integers of 8 to 64 bits, f32, f64, string, Date, arrays, Map<string, T>, and @data classes';
+    this.#report(place, `type '${name}' has no JSON form: use ${known}`);
+    return NONE;
+  }
+
+  dataOf(reference: Class): DataClass | undefined {
+    return this.#declarations.data.get(reference.prototype.declaration as ClassDeclaration);
+  }
+
+  /** The name of a data class in `types`; its schema is made when it is met first. */
+  #named(reference: Class, data: DataClass): string {
+    const known = this.#names.get(reference);
+    if (known !== undefined) return known;
+    const name = this.#freeName(displayName(reference.type), data);
+    this.#names.set(reference, name);
+    this.types[name] = NONE;
+    this.types[name] = data.kind === 'sum' ? this.#sum(data) : this.#record(reference, data);
+    return name;
+  }
+
+  #freeName(wanted: string, data: DataClass): string {
+    if (!(wanted in this.types)) return wanted;
+    const file = data.declaration.range.source.simplePath.replaceAll(/[^A-Za-z0-9_]/g, '_');
+    let name = `${file}.${wanted}`;
+    for (let count = 2; name in this.types; count++) name = `${file}.${wanted}-${count}`;
+    return name;
+  }
+
+  #sum(data: DataClass): TypeSchema {
+    const cases = data.cases.map((one) => {
+      const prototype = this.#program.elementsByDeclaration.get(one.declaration);
+      const reference = this.#program.resolver.resolveClass(prototype as never, null);
+      if (reference === null) throw new Error(`case '${one.name}' does not resolve`);
+      return { $ref: `#/types/${this.#named(reference, this.dataOf(reference) ?? one)}` };
+    });
+    return { oneOf: cases, discriminator: { propertyName: 'type' } };
+  }
+
+  #record(reference: Class, data: DataClass): TypeSchema {
+    const properties = Object.create(null) as Record<string, TypeSchema | { const: string }>;
+    const required: string[] = [];
+    if (data.tag !== undefined) {
+      properties['type'] = { const: data.tag };
+      required.push('type');
+    }
+    for (const field of data.fields) {
+      const type = fieldType(reference, field);
+      if (type === undefined) continue;
+      properties[field.name] = this.schema(type, field.node.range);
+      if (!field.optional && !type.isNullableReference) required.push(field.name);
+    }
+    return { type: 'object', properties, required };
+  }
+}
+
+function fieldType(reference: Class, field: Field): Type | undefined {
+  const member = reference.getMember(field.name);
+  if (!(member instanceof PropertyPrototype)) return undefined;
+  return reference.program.resolver.resolveProperty(member)?.type;
+}
+
+/** A type as the user writes it: without the files of its parts. */
+export function displayName(type: Type): string {
+  const reference = type.getClass();
+  if (reference === null) return type.toString();
+  const args = (reference.typeArguments ?? []).map((argument) => displayName(argument));
+  const nullable = type.isNullableReference ? ' | null' : '';
+  return reference.prototype.name + (args.length > 0 ? `<${args.join(', ')}>` : '') + nullable;
+}

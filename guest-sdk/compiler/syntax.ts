@@ -1,0 +1,107 @@
+// Small questions about the AssemblyScript syntax tree: places, decorators, names, text.
+import {
+  ClassDeclaration,
+  IdentifierExpression,
+  ImportStatement,
+  NamedTypeNode,
+  StringLiteralExpression,
+  type DecoratorNode,
+  type Node,
+  type Range,
+  type Source,
+  type TypeNode,
+} from 'assemblyscript';
+import * as assemblyscript from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+
+export const SDK_PACKAGE = '@svc/guest-sdk';
+/** Where the compiler finds the SDK's files. */
+export const SDK_PATH = `~lib/${SDK_PACKAGE}/`;
+
+// The flags are a const enum in the types and an object at run time.
+const { CommonFlags } = assemblyscript as unknown as {
+  readonly CommonFlags: Readonly<Record<string, number>>;
+};
+function flag(name: string): number {
+  const value = CommonFlags[name];
+  if (value === undefined) throw new Error(`this AssemblyScript has no flag ${name}`);
+  return value;
+}
+export const STATIC = flag('Static');
+export const READONLY = flag('Readonly');
+export const ABSTRACT = flag('Abstract');
+
+export function has(node: { readonly flags: number }, wanted: number): boolean {
+  return (node.flags & wanted) !== 0;
+}
+
+export function problemAt(range: Range, message: string): Problem {
+  const line = range.source.lineAt(range.start);
+  return {
+    file: range.source.normalizedPath,
+    line,
+    column: range.source.columnAt(),
+    message,
+  };
+}
+
+export function textOf(node: Node): string {
+  return node.range.source.text.slice(node.range.start, node.range.end);
+}
+
+export function decoratorName(decorator: DecoratorNode): string {
+  return decorator.name instanceof IdentifierExpression ? decorator.name.text : '';
+}
+
+export function decoratorOf(
+  node: { readonly decorators: readonly DecoratorNode[] | null },
+  name: string,
+): DecoratorNode | undefined {
+  return node.decorators?.find((decorator) => decoratorName(decorator) === name);
+}
+
+/** The decorator's arguments when all of them are plain strings. */
+export function stringArguments(decorator: DecoratorNode): string[] | undefined {
+  const values: string[] = [];
+  for (const argument of decorator.args ?? []) {
+    if (!(argument instanceof StringLiteralExpression)) return undefined;
+    values.push(argument.value);
+  }
+  return values;
+}
+
+export function classesOf(source: Source): ClassDeclaration[] {
+  return source.statements.filter((statement) => statement instanceof ClassDeclaration);
+}
+
+/** What the names of one file mean where they come from the SDK. */
+export interface SdkNames {
+  /** The SDK's own name of a type, whatever the file calls it; undefined when it is not the SDK's. */
+  of(type: TypeNode): string | undefined;
+  ofLocal(name: string): string | undefined;
+}
+
+export function sdkNames(source: Source): SdkNames {
+  const imported = new Map<string, string>();
+  const namespaces = new Set<string>();
+  for (const statement of source.statements) {
+    if (!(statement instanceof ImportStatement) || statement.path.value !== SDK_PACKAGE) continue;
+    for (const declaration of statement.declarations ?? [])
+      imported.set(declaration.name.text, declaration.foreignName.text);
+    if (statement.namespaceName !== null) namespaces.add(statement.namespaceName.text);
+  }
+  return {
+    of(type) {
+      if (!(type instanceof NamedTypeNode)) return undefined;
+      const first = type.name.identifier.text;
+      if (type.name.next === null) return imported.get(first);
+      return namespaces.has(first) ? type.name.next.identifier.text : undefined;
+    },
+    ofLocal: (name) => imported.get(name),
+  };
+}
+
+/** The only type argument of `Name<T>`. */
+export function typeArgument(type: TypeNode, index = 0): TypeNode | undefined {
+  return type instanceof NamedTypeNode ? (type.typeArguments?.[index] ?? undefined) : undefined;
+}

@@ -1,0 +1,211 @@
+// The AssemblyScript that the compiler writes into the user's classes. It stands inside of the
+// class, so names, aliases and type parameters mean what they mean to the user.
+// Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
+import type { DataClass, Field } from './declarations.ts';
+import type { EndpointClass, RouteArgument } from './endpoint-declaration.ts';
+import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { SDK_PACKAGE, textOf } from './syntax.ts';
+
+const GLUE = [
+  'EndpointComponent',
+  'EntityCall',
+  'EntityClient',
+  'EffectBase',
+  'HttpCall',
+  'JsonReader',
+  'JsonWriter',
+  'RecordedEvent',
+  'Result',
+  'addEndpoint',
+  'blank',
+  'read',
+  'toJson',
+  'write',
+];
+export const GLUE_IMPORT = `import { ${GLUE.map((name) => `${name} as __svc_${name}`).join(', ')} } from "${SDK_PACKAGE}/glue";`;
+
+const quote = (text: string): string => JSON.stringify(text);
+
+// --- data classes ---
+
+/** The members that give a data class its JSON form. */
+export function dataMembers(data: DataClass): string {
+  const manifest = `__svc_manifest(): string { return ${quote(data.manifest)}; }`;
+  if (data.kind === 'sum')
+    return `${manifest}
+abstract __svc_encode(w: __svc_JsonWriter): void;
+abstract __svc_decode(r: __svc_JsonReader): void;
+${readCase(data)}`;
+  const inherited = data.kind === 'case' ? '' : manifest;
+  return `${inherited}
+${encode(data)}
+${decode(data)}`;
+}
+
+function readCase(data: DataClass): string {
+  const known = data.cases.map((one) => JSON.stringify(one.tag)).join(' or ');
+  const branches = data.cases.map(
+    (one) =>
+      `if (tag == ${quote(one.tag!)}) { const o = __svc_blank<${one.name}>(); o.__svc_decode(r); return o; }`,
+  );
+  return `__svc_readCase(r: __svc_JsonReader): ${data.name} {
+  const tag = r.peekTag();
+  if (!r.failed) {
+    ${branches.join('\n    ')}
+    r.unknownTag(tag, ${quote(known)});
+  }
+  return changetype<${data.name}>(0);
+}`;
+}
+
+function encode(data: DataClass): string {
+  const lines: string[] = [];
+  let before = data.tag === undefined ? '{' : `{"type":${quote(data.tag)}`;
+  let separator = data.tag === undefined ? '' : ',';
+  for (const field of data.fields) {
+    lines.push(`w.raw(${quote(`${before}${separator}${quote(field.name)}:`)});`);
+    lines.push(`__svc_write<${field.type}>(w, this.${field.name});`);
+    before = '';
+    separator = ',';
+  }
+  lines.push(`w.raw(${quote(`${before}}`)});`);
+  return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n}`;
+}
+
+/** Fields of 64 go into one word of `seen`. */
+function decode(data: DataClass): string {
+  const words = Math.ceil(data.fields.length / 64);
+  const branches = data.fields.map((field, index) => {
+    const bit = seenBit(index);
+    return `if (r.keyIs(${quote(field.name)})) {
+      if (${bit.test}) { r.twice(${quote(field.name)}); return; }
+      ${bit.set};
+      ${assign(field, `__svc_read<${field.type}>(r)`)}
+      if (r.failed) { r.within(${quote(field.name)}); return; }
+    }`;
+  });
+  if (data.tag !== undefined)
+    branches.unshift(`if (r.keyIs("type")) {
+      if (tagged) { r.twice("type"); return; }
+      tagged = true;
+      r.readTag(${quote(data.tag)});
+      if (r.failed) { r.within("type"); return; }
+    }`);
+  const absent = data.fields.map(
+    (field, index) => `if (!(${seenBit(index).test})) ${whenAbsent(field)}`,
+  );
+  if (data.tag !== undefined) absent.unshift('if (!tagged) { r.missing("type"); return; }');
+  return `__svc_decode(r: __svc_JsonReader): void {
+  ${Array.from({ length: words }, (_, word) => `let seen${word}: u64 = 0;`).join(' ')}
+  ${data.tag === undefined ? '' : 'let tagged = false;'}
+  let more = r.beginObject();
+  while (more) {
+    ${branches.join('\n    else ')}${branches.length > 0 ? '\n    else r.skipValue();' : 'r.skipValue();'}
+    more = r.nextKey();
+  }
+  if (r.failed) return;
+  ${absent.join('\n  ')}
+}`;
+}
+
+function seenBit(index: number): { readonly test: string; readonly set: string } {
+  const word = `seen${index >> 6}`;
+  const mask = `((<u64>1) << ${index & 63})`;
+  return { test: `(${word} & ${mask}) != 0`, set: `${word} |= ${mask}` };
+}
+
+/** A readonly field is set where it lies: only a constructor may assign it. */
+function assign(field: Field, value: string): string {
+  if (!field.readonly) return `this.${field.name} = ${value};`;
+  return `store<${field.type}>(changetype<usize>(this), ${value}, offsetof<this>(${quote(field.name)}));`;
+}
+
+function whenAbsent(field: Field): string {
+  if (field.optional) return `{ ${assign(field, field.initializer ?? '0')} }`;
+  const missing = `{ r.missing(${quote(field.name)}); return; }`;
+  return `{ if (isNullable<${field.type}>()) { ${assign(field, `changetype<${field.type}>(0)`)} } else ${missing} }`;
+}
+
+// --- entities ---
+
+/** The members that dispatch wire names to the methods of an entity. */
+export function entityMembers(entity: EntityClass): string {
+  const commands = entity.handlers.filter((handler) => handler.kind === 'command');
+  const queries = entity.handlers.filter((handler) => handler.kind === 'query');
+  return `__svc_component(): string { return ${quote(entity.component)}; }
+__svc_command(state: ${entity.state}, call: __svc_EntityCall): __svc_EffectBase {
+  ${commands.map((handler) => dispatch(handler, 'call.commandRefused()')).join('\n  ')}
+  return call.unknownCommand(${quote(entity.component)});
+}
+__svc_query(state: ${entity.state}, call: __svc_EntityCall): __svc_Result<string> {
+  ${queries.map((handler) => dispatch(handler, 'call.queryRefused()')).join('\n  ')}
+  return call.unknownQuery(${quote(entity.component)});
+}`;
+}
+
+function dispatch(handler: EntityHandler, refused: string): string {
+  const input = handler.input;
+  const decoded =
+    input === undefined
+      ? ''
+      : `const input = call.input<${textOf(input.type)}>(); if (call.failed) return ${refused};`;
+  const args = handler.arguments.map((argument) =>
+    argument === 'context' ? 'call.context' : argument,
+  );
+  const result = `this.${handler.method.name.text}(${args.join(', ')})`;
+  const returned =
+    handler.kind === 'command'
+      ? result
+      : `call.queryReply<${textOf(handler.method.signature.returnType)}>(${result})`;
+  return `if (call.name == ${quote(handler.wireName)}) { ${decoded} return ${returned}; }`;
+}
+
+/** The class by which handlers call the entity. */
+export function clientClass(entity: EntityClass): string {
+  const methods = entity.handlers.map((handler) => {
+    const parameter = handler.input === undefined ? '' : `input: ${textOf(handler.input.type)}`;
+    const input =
+      handler.input === undefined ? '"null"' : `__svc_toJson<${textOf(handler.input.type)}>(input)`;
+    const reply = textOf(handler.reply);
+    return `${handler.method.name.text}(${parameter}): __svc_Result<${reply}> { return this.__svc_call<${reply}>(${quote(handler.wireName)}, ${input}); }`;
+  });
+  const recorded = `__svc_RecordedEvent<${entity.event}>[]`;
+  return `export class ${entity.name}Client extends __svc_EntityClient {
+  constructor(id: string) { super(${quote(entity.component)}, id); }
+  ${methods.join('\n  ')}
+  events(afterSeq: u64 = 0, limit: u32 = 100): __svc_Result<${recorded}> { return this.__svc_events<${entity.event}>(afterSeq, limit); }
+}`;
+}
+
+// --- endpoints ---
+
+/** The members that dispatch routes to the methods of an endpoint. */
+export function endpointMembers(endpoint: EndpointClass): string {
+  const cases = endpoint.routes.map((route, index) => {
+    const decoded: string[] = [];
+    const args = route.arguments.map((argument, place) => {
+      if (argument.kind === 'request' || argument.kind === 'context')
+        return `call.${argument.kind}`;
+      decoded.push(`const a${place} = ${decodeArgument(argument)}; if (call.failed) return;`);
+      return `a${place}`;
+    });
+    const returned = textOf(route.method.signature.returnType);
+    return `case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); return; }`;
+  });
+  return `__svc_firstRoute(): i32 { return 0; }
+__svc_routeCount(): i32 { return ${endpoint.routes.length}; }
+__svc_register(): void { __svc_addEndpoint(this); }
+__svc_handle(route: i32, call: __svc_HttpCall): void {
+  switch (route) {
+    ${cases.join('\n    ')}
+    default: unreachable();
+  }
+}`;
+}
+
+function decodeArgument(argument: RouteArgument & { readonly kind: 'parameter' | 'body' }): string {
+  const type = textOf(argument.type);
+  return argument.kind === 'parameter'
+    ? `call.parameter<${type}>(${argument.index}, ${quote(argument.name)})`
+    : `call.body<${type}>()`;
+}

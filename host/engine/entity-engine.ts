@@ -1,0 +1,217 @@
+// EntityEngine owns the live entities of one guest: it finds the one a call is for, keeps no more of
+// them in memory than the limit says, and lets every call finish before it is closed.
+import assert from 'node:assert';
+import { refusal } from '../model/call.ts';
+import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
+import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
+import { entityIdProblem } from './entity-id.ts';
+import { EntityCall, type HandlerKind } from './entity/entity-call.ts';
+import { IdleList } from './entity/idle-list.ts';
+import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
+import type { Chance, Clock } from './needs/clock.ts';
+import type { FaultLog } from './needs/fault-log.ts';
+import type { Guest } from './needs/guest.ts';
+import type { Journal } from './needs/journal.ts';
+import { quoted } from './quoted.ts';
+
+export interface EngineNeeds {
+  readonly guest: Pick<Guest, 'descriptor' | 'entities'>;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly faultLog: FaultLog;
+  /** Those left out have their default. */
+  readonly limits?: Partial<EngineLimits>;
+}
+
+/** An acknowledged event, as `readEvents` answers it. */
+export type RecordedEvent = JournalRecord & { readonly kind: 'event' };
+
+/** The most events that `readEvents` answers at once. */
+export const READ_EVENTS_MAX = 1_000;
+
+/** A component of the descriptor, and those of its entities that are in memory. */
+interface Component {
+  readonly handlers: ReadonlyMap<string, HandlerKind>;
+  readonly eventManifest: string;
+  readonly live: Map<string, LiveEntity>;
+}
+
+export function createEngine(needs: EngineNeeds): EntityEngine {
+  return new EntityEngine(needs);
+}
+
+export class EntityEngine {
+  readonly #components: ReadonlyMap<string, Component>;
+  readonly #journal: Journal;
+  readonly #limits: EngineLimits;
+  readonly #around: Surroundings;
+  readonly #idle = new IdleList<LiveEntity>();
+  #liveCount = 0;
+  #closed: Promise<void> | undefined = undefined;
+  #drained: () => void = () => {};
+
+  constructor(needs: EngineNeeds) {
+    const { journal, clock, chance, faultLog } = needs;
+    this.#journal = journal;
+    this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
+    this.#components = componentsOf(needs.guest);
+    this.#around = {
+      entities: needs.guest.entities,
+      journal,
+      clock,
+      chance,
+      limits: this.#limits,
+      faultLog,
+      idle: (entity) => this.#becameIdle(entity),
+      busy: (entity) => this.#idle.remove(entity),
+      gone: (entity) => this.#forget(entity),
+    };
+  }
+
+  /**
+   * Sends a command or a query, whichever the descriptor says `name` is, to an entity. Answers a
+   * plain value where nothing has to be waited for (a query on an entity in memory), a promise
+   * elsewhere. A reply to a command is given after its events are on disk.
+   *
+   * Refuses with NOT_FOUND (no such component, command or query) and BAD_REQUEST (an entity id that
+   * cannot be; an idempotency key, which is not supported). Throws, or rejects with: GuestFault;
+   * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_CORRUPT,
+   * SVC_EVENT_UNREADABLE.
+   */
+  call(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+    idempotencyKey?: string,
+  ): Awaitable<Reply | Refusal> {
+    if (this.#closed !== undefined) throw stopping();
+    const component = this.#components.get(target.component);
+    if (component === undefined)
+      return refusal('NOT_FOUND', `there is no component ${quoted(target.component)}`);
+    const kind = component.handlers.get(name);
+    if (kind === undefined)
+      return refusal(
+        'NOT_FOUND',
+        `component ${quoted(target.component)} has no command or query ${quoted(name)}`,
+      );
+    // To take the key and not to keep it would promise what does not happen.
+    if (idempotencyKey !== undefined)
+      return refusal(
+        'BAD_REQUEST',
+        'idempotency keys are not supported, make the call without one',
+      );
+    let entity = component.live.get(target.id);
+    if (entity === undefined) {
+      const problem = entityIdProblem(target.id);
+      if (problem !== undefined) return refusal('BAD_REQUEST', `the entity id ${problem}`);
+      entity = this.#enter(component, target);
+    }
+    return entity.submit(new EntityCall(kind, name, input, metadata));
+  }
+
+  /**
+   * Events of an entity's present life that are on disk, with `seq > afterSeq`, oldest first, at
+   * most `limit` (1 to 1,000). None for an entity that cannot be. Rejects with SvcError
+   * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   */
+  async readEvents(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly RecordedEvent[]> {
+    assert(Number.isSafeInteger(afterSeq) && afterSeq >= 0);
+    assert(Number.isSafeInteger(limit) && limit >= 1 && limit <= READ_EVENTS_MAX);
+    if (!this.#components.has(entity.component) || entityIdProblem(entity.id) !== undefined)
+      return [];
+    for (;;) {
+      const deletedSeq = await this.#journal.lastDeletion(entity);
+      const records = await this.#journal.read(entity, Math.max(afterSeq, deletedSeq), limit);
+      const events = records.filter((record) => record.kind === 'event');
+      // Otherwise it was deleted in between, and these events belong to the life before.
+      if (events.length === records.length) return events;
+    }
+  }
+
+  /**
+   * Refuses new calls with SVC_STOPPING, and waits until those under way are answered and every
+   * append has settled. The journal and the guest stay open: they are their owner's.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#drain();
+    return this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#liveCount > this.#idle.size)
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    for (let entity = this.#idle.oldest; entity !== undefined; entity = this.#idle.oldest)
+      this.#evict(entity);
+  }
+
+  #enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
+    const ref = { component: componentId, id };
+    const entity = new LiveEntity(ref, component.eventManifest, this.#around);
+    component.live.set(id, entity);
+    this.#liveCount++;
+    this.#makeRoom();
+    return entity;
+  }
+
+  #becameIdle(entity: LiveEntity): void {
+    this.#idle.touch(entity);
+    if (this.#liveCount > this.#limits.liveEntitiesMax) this.#makeRoom();
+    this.#noticeDrained();
+  }
+
+  #makeRoom(): void {
+    while (this.#liveCount > this.#limits.liveEntitiesMax) {
+      const { oldest } = this.#idle;
+      if (oldest === undefined) return;
+      this.#evict(oldest);
+    }
+  }
+
+  #evict(entity: LiveEntity): void {
+    this.#forget(entity);
+    entity.close();
+  }
+
+  #forget(entity: LiveEntity): void {
+    this.#idle.remove(entity);
+    this.#components.get(entity.ref.component)?.live.delete(entity.ref.id);
+    this.#liveCount--;
+    this.#noticeDrained();
+  }
+
+  #noticeDrained(): void {
+    if (this.#liveCount === this.#idle.size) this.#drained();
+  }
+}
+
+function componentsOf(guest: Pick<Guest, 'descriptor'>): ReadonlyMap<string, Component> {
+  const components = new Map<string, Component>();
+  for (const entity of guest.descriptor.entities) {
+    const handlers = new Map<string, HandlerKind>();
+    for (const { name } of entity.commands) handlers.set(name, 'command');
+    for (const { name } of entity.queries) handlers.set(name, 'query');
+    components.set(entity.component, {
+      handlers,
+      eventManifest: entity.event.manifest,
+      live: new Map(),
+    });
+  }
+  return components;
+}
+
+function stopping(): SvcError {
+  return new SvcError(
+    'SVC_STOPPING',
+    'The service is being stopped and takes no new calls. Try again when it is up.',
+  );
+}

@@ -1,0 +1,53 @@
+// EntityCall: one command or query on its way through an entity, and the answer to its caller. It
+// becomes a promise only when the answer is not there yet: a promise per call is dear.
+import assert from 'node:assert';
+import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
+
+export type HandlerKind = 'command' | 'query';
+export type Outcome = Reply | Refusal;
+
+export class EntityCall {
+  readonly kind: HandlerKind;
+  readonly name: string;
+  readonly input: string;
+  readonly metadata: Metadata;
+  /** While it is held: what is to be answered, and whether an append of its own must settle first. */
+  heldOutcome: Outcome | undefined = undefined;
+  heldForOwnAppend = false;
+  #state: 'open' | 'answered' | 'failed' = 'open';
+  #outcome: Outcome | undefined = undefined;
+  #failure: unknown = undefined;
+  #resolve: ((outcome: Outcome) => void) | undefined = undefined;
+  #reject: ((failure: unknown) => void) | undefined = undefined;
+
+  constructor(kind: HandlerKind, name: string, input: string, metadata: Metadata) {
+    this.kind = kind;
+    this.name = name;
+    this.input = input;
+    this.metadata = metadata;
+  }
+
+  answer(outcome: Outcome): void {
+    assert(this.#state === 'open');
+    this.#state = 'answered';
+    this.#outcome = outcome;
+    this.#resolve?.(outcome);
+  }
+
+  fail(failure: unknown): void {
+    assert(this.#state === 'open');
+    this.#state = 'failed';
+    this.#failure = failure;
+    this.#reject?.(failure);
+  }
+
+  /** The outcome, thrown failure, or a promise of either. To be asked once. */
+  result(): Awaitable<Outcome> {
+    if (this.#state === 'failed') throw this.#failure;
+    if (this.#outcome !== undefined) return this.#outcome;
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+}

@@ -1,0 +1,324 @@
+// LiveEntity owns one entity in memory: its guest state, the calls that wait for it, and the
+// answers that wait for the disk. It decides nothing of its own and knows no other entity.
+//
+// Invariants
+// I1  Calls reach the guest one at a time, in arrival order.
+// I2  The guest's state is what the journal holds plus the appends under way, or there is no guest.
+// I3  An outcome leaves after every append that was made before it has settled, in arrival order.
+//     A fault leaves at once: it says nothing of the state.
+// I4  The journal is replayed only while no append is under way.
+// I5  What was decided on a state that did not reach the disk is never answered: commands fail with
+//     the append, queries run again on the rebuilt state.
+// I6  Idle (no call, no append) and with a guest: in the idle list. Idle without one: gone.
+import assert from 'node:assert';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Chance, Clock } from '../needs/clock.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import type { Journal } from '../needs/journal.ts';
+import { quoted } from '../quoted.ts';
+import { childMetadata } from '../trace-context.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
+import { effectFault, outcomeFault } from './guest-answer.ts';
+import type { Idler } from './idle-list.ts';
+import { entityName, replay } from './replay.ts';
+
+/** What the live entities of one engine share. */
+export interface Surroundings {
+  readonly entities: GuestEntities;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly limits: EngineLimits;
+  readonly faultLog: FaultLog;
+  /** It was used, and has nothing to do any more. */
+  idle(entity: LiveEntity): void;
+  /** It has something to do beyond the present call. */
+  busy(entity: LiveEntity): void;
+  /** It holds no state any more: forget it. */
+  gone(entity: LiveEntity): void;
+}
+
+/** A guest's call under way; undefined when it came back at once. */
+type Step = Promise<void> | undefined;
+
+export class LiveEntity implements Idler {
+  readonly ref: EntityRef;
+  idleBefore: Idler | undefined = undefined;
+  idleAfter: Idler | undefined = undefined;
+  readonly #around: Surroundings;
+  readonly #eventManifest: string;
+  #guest: GuestEntity | undefined = undefined;
+  /** Of the last record that was decided, on disk or not. */
+  #seq = 0;
+  /** Calls that did not reach the guest yet. */
+  #queue: EntityCall[] = [];
+  /** Calls whose outcome waits for the disk. The first waits for its own append. */
+  #held: EntityCall[] = [];
+  /** Appends under way. */
+  #unsettled = 0;
+  /** Those among them that build on a failed one, and whose calls have already failed. */
+  #orphans = 0;
+  /** True while a replay or a guest's call is under way. */
+  #working = false;
+  /** An append failed while a guest's call was under way: its outcome counts no more. */
+  #lostAppend: SvcError | undefined = undefined;
+  readonly #settled = (failure?: SvcError): void => this.#appendSettled(failure);
+
+  constructor(ref: EntityRef, eventManifest: string, around: Surroundings) {
+    this.ref = ref;
+    this.#eventManifest = eventManifest;
+    this.#around = around;
+  }
+
+  /** Answers at once where it can. Throws, or rejects with, GuestFault or SvcError. */
+  submit(call: EntityCall): Awaitable<Outcome> {
+    const waiting = this.#queue.length + this.#held.length;
+    if (waiting >= this.#around.limits.callsPerEntityMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `${waiting} calls wait for ${entityName(this.ref)}. ` +
+          'Try again later, or spread the work over more entities.',
+      );
+    this.#queue.push(call);
+    if (!this.#working) this.#work();
+    return call.result();
+  }
+
+  /** Lets go of the guest. Only while it is idle. */
+  close(): void {
+    assert(this.#queue.length === 0 && this.#unsettled === 0 && !this.#working);
+    this.#drop();
+  }
+
+  /** Serves the queue as far as it goes without waiting. */
+  #work(): void {
+    this.#working = true;
+    while (this.#queue.length > 0) {
+      if (this.#guest?.lost === true) this.#drop();
+      if (this.#guest === undefined) {
+        if (this.#unsettled > 0) break; // I4: the last one to settle comes back here.
+        void this.#replay();
+        return;
+      }
+      const call = this.#queue.shift();
+      assert(call !== undefined);
+      const step =
+        call.kind === 'query' ? this.#query(this.#guest, call) : this.#command(this.#guest, call);
+      if (step !== undefined) {
+        this.#around.busy(this);
+        void step.then(() => this.#work());
+        return;
+      }
+    }
+    this.#working = false;
+    if (this.#queue.length > 0 || this.#unsettled > 0) return;
+    if (this.#guest === undefined) this.#around.gone(this);
+    else this.#around.idle(this);
+  }
+
+  async #replay(): Promise<void> {
+    this.#around.busy(this);
+    try {
+      const { entities, journal } = this.#around;
+      const replayed = await replay(entities, journal, this.ref);
+      this.#guest = replayed.guest;
+      this.#seq = replayed.seq;
+    } catch (fault) {
+      this.#around.faultLog(this.ref, undefined, fault);
+      const calls = this.#queue;
+      this.#queue = [];
+      for (const call of calls) call.fail(fault);
+    }
+    this.#work();
+  }
+
+  #query(guest: GuestEntity, call: EntityCall): Step {
+    let answer: Awaitable<Outcome>;
+    try {
+      answer = guest.query(this.#context(call), call.name, call.input);
+    } catch (fault) {
+      return this.#faulted(call, fault);
+    }
+    if (!(answer instanceof Promise)) return this.#answered(call, answer);
+    return answer.then(
+      (outcome) => this.#answered(call, outcome),
+      (fault: unknown) => this.#faulted(call, fault),
+    );
+  }
+
+  #answered(call: EntityCall, outcome: Outcome): undefined {
+    if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
+    const fault = outcomeFault(outcome, this.#around.limits);
+    if (fault === undefined) this.#hold(call, outcome);
+    else this.#refuse(call, fault);
+  }
+
+  #command(guest: GuestEntity, call: EntityCall): Step {
+    const context = this.#context(call);
+    let decision: Awaitable<Effect | Refusal>;
+    try {
+      decision = guest.command(context, call.name, call.input);
+    } catch (fault) {
+      return this.#faulted(call, fault);
+    }
+    if (!(decision instanceof Promise)) return this.#decided(guest, call, context, decision);
+    return decision.then(
+      (later) => this.#decided(guest, call, context, later),
+      (fault: unknown) => this.#faulted(call, fault),
+    );
+  }
+
+  #decided(
+    guest: GuestEntity,
+    call: EntityCall,
+    context: CallContext,
+    decision: Effect | Refusal,
+  ): Step {
+    if (decision.kind === 'refusal') return this.#answered(call, decision);
+    if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
+    const fault = effectFault(decision, this.#eventManifest, this.#around.limits);
+    if (fault !== undefined) return this.#refuse(call, fault);
+    if (decision.events.length === 0) return this.#applied(call, context, decision, undefined);
+    let problem: Awaitable<string | undefined>;
+    try {
+      problem = guest.apply(decision.events);
+    } catch (applyFault) {
+      return this.#faulted(call, applyFault);
+    }
+    if (!(problem instanceof Promise)) return this.#applied(call, context, decision, problem);
+    return problem.then(
+      (later) => this.#applied(call, context, decision, later),
+      (applyFault: unknown) => this.#faulted(call, applyFault),
+    );
+  }
+
+  #applied(
+    call: EntityCall,
+    context: CallContext,
+    effect: Effect,
+    problem: string | undefined,
+  ): undefined {
+    if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
+    if (problem !== undefined)
+      return this.#faulted(
+        call,
+        new GuestFault(
+          'value',
+          `a command persists an event that its own codec refuses: ${quoted(problem)}`,
+        ),
+      );
+    const reply: Reply = { kind: 'reply', json: effect.reply };
+    const records = this.#records(effect, context.nowMs);
+    if (records.length === 0) {
+      this.#hold(call, reply);
+      return;
+    }
+    this.#seq += records.length;
+    this.#unsettled++;
+    call.heldForOwnAppend = true;
+    this.#hold(call, reply);
+    this.#around.busy(this);
+    this.#around.journal.append(this.ref, records, this.#settled);
+    // The next life begins like any other, from what the journal says.
+    if (effect.deleteEntity) this.#drop();
+  }
+
+  #records(effect: Effect, timeMs: number): readonly JournalRecord[] {
+    let seq = this.#seq;
+    const records: JournalRecord[] = effect.events.map((event) => ({
+      kind: 'event',
+      seq: ++seq,
+      timeMs,
+      event,
+    }));
+    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, timeMs });
+    return records;
+  }
+
+  /** Answers, now or when the appends before it have settled. */
+  #hold(call: EntityCall, outcome: Outcome): void {
+    if (this.#held.length === 0 && !call.heldForOwnAppend) {
+      call.answer(outcome);
+      return;
+    }
+    call.heldOutcome = outcome;
+    this.#held.push(call);
+  }
+
+  #appendSettled(failure: SvcError | undefined): void {
+    this.#unsettled--;
+    if (this.#orphans > 0) {
+      assert(failure !== undefined, 'an append that builds on a failed one was stored');
+      this.#orphans--;
+    } else if (failure === undefined) this.#release();
+    else this.#appendFailed(failure);
+    if (!this.#working) this.#work();
+  }
+
+  /** Answers the call of the append that settled, and what waited behind it for nothing else. */
+  #release(): void {
+    let count = 0;
+    do {
+      const call = this.#held[count++];
+      assert(call?.heldOutcome !== undefined);
+      call.answer(call.heldOutcome);
+    } while (this.#held[count]?.heldForOwnAppend === false);
+    this.#held.splice(0, count);
+  }
+
+  #appendFailed(failure: SvcError): void {
+    const dependent = this.#held;
+    this.#held = [];
+    this.#orphans = this.#unsettled;
+    const queries = dependent.filter((call) => call.kind === 'query');
+    this.#queue.unshift(...queries);
+    for (const call of dependent) if (call.kind === 'command') call.fail(failure);
+    if (this.#working) this.#lostAppend = failure;
+    else this.#drop();
+  }
+
+  /** The guest's call came back after the state it was made on was lost. */
+  #discard(call: EntityCall, failure: SvcError): undefined {
+    this.#lostAppend = undefined;
+    this.#drop();
+    if (call.kind === 'query') this.#queue.unshift(call);
+    else call.fail(failure);
+  }
+
+  /** The guest broke down, or its state is not to be trusted any more. */
+  #faulted(call: EntityCall, fault: unknown): undefined {
+    this.#lostAppend = undefined;
+    this.#drop();
+    this.#refuse(call, fault);
+  }
+
+  /** Fails a call whose answer breaks a rule; the state, which it did not change, stays. */
+  #refuse(call: EntityCall, fault: unknown): undefined {
+    this.#around.faultLog(this.ref, call.name, fault);
+    call.fail(fault);
+  }
+
+  #drop(): void {
+    const guest = this.#guest;
+    this.#guest = undefined;
+    try {
+      guest?.close();
+    } catch (fault) {
+      this.#around.faultLog(this.ref, undefined, fault);
+    }
+  }
+
+  #context(call: EntityCall): CallContext {
+    const { clock, chance } = this.#around;
+    return {
+      nowMs: clock.nowMs(),
+      seed: chance.seed(),
+      metadata: childMetadata(call.metadata, chance),
+    };
+  }
+}

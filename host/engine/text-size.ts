@@ -1,0 +1,21 @@
+// The size of a text in UTF-8, without encoding it.
+
+/** The UTF-8 bytes of `text`; some number above `max` as soon as it is clear that it is more. */
+export function utf8Bytes(text: string, max: number): number {
+  const units = text.length;
+  if (units > max) return units;
+  let bytes = units;
+  for (let index = 0; index < units && bytes <= max; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) continue;
+    // Each half of a surrogate pair stands for two of its four bytes.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}
+
+/** Whether `text` takes at most `max` bytes in UTF-8. */
+export function fitsUtf8(text: string, max: number): boolean {
+  // A UTF-16 unit takes three bytes at most, so most texts need no look at their characters.
+  return text.length * 3 <= max || utf8Bytes(text, max) <= max;
+}

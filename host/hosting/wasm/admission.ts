@@ -1,0 +1,237 @@
+// Admission decides whether a module may run here, before any of its code does: its component may
+// import svc:runtime and nothing else, its main core module exactly the functions of the closed
+// list, and its code must be such as the rewriter can meter. `admitModule` throws, `inspectModule`
+// reports; both are one examination, so the host and the command line say the same.
+//
+// Only the main core module is ever run. The other core modules of a component are the component
+// tools' own glue, and the host does their work itself.
+import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
+import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
+import { type ComponentOutline, type StringEncoding, readComponent } from './component-reader.ts';
+import {
+  COMPONENT_EXPORTS,
+  COMPONENT_IMPORTS,
+  CORE_EXPORT,
+  CORE_IMPORTS,
+  OPTIONAL_CORE_EXPORTS,
+  REQUIRED_CORE_EXPORTS,
+  otherVersionOf,
+} from './core-interface.ts';
+import { type CoreModule, coreExportNames, readCoreModule } from './core-module-reader.ts';
+import { readDescriptor } from './descriptor-section.ts';
+import { maximumPages, rewriteCoreModule } from './module-rewriter.ts';
+import { printable } from './printable.ts';
+import { type WasmLimits, WASM_LIMITS_DEFAULT } from './wasm-limits.ts';
+
+export interface ModuleSizes {
+  /** Bytes of the file. */
+  readonly module: number;
+  /** Bytes of the main core module, once it was found. */
+  readonly core?: number;
+  /** Bytes of the main core module with its fuel checks. */
+  readonly meteredCore?: number;
+  /** Pages of 64 KiB that an instance begins with. */
+  readonly initialMemoryPages?: number;
+  /** Pages that an instance may have: the module's own maximum, or the host's. */
+  readonly maximumMemoryPages?: number;
+}
+
+export interface ModuleReport {
+  /** Names of the component's imports, fit for printing. */
+  readonly imports: readonly string[];
+  readonly exports: readonly string[];
+  readonly sizes: ModuleSizes;
+  readonly stringEncoding?: StringEncoding;
+  readonly descriptor?: ModuleDescriptor;
+  /** Absent: the module is admitted. */
+  readonly refusal?: { readonly code: SvcErrorCode; readonly message: string };
+}
+
+export interface AdmittedModule {
+  readonly descriptor: ModuleDescriptor;
+  readonly stringEncoding: StringEncoding;
+  /** The metered main core module, compiled. */
+  readonly compiled: WebAssembly.Module;
+  /** Names of the exports that hold the module's mutable globals. */
+  readonly mutableGlobals: readonly string[];
+  readonly sizes: Required<ModuleSizes>;
+}
+
+type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
+
+/** Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
+export function admitModule(
+  bytes: Uint8Array,
+  limits: WasmLimits = WASM_LIMITS_DEFAULT,
+): AdmittedModule {
+  return examine(bytes, limits, { imports: [], exports: [], sizes: { module: bytes.length } });
+}
+
+/** As much as could be read, and why the module is refused if it is. Runs no code of the module. */
+export function inspectModule(
+  bytes: Uint8Array,
+  limits: WasmLimits = WASM_LIMITS_DEFAULT,
+): ModuleReport {
+  const findings: Findings = { imports: [], exports: [], sizes: { module: bytes.length } };
+  try {
+    examine(bytes, limits, findings);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    findings.refusal = { code: error.code, message: error.message };
+  }
+  return findings;
+}
+
+function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): AdmittedModule {
+  if (bytes.length > limits.moduleBytesMax)
+    throw new SvcError(
+      'SVC_MODULE_TOO_LARGE',
+      `The module has ${bytes.length} bytes, and the limit is ${limits.moduleBytesMax}. ` +
+        'Build a smaller module.',
+    );
+  const component = readComponent(bytes);
+  findings.imports = component.imports.map(({ name }) => printable(name));
+  findings.exports = component.exports.map(({ name }) => printable(name));
+  checkComponent(component);
+  const stringEncoding = soleEncoding(component);
+  findings.stringEncoding = stringEncoding;
+  const descriptor = readDescriptor(component.customSections);
+  findings.descriptor = descriptor;
+  const core = mainCoreModule(component);
+  const read = {
+    module: bytes.length,
+    core: core.bytes.length,
+    initialMemoryPages: core.memory.initial,
+    maximumMemoryPages: maximumPages(core, limits),
+  };
+  findings.sizes = read;
+  checkCoreImports(core);
+  checkCoreExports(core);
+  const rewritten = rewriteCoreModule(core, limits);
+  const sizes = { ...read, meteredCore: rewritten.bytes.length };
+  findings.sizes = sizes;
+  const compiled = compile(rewritten.bytes);
+  checkLinks(compiled);
+  return {
+    descriptor,
+    stringEncoding,
+    compiled,
+    mutableGlobals: rewritten.mutableGlobals,
+    sizes,
+  };
+}
+
+function checkComponent(component: ComponentOutline): void {
+  const foreign = component.imports.filter(({ name }) => !COMPONENT_IMPORTS.has(name));
+  checkVersions([...foreign, ...component.exports].map(({ name }) => name));
+  if (foreign.length > 0)
+    throw foreignImport(foreign.map(({ name }) => `'${printable(name)}'`).slice(0, 10));
+  for (const { name, kind } of component.imports)
+    if (kind !== 'instance') throw structure(`imports '${name}' as a ${kind}, not as an interface`);
+  for (const name of COMPONENT_EXPORTS)
+    if (!component.exports.some((found) => found.name === name && found.kind === 'instance'))
+      throw structure(`does not export the interface '${name}'`);
+}
+
+function checkVersions(names: readonly string[]): void {
+  const name = names.find((candidate) => otherVersionOf(candidate) !== undefined);
+  if (name === undefined) return;
+  throw new SvcError(
+    'SVC_MODULE_OTHER_VERSION',
+    `The module uses '${printable(name)}', and this host speaks svc:runtime ` +
+      `${PROTOCOL_VERSION}. Build it with an SDK of that version, or run a host of the module's.`,
+  );
+}
+
+function foreignImport(names: readonly string[]): SvcError {
+  return new SvcError(
+    'SVC_MODULE_FOREIGN_IMPORT',
+    `The module imports ${names.join(', ')}; a module may import the journal, routing and clock ` +
+      'of svc:runtime and nothing else. Remove what needs the import, and build it again.',
+  );
+}
+
+function structure(problem: string): SvcError {
+  return new SvcError(
+    'SVC_MODULE_STRUCTURE',
+    `The module ${problem}. Build it with \`svc build\` for the world 'service' of svc:runtime.`,
+  );
+}
+
+function soleEncoding(component: ComponentOutline): StringEncoding {
+  const [encoding = 'utf8', other] = component.stringEncodings;
+  if (other !== undefined) throw structure(`mixes the string encodings ${encoding} and ${other}`);
+  return encoding;
+}
+
+/** The one core module that exports the entity's functions, valid by itself. */
+function mainCoreModule(component: ComponentOutline): CoreModule {
+  const [main, second] = component.coreModules.filter((bytes) =>
+    coreExportNames(bytes).includes(CORE_EXPORT.command),
+  );
+  if (main === undefined)
+    throw structure(`has no core module that exports '${CORE_EXPORT.command}'`);
+  if (second !== undefined)
+    throw structure(`has several core modules that export '${CORE_EXPORT.command}'`);
+  if (!WebAssembly.validate(main))
+    throw new SvcError(
+      'SVC_MODULE_MALFORMED',
+      "The module's core is not valid WebAssembly. " +
+        'The file may have been changed; build the module again.',
+    );
+  return readCoreModule(main);
+}
+
+function checkCoreImports(core: CoreModule): void {
+  for (const { module, name, signature } of core.imports) {
+    const expected = CORE_IMPORTS.get(module)?.get(name);
+    if (expected === undefined) throw foreignImport([coreName(module, name)]);
+    if (signature !== expected)
+      throw structure(`imports ${coreName(module, name)} with another type than it has`);
+  }
+}
+
+const coreName = (module: string, name: string) => `'${printable(name)}' of '${printable(module)}'`;
+
+function checkCoreExports(core: CoreModule): void {
+  const functions = new Map<string, number>();
+  let exportsMemory = false;
+  for (const { name, kind, index } of core.exports) {
+    if (kind === 0) functions.set(name, index);
+    if (kind === 2 && name === CORE_EXPORT.memory) exportsMemory = true;
+  }
+  if (!exportsMemory) throw structure(`does not export its memory as '${CORE_EXPORT.memory}'`);
+  for (const [name, expected] of [...REQUIRED_CORE_EXPORTS, ...OPTIONAL_CORE_EXPORTS]) {
+    const index = functions.get(name);
+    if (index === undefined) {
+      if (REQUIRED_CORE_EXPORTS.has(name)) throw structure(`does not export '${name}'`);
+      if (core.exports.some((found) => found.name === name))
+        throw structure(`exports '${name}', which is not a function`);
+      continue;
+    }
+    if (index < core.imports.length) throw structure(`exports an import as '${name}'`);
+    if (core.functions[index] !== expected)
+      throw structure(`exports '${name}' with another type than it has`);
+  }
+}
+
+function compile(bytes: Uint8Array): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error;
+    throw new SvcError(
+      'SVC_MODULE_UNSUPPORTED_CODE',
+      "The module's code cannot be compiled with the host's limits in it. " +
+        'Build it with smaller functions.',
+      { cause: error },
+    );
+  }
+}
+
+/** A second look, by the engine's own reading: what is linked is on the closed list. */
+function checkLinks(compiled: WebAssembly.Module): void {
+  for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
+    if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)
+      throw foreignImport([coreName(module, name)]);
+}

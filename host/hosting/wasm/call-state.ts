@@ -1,0 +1,68 @@
+// CallState: what an instance is doing now, and so which imports it may reach (the table of phases
+// in wit/runtime.wit); and the handles it holds of its own resources. One per instance.
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+
+export const PHASE = {
+  /** Start, constructor, apply, snapshot, log, realloc, post-return: no import may be reached. */
+  closed: 0,
+  command: 1,
+  query: 2,
+  handler: 3,
+} as const;
+export type Phase = (typeof PHASE)[keyof typeof PHASE];
+
+export class CallState {
+  phase: Phase = PHASE.closed;
+  /** Of a command or query: its recorded time. */
+  nowMs = 0n;
+  /** Of a handler: what its imports reach. */
+  calls: HostCalls | undefined;
+  hostCallsLeft = 0;
+  readonly #handlesMax: number;
+  readonly #reps = new Map<number, number>();
+  #lastHandle = 0;
+
+  /** `handlesMax`: how many resources the module may hold for itself. */
+  constructor(handlesMax: number) {
+    this.#handlesMax = handlesMax;
+  }
+
+  /** Counts a call of the host by the module; outside its phases it is a fault. */
+  enter(name: string, allowed: boolean): void {
+    if (!allowed)
+      throw new GuestFault('trap', `The module called ${name} where it may not be called.`);
+    if (--this.hostCallsLeft < 0)
+      throw new GuestFault('limit', 'The module called the host too often in one call.');
+  }
+
+  newHandle(rep: number): number {
+    if (this.#reps.size >= this.#handlesMax)
+      throw new GuestFault('limit', 'The module made too many resources.');
+    const handle = ++this.#lastHandle;
+    this.#reps.set(handle, rep);
+    return handle;
+  }
+
+  repOf(handle: number): number {
+    const rep = this.#reps.get(handle);
+    if (rep === undefined)
+      throw new GuestFault('value', 'The module passed a handle of no resource of its own.');
+    return rep;
+  }
+
+  /** Takes the handle away from the module: it was dropped, or its resource is now the host's. */
+  takeHandle(handle: number): number {
+    const rep = this.repOf(handle);
+    this.#reps.delete(handle);
+    return rep;
+  }
+
+  /** As it was when the instance was new. */
+  reset(): void {
+    this.phase = PHASE.closed;
+    this.calls = undefined;
+    this.#reps.clear();
+    this.#lastHandle = 0;
+  }
+}

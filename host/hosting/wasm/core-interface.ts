@@ -1,0 +1,164 @@
+// CoreInterface: the world `service` of wit/runtime.wit as the core module sees it: the closed list
+// of its imports, the exports it must have, and their flattened signatures. Names follow the
+// convention of the component tools: `INTERFACE#FUNCTION`, `cabi_post_…`, `cabi_realloc`.
+import { PROTOCOL_VERSION } from '@svc/contract';
+
+const RUNTIME = 'svc:runtime/';
+const versioned = (name: string) => `${RUNTIME}${name}@${PROTOCOL_VERSION}`;
+
+export const CLOCK = versioned('clock');
+export const JOURNAL = versioned('journal');
+export const ROUTING = versioned('routing');
+/** Where the intrinsics of the exported resource `instance` are imported from. */
+export const ENTITY_RESOURCE = `[export]${versioned('entity')}`;
+
+/** The only imports a component may have. */
+export const COMPONENT_IMPORTS: ReadonlySet<string> = new Set([
+  versioned('types'),
+  JOURNAL,
+  ROUTING,
+  CLOCK,
+]);
+/** The exports a component must have. */
+export const COMPONENT_EXPORTS: readonly string[] = [
+  versioned('entity'),
+  versioned('http'),
+  versioned('diagnostics'),
+];
+
+/** The version of a name like `svc:runtime/clock@0.2.0`, and whether this host speaks it. */
+export function otherVersionOf(name: string): string | undefined {
+  if (!name.startsWith(RUNTIME)) return undefined;
+  const at = name.lastIndexOf('@');
+  const version = at < 0 ? '' : name.slice(at + 1);
+  return version === PROTOCOL_VERSION ? undefined : version;
+}
+
+/** `i32 i64 -> i32`: a core function's type, for comparing and for messages. */
+export function signatureText(parameters: readonly string[], results: readonly string[]): string {
+  return `${parameters.join(' ')} -> ${results.join(' ')}`.trim();
+}
+
+const i32 = (count: number) => Array.from({ length: count }, () => 'i32');
+const signature = (parameters: readonly string[], ...results: string[]) =>
+  signatureText(parameters, results);
+
+/** Module name → function name → signature: the closed list of a core module's imports. */
+export const CORE_IMPORTS: ReadonlyMap<string, ReadonlyMap<string, string>> = new Map([
+  [CLOCK, new Map([['now-ms', signature([], 'i64')]])],
+  [JOURNAL, new Map([['read', signature([...i32(4), 'i64', ...i32(2)])]])],
+  [ROUTING, new Map([['call', signature(i32(14))]])],
+  [
+    ENTITY_RESOURCE,
+    new Map([
+      ['[resource-new]instance', signature(i32(1), 'i32')],
+      ['[resource-rep]instance', signature(i32(1), 'i32')],
+      ['[resource-drop]instance', signature(i32(1))],
+    ]),
+  ],
+]);
+
+const ENTITY = `${versioned('entity')}#`;
+const CALL_IN_CONTEXT = signature(['i32', 'i64', 'i64', ...i32(6)], 'i32');
+
+export const CORE_EXPORT = {
+  construct: `${ENTITY}[constructor]instance`,
+  destroy: `${ENTITY}[dtor]instance`,
+  apply: `${ENTITY}[method]instance.apply`,
+  command: `${ENTITY}[method]instance.command`,
+  query: `${ENTITY}[method]instance.query`,
+  snapshot: `${ENTITY}[method]instance.snapshot`,
+  handle: `${versioned('http')}#handle`,
+  takeLog: `${versioned('diagnostics')}#take-log`,
+  realloc: 'cabi_realloc',
+  initialize: '_initialize',
+  memory: 'memory',
+} as const;
+const post = (name: string) => `cabi_post_${name}`;
+
+/** Function name → signature: what a core module must export beside its memory. */
+export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
+  [CORE_EXPORT.construct, signature(i32(7), 'i32')],
+  [CORE_EXPORT.apply, signature(i32(3), 'i32')],
+  [CORE_EXPORT.command, CALL_IN_CONTEXT],
+  [CORE_EXPORT.query, CALL_IN_CONTEXT],
+  [CORE_EXPORT.snapshot, signature(i32(1), 'i32')],
+  [CORE_EXPORT.handle, signature(['i64', 'i64', ...i32(14)], 'i32')],
+  [CORE_EXPORT.takeLog, signature([], 'i32')],
+  [CORE_EXPORT.realloc, signature(i32(4), 'i32')],
+]);
+
+/** Function name → signature: what is called when it is there. */
+export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
+  [CORE_EXPORT.destroy, signature(i32(1))],
+  [CORE_EXPORT.initialize, signature([])],
+  ...[
+    CORE_EXPORT.apply,
+    CORE_EXPORT.command,
+    CORE_EXPORT.query,
+    CORE_EXPORT.snapshot,
+    CORE_EXPORT.handle,
+    CORE_EXPORT.takeLog,
+  ].map((name) => [post(name), signature(i32(1))] as const),
+]);
+
+type Release = ((pointer: number) => void) | undefined;
+
+/** The exports of one instance, as the bindings call them. Their signatures were checked. */
+export interface CoreExports {
+  readonly memory: WebAssembly.Memory;
+  readonly realloc: (old: number, oldSize: number, alignment: number, size: number) => number;
+  readonly initialize: (() => void) | undefined;
+  readonly construct: (...parameters: readonly number[]) => number;
+  readonly destroy: ((rep: number) => void) | undefined;
+  readonly apply: (rep: number, events: number, count: number) => number;
+  readonly applyPost: Release;
+  readonly command: CallInContext;
+  readonly commandPost: Release;
+  readonly query: CallInContext;
+  readonly queryPost: Release;
+  readonly snapshot: (rep: number) => number;
+  readonly snapshotPost: Release;
+  readonly handle: Handle;
+  readonly handlePost: Release;
+  readonly takeLog: () => number;
+  readonly takeLogPost: Release;
+}
+export type CallInContext = (
+  rep: number,
+  nowMs: bigint,
+  seed: bigint,
+  metadata: number,
+  metadataLength: number,
+  name: number,
+  nameLength: number,
+  input: number,
+  inputLength: number,
+) => number;
+export type Handle = (nowMs: bigint, seed: bigint, ...parameters: readonly number[]) => number;
+
+/** Looks the exports up once. */
+export function coreExports(instance: WebAssembly.Instance): CoreExports {
+  const found = instance.exports;
+  const optional = <T>(name: string) => found[name] as T | undefined;
+  const required = <T>(name: string) => found[name] as T;
+  return {
+    memory: required(CORE_EXPORT.memory),
+    realloc: required(CORE_EXPORT.realloc),
+    initialize: optional(CORE_EXPORT.initialize),
+    construct: required(CORE_EXPORT.construct),
+    destroy: optional(CORE_EXPORT.destroy),
+    apply: required(CORE_EXPORT.apply),
+    applyPost: optional(post(CORE_EXPORT.apply)),
+    command: required(CORE_EXPORT.command),
+    commandPost: optional(post(CORE_EXPORT.command)),
+    query: required(CORE_EXPORT.query),
+    queryPost: optional(post(CORE_EXPORT.query)),
+    snapshot: required(CORE_EXPORT.snapshot),
+    snapshotPost: optional(post(CORE_EXPORT.snapshot)),
+    handle: required(CORE_EXPORT.handle),
+    handlePost: optional(post(CORE_EXPORT.handle)),
+    takeLog: required(CORE_EXPORT.takeLog),
+    takeLogPost: optional(post(CORE_EXPORT.takeLog)),
+  };
+}

@@ -1,0 +1,205 @@
+// CoreModule: the outline of a core module: its sections and what admission and the rewriter must
+// know of them. Only what the host can check is let through: imports of functions, one memory,
+// tables of functions, function types over plain value types.
+import { SvcError } from '../../model/svc-error.ts';
+import { ByteReader } from './byte-reader.ts';
+import { signatureText } from './core-interface.ts';
+import { STEP, readInstruction, readValueType, unsupported } from './instruction-reader.ts';
+import { printable } from './printable.ts';
+
+export const CORE_SECTION = {
+  custom: 0,
+  type: 1,
+  import: 2,
+  function: 3,
+  table: 4,
+  memory: 5,
+  global: 6,
+  export: 7,
+  start: 8,
+  element: 9,
+  code: 10,
+  data: 11,
+  dataCount: 12,
+} as const;
+/** The order in which sections lie in a module. */
+export const CORE_SECTION_ORDER: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
+
+export interface CoreImport {
+  readonly module: string;
+  readonly name: string;
+  readonly signature: string;
+}
+export interface CoreExport {
+  readonly name: string;
+  /** 0 function, 1 table, 2 memory, 3 global. */
+  readonly kind: number;
+  readonly index: number;
+}
+export interface CoreGlobal {
+  readonly type: string;
+  readonly mutable: boolean;
+}
+export interface CoreModule {
+  readonly bytes: Uint8Array;
+  /** Section number → a fresh reader of its content. */
+  section(id: number): ByteReader | undefined;
+  readonly typeCount: number;
+  readonly imports: readonly CoreImport[];
+  /** The types of all functions, imported ones first. */
+  readonly functions: readonly string[];
+  readonly exports: readonly CoreExport[];
+  readonly globals: readonly CoreGlobal[];
+  /** The one memory's pages. */
+  readonly memory: { readonly initial: number; readonly maximum: number | undefined };
+  /** Elements of all tables together, at the start. */
+  readonly tableElements: number;
+}
+
+type Sections = ReadonlyMap<number, { readonly start: number; readonly end: number }>;
+
+/** The names a core module exports. Throws SVC_MODULE_MALFORMED. */
+export function coreExportNames(bytes: Uint8Array): readonly string[] {
+  const sections = readSections(bytes);
+  return readExports(sectionReader(bytes, sections, CORE_SECTION.export)).map(({ name }) => name);
+}
+
+/**
+ * Reads the outline. Throws SVC_MODULE_MALFORMED, SVC_MODULE_STRUCTURE (no memory of its own),
+ * SVC_MODULE_FOREIGN_IMPORT (an import that is no function), SVC_MODULE_UNSUPPORTED_CODE.
+ */
+export function readCoreModule(bytes: Uint8Array): CoreModule {
+  const sections = readSections(bytes);
+  const section = (id: number) => sectionReader(bytes, sections, id);
+  const types = readTypes(section(CORE_SECTION.type));
+  const imports = readImports(section(CORE_SECTION.import), types);
+  return {
+    bytes,
+    section,
+    typeCount: types.length,
+    imports,
+    functions: [
+      ...imports.map(({ signature }) => signature),
+      ...readFunctions(section(CORE_SECTION.function), types),
+    ],
+    exports: readExports(section(CORE_SECTION.export)),
+    globals: readGlobals(section(CORE_SECTION.global)),
+    memory: readMemory(section(CORE_SECTION.memory)),
+    tableElements: readTables(section(CORE_SECTION.table)),
+  };
+}
+
+function readSections(bytes: Uint8Array): Sections {
+  const reader = new ByteReader(bytes);
+  if (reader.u8() !== 0 || reader.u8() !== 0x61 || reader.u8() !== 0x73 || reader.u8() !== 0x6d)
+    reader.fail('a core module does not begin as one');
+  if (reader.u8() !== 1 || reader.u8() !== 0 || reader.u8() !== 0 || reader.u8() !== 0)
+    reader.fail('a core module has an unknown version');
+  const sections = new Map<number, { start: number; end: number }>();
+  while (!reader.done) {
+    const id = reader.u8();
+    const part = reader.part(reader.u32());
+    if (id === CORE_SECTION.custom) continue;
+    if (!CORE_SECTION_ORDER.includes(id)) throw unsupported(`the section ${id}`);
+    if (sections.has(id)) reader.fail(`section ${id} comes twice`);
+    sections.set(id, { start: part.position, end: part.end });
+  }
+  return sections;
+}
+
+function sectionReader(bytes: Uint8Array, sections: Sections, id: number): ByteReader | undefined {
+  const place = sections.get(id);
+  return place === undefined ? undefined : new ByteReader(bytes, place.start, place.end);
+}
+
+/** Reads a section that is a vector. An absent section is an empty one. */
+function readVector<T>(reader: ByteReader | undefined, readItem: (reader: ByteReader) => T): T[] {
+  const items: T[] = [];
+  if (reader === undefined) return items;
+  for (let left = reader.count(); left > 0; left--) items.push(readItem(reader));
+  reader.expectDone('a section');
+  return items;
+}
+
+function readTypes(reader: ByteReader | undefined): string[] {
+  return readVector(reader, (types) => {
+    const form = types.u8();
+    if (form !== 0x60) throw unsupported(`a type of the form 0x${form.toString(16)}`);
+    const parameters: string[] = [];
+    for (let left = types.count(); left > 0; left--) parameters.push(readValueType(types));
+    const results: string[] = [];
+    for (let left = types.count(); left > 0; left--) results.push(readValueType(types));
+    return signatureText(parameters, results);
+  });
+}
+
+function readTypeIndex(reader: ByteReader, types: readonly string[]): string {
+  return types[reader.u32()] ?? reader.fail('a function has an unknown type');
+}
+
+const IMPORT_KINDS = ['function', 'table', 'memory', 'global', 'tag'];
+
+function readImports(reader: ByteReader | undefined, types: readonly string[]): CoreImport[] {
+  return readVector(reader, (imports) => {
+    const module = imports.name();
+    const name = imports.name();
+    const kind = imports.u8();
+    if (kind !== 0)
+      throw new SvcError(
+        'SVC_MODULE_FOREIGN_IMPORT',
+        `The module's core imports the ${IMPORT_KINDS[kind] ?? 'thing'} ` +
+          `'${printable(name)}' of '${printable(module)}'; a module may import functions of ` +
+          'svc:runtime only. Build it with `svc build`.',
+      );
+    return { module, name, signature: readTypeIndex(imports, types) };
+  });
+}
+
+function readFunctions(reader: ByteReader | undefined, types: readonly string[]): string[] {
+  return readVector(reader, (functions) => readTypeIndex(functions, types));
+}
+
+function readExports(reader: ByteReader | undefined): CoreExport[] {
+  return readVector(reader, (exports) => ({
+    name: exports.name(),
+    kind: exports.u8(),
+    index: exports.u32(),
+  }));
+}
+
+function readGlobals(reader: ByteReader | undefined): CoreGlobal[] {
+  return readVector(reader, (globals) => {
+    const type = readValueType(globals);
+    const mutable = globals.u8() === 1;
+    while (readInstruction(globals) !== STEP.end);
+    return { type, mutable };
+  });
+}
+
+function readMemory(reader: ByteReader | undefined): CoreModule['memory'] {
+  const memories = readVector(reader, (memory) => {
+    const flags = memory.u8();
+    if (flags > 1) throw unsupported('a shared or 64-bit memory');
+    return { initial: memory.u32(), maximum: flags === 1 ? memory.u32() : undefined };
+  });
+  const [memory] = memories;
+  if (memory === undefined)
+    throw new SvcError(
+      'SVC_MODULE_STRUCTURE',
+      "The module's core has no memory of its own. Build it with `svc build`.",
+    );
+  if (memories.length > 1) throw unsupported('several memories');
+  return memory;
+}
+
+function readTables(reader: ByteReader | undefined): number {
+  const sizes = readVector(reader, (table) => {
+    if (table.u8() !== 0x70) throw unsupported('a table of something other than functions');
+    const flags = table.u8();
+    if (flags > 1) throw unsupported('a shared or 64-bit table');
+    const initial = table.u32();
+    if (flags === 1) table.u32();
+    return initial;
+  });
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

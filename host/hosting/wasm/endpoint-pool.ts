@@ -1,0 +1,152 @@
+// EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
+// time: the engine would let a second one enter while the first waits for the host, and the module's
+// memory is not made for that. After each request the instance is put back to its state after
+// initialisation, so no request sees what another left.
+import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
+import type { CallContext, Refusal } from '../../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { AdmittedModule } from './admission.ts';
+import type { GuestLog } from './guest-log.ts';
+import { type WaitingHandle, handleRequest, waitingHandle } from './http-binding.ts';
+import { type InstanceImage, ModuleInstance } from './module-instance.ts';
+import type { WasmLimits } from './wasm-limits.ts';
+
+interface Slot {
+  readonly instance: ModuleInstance;
+  readonly handle: WaitingHandle;
+  /** Fails the request that it serves. */
+  abandon: ((reason: GuestFault) => void) | undefined;
+}
+
+interface Waiting {
+  readonly proceed: (slot: Slot) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+export class EndpointPool implements GuestEndpoints {
+  readonly #module: AdmittedModule;
+  readonly #limits: WasmLimits;
+  readonly #log: GuestLog;
+  /** Route index → what the log calls its endpoint. */
+  readonly #sources: readonly string[];
+  readonly #image: InstanceImage;
+  readonly #idle: Slot[] = [];
+  readonly #busy = new Set<Slot>();
+  readonly #waiting: Waiting[] = [];
+  #closed = false;
+
+  /** Makes the first instance. Throws GuestFault when the module does not start. */
+  constructor(module: AdmittedModule, limits: WasmLimits, log: GuestLog) {
+    this.#module = module;
+    this.#limits = limits;
+    this.#log = log;
+    this.#sources = module.descriptor.endpoints.flatMap(({ name, routes }) =>
+      routes.map(() => `endpoint ${name}`),
+    );
+    const first = this.#newSlot();
+    // Starting is the same each time: it is given no time, no chance and no input.
+    this.#image = first.instance.image();
+    this.#idle.push(first);
+  }
+
+  async handle(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Promise<EndpointResponse | Refusal> {
+    const slot = this.#freeSlot() ?? (await this.#nextFreeSlot());
+    if (this.#closed) throw closedFault();
+    const source = this.#sources[request.route] ?? 'module';
+    try {
+      return await this.#serve(slot, context, request, calls, source);
+    } finally {
+      this.#release(slot);
+    }
+  }
+
+  /** Fails what is under way and what waits. */
+  close(): void {
+    this.#closed = true;
+    const reason = closedFault();
+    for (const { fail } of this.#waiting.splice(0)) fail(reason);
+    for (const slot of this.#busy) {
+      slot.instance.abandon();
+      slot.abandon?.(reason);
+    }
+    this.#idle.length = 0;
+  }
+
+  /** As handleRequest, and ended by `abandon`: the module's stack may wait for ever. */
+  #serve(
+    slot: Slot,
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+    source: string,
+  ): Promise<EndpointResponse | Refusal> {
+    return new Promise((resolve, reject) => {
+      slot.abandon = reject;
+      handleRequest(slot.instance, slot.handle, context, request, calls, source).then(
+        resolve,
+        reject,
+      );
+    });
+  }
+
+  #freeSlot(): Slot | undefined {
+    if (this.#closed) throw closedFault();
+    if (!this.#hasRoom) return undefined;
+    const slot = this.#idle.pop() ?? this.#newSlot();
+    this.#busy.add(slot);
+    return slot;
+  }
+
+  #nextFreeSlot(): Promise<Slot> {
+    const { endpointInstancesMax, waitingRequestsMax } = this.#limits;
+    if (this.#waiting.length >= waitingRequestsMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `All ${endpointInstancesMax} instances of the module serve requests, and ` +
+          `${waitingRequestsMax} more requests wait. Try again later, or raise the limits.`,
+      );
+    return new Promise((proceed, fail) => {
+      this.#waiting.push({ proceed, fail });
+    });
+  }
+
+  #newSlot(): Slot {
+    const instance = new ModuleInstance(this.#module, this.#limits, this.#log, true);
+    return { instance, handle: waitingHandle(instance), abandon: undefined };
+  }
+
+  /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
+  #release(slot: Slot): void {
+    slot.abandon = undefined;
+    this.#busy.delete(slot);
+    if (this.#closed) return;
+    if (slot.instance.restore(this.#image)) this.#idle.push(slot);
+    this.#serveWaiting();
+  }
+
+  /** Each failure to make an instance is the next request's own, so that none waits for ever. */
+  #serveWaiting(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom) {
+      const next = this.#waiting.shift()!;
+      try {
+        next.proceed(this.#freeSlot()!);
+      } catch (error) {
+        next.fail(error);
+      }
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#idle.length > 0 || this.#busy.size < this.#limits.endpointInstancesMax;
+  }
+}
+
+function closedFault(): GuestFault {
+  return new GuestFault('trap', 'The module was closed.');
+}

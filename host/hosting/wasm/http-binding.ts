@@ -1,0 +1,154 @@
+// The module's export `http.handle`: lowers a request, calls the handler on a stack that may wait,
+// and lifts the response. Offsets are those of the canonical ABI for wit/runtime.wit.
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { CallContext, Refusal } from '../../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse, HeaderList } from '../../model/endpoint.ts';
+import {
+  REFUSAL_SIZE,
+  liftPairs,
+  liftRefusal,
+  lowerPairs,
+  lowerStrings,
+} from './canonical-values.ts';
+import type { Handle } from './core-interface.ts';
+import { type GuestMemory, badValue } from './guest-memory.ts';
+import type { ModuleInstance } from './module-instance.ts';
+
+/** `result<response, refusal>`: tag 0, payload 4. */
+const RESULT_SIZE = 4 + REFUSAL_SIZE;
+const BODY = { none: 0, json: 1, text: 2, bytes: 3 } as const;
+const BODY_CASES = 4;
+
+export type WaitingHandle = (...parameters: Parameters<Handle>) => Promise<number>;
+
+/** The handler as a call that may wait. Once per instance. */
+export function waitingHandle(instance: ModuleInstance): WaitingHandle {
+  return WebAssembly.promising(instance.exports.handle);
+}
+
+export async function handleRequest(
+  instance: ModuleInstance,
+  handle: WaitingHandle,
+  context: CallContext,
+  request: EndpointRequest,
+  calls: HostCalls,
+  source: string,
+): Promise<EndpointResponse | Refusal> {
+  const { exports, memory, limits } = instance;
+  instance.beginHandler(limits.handlerFuel, calls);
+  try {
+    const result = await callHandle(memory, handle, context, request);
+    instance.returned();
+    const outcome = liftResponse(memory, result);
+    exports.handlePost?.(result);
+    instance.settle(source);
+    return outcome;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+function callHandle(
+  memory: GuestMemory,
+  handle: WaitingHandle,
+  context: CallContext,
+  request: EndpointRequest,
+): Promise<number> {
+  const metadata = lowerPairs(memory, context.metadata);
+  const metadataLength = memory.loweredLength;
+  const parameters = lowerStrings(memory, request.parameters);
+  const parametersLength = memory.loweredLength;
+  const query = memory.lowerString(request.query);
+  const queryLength = memory.loweredLength;
+  const headers = lowerPairs(memory, request.headers);
+  const headersLength = memory.loweredLength;
+  const caller = memory.lowerString(request.caller);
+  const callerLength = memory.loweredLength;
+  const body = lowerBody(memory, request.body);
+  const bodyLength = memory.loweredLength;
+  return handle(
+    BigInt(context.nowMs),
+    context.seed,
+    metadata,
+    metadataLength,
+    request.route,
+    parameters,
+    parametersLength,
+    query,
+    queryLength,
+    headers,
+    headersLength,
+    caller,
+    callerLength,
+    BODY[request.body.kind],
+    body,
+    bodyLength,
+  );
+}
+
+function lowerBody(memory: GuestMemory, body: Body): number {
+  switch (body.kind) {
+    case 'none':
+      memory.loweredLength = 0;
+      return 0;
+    case 'json':
+    case 'text':
+      return memory.lowerString(body.text);
+    case 'bytes':
+      return memory.lowerBytes(body.bytes);
+  }
+}
+
+/** `response`: status 0, headers 4, body 12 (its payload 16). */
+function liftResponse(memory: GuestMemory, result: number): EndpointResponse | Refusal {
+  const address = memory.record(result, RESULT_SIZE, 4);
+  if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
+  const status = memory.u16(address + 4);
+  if (status < 200 || status > 599) throw badValue(`the HTTP status ${status}`);
+  const headers = liftPairs(memory, memory.u32(address + 8), memory.u32(address + 12));
+  checkHeaders(headers);
+  return { kind: 'response', status, headers, body: liftBody(memory, address + 16) };
+}
+
+function liftBody(memory: GuestMemory, address: number): Body {
+  const kind = memory.tag(address, BODY_CASES);
+  switch (kind) {
+    case BODY.none:
+      return { kind: 'none' };
+    case BODY.bytes:
+      return {
+        kind: 'bytes',
+        bytes: memory.byteList(memory.u32(address + 4), memory.u32(address + 8)),
+      };
+    default:
+      return { kind: kind === BODY.json ? 'json' : 'text', text: memory.stringAt(address + 4) };
+  }
+}
+
+const TOKEN_SYMBOLS = "!#$%&'*+-.^_`|~";
+
+/** A header that could end its line and begin another never gets as far as the server. */
+function checkHeaders(headers: HeaderList): void {
+  for (const [name, value] of headers) {
+    if (name.length === 0) throw badValue('a header without a name');
+    for (const character of name)
+      if (!isTokenCharacter(character)) throw badValue('a header name that HTTP does not allow');
+    for (let index = 0; index < value.length; index++)
+      if (!isFieldCharacter(value.charCodeAt(index)))
+        throw badValue('a header value that HTTP does not allow');
+  }
+}
+
+function isTokenCharacter(character: string): boolean {
+  return (
+    (character >= 'a' && character <= 'z') ||
+    (character >= 'A' && character <= 'Z') ||
+    (character >= '0' && character <= '9') ||
+    TOKEN_SYMBOLS.includes(character)
+  );
+}
+
+/** A tab, or a printable character of Latin-1. */
+function isFieldCharacter(code: number): boolean {
+  return code === 0x09 || (code >= 0x20 && code < 0x7f) || (code >= 0xa0 && code <= 0xff);
+}

@@ -1,0 +1,233 @@
+// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is
+// reachable in its phase only. In an instance that serves endpoints, `call` and `read` suspend the
+// module's stack while the host waits.
+//
+// What a failure says to a module is fixed text: a message of the host may hold paths and names that
+// are none of the module's business.
+import assert from 'node:assert/strict';
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
+import { type CallState, PHASE } from './call-state.ts';
+import { REFUSAL_SIZE, liftPairs, storeEvent, storeRefusal } from './canonical-values.ts';
+import { CLOCK, type CoreExports, ENTITY_RESOURCE, JOURNAL, ROUTING } from './core-interface.ts';
+import type { GuestMemory } from './guest-memory.ts';
+
+/** What the imports need of their instance, which exists only after they do. */
+export interface ImportTarget {
+  readonly state: CallState;
+  memory: GuestMemory | undefined;
+  exports: CoreExports | undefined;
+}
+
+type RecordedEvents = Awaited<ReturnType<HostCalls['readEvents']>>;
+
+const EVENTS_MAX = 1000;
+/** `result<string, call-error>`: tag 0, string 4; or the error's case 4 and its payload 8. */
+const CALL_RESULT_SIZE = 8 + REFUSAL_SIZE;
+const CALL_ERROR = { refused: 0, denied: 1, unavailable: 2, timedOut: 3, other: 4 } as const;
+/** Failures after which the call may be tried again, and what the module is told. */
+const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
+  ['SVC_OVERLOADED', 'too much is waiting'],
+  ['SVC_STOPPING', 'the service is stopping'],
+  ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+]);
+/** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
+const RECORDED_EVENT_SIZE = 32;
+
+/** The import object. It has no prototype, so no name in it is more than what stands here. */
+export function createImports(target: ImportTarget, suspending: boolean): object {
+  const { state } = target;
+  const waits = (call: (...parameters: never[]) => Awaitable<void>) =>
+    suspending ? new WebAssembly.Suspending(call) : call;
+  return bare({
+    [CLOCK]: bare({ 'now-ms': () => nowMs(state) }),
+    [JOURNAL]: bare({ read: waits(readJournal.bind(undefined, target)) }),
+    [ROUTING]: bare({ call: waits(callEntity.bind(undefined, target)) }),
+    [ENTITY_RESOURCE]: bare({
+      '[resource-new]instance': (rep: number) => {
+        state.enter('resource-new', target.exports !== undefined);
+        return state.newHandle(rep);
+      },
+      '[resource-rep]instance': (handle: number) => {
+        state.enter('resource-rep', target.exports !== undefined);
+        return state.repOf(handle);
+      },
+      '[resource-drop]instance': (handle: number) => {
+        state.enter('resource-drop', target.exports !== undefined);
+        dropResource(target, state.takeHandle(handle));
+      },
+    }),
+  });
+}
+
+function bare<T extends object>(properties: T): T {
+  return Object.assign(Object.create(null) as T, properties);
+}
+
+/** The module let go of a resource that it never gave away: its destructor runs, as closing does. */
+function dropResource({ state, exports }: ImportTarget, rep: number): void {
+  const { phase } = state;
+  state.phase = PHASE.closed;
+  exports?.destroy?.(rep);
+  state.phase = phase;
+}
+
+function nowMs(state: CallState): bigint {
+  state.enter('clock.now-ms', state.phase !== PHASE.closed);
+  return state.calls === undefined ? state.nowMs : BigInt(state.calls.nowMs());
+}
+
+/** Enters a call that only a handler may make. */
+function enter(target: ImportTarget, name: string): { memory: GuestMemory; calls: HostCalls } {
+  const { state, memory } = target;
+  state.enter(name, state.phase === PHASE.handler);
+  const { calls } = state;
+  assert(memory !== undefined && calls !== undefined);
+  memory.beginLifting();
+  return { memory, calls };
+}
+
+/** After a wait: the instance may have been closed, and then its handler must not go on. */
+function waited({ state, memory }: ImportTarget): GuestMemory {
+  if (memory === undefined || state.calls === undefined)
+    throw new GuestFault('trap', 'The module was closed.');
+  return memory;
+}
+
+function callEntity(
+  target: ImportTarget,
+  component: number,
+  componentLength: number,
+  id: number,
+  idLength: number,
+  name: number,
+  nameLength: number,
+  input: number,
+  inputLength: number,
+  metadata: number,
+  metadataLength: number,
+  hasKey: number,
+  key: number,
+  keyLength: number,
+  result: number,
+): Awaitable<void> {
+  const { memory, calls } = enter(target, 'routing.call');
+  const address = memory.record(result, CALL_RESULT_SIZE, 4);
+  const entity = {
+    component: memory.string(component, componentLength),
+    id: memory.string(id, idLength),
+  };
+  if (hasKey !== 0 && hasKey !== 1)
+    throw new GuestFault('value', 'The module passed a wrong tag of an option.');
+  const nameText = memory.string(name, nameLength);
+  const inputText = memory.string(input, inputLength);
+  const pairs = liftPairs(memory, metadata, metadataLength);
+  const keyText = hasKey === 1 ? memory.string(key, keyLength) : undefined;
+  let outcome: Awaitable<Reply | Refusal>;
+  try {
+    outcome = calls.call(entity, nameText, inputText, pairs, keyText);
+  } catch (error) {
+    storeCallFailure(memory, address, error);
+    return;
+  }
+  if (!(outcome instanceof Promise)) {
+    storeOutcome(memory, address, outcome);
+    return;
+  }
+  return outcome.then(
+    (settled) => storeOutcome(waited(target), address, settled),
+    (error: unknown) => storeCallFailure(waited(target), address, error),
+  );
+}
+
+function storeOutcome(memory: GuestMemory, address: number, outcome: Reply | Refusal): void {
+  if (outcome.kind === 'reply') {
+    memory.storeU8(address, 0);
+    memory.storeString(address + 4, outcome.json);
+    return;
+  }
+  memory.storeU8(address, 1);
+  memory.storeU8(address + 4, CALL_ERROR.refused);
+  storeRefusal(memory, address + 8, outcome);
+}
+
+function storeCallFailure(memory: GuestMemory, address: number, error: unknown): void {
+  const [kind, message] = callFailure(error);
+  memory.storeU8(address, 1);
+  memory.storeU8(address + 4, kind);
+  if (kind !== CALL_ERROR.timedOut) memory.storeString(address + 8, message);
+}
+
+function callFailure(error: unknown): readonly [kind: number, message: string] {
+  if (error instanceof GuestFault) return [CALL_ERROR.other, 'the component failed'];
+  if (!(error instanceof SvcError)) throw error;
+  if (error.code === 'SVC_ANSWER_TIMED_OUT') return [CALL_ERROR.timedOut, ''];
+  const reason = NOTHING_DONE.get(error.code);
+  if (reason !== undefined) return [CALL_ERROR.unavailable, reason];
+  return [CALL_ERROR.other, `the runtime failed with ${error.code}`];
+}
+
+function readJournal(
+  target: ImportTarget,
+  component: number,
+  componentLength: number,
+  id: number,
+  idLength: number,
+  afterSeq: bigint,
+  limit: number,
+  result: number,
+): Awaitable<void> {
+  const { memory, calls } = enter(target, 'journal.read');
+  // `result<list<recorded-event>, string>`: tag 0, list or string 4.
+  const address = memory.record(result, 12, 4);
+  const entity = {
+    component: memory.string(component, componentLength),
+    id: memory.string(id, idLength),
+  };
+  const count = limit >>> 0;
+  if (count < 1 || count > EVENTS_MAX) {
+    storeReadFailure(memory, address, `the limit must be 1 to ${EVENTS_MAX}`);
+    return;
+  }
+  const after = Math.min(Number(BigInt.asUintN(64, afterSeq)), Number.MAX_SAFE_INTEGER);
+  let events: Awaitable<RecordedEvents>;
+  try {
+    events = calls.readEvents(entity, after, count);
+  } catch (error) {
+    storeReadFailure(memory, address, readFailure(error));
+    return;
+  }
+  if (!(events instanceof Promise)) {
+    storeEvents(memory, address, events);
+    return;
+  }
+  return events.then(
+    (settled) => storeEvents(waited(target), address, settled),
+    (error: unknown) => storeReadFailure(waited(target), address, readFailure(error)),
+  );
+}
+
+function storeEvents(memory: GuestMemory, address: number, events: RecordedEvents): void {
+  let item = memory.allocateList(events.length, RECORDED_EVENT_SIZE, 8);
+  memory.storeU8(address, 0);
+  memory.storeU32(address + 4, item);
+  memory.storeU32(address + 8, events.length);
+  for (const { seq, timeMs, event } of events) {
+    memory.storeU64(item, BigInt(seq));
+    memory.storeU64(item + 8, BigInt(timeMs));
+    storeEvent(memory, item + 16, event);
+    item += RECORDED_EVENT_SIZE;
+  }
+}
+
+function storeReadFailure(memory: GuestMemory, address: number, message: string): void {
+  memory.storeU8(address, 1);
+  memory.storeString(address + 4, message);
+}
+
+function readFailure(error: unknown): string {
+  if (!(error instanceof SvcError)) throw error;
+  return `the runtime failed with ${error.code}`;
+}

@@ -1,0 +1,209 @@
+// ModuleInstance: one live instance of a module: its memory, its fuel, its phase, its log. A call
+// is `begin`, the binding's work, and `settle`; whatever is thrown in between goes through `fail`.
+//
+// Invariants: one call at a time. After a fault the instance is `lost` and never called again, but
+// for its last words.
+import assert from 'node:assert/strict';
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import { type FaultCause, GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { AdmittedModule } from './admission.ts';
+import { CallState, PHASE, type Phase } from './call-state.ts';
+import { type CoreExports, coreExports } from './core-interface.ts';
+import { takeLog } from './diagnostics-binding.ts';
+import type { GuestLog } from './guest-log.ts';
+import { GuestMemory } from './guest-memory.ts';
+import { type ImportTarget, createImports } from './import-binding.ts';
+import { FUEL_EXPORT, GROWTH_REFUSED_EXPORT } from './module-rewriter.ts';
+import type { WasmLimits } from './wasm-limits.ts';
+
+/** Resources that a module may hold for itself beside those that the host holds. */
+const OWN_HANDLES_MAX = 1000;
+/** How the abort line of a module begins: `abort: message at file:line:column`. */
+const ABORT = 'abort';
+const SOURCE_AT_START = 'module';
+
+export class ModuleInstance {
+  readonly exports: CoreExports;
+  readonly memory: GuestMemory;
+  readonly limits: WasmLimits;
+  /** True after a fault: throw it away. */
+  lost = false;
+  readonly #state: CallState;
+  readonly #fuel: WebAssembly.Global;
+  readonly #growthRefused: WebAssembly.Global;
+  readonly #globals: readonly WebAssembly.Global[];
+  readonly #log: GuestLog;
+
+  /**
+   * Instantiates and initialises. `suspending`: calls of the host may wait, as handlers need.
+   * Throws GuestFault when the module's own start does.
+   */
+  constructor(module: AdmittedModule, limits: WasmLimits, log: GuestLog, suspending: boolean) {
+    this.limits = limits;
+    this.#log = log;
+    this.#state = new CallState(OWN_HANDLES_MAX);
+    const target: ImportTarget = { state: this.#state, memory: undefined, exports: undefined };
+    let instance: WebAssembly.Instance;
+    try {
+      instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
+    } catch (error) {
+      this.lost = true;
+      throw startFailure(error);
+    }
+    const global = (name: string) => instance.exports[name] as WebAssembly.Global;
+    this.#fuel = global(FUEL_EXPORT);
+    this.#growthRefused = global(GROWTH_REFUSED_EXPORT);
+    this.#globals = module.mutableGlobals.map(global);
+    this.exports = coreExports(instance);
+    this.memory = new GuestMemory(
+      this.exports,
+      module.stringEncoding,
+      this.#state,
+      limits.liftedBytesMax,
+    );
+    target.exports = this.exports;
+    target.memory = this.memory;
+    try {
+      this.exports.initialize?.();
+      this.settle(SOURCE_AT_START);
+    } catch (error) {
+      throw this.fail(error, SOURCE_AT_START);
+    }
+  }
+
+  /** Begins a call with its fuel. `nowMs`: the recorded time of a command or query. */
+  begin(phase: Phase, fuel: number, nowMs = 0n): void {
+    assert(!this.lost, 'a lost instance was called');
+    this.#state.phase = phase;
+    this.#state.nowMs = nowMs;
+    this.#state.hostCallsLeft = this.limits.hostCallsMax;
+    this.#fuel.value = fuel;
+    this.memory.beginLifting();
+  }
+
+  /** Begins a handler's call, which may reach the host through `calls`. */
+  beginHandler(fuel: number, calls: HostCalls): void {
+    this.begin(PHASE.handler, fuel);
+    this.#state.calls = calls;
+  }
+
+  /** The module's code has come back: from here on it reaches no import. */
+  returned(): void {
+    this.#state.phase = PHASE.closed;
+    this.memory.beginLifting();
+  }
+
+  /** Ends a call that went well, and hands its log lines over. */
+  settle(source: string): void {
+    this.#state.phase = PHASE.closed;
+    this.#state.calls = undefined;
+    const lines = takeLog(this.exports, this.memory, this.limits.logLinesMax, source);
+    for (const line of lines) this.#log(line);
+  }
+
+  /** Takes the resource that the module has given away with this handle. */
+  takeHandle(handle: number): number {
+    return this.#state.takeHandle(handle);
+  }
+
+  /**
+   * Ends a call that threw, and the instance with it. Answers what to throw: a GuestFault with the
+   * module's last words; or the error itself when it is none of the module's, but a bug.
+   */
+  fail(error: unknown, source: string): unknown {
+    this.lost = true;
+    const fuel = this.#fuel.value as number;
+    const growthRefused = this.#growthRefused.value === 1;
+    const fault = asFault(error, growthRefused ? 'memory' : 'trap', fuel);
+    if (!(fault instanceof GuestFault)) return fault;
+    const guestMessage = this.#lastWords(source);
+    if (guestMessage === undefined) return fault;
+    return new GuestFault(fault.faultCause, fault.message, { cause: error, guestMessage });
+  }
+
+  /** What a later `restore` puts back. Taken after initialisation. */
+  image(): InstanceImage {
+    return {
+      memory: trimZeros(this.memory.bytes),
+      memoryBytes: this.memory.bytes.length,
+      globals: this.#globals.map((global) => global.value),
+    };
+  }
+
+  /** Puts memory and globals back. False: the memory has grown, and cannot shrink. */
+  restore(image: InstanceImage): boolean {
+    const { bytes } = this.memory;
+    if (this.lost || bytes.length !== image.memoryBytes) return false;
+    bytes.set(image.memory);
+    bytes.fill(0, image.memory.length);
+    for (const [index, global] of this.#globals.entries()) global.value = image.globals[index];
+    this.#growthRefused.value = 0;
+    this.#state.reset();
+    return true;
+  }
+
+  /** Ends a call that still waits for the host: it reaches no import any more. */
+  abandon(): void {
+    this.lost = true;
+    this.#state.reset();
+  }
+
+  /** Logs what the module still had to say, and answers its abort line. */
+  #lastWords(source: string): string | undefined {
+    this.#state.phase = PHASE.closed;
+    this.#state.hostCallsLeft = 0;
+    this.#fuel.value = this.limits.lastWordsFuel;
+    try {
+      const lines = takeLog(this.exports, this.memory, this.limits.logLinesMax, source);
+      const last = lines.at(-1);
+      const aborted = last?.message.startsWith(ABORT) === true;
+      for (const line of aborted ? lines.slice(0, -1) : lines) this.#log(line);
+      return aborted ? last.message : undefined;
+    } catch (error) {
+      if (asFault(error, 'trap', undefined) instanceof GuestFault) return undefined;
+      throw error;
+    }
+  }
+}
+
+export interface InstanceImage {
+  /** Without the zeros at its end. */
+  readonly memory: Uint8Array;
+  readonly memoryBytes: number;
+  readonly globals: readonly unknown[];
+}
+
+/** Without an instance nothing is left to ask, not even how much fuel its start function had left. */
+function startFailure(error: unknown): unknown {
+  const fault = asFault(error, 'trap', undefined);
+  if (!(error instanceof RangeError) || fault instanceof GuestFault) return fault;
+  return new SvcError(
+    'SVC_OVERLOADED',
+    'There is no memory for another instance of the module. Lower the limits on instances, or ' +
+      'give the host more memory.',
+    { cause: error },
+  );
+}
+
+function trimZeros(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && bytes[end - 1] === 0) end--;
+  return bytes.slice(0, end);
+}
+
+/** A GuestFault of what the engine threw for the module; another error as it is. */
+function asFault(error: unknown, trapCause: FaultCause, fuel: number | undefined): unknown {
+  if (error instanceof GuestFault) return error;
+  const cause = { cause: error };
+  if (fuel !== undefined && fuel < 0)
+    return new GuestFault('fuel', 'The module used up its fuel.', cause);
+  // The engine's own word for it; any other RangeError is the host's.
+  if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded')
+    return new GuestFault('stack', 'The module used up its stack.', cause);
+  if (error instanceof WebAssembly.RuntimeError)
+    return trapCause === 'memory'
+      ? new GuestFault('memory', 'The module trapped after its memory could not grow.', cause)
+      : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
+  return error;
+}

@@ -1,0 +1,337 @@
+// The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
+// it counts fuel at function entries, loop heads and bulk memory operations, its memory has a
+// maximum, and its mutable globals are exported, so that an instance can be put back.
+//
+// Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
+// adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
+import { SvcError } from '../../model/svc-error.ts';
+import type { ByteReader } from './byte-reader.ts';
+import { ByteWriter } from './byte-writer.ts';
+import { CORE_SECTION, CORE_SECTION_ORDER, type CoreModule } from './core-module-reader.ts';
+import { EMPTY_BLOCK, OP, STEP, readInstruction, unsupported } from './instruction-reader.ts';
+import { printable } from './printable.ts';
+import type { WasmLimits } from './wasm-limits.ts';
+
+/** Exports that the rewriter adds. A module that uses the prefix itself is refused. */
+const RESERVED_PREFIX = 'svc-host:';
+export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
+/** 1 when the last attempt to grow the memory was refused. */
+export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
+const globalExport = (index: number) => `${RESERVED_PREFIX}global-${index}`;
+
+const MUTABLE_GLOBALS_MAX = 1000;
+/** One unit of fuel for each of this many bytes, of code in a loop or function, or moved at once. */
+const BYTES_PER_UNIT_BITS = 6;
+const LOCALS_PER_UNIT_BITS = 4;
+/** Growing detaches every view of the memory, even by nothing. */
+const GROWTH_UNITS = 2000;
+const I32 = 0x7f;
+const GLOBAL_KIND = 3;
+
+export interface RewrittenModule {
+  readonly bytes: Uint8Array;
+  /** Names under which the module's own mutable globals are exported. */
+  readonly mutableGlobals: readonly string[];
+}
+
+interface Additions {
+  readonly fuel: number;
+  readonly growthRefused: number;
+  /** (length in bytes) → the same, having paid for it. */
+  readonly payForBytes: number;
+  /** (pages) → as memory.grow, having paid for it. */
+  readonly growMemory: number;
+}
+
+/**
+ * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits,
+ * reserved names), SVC_MODULE_MALFORMED.
+ */
+export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): RewrittenModule {
+  checkLimits(core, limits);
+  const additions: Additions = {
+    fuel: core.globals.length,
+    growthRefused: core.globals.length + 1,
+    payForBytes: core.functions.length,
+    growMemory: core.functions.length + 1,
+  };
+  const exported = mutableGlobals(core);
+  const out = new ByteWriter(core.bytes.length * 2);
+  out.bytes(core.bytes.subarray(0, 8));
+  const content = new ByteWriter(core.bytes.length * 2);
+  for (const id of CORE_SECTION_ORDER) {
+    content.clear();
+    if (!writeSection(id, core, additions, exported, limits, content)) continue;
+    out.u8(id);
+    out.u32(content.length);
+    out.bytes(content.written);
+  }
+  if (out.length > limits.moduleBytesMax * 2)
+    throw new SvcError(
+      'SVC_MODULE_TOO_LARGE',
+      `The module's code is ${out.length} bytes long once it is metered, and the limit is ` +
+        `${limits.moduleBytesMax * 2}. Build a smaller module.`,
+    );
+  return { bytes: out.written.slice(), mutableGlobals: exported.map(globalExport) };
+}
+
+function checkLimits(core: CoreModule, limits: WasmLimits): void {
+  if (core.memory.initial > limits.memoryPagesMax)
+    refuse(
+      `asks for ${core.memory.initial} pages of memory at its start, and the limit is ` +
+        `${limits.memoryPagesMax}`,
+      'Build it with a smaller initial memory.',
+    );
+  if (core.tableElements > limits.tableElementsMax)
+    refuse(
+      `has tables of ${core.tableElements} elements, and the limit is ${limits.tableElementsMax}`,
+      'Build it with fewer indirect functions.',
+    );
+  const reserved = core.exports.find(({ name }) => name.startsWith(RESERVED_PREFIX));
+  if (reserved !== undefined)
+    refuse(
+      `exports '${printable(reserved.name)}', a name that is reserved for the host`,
+      'Rename the export.',
+    );
+}
+
+/** The pages that the rewritten module's memory may have. */
+export function maximumPages(core: CoreModule, limits: WasmLimits): number {
+  return Math.min(core.memory.maximum ?? limits.memoryPagesMax, limits.memoryPagesMax);
+}
+
+function refuse(what: string, remedy: string): never {
+  throw new SvcError('SVC_MODULE_STRUCTURE', `The module ${what}. ${remedy}`);
+}
+
+/** The indexes of the mutable globals: all must be plain numbers, or they could not be put back. */
+function mutableGlobals(core: CoreModule): number[] {
+  const found: number[] = [];
+  for (const [index, { type, mutable }] of core.globals.entries()) {
+    if (!mutable) continue;
+    if (type === 'v128' || type.endsWith('ref'))
+      throw unsupported(`a mutable global of the type ${type}`);
+    found.push(index);
+  }
+  if (found.length > MUTABLE_GLOBALS_MAX)
+    throw unsupported(`more than ${MUTABLE_GLOBALS_MAX} mutable globals`);
+  return found;
+}
+
+/** Writes the content of a section. False: the module needs none. */
+function writeSection(
+  id: number,
+  core: CoreModule,
+  additions: Additions,
+  exported: readonly number[],
+  limits: WasmLimits,
+  out: ByteWriter,
+): boolean {
+  const section = core.section(id);
+  switch (id) {
+    case CORE_SECTION.type:
+      writeExtended(out, section, 1);
+      for (const byte of [0x60, 1, I32, 1, I32]) out.u8(byte);
+      return true;
+    case CORE_SECTION.function:
+      writeExtended(out, section, 2);
+      out.u32(core.typeCount);
+      out.u32(core.typeCount);
+      return true;
+    case CORE_SECTION.memory: {
+      out.u8(1);
+      out.u8(1);
+      out.u32(core.memory.initial);
+      out.u32(maximumPages(core, limits));
+      return true;
+    }
+    case CORE_SECTION.global:
+      writeExtended(out, section, 2);
+      writeCounter(out, limits.startFuel);
+      writeCounter(out, 0);
+      return true;
+    case CORE_SECTION.export:
+      writeExtended(out, section, exported.length + 2);
+      writeGlobalExport(out, FUEL_EXPORT, additions.fuel);
+      writeGlobalExport(out, GROWTH_REFUSED_EXPORT, additions.growthRefused);
+      for (const index of exported) writeGlobalExport(out, globalExport(index), index);
+      return true;
+    case CORE_SECTION.code:
+      if (section === undefined) return false;
+      writeCode(out, section, additions);
+      return true;
+    default:
+      if (section === undefined) return false;
+      out.bytes(section.rest());
+      return true;
+  }
+}
+
+/** A vector's own items with a count for `more` that the caller writes next. */
+function writeExtended(out: ByteWriter, section: ByteReader | undefined, more: number): void {
+  out.u32((section?.count() ?? 0) + more);
+  if (section !== undefined) out.bytes(section.rest());
+}
+
+function writeCounter(out: ByteWriter, initial: number): void {
+  out.u8(I32);
+  out.u8(1);
+  out.u8(OP.i32Const);
+  out.s32(initial);
+  out.u8(OP.end);
+}
+
+function writeGlobalExport(out: ByteWriter, name: string, index: number): void {
+  out.name(name);
+  out.u8(GLOBAL_KIND);
+  out.u32(index);
+}
+
+function writeCode(out: ByteWriter, section: ByteReader, additions: Additions): void {
+  const count = section.count();
+  out.u32(count + 2);
+  const body = new ByteWriter();
+  for (let left = count; left > 0; left--) {
+    body.clear();
+    writeMeteredBody(body, section.part(section.u32()), additions);
+    out.u32(body.length);
+    out.bytes(body.written);
+  }
+  section.expectDone('the code section');
+  for (const writeBody of [writePayForBytes, writeGrowMemory]) {
+    body.clear();
+    writeBody(body, additions);
+    out.u32(body.length);
+    out.bytes(body.written);
+  }
+}
+
+/** Where a function's code must change: parallel lists, in the order of the code. */
+interface Edits {
+  readonly positions: number[];
+  readonly steps: number[];
+  /** Of a loop: its units of fuel. */
+  readonly units: number[];
+}
+
+function writeMeteredBody(out: ByteWriter, body: ByteReader, additions: Additions): void {
+  const start = body.position;
+  const locals = readLocals(body);
+  const codeStart = body.position;
+  const edits = findEdits(body);
+  const { bytes } = body;
+  out.bytes(bytes.subarray(start, codeStart));
+  const size = body.end - codeStart;
+  writePayment(
+    out,
+    additions,
+    1 + (size >>> BYTES_PER_UNIT_BITS) + (locals >>> LOCALS_PER_UNIT_BITS),
+  );
+  let copied = codeStart;
+  for (const [index, position] of edits.positions.entries()) {
+    out.bytes(bytes.subarray(copied, position));
+    copied = position;
+    const step = edits.steps[index];
+    if (step === STEP.loop) {
+      writePayment(out, additions, edits.units[index]!);
+    } else if (step === STEP.bulk) {
+      out.u8(OP.call);
+      out.u32(additions.payForBytes);
+    } else {
+      out.u8(OP.call);
+      out.u32(additions.growMemory);
+      copied += 2; // memory.grow and its memory index
+    }
+  }
+  out.bytes(bytes.subarray(copied, body.end));
+}
+
+function readLocals(body: ByteReader): number {
+  let locals = 0;
+  for (let groups = body.count(); groups > 0; groups--) {
+    locals += body.u32();
+    body.u8();
+  }
+  return locals;
+}
+
+function findEdits(body: ByteReader): Edits {
+  const edits: Edits = { positions: [], steps: [], units: [] };
+  /** Of each open block: the edit of its loop, or -1. The last `end` closes the function. */
+  const open: number[] = [-1];
+  while (open.length > 0) {
+    const at = body.position;
+    const step = readInstruction(body);
+    switch (step) {
+      case STEP.loop:
+        open.push(edits.positions.length);
+        edits.positions.push(body.position);
+        edits.steps.push(step);
+        edits.units.push(1);
+        break;
+      case STEP.block:
+        open.push(-1);
+        break;
+      case STEP.end: {
+        const loop = open.pop()!;
+        if (loop >= 0)
+          edits.units[loop]! += (body.position - edits.positions[loop]!) >>> BYTES_PER_UNIT_BITS;
+        break;
+      }
+      case STEP.bulk:
+      case STEP.memoryGrow:
+        edits.positions.push(at);
+        edits.steps.push(step);
+        edits.units.push(0);
+        break;
+      case STEP.plain:
+        break;
+    }
+  }
+  body.expectDone('a function');
+  return edits;
+}
+
+/** fuel -= units; if (fuel < 0) unreachable */
+function writePayment(out: ByteWriter, additions: Additions, units: number): void {
+  out.u8(OP.globalGet);
+  out.u32(additions.fuel);
+  out.u8(OP.i32Const);
+  out.s32(units);
+  out.u8(OP.i32Sub);
+  writeFuelCheck(out, additions);
+}
+
+function writeFuelCheck(out: ByteWriter, additions: Additions): void {
+  out.u8(OP.globalSet);
+  out.u32(additions.fuel);
+  out.u8(OP.globalGet);
+  out.u32(additions.fuel);
+  out.u8(OP.i32Const);
+  out.s32(0);
+  for (const byte of [OP.i32LtS, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end]) out.u8(byte);
+}
+
+/** fuel -= length >>> 6; if (fuel < 0) unreachable; length */
+function writePayForBytes(out: ByteWriter, additions: Additions): void {
+  out.u8(0);
+  out.u8(OP.globalGet);
+  out.u32(additions.fuel);
+  for (const byte of [OP.localGet, 0, OP.i32Const, BYTES_PER_UNIT_BITS]) out.u8(byte);
+  out.u8(OP.i32ShrU);
+  out.u8(OP.i32Sub);
+  writeFuelCheck(out, additions);
+  for (const byte of [OP.localGet, 0, OP.end]) out.u8(byte);
+}
+
+/** Pays, grows, and notes in a global whether growing was refused. */
+function writeGrowMemory(out: ByteWriter, additions: Additions): void {
+  out.u8(0);
+  writePayment(out, additions, GROWTH_UNITS);
+  for (const byte of [OP.localGet, 0, OP.memoryGrow, 0, OP.localTee, 0, OP.i32Const]) out.u8(byte);
+  out.s32(-1);
+  out.u8(OP.i32Eq);
+  out.u8(OP.globalSet);
+  out.u32(additions.growthRefused);
+  for (const byte of [OP.localGet, 0, OP.end]) out.u8(byte);
+}

@@ -1,0 +1,49 @@
+// WasmGuest: a module that runs in this process's sandbox, as the engine needs a guest.
+import type { Guest } from '../../engine/needs/guest.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { type AdmittedModule, admitModule } from './admission.ts';
+import { EndpointPool } from './endpoint-pool.ts';
+import { EntityInstances } from './entity-instances.ts';
+import type { GuestLog } from './guest-log.ts';
+import { printable } from './printable.ts';
+import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
+
+/**
+ * Admits the module, compiles it once and starts one instance of it. Throws an SvcError with a code
+ * SVC_MODULE_…; SVC_MODULE_START_FAILED when its code ran and faulted.
+ */
+export async function createWasmGuest(
+  bytes: Uint8Array,
+  limits: WasmLimits = WASM_LIMITS_DEFAULT,
+  log: GuestLog = () => {},
+): Promise<Guest> {
+  const module = admitModule(bytes, limits);
+  const endpoints = start(module, limits, log);
+  const entities = new EntityInstances(module, limits, log);
+  return {
+    descriptor: module.descriptor,
+    entities,
+    endpoints,
+    close() {
+      entities.close();
+      endpoints.close();
+    },
+  };
+}
+
+function start(module: AdmittedModule, limits: WasmLimits, log: GuestLog): EndpointPool {
+  try {
+    return new EndpointPool(module, limits, log);
+  } catch (error) {
+    if (!(error instanceof GuestFault)) throw error;
+    const words =
+      error.guestMessage === undefined ? '' : ` (${printable(error.guestMessage, 300)})`;
+    throw new SvcError(
+      'SVC_MODULE_START_FAILED',
+      `The module failed while it started: ${error.message.replace(/\.$/, '')}${words}. ` +
+        'Mend what its code does outside of handlers, and build it again.',
+      { cause: error },
+    );
+  }
+}

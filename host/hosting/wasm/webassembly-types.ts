@@ -1,0 +1,43 @@
+// The types of the WebAssembly namespace as far as the host uses it: the compiler's library has
+// them only for browsers, and there without the promise integration. It holds no code.
+
+declare global {
+  namespace WebAssembly {
+    interface ModuleImport {
+      readonly module: string;
+      readonly name: string;
+      readonly kind: string;
+    }
+
+    class Module {
+      constructor(bytes: Uint8Array);
+      static imports(module: Module): ModuleImport[];
+    }
+
+    class Instance {
+      constructor(module: Module, imports: object);
+      readonly exports: Readonly<Record<string, unknown>>;
+    }
+
+    class Memory {
+      readonly buffer: ArrayBuffer;
+    }
+
+    class Global {
+      value: unknown;
+    }
+
+    class CompileError extends Error {}
+    class RuntimeError extends Error {}
+
+    /** Wraps an import that may answer with a promise: the guest's stack waits for it. */
+    const Suspending: new (call: (...parameters: never[]) => unknown) => object;
+
+    /** Wraps an export whose imports may suspend. */
+    function promising<Parameters extends unknown[], Result>(
+      call: (...parameters: Parameters) => Result,
+    ): (...parameters: Parameters) => Promise<Result>;
+
+    function validate(bytes: Uint8Array): boolean;
+  }
+}

@@ -1,0 +1,102 @@
+// Every answer that is not an endpoint's own response: which status and body a refusal or a failure
+// has. What a module or the runtime says of a failure goes to the log under the error id; the
+// caller gets a fixed sentence.
+import type { Refusal } from '../model/call.ts';
+import type { HeaderList } from '../model/endpoint.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+
+export interface Answer {
+  readonly status: number;
+  /** Names and values keep the grammar of HTTP. Without `content-length`. */
+  readonly headers: HeaderList;
+  /** Undefined: the status has no content. */
+  readonly body: string | Uint8Array | undefined;
+  /** The connection is to close after it. */
+  readonly close?: boolean;
+}
+
+const STATUS_OF_REFUSAL: Readonly<Record<Refusal['code'], number>> = {
+  BAD_REQUEST: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  NOT_FOUND: 404,
+  CONFLICT: 409,
+  UNPROCESSABLE: 422,
+  TOO_MANY_REQUESTS: 429,
+  OTHER: 500,
+};
+
+const RETRY_AFTER: readonly [string, string] = ['retry-after', '1'];
+
+/** The failures that a caller can do something about. Every other is 500. */
+const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
+  SVC_OVERLOADED: errorAnswer(
+    503,
+    'The service has too many requests in flight (SVC_OVERLOADED). Nothing was done: try again.',
+    [RETRY_AFTER],
+  ),
+  SVC_STOPPING: {
+    ...errorAnswer(503, 'The service is stopping (SVC_STOPPING). Nothing was done: try again.', [
+      RETRY_AFTER,
+    ]),
+    close: true,
+  },
+  SVC_JOURNAL_UNAVAILABLE: errorAnswer(
+    503,
+    'The service cannot write to its journal (SVC_JOURNAL_UNAVAILABLE). Try again.',
+    [RETRY_AFTER],
+  ),
+  SVC_ANSWER_TIMED_OUT: errorAnswer(
+    504,
+    'The service took too long to answer (SVC_ANSWER_TIMED_OUT). Whether it was done is unknown.',
+  ),
+};
+
+export function errorAnswer(status: number, error: string, headers: HeaderList = []): Answer {
+  return jsonAnswer(status, JSON.stringify({ status, error }), headers);
+}
+
+/** A refusal is meant for the caller: its message and its details are told. */
+export function refusalAnswer(refusal: Refusal): Answer {
+  const status = STATUS_OF_REFUSAL[refusal.code];
+  const body = JSON.stringify({ status, error: refusal.message });
+  if (refusal.details === undefined || !isJson(refusal.details)) return jsonAnswer(status, body);
+  return jsonAnswer(status, `${body.slice(0, -1)},"details":${refusal.details}}`);
+}
+
+/** Whether a failure gets a line in the log. Load and stopping would only flood it. */
+export function isLogged(failure: unknown): boolean {
+  return !(
+    failure instanceof SvcError &&
+    (failure.code === 'SVC_OVERLOADED' || failure.code === 'SVC_STOPPING')
+  );
+}
+
+export function failureAnswer(failure: unknown, errorId: string): Answer {
+  if (failure instanceof SvcError) {
+    const answer = FAILURES[failure.code];
+    if (answer !== undefined) return answer;
+  }
+  const isTimeout =
+    failure instanceof GuestFault &&
+    (failure.faultCause === 'fuel' || failure.faultCause === 'time');
+  const status = isTimeout ? 504 : 500;
+  const error = isTimeout
+    ? 'The service took too long to handle the request.'
+    : 'The service failed to handle the request.';
+  return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
+}
+
+function jsonAnswer(status: number, body: string, headers: HeaderList = []): Answer {
+  return { status, headers: [['content-type', 'application/json'], ...headers], body };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

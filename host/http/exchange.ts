@@ -1,0 +1,306 @@
+// Exchange: one request, from its headers to the end of its answer. It decides in this order:
+// room, form, route, access, media type, size; then the body is read and the handler runs.
+//
+// Invariants:
+// - A request is answered exactly once. What its handler does after the deadline reaches the log only.
+// - The handler runs only for an admitted caller and a body that was read whole.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Chance } from '../engine/needs/clock.ts';
+import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { type Caller, callerName, isAdmitted } from './access.ts';
+import { type Answer, errorAnswer, failureAnswer, isLogged, refusalAnswer } from './answers.ts';
+import type { Connections, OpenRequest } from './connections.ts';
+import type { HttpLog } from './http-log.ts';
+import type { HttpSettings } from './http-settings.ts';
+import {
+  type BodyRead,
+  emptyBody,
+  hasBody,
+  isWithin,
+  mediaTypeProblem,
+  readBody,
+} from './request-body.ts';
+import { endpointHeaders, headerProblem } from './request-headers.ts';
+import { parseRequestTarget } from './request-target.ts';
+import { responseAnswer, writeAnswer } from './response-writer.ts';
+import type { Route, RouteTable } from './route-table.ts';
+import { newSpanId, traceMetadata } from './trace-context.ts';
+
+/** Runs the handler of a route. Throws GuestFault or SvcError. */
+export type EndpointHandler = (
+  request: EndpointRequest,
+  metadata: Metadata,
+) => Awaitable<EndpointResponse | Refusal>;
+
+/** What all exchanges of a server share. */
+export interface ExchangeParts {
+  readonly routes: RouteTable;
+  readonly handle: EndpointHandler;
+  readonly settings: HttpSettings;
+  readonly log: HttpLog;
+  readonly chance: Chance;
+  /** Who is at the other end of a connection. */
+  readonly callerOf: (socket: Socket) => Caller;
+  /** The service's own project; undefined on a developer's machine. */
+  readonly project: string | undefined;
+  readonly connections: Connections;
+  readonly load: Load;
+}
+
+export interface Load {
+  /** Requests whose answer or handler is not done. */
+  inFlight: number;
+  isStopping: boolean;
+}
+
+interface Admitted {
+  readonly route: Route;
+  readonly parameters: readonly string[];
+  readonly query: string;
+  readonly caller: Caller;
+}
+
+/** A request as it came from the server. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The address as the caller sent it. */
+  readonly target: string;
+  /** The caller sends the body only when told to. */
+  readonly expectsContinue: boolean;
+}
+
+export class Exchange implements OpenRequest {
+  readonly #parts: ExchangeParts;
+  readonly #arrival: Arrival;
+  readonly #socket: Socket;
+  #route: Route | undefined;
+  #isBodyUnread: boolean;
+  #isAnswered = false;
+  #isDone = false;
+  /** What keeps the request in flight: its answer and, while it runs, its handler. */
+  #pending = 1;
+  #deadline: NodeJS.Timeout | undefined;
+  #errorId: string | undefined;
+  isReading = false;
+
+  constructor(parts: ExchangeParts, arrival: Arrival) {
+    this.#parts = parts;
+    this.#arrival = arrival;
+    this.#socket = arrival.request.socket;
+    this.#isBodyUnread = hasBody(arrival.request.headers);
+  }
+
+  run(): void {
+    const { connections, load } = this.#parts;
+    if (!connections.begin(this.#socket, this)) return;
+    load.inFlight += 1;
+    this.#arrival.response.once('close', () => this.#end());
+    try {
+      const admitted = this.#admit();
+      if ('status' in admitted) this.#answer(admitted);
+      else if (this.#isBodyUnread) void this.#readBody(admitted);
+      else this.#continueWith(admitted, emptyBody(admitted.route.bodyKind));
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  abandon(): void {
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#isDone) return;
+    this.#isDone = true;
+    this.#isAnswered = true;
+    clearTimeout(this.#deadline);
+    this.#parts.connections.end(this.#socket, this);
+    this.#release();
+  }
+
+  #admit(): Answer | Admitted {
+    const { settings, routes, load, project } = this.#parts;
+    const { request, target: rawTarget } = this.#arrival;
+    if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
+    if (load.inFlight > settings.requestsInFlightMax)
+      throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
+    const problem = headerProblem(request, settings.headersMax);
+    if (problem !== undefined) return { ...problem, close: true };
+    const method = request.method!;
+    const target = parseRequestTarget(rawTarget);
+    if (target.kind === 'malformed') return errorAnswer(400, target.reason);
+    if (target.kind === 'server')
+      return method === 'OPTIONS'
+        ? { status: 204, headers: [], body: undefined }
+        : errorAnswer(400, 'The address must begin with a slash.');
+    const found = routes.find(method, target.segments);
+    if (found.kind === 'none') return errorAnswer(404, 'There is no such path.');
+    if (found.kind === 'other-methods') {
+      const headers = [['allow', found.allow]] as const;
+      if (method === 'OPTIONS') return { status: 204, headers, body: undefined };
+      return errorAnswer(405, `This path takes ${found.allow}.`, headers);
+    }
+    this.#route = found.route;
+    const caller = this.#parts.callerOf(this.#socket);
+    if (!isAdmitted(found.route.access, caller, project))
+      return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
+    if (this.#isBodyUnread) {
+      const refused = mediaTypeProblem(found.route.bodyKind, request.headers);
+      if (refused !== undefined) return refused;
+      if (request.headers['content-length'] !== undefined && !this.#isBodyWithin())
+        return this.#tooLarge();
+    }
+    return { route: found.route, parameters: found.parameters, query: target.query, caller };
+  }
+
+  async #readBody(admitted: Admitted): Promise<void> {
+    const { request, response, expectsContinue } = this.#arrival;
+    const { bodyBytesMax } = this.#parts.settings;
+    if (expectsContinue) response.writeContinue();
+    this.isReading = true;
+    const read = await readBody(request, admitted.route.bodyKind, bodyBytesMax);
+    this.isReading = false;
+    this.#isBodyUnread = read.kind === 'too-large';
+    try {
+      this.#continueWith(admitted, read);
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  #continueWith(admitted: Admitted, read: BodyRead): void {
+    switch (read.kind) {
+      case 'read':
+        this.#handle(admitted, read.body);
+        break;
+      case 'refused':
+        this.#answer(read.answer);
+        break;
+      case 'too-large':
+        this.#answer(this.#tooLarge());
+        break;
+      case 'aborted':
+        this.#arrival.response.destroy();
+        break;
+    }
+  }
+
+  #handle(admitted: Admitted, body: Body): void {
+    const { handle, chance, settings } = this.#parts;
+    const outcome = handle(
+      {
+        route: admitted.route.index,
+        parameters: admitted.parameters,
+        query: admitted.query,
+        headers: endpointHeaders(this.#arrival.request),
+        caller: callerName(admitted.caller),
+        body,
+      },
+      traceMetadata(this.#arrival.request.headers, chance),
+    );
+    if (!(outcome instanceof Promise)) {
+      this.#succeed(outcome);
+      return;
+    }
+    this.#pending += 1;
+    this.#deadline = setTimeout(
+      () => this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.')),
+      settings.answerTimeoutMs,
+    );
+    outcome.then(
+      (value) => {
+        this.#succeed(value);
+        this.#release();
+      },
+      (failure: unknown) => {
+        this.#fail(failure);
+        this.#release();
+      },
+    );
+  }
+
+  #succeed(outcome: EndpointResponse | Refusal): void {
+    if (this.#isAnswered) return;
+    try {
+      this.#answer(
+        outcome.kind === 'refusal'
+          ? refusalAnswer(outcome)
+          : responseAnswer(outcome, this.#parts.settings),
+      );
+    } catch (failure) {
+      this.#fail(failure);
+    }
+  }
+
+  #fail(failure: unknown): void {
+    const errorId = (this.#errorId ??= newSpanId(this.#parts.chance));
+    if (isLogged(failure)) this.#log(failure, errorId);
+    this.#answer(failureAnswer(failure, errorId));
+  }
+
+  #answer(answer: Answer): void {
+    if (this.#isAnswered) return;
+    this.#isAnswered = true;
+    clearTimeout(this.#deadline);
+    const { settings, load, connections } = this.#parts;
+    const { request, response, expectsContinue } = this.#arrival;
+    // A body that nobody read would be taken for the next request. A short one that is on its way
+    // is thrown away by the connection; any other ends it.
+    const isStuck = this.#isBodyUnread && (expectsContinue || !this.#isBodyWithin());
+    const isLast = load.isStopping && connections.isNewest(this.#socket, this);
+    const closes = isStuck || isLast || answer.close === true;
+    if (closes) connections.markEnding(this.#socket);
+    try {
+      writeAnswer(request, response, answer, {
+        closes,
+        lingerMs: this.#isBodyUnread ? settings.lingerTimeoutMs : 0,
+      });
+    } catch (bug) {
+      this.#log(bug, (this.#errorId ??= newSpanId(this.#parts.chance)));
+      response.destroy();
+    }
+  }
+
+  #tooLarge(): Answer {
+    return errorAnswer(
+      413,
+      `The body is larger than ${this.#parts.settings.bodyBytesMax} bytes, which is the limit.`,
+    );
+  }
+
+  #isBodyWithin(): boolean {
+    return isWithin(this.#arrival.request.headers, this.#parts.settings.bodyBytesMax);
+  }
+
+  #release(): void {
+    this.#pending -= 1;
+    if (this.#pending === 0) this.#parts.load.inFlight -= 1;
+  }
+
+  #log(failure: unknown, errorId: string): void {
+    const fields = {
+      errorId,
+      ...(this.#route === undefined ? {} : { route: this.#route.label }),
+      reason: failure instanceof Error ? failure.message : String(failure),
+      err: failure,
+    };
+    const { log } = this.#parts;
+    if (failure instanceof GuestFault)
+      log.warn(
+        {
+          ...fields,
+          code: failure.faultCause,
+          ...(failure.guestMessage === undefined ? {} : { guestMessage: failure.guestMessage }),
+        },
+        'The service failed to handle a request.',
+      );
+    else if (failure instanceof SvcError)
+      log.warn({ ...fields, code: failure.code }, 'A request failed.');
+    else log.error({ ...fields, code: 'bug' }, 'The runtime failed to handle a request.');
+  }
+}

@@ -1,0 +1,50 @@
+// The grammar of header fields (RFC 9110, 5.1 and 5.5), and which fields belong to the connection
+// or to the platform and so never pass between a caller and a module.
+
+const TOKEN_CHARACTERS: ReadonlySet<string> = new Set(
+  "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
+);
+const SPACE = 0x20;
+const TAB = 0x09;
+
+export function isFieldName(name: string): boolean {
+  for (const character of name) if (!TOKEN_CHARACTERS.has(character)) return false;
+  return name !== '';
+}
+
+/** Visible ASCII, and bytes above it as Latin-1, with spaces and tabs inside only. */
+export function isFieldValue(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const code = value.charCodeAt(at);
+    const isBlank = code === SPACE || code === TAB;
+    const isVisible = (code > SPACE && code < 0x7f) || (code >= 0x80 && code <= 0xff);
+    const isInside = at > 0 && at < value.length - 1;
+    if (!isVisible && !(isBlank && isInside)) return false;
+  }
+  return true;
+}
+
+const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** What only the platform may say, in either direction. */
+const PLATFORM_PREFIX = 'x-svc-';
+
+/** Whether a field (name in lower case) ends at this hop. */
+export function isForThisHop(name: string): boolean {
+  return CONNECTION_FIELDS.has(name) || name.startsWith(PLATFORM_PREFIX);
+}
+
+/** The further fields that a `Connection` header names as its own, in lower case. */
+export function connectionOptions(value: string): readonly string[] {
+  return value.split(',').map((option) => option.trim().toLowerCase());
+}

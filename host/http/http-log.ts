@@ -1,0 +1,24 @@
+// HttpLog: what the HTTP server says to whoever runs the service. Structured: what came from a
+// module or a caller is in the fields, never in the message, so that the logger can escape it.
+
+export interface HttpLogFields {
+  /** What the caller was told, to find this line again. */
+  readonly errorId: string;
+  /** Method and template of the route; absent when none was matched. */
+  readonly route?: string;
+  /** The failure's documented code, the cause of a guest's fault, or `bug`. */
+  readonly code: string;
+  /** What happened. */
+  readonly reason: string;
+  /** The module's own last words, with `file:line`. Untrusted text. */
+  readonly guestMessage?: string;
+  /** The failure itself, for its stack and its causes. */
+  readonly err: unknown;
+}
+
+export interface HttpLog {
+  /** A fault of the guest, or a failure that the runtime knows. */
+  warn(fields: HttpLogFields, message: string): void;
+  /** A bug of the runtime. */
+  error(fields: HttpLogFields, message: string): void;
+}

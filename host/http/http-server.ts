@@ -1,0 +1,189 @@
+// HttpServer owns the listening socket and the life of the server: it listens, hands each request to
+// an Exchange, and stops. fastify serves the connections; it has one route, and neither the paths of
+// a module nor those of a caller reach its router.
+import { METHODS } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { ModuleDescriptor } from '@svc/contract';
+import fastify, { type FastifyInstance } from 'fastify';
+import type { Chance } from '../engine/needs/clock.ts';
+import { SvcError } from '../model/svc-error.ts';
+import type { Caller } from './access.ts';
+import { type Answer, errorAnswer } from './answers.ts';
+import { Connections } from './connections.ts';
+import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
+import type { HttpLog } from './http-log.ts';
+import { checkHttpSettings, type HttpSettings } from './http-settings.ts';
+import { RouteTable } from './route-table.ts';
+
+export interface HttpServerOptions {
+  readonly descriptor: ModuleDescriptor;
+  readonly handle: EndpointHandler;
+  readonly settings: HttpSettings;
+  readonly log: HttpLog;
+  /** For new traces and error ids. */
+  readonly chance: Chance;
+  /** Who is at the other end of a connection; it may look at the connection only. */
+  readonly callerOf: (socket: Socket) => Caller;
+  /** The service's own project; absent on a developer's machine. */
+  readonly project?: string;
+}
+
+export interface HttpAddress {
+  /** A name or an address of this machine. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+}
+
+export interface HttpServer {
+  /** The address it really has. Throws SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  listen(address: HttpAddress): Promise<HttpAddress>;
+  /**
+   * Takes no further request, finishes those in flight, and after `graceMs` milliseconds cuts what
+   * is left. Resolves when every connection is closed. The second call waits for the first.
+   */
+  stop(graceMs?: number): Promise<void>;
+}
+
+const STOP_GRACE_MS = 10_000;
+
+/** Throws SVC_MODULE_BAD_DESCRIPTOR when the routes cannot be served, SVC_SETTING_INVALID. */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { settings } = options;
+  checkHttpSettings(settings);
+  const load: Load = { inFlight: 0, isStopping: false };
+  const connections = new Connections(settings.lingerTimeoutMs);
+  const app = createApp({
+    routes: new RouteTable(options.descriptor),
+    handle: options.handle,
+    settings,
+    log: options.log,
+    chance: options.chance,
+    callerOf: options.callerOf,
+    project: options.project,
+    connections,
+    load,
+  });
+  let stopped: Promise<void> | undefined;
+
+  const stop = async (graceMs: number): Promise<void> => {
+    load.isStopping = true;
+    const closed = app.close();
+    connections.close();
+    const timer = setTimeout(() => connections.cut(), graceMs);
+    await closed;
+    clearTimeout(timer);
+  };
+  return {
+    listen: (address) => listen(app, address),
+    stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
+  };
+}
+
+function createApp(parts: ExchangeParts): FastifyInstance {
+  const { settings, connections } = parts;
+  const expecting = new WeakSet<object>();
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    // The one address that fastify's router ever sees; the request keeps its own as `originalUrl`.
+    rewriteUrl: () => '/',
+    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    requestTimeout: settings.requestTimeoutMs,
+    // A connection is silent while a handler works and the caller waits, so it may be for longer.
+    connectionTimeout: settings.answerTimeoutMs + settings.stallTimeoutMs,
+    http: {
+      maxHeaderSize: settings.headerBytesMax,
+      headersTimeout: settings.headersTimeoutMs,
+      // Ours has a body.
+      requireHostHeader: false,
+      connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
+    },
+    clientErrorHandler: (error, socket) => {
+      const answer = clientErrorAnswer(error.code, settings);
+      if (answer === undefined) socket.destroy();
+      else connections.breakOff(socket, answer);
+    },
+  });
+  for (const method of METHODS)
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  app.all('/', () => undefined);
+  // Taken over here, before fastify would read a body: what is read depends on the route.
+  app.addHook('onRequest', (request, reply) => {
+    reply.hijack();
+    new Exchange(parts, {
+      request: request.raw,
+      response: reply.raw,
+      target: request.originalUrl,
+      expectsContinue: expecting.has(request.raw),
+    }).run();
+  });
+  const { server } = app;
+  // With a limit on headers Node would drop the further ones in silence; they are counted later.
+  server.maxHeadersCount = 0;
+  server.maxConnections = settings.connectionsMax;
+  // Node takes a connection for idle as soon as an answer was handed to it, and would cut the rest of
+  // the answer and those of pipelined requests when the server closes. `Connections` closes them.
+  server.closeIdleConnections = () => undefined;
+  server.prependListener('connection', (socket: Socket) => connections.accept(socket));
+  server.on('checkContinue', (request, response) => {
+    expecting.add(request);
+    app.routing(request, response);
+  });
+  // Other expectations may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => app.routing(request, response));
+  return app;
+}
+
+async function listen(app: FastifyInstance, address: HttpAddress): Promise<HttpAddress> {
+  const { server } = app;
+  await app.ready();
+  await new Promise<void>((resolve, reject) => {
+    const onError = (error: Error): void => reject(listenFailure(error, address));
+    server.once('error', onError);
+    server.listen({ host: address.host, port: address.port }, () => {
+      server.off('error', onError);
+      resolve();
+    });
+  });
+  const bound = server.address() as AddressInfo;
+  return { host: bound.address, port: bound.port };
+}
+
+function listenFailure(error: NodeJS.ErrnoException, { host, port }: HttpAddress): SvcError {
+  if (error.code === 'EADDRINUSE')
+    return new SvcError(
+      'SVC_PORT_IN_USE',
+      `Port ${port} of ${host} is in use by another program. ` +
+        'Stop that program, or choose another port with --port.',
+      { cause: error },
+    );
+  return new SvcError(
+    'SVC_ADDRESS_UNAVAILABLE',
+    `The address ${host}, port ${port}, cannot be listened on (${error.code ?? error.message}). ` +
+      'Choose an address of this machine with --host, and a port from 1024 on with --port.',
+    { cause: error },
+  );
+}
+
+/** Undefined: there is nobody left to tell. */
+function clientErrorAnswer(code: string, settings: HttpSettings): Answer | undefined {
+  switch (code) {
+    case 'ECONNRESET':
+    case 'EPIPE':
+      return undefined;
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return errorAnswer(408, 'The request took too long to arrive.');
+    case 'HPE_HEADER_OVERFLOW':
+      return errorAnswer(
+        431,
+        `The request line and the headers are longer than ${settings.headerBytesMax} bytes.`,
+      );
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return errorAnswer(413, 'The extensions of the chunks are too long.');
+    default:
+      return errorAnswer(400, 'The request is not HTTP/1.1.');
+  }
+}

@@ -1,0 +1,76 @@
+// HttpSettings: every limit of the HTTP server, by name, with its default.
+import { SvcError } from '../model/svc-error.ts';
+
+export interface HttpSettings {
+  /** Largest request body, in bytes, however it is framed; 413 beyond. 0 or more. */
+  readonly bodyBytesMax: number;
+  /** Request line and headers together, in bytes; 431 beyond. 1 or more. */
+  readonly headerBytesMax: number;
+  /** Header lines of a request, repeated names counted each time; 431 beyond. 1 or more. */
+  readonly headersMax: number;
+  /** Header lines that an endpoint's response may have; a fault of the module beyond. 0 or more. */
+  readonly responseHeadersMax: number;
+  /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. 0 or more. */
+  readonly responseHeaderBytesMax: number;
+  /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. 1 or more. */
+  readonly requestsInFlightMax: number;
+  /** Open connections; further ones are closed as soon as they are accepted. 1 or more. */
+  readonly connectionsMax: number;
+  /** From the arrival of a whole request to the beginning of its answer, in milliseconds; 504 beyond. 1 or more. */
+  readonly answerTimeoutMs: number;
+  /** For the request line and the headers to arrive, in milliseconds; 408 beyond. 1 to `requestTimeoutMs`. */
+  readonly headersTimeoutMs: number;
+  /** For the whole request to arrive, in milliseconds; 408 beyond. 1 or more. */
+  readonly requestTimeoutMs: number;
+  /** How long a connection may idle between two requests, in milliseconds. 1 or more. */
+  readonly keepAliveTimeoutMs: number;
+  /** How long a caller may take no byte of an answer, on top of `answerTimeoutMs`, before its connection is cut, in milliseconds. 1 or more. */
+  readonly stallTimeoutMs: number;
+  /** How long the rest of a refused body is thrown away before the connection closes, in milliseconds. 1 or more. */
+  readonly lingerTimeoutMs: number;
+}
+
+export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
+  bodyBytesMax: 1024 * 1024,
+  headerBytesMax: 16 * 1024,
+  headersMax: 100,
+  responseHeadersMax: 100,
+  responseHeaderBytesMax: 32 * 1024,
+  requestsInFlightMax: 1000,
+  connectionsMax: 10_000,
+  answerTimeoutMs: 60_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 60_000,
+  // Longer than the 60 s after which common balancers drop an idle connection, so that it is
+  // they who close it: a request sent into a connection that is being closed here would be lost.
+  keepAliveTimeoutMs: 72_000,
+  stallTimeoutMs: 60_000,
+  lingerTimeoutMs: 2000,
+};
+
+const MAY_BE_ZERO: ReadonlySet<string> = new Set<keyof HttpSettings>([
+  'bodyBytesMax',
+  'responseHeadersMax',
+  'responseHeaderBytesMax',
+]);
+/** Timers count in 31 bits, and take more for none at all. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** Throws SVC_SETTING_INVALID for a number that would turn a limit off or around. */
+export function checkHttpSettings(settings: HttpSettings): void {
+  for (const [name, value] of Object.entries(settings)) {
+    const min = MAY_BE_ZERO.has(name) ? 0 : 1;
+    const max = name.endsWith('Ms') ? Math.floor(TIMER_MS_MAX / 2) : Number.MAX_SAFE_INTEGER;
+    if (!Number.isSafeInteger(value) || value < min || value > max)
+      throw new SvcError(
+        'SVC_SETTING_INVALID',
+        `The HTTP setting ${name} is ${value}. It takes a whole number from ${min} to ${max}.`,
+      );
+  }
+  if (settings.headersTimeoutMs > settings.requestTimeoutMs)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `The HTTP setting headersTimeoutMs (${settings.headersTimeoutMs}) is longer than requestTimeoutMs ` +
+        `(${settings.requestTimeoutMs}). The headers are a part of the request: make it as long at most.`,
+    );
+}

@@ -1,0 +1,118 @@
+// The body of a request: whether its media type is what the route takes, and reading it within the
+// limit. A body is read whole before the handler runs; nothing is parsed here.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Body } from '../model/endpoint.ts';
+import { type Answer, errorAnswer } from './answers.ts';
+import type { BodyKind } from './route-table.ts';
+
+export type BodyRead =
+  | { readonly kind: 'read'; readonly body: Body }
+  /** Not read to its end: the connection has to close. */
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'refused'; readonly answer: Answer }
+  /** The connection is gone. */
+  | { readonly kind: 'aborted' };
+
+const ACCEPTED: Readonly<Record<BodyKind, string>> = {
+  json: 'application/json',
+  text: 'text/plain',
+  bytes: '*/*',
+};
+
+const NONE: Body = { kind: 'none' };
+
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const length = headers['content-length'];
+  return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/** Whether the body says beforehand that it keeps within the limit. */
+export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolean {
+  const length = headers['content-length'];
+  return length !== undefined && Number(length) <= bytesMax;
+}
+
+/** Asks only for a request that has a body: without one there is nothing to have a type. */
+export function mediaTypeProblem(
+  kind: BodyKind | undefined,
+  headers: IncomingHttpHeaders,
+): Answer | undefined {
+  if (kind === undefined || kind === 'bytes') return undefined;
+  const coding = headers['content-encoding']?.trim().toLowerCase();
+  if (coding !== undefined && coding !== '' && coding !== 'identity')
+    return errorAnswer(415, 'The body must not be compressed: this route takes it as it is.', [
+      ['accept-encoding', 'identity'],
+    ]);
+  const accepted = ACCEPTED[kind];
+  const { type, charset } = parseMediaType(headers['content-type'] ?? '');
+  const isType = type === accepted || (kind === 'json' && type.endsWith('+json'));
+  const isCharset = charset === undefined || charset === 'utf-8' || charset === 'utf8';
+  if (isType && isCharset) return undefined;
+  return errorAnswer(415, `This route takes a body of type ${accepted} in UTF-8.`, [
+    ['accept', accepted],
+  ]);
+}
+
+/** What a request without a body gives its route. */
+export function emptyBody(kind: BodyKind | undefined): BodyRead {
+  switch (kind) {
+    case undefined:
+      return { kind: 'read', body: NONE };
+    case 'json':
+      return {
+        kind: 'refused',
+        answer: errorAnswer(400, 'The request has no body: this route takes JSON.'),
+      };
+    case 'text':
+      return { kind: 'read', body: { kind, text: '' } };
+    case 'bytes':
+      return { kind: 'read', body: { kind, bytes: new Uint8Array() } };
+  }
+}
+
+/** Reads a body that was not read yet. A route that takes none has it thrown away, within the limit. */
+export function readBody(
+  request: IncomingMessage,
+  kind: BodyKind | undefined,
+  bytesMax: number,
+): Promise<BodyRead> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const onData = (chunk: Buffer): void => {
+      length += chunk.length;
+      if (length > bytesMax) {
+        request.off('data', onData);
+        request.pause();
+        resolve({ kind: 'too-large' });
+      } else if (kind !== undefined) chunks.push(chunk);
+    };
+    request.on('data', onData);
+    request.once('end', () => {
+      const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      resolve(decodeBody(kind, whole));
+    });
+    // Without a listener an aborted request would be an uncaught error.
+    request.on('error', () => resolve({ kind: 'aborted' }));
+    request.once('close', () => resolve({ kind: 'aborted' }));
+  });
+}
+
+function decodeBody(kind: BodyKind | undefined, bytes: Buffer): BodyRead {
+  if (kind === undefined || bytes.length === 0) return emptyBody(kind);
+  if (kind === 'bytes') return { kind: 'read', body: { kind, bytes } };
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { kind: 'read', body: { kind, text } };
+  } catch {
+    return { kind: 'refused', answer: errorAnswer(400, 'The body is not UTF-8.') };
+  }
+}
+
+/** Type and charset in lower case; other parameters say nothing here. */
+function parseMediaType(value: string): { readonly type: string; readonly charset?: string } {
+  const [type = '', ...parameters] = value.split(';').map((part) => part.trim().toLowerCase());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='));
+  if (charset === undefined) return { type };
+  return { type, charset: charset.slice('charset='.length).replaceAll('"', '') };
+}

@@ -1,0 +1,68 @@
+// The request target: the path as decoded segments, and the query string as it arrived.
+//
+// - The path is split at `/` first and each segment is percent-decoded after, so `%2F` is a
+//   character of its segment. What does not decode to UTF-8 is malformed, never guessed at.
+// - Nothing is resolved or cleaned up: `//` has an empty segment, `.` and `..` stay as they are.
+
+/** More segments than any template can have (`route-table.ts`). */
+export const SEGMENTS_MAX = 64;
+
+export type RequestTarget =
+  | {
+      readonly kind: 'path';
+      /** `/carts/7` is `['carts', '7']`, `/` is `['']`. More than SEGMENTS_MAX are cut off after one more. */
+      readonly segments: readonly string[];
+      /** Without the question mark. */
+      readonly query: string;
+    }
+  /** `OPTIONS *`: the server as a whole. */
+  | { readonly kind: 'server' }
+  | { readonly kind: 'malformed'; readonly reason: string };
+
+export function parseRequestTarget(target: string): RequestTarget {
+  if (target === '*') return { kind: 'server' };
+  for (let at = 0; at < target.length; at++) {
+    const code = target.charCodeAt(at);
+    if (code <= 0x20 || code >= 0x7f || code === 0x23 /* # */)
+      return malformed('The address has a character that must be percent-encoded.');
+  }
+  const origin = target.startsWith('/') ? target : withoutAuthority(target);
+  if (origin === undefined) return malformed('The address must begin with a slash.');
+  const mark = origin.indexOf('?');
+  const path = mark === -1 ? origin : origin.slice(0, mark);
+  const query = mark === -1 ? '' : origin.slice(mark + 1);
+  const segments = path.slice(1).split('/', SEGMENTS_MAX + 1);
+  if (path.includes('%'))
+    for (let at = 0; at < segments.length; at++) {
+      const decoded = decodeSegment(segments[at]!);
+      if (decoded === undefined)
+        return malformed('The path has a percent-encoding that is not UTF-8.');
+      segments[at] = decoded;
+    }
+  return { kind: 'path', segments, query };
+}
+
+/** Undefined when the percent-encoding is malformed or not UTF-8. */
+export function decodeSegment(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}
+
+/** `http://host/path` as proxies send it. The authority says nothing that routing would use. */
+function withoutAuthority(target: string): string | undefined {
+  const scheme = /^https?:\/\//i.exec(target);
+  if (scheme === null) return undefined;
+  const rest = target.slice(scheme[0].length);
+  const end = rest.search(/[/?]/);
+  if (end === 0 || rest === '') return undefined;
+  if (end === -1) return '/';
+  return rest[end] === '/' ? rest.slice(end) : `/${rest.slice(end)}`;
+}
+
+function malformed(reason: string): RequestTarget {
+  return { kind: 'malformed', reason };
+}

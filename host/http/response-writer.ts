@@ -1,0 +1,129 @@
+// Writing an answer: an endpoint's response is checked here and becomes an Answer, and an Answer
+// becomes bytes. A module decides status, headers and body; it cannot end a header, frame a body or
+// speak for the connection or the platform. What it may not say is a fault, or left out.
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import type { Answer } from './answers.ts';
+import { isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
+import type { HttpSettings } from './http-settings.ts';
+
+/** The server's own: left out of what an endpoint says. */
+const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
+
+const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
+  json: 'application/json',
+  text: 'text/plain; charset=utf-8',
+  bytes: 'application/octet-stream',
+};
+
+/** Throws GuestFault when the response is not one that HTTP can carry. */
+export function responseAnswer(response: EndpointResponse, settings: HttpSettings): Answer {
+  const { status } = response;
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new GuestFault('value', `The response has the status ${status}, not one of 200 to 599.`);
+  const headers = checkedHeaders(response.headers, settings);
+  if (hasNoContent(status)) return { status, headers, body: undefined };
+  const { body } = response;
+  if (body.kind === 'none') return { status, headers, body: '' };
+  const content = body.kind === 'bytes' ? body.bytes : body.text;
+  const types = headers.filter(([name]) => name === 'content-type').length;
+  if (types > 1) throw new GuestFault('value', 'The response has more than one content-type.');
+  if (types === 0) headers.push(['content-type', CONTENT_TYPE[body.kind]]);
+  return { status, headers, body: content };
+}
+
+function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, string][] {
+  if (headers.length > settings.responseHeadersMax)
+    throw new GuestFault(
+      'limit',
+      `The response has more than ${settings.responseHeadersMax} headers.`,
+    );
+  let bytes = 0;
+  const checked: [string, string][] = [];
+  for (const [name, value] of headers) {
+    // Before the grammar is looked at, so that looking at it is bounded.
+    bytes += name.length + value.length;
+    if (bytes > settings.responseHeaderBytesMax)
+      throw new GuestFault(
+        'limit',
+        `The response headers are longer than ${settings.responseHeaderBytesMax} bytes.`,
+      );
+    if (!isFieldName(name))
+      throw new GuestFault('value', `The response has a header named ${quoted(name)}.`);
+    if (!isFieldValue(value))
+      throw new GuestFault(
+        'value',
+        `The response header ${name} has the value ${quoted(value)}, which HTTP cannot carry.`,
+      );
+    const lowerName = name.toLowerCase();
+    if (!isForThisHop(lowerName) && !FRAMING_FIELDS.has(lowerName))
+      checked.push([lowerName, value]);
+  }
+  return checked;
+}
+
+export interface WriteOptions {
+  /** The connection closes after the answer. */
+  readonly closes: boolean;
+  /** How long to throw away what the caller is still sending before closing, in milliseconds; 0 for not at all. */
+  readonly lingerMs: number;
+}
+
+/** Begins and ends the answer. With `HEAD` the content is left out and its length told. */
+export function writeAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  options: WriteOptions,
+): void {
+  const headers = flatHeaders(answer);
+  if (options.closes) headers.push('connection', 'close');
+  response.writeHead(answer.status, headers);
+  const body = request.method === 'HEAD' ? undefined : answer.body;
+  if (!options.closes || options.lingerMs === 0) {
+    response.end(body);
+    return;
+  }
+  // Closing a socket that has unread bytes resets it, and the reset may overtake the answer. So the
+  // answer leaves whole, the rest of the body is thrown away for a while, and then it closes.
+  response.flushHeaders();
+  if (body !== undefined && body.length > 0) response.write(body);
+  const end = (): void => {
+    clearTimeout(timer);
+    response.end();
+  };
+  const timer = setTimeout(end, options.lingerMs);
+  request.once('end', end).once('close', end).on('error', end).resume();
+  // A caller that waits to be asked for its body, and is not, says so by ending its side.
+  request.socket.once('end', end);
+}
+
+/** Says one last thing to a connection whose bytes were not HTTP, and closes it. */
+export function writeLastAnswer(socket: Socket, answer: Answer, lingerMs: number): void {
+  const fields = flatHeaders(answer);
+  let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`;
+  for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
+  socket.end(`${head}connection: close\r\n\r\n${answer.body?.toString() ?? ''}`);
+  socket.setTimeout(lingerMs, () => socket.destroy());
+}
+
+/** Names and values in turn, with the content's length where there may be content. */
+function flatHeaders(answer: Answer): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of answer.headers) flat.push(name, value);
+  if (answer.body !== undefined)
+    flat.push('content-length', String(Buffer.byteLength(answer.body)));
+  return flat;
+}
+
+/** 204 and 304 never have content. 205 may have a length, of zero. */
+function hasNoContent(status: number): boolean {
+  return status === 204 || status === 304;
+}
+
+/** For the log: short, and without characters that a terminal would act on. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
+}

@@ -1,0 +1,199 @@
+// RouteTable owns the routes of a module as a tree of path segments, and finds the route of a
+// request in it. Templates come from the module: they are compared and hashed as strings and never
+// reach a code generator or a regular expression engine.
+//
+// Invariants:
+// - A literal segment goes before a parameter at the same position. Where the literal leads to no
+//   route of the method, the parameter is tried: one method never hides another's routes.
+// - A parameter takes exactly one segment, and not an empty one, `.` or `..`.
+// - No two routes have the same method and shape.
+// - A search visits each node of the tree at most once and goes at most SEGMENTS_MAX deep.
+import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
+import { SvcError } from '../model/svc-error.ts';
+import { decodeSegment, SEGMENTS_MAX } from './request-target.ts';
+
+export interface Route {
+  /** Index in the descriptor, counted over all endpoints in order. */
+  readonly index: number;
+  /** Method and template, for logs and messages. */
+  readonly label: string;
+  readonly access: AccessRule;
+  readonly bodyKind: BodyKind | undefined;
+  /** Which segments of the path are the parameters, in the order of the template. */
+  readonly parameterPositions: readonly number[];
+}
+
+export type BodyKind = NonNullable<RouteDescriptor['body']>['kind'];
+
+export type RouteSearch =
+  | { readonly kind: 'found'; readonly route: Route; readonly parameters: readonly string[] }
+  /** The path exists with other methods: those of the `Allow` header. */
+  | { readonly kind: 'other-methods'; readonly allow: string }
+  | { readonly kind: 'none' };
+
+interface Node {
+  readonly literals: Map<string, Node>;
+  parameter: Node | undefined;
+  readonly routes: Map<string, Route>;
+}
+
+type Segment =
+  | { readonly kind: 'literal'; readonly text: string }
+  | { readonly kind: 'parameter'; readonly name: string };
+
+const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
+const NONE: RouteSearch = { kind: 'none' };
+
+export class RouteTable {
+  readonly #root: Node = newNode();
+
+  /** Throws SVC_MODULE_BAD_DESCRIPTOR when a template cannot be served or two routes are the same. */
+  constructor(descriptor: ModuleDescriptor) {
+    let index = 0;
+    for (const endpoint of descriptor.endpoints)
+      for (const route of endpoint.routes) {
+        this.#add(route, endpoint.prefix + route.path, route.access ?? endpoint.access, index);
+        index += 1;
+      }
+  }
+
+  /** `HEAD` finds the route of `GET`. `segments` are decoded. */
+  find(method: string, segments: readonly string[]): RouteSearch {
+    if (segments.length > SEGMENTS_MAX) return NONE;
+    const route = search(this.#root, segments, 0, method === 'HEAD' ? 'GET' : method);
+    if (route !== undefined)
+      return {
+        kind: 'found',
+        route,
+        parameters: route.parameterPositions.map((position) => segments[position]!),
+      };
+    const methods = new Set<string>();
+    collectMethods(this.#root, segments, 0, methods);
+    if (methods.size === 0) return NONE;
+    if (methods.has('GET')) methods.add('HEAD');
+    methods.add('OPTIONS');
+    const allow = METHODS_IN_ORDER.filter((name) => methods.has(name)).join(', ');
+    return { kind: 'other-methods', allow };
+  }
+
+  #add(descriptor: RouteDescriptor, path: string, access: AccessRule, index: number): void {
+    // An address without a path is the address of `/`.
+    const template = path === '' ? '/' : path;
+    const label = `${descriptor.method} ${template}`;
+    const segments = parseTemplate(template, label);
+    const parameterPositions: number[] = [];
+    let node = this.#root;
+    for (const [position, segment] of segments.entries())
+      if (segment.kind === 'literal') {
+        let next = node.literals.get(segment.text);
+        if (next === undefined) node.literals.set(segment.text, (next = newNode()));
+        node = next;
+      } else {
+        parameterPositions.push(position);
+        node = node.parameter ??= newNode();
+      }
+    const other = node.routes.get(descriptor.method);
+    if (other !== undefined)
+      throw badDescriptor(
+        `The routes '${other.label}' and '${label}' match the same requests.`,
+        'Change one of the two paths or methods.',
+      );
+    node.routes.set(descriptor.method, {
+      index,
+      label,
+      access,
+      bodyKind: descriptor.body?.kind,
+      parameterPositions,
+    });
+  }
+}
+
+function search(
+  node: Node,
+  segments: readonly string[],
+  at: number,
+  method: string,
+): Route | undefined {
+  if (at === segments.length) return node.routes.get(method);
+  const segment = segments[at]!;
+  const literal = node.literals.get(segment);
+  const route = literal === undefined ? undefined : search(literal, segments, at + 1, method);
+  if (route !== undefined || node.parameter === undefined || !canBind(segment)) return route;
+  return search(node.parameter, segments, at + 1, method);
+}
+
+function collectMethods(
+  node: Node,
+  segments: readonly string[],
+  at: number,
+  methods: Set<string>,
+): void {
+  if (at === segments.length) {
+    for (const method of node.routes.keys()) methods.add(method);
+    return;
+  }
+  const segment = segments[at]!;
+  const literal = node.literals.get(segment);
+  if (literal !== undefined) collectMethods(literal, segments, at + 1, methods);
+  if (node.parameter !== undefined && canBind(segment))
+    collectMethods(node.parameter, segments, at + 1, methods);
+}
+
+/**
+ * Whether a parameter may take the segment. Clients and proxies resolve dot segments, so one that
+ * arrives was sent to be understood differently by two readers.
+ */
+function canBind(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..';
+}
+
+function parseTemplate(template: string, label: string): Segment[] {
+  const raw = template.slice(1).split('/');
+  if (raw.length > SEGMENTS_MAX)
+    throw badDescriptor(
+      `The path of the route '${label}' has more than ${SEGMENTS_MAX} segments.`,
+      'Shorten it.',
+    );
+  const names = new Set<string>();
+  return raw.map((text, position): Segment => {
+    const name = text.slice(1, -1);
+    if (text === `{${name}}` && !hasBrace(name)) {
+      if (names.has(name))
+        throw badDescriptor(
+          `The path of the route '${label}' has the parameter '${name}' twice.`,
+          'Give each parameter its own name.',
+        );
+      names.add(name);
+      return { kind: 'parameter', name };
+    }
+    if (hasBrace(text))
+      throw badDescriptor(
+        `The path of the route '${label}' has a brace in the middle of a segment.`,
+        'A parameter is a whole segment: {name}.',
+      );
+    if (text === '' && position < raw.length - 1)
+      throw badDescriptor(
+        `The path of the route '${label}' has an empty segment.`,
+        "A prefix ends without a slash, and each part begins with one: '/carts' and '/{id}'.",
+      );
+    const literal = decodeSegment(text);
+    if (literal === undefined || literal === '.' || literal === '..')
+      throw badDescriptor(
+        `The path of the route '${label}' has a segment that no request can name.`,
+        "Percent-encode UTF-8, and leave out '.' and '..'.",
+      );
+    return { kind: 'literal', text: literal };
+  });
+}
+
+function hasBrace(text: string): boolean {
+  return text.includes('{') || text.includes('}');
+}
+
+function badDescriptor(what: string, todo: string): SvcError {
+  return new SvcError('SVC_MODULE_BAD_DESCRIPTOR', `${what} ${todo}`);
+}
+
+function newNode(): Node {
+  return { literals: new Map(), parameter: undefined, routes: new Map() };
+}

@@ -1,0 +1,118 @@
+// AttachedJournal: the journal as one thread uses it. It sends appends to the writer thread, all of
+// a tick in one message, and reads by itself.
+import assert from 'node:assert';
+import type { MessagePort } from 'node:worker_threads';
+import type { Journal } from '../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { journalPath } from './journal-file.ts';
+import { type AppendBatch, type Settlement, encodeAppend } from './journal-message.ts';
+import { JournalReader } from './journal-reader.ts';
+
+type Settled = (failure?: SvcError) => void;
+
+/**
+ * The journal in the data folder `dir`, for the thread that calls it. `port`: from
+ * `connect()` of the journal in the thread that opened it. Throws SVC_JOURNAL_CORRUPT or
+ * SVC_JOURNAL_UNAVAILABLE.
+ */
+export function attachJournal(port: MessagePort, dir: string): Journal {
+  return new AttachedJournal(port, dir);
+}
+
+class AttachedJournal implements Journal {
+  readonly #port: MessagePort;
+  readonly #reader: JournalReader;
+  /** Of this tick, not sent yet. */
+  #batch: AppendBatch = [];
+  /** Of all appends that did not settle, oldest first. */
+  #unsettled: Settled[] = [];
+  #settledCount = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  #whenSettled: (() => void) | undefined = undefined;
+  readonly #send = (): void => {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#port.postMessage(batch);
+  };
+
+  constructor(port: MessagePort, dir: string) {
+    this.#reader = new JournalReader(journalPath(dir));
+    this.#port = port;
+    port.on('message', (settlement: Settlement) => this.#settle(settlement));
+    port.on('close', () => this.#portClosed());
+  }
+
+  append(entity: EntityRef, records: readonly JournalRecord[], settled: Settled): void {
+    assert(records.length > 0);
+    if (this.#state !== 'open') {
+      queueMicrotask(() => settled(closed()));
+      return;
+    }
+    // After the callbacks of this turn of the event loop: all they append goes in one message.
+    if (this.#batch.length === 0) setImmediate(this.#send);
+    encodeAppend(this.#batch, this.#settledCount, entity.component, entity.id, records);
+    this.#unsettled.push(settled);
+  }
+
+  // It answers at once, and a failure is a rejection all the same.
+  // oxlint-disable-next-line typescript/require-await
+  async read(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.read(entity, afterSeq, limit);
+  }
+
+  // oxlint-disable-next-line typescript/require-await
+  async lastDeletion(entity: EntityRef): Promise<number> {
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.lastDeletion(entity);
+  }
+
+  async close(): Promise<void> {
+    if (this.#state !== 'open') return;
+    this.#state = 'closing';
+    if (this.#unsettled.length > 0)
+      await new Promise<void>((resolve) => {
+        this.#whenSettled = resolve;
+      });
+    this.#port.close();
+    this.#portClosed();
+  }
+
+  #settle([count, failures]: Settlement): void {
+    const settled = this.#unsettled.splice(0, count);
+    let nextFailure = 0;
+    for (const [index, callback] of settled.entries()) {
+      this.#settledCount++;
+      const failure = failures[nextFailure];
+      if (failure?.[0] === index) {
+        nextFailure++;
+        callback(new SvcError(failure[1], failure[2]));
+      } else callback();
+    }
+    if (this.#unsettled.length === 0) this.#whenSettled?.();
+  }
+
+  /** Either side closed it, or the writer's thread has ended. */
+  #portClosed(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#reader.close();
+    const settled = this.#unsettled;
+    this.#unsettled = [];
+    for (const callback of settled) callback(closed());
+    this.#whenSettled?.();
+  }
+}
+
+function closed(): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    'The journal is closed, so the write has not been confirmed. ' +
+      'Start the service again and look whether it was done.',
+  );
+}

@@ -1,0 +1,140 @@
+// GroupCommit owns the connection that writes, and stores appends of many entities in one
+// transaction: one fsync for all of them.
+//
+// Invariants
+// G1  A record's seq is its entity's last one plus one, or its append fails alone; the unique key
+//     (eno, seq) stands behind that.
+// G2  `pos` grows by one with every record that is stored.
+// G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SvcError } from '../model/svc-error.ts';
+import { KIND_DELETED, KIND_EVENT } from './journal-file.ts';
+import type { Append } from './journal-message.ts';
+import { recordChecksum } from './record-checksum.ts';
+import { isOfMachine, journalFailure } from './sqlite-failure.ts';
+
+/** Entities whose number and last seq are remembered, so that most appends look nothing up. */
+const TAILS_MAX = 200_000;
+
+interface Tail {
+  readonly eno: number;
+  seq: number;
+}
+
+/** Decides for its user whether an append may still be stored. */
+export interface AppendGate {
+  /** Why it may not; undefined when it may. */
+  refusalOf(append: Append): SvcError | undefined;
+  failed(append: Append): void;
+}
+
+export interface QueuedAppend {
+  readonly append: Append;
+  readonly gate: AppendGate;
+}
+
+export class GroupCommit {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #findEntity: StatementSync;
+  readonly #addEntity: StatementSync;
+  readonly #findTail: StatementSync;
+  readonly #addRecord: StatementSync;
+  #nextPos: number;
+  readonly #tails = new Map<string, Map<string, Tail>>();
+  #tailCount = 0;
+
+  /** Throws errors of SQLite. */
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
+    this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
+    this.#findTail = database.prepare('SELECT max(seq) AS seq FROM journal WHERE eno = ?');
+    this.#addRecord = database.prepare('INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
+    this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
+  }
+
+  /** Stores what it can. For each append its failure, or undefined once it is on disk. */
+  store(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
+    try {
+      return this.#transaction(queued);
+    } catch (error) {
+      // One append that SQLite does not take is no reason to refuse the others.
+      if (queued.length > 1 && !isOfMachine(error))
+        return queued.map((one) => this.store([one])[0]);
+      const failure = journalFailure(error, 'written', this.#path);
+      for (const { append, gate } of queued) gate.failed(append);
+      return queued.map(() => failure);
+    }
+  }
+
+  #transaction(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
+    const nextPos = this.#nextPos;
+    try {
+      this.#begin.run();
+      const outcomes = queued.map(({ append, gate }) => {
+        const failure = gate.refusalOf(append) ?? this.#insert(append);
+        if (failure !== undefined) gate.failed(append);
+        return failure;
+      });
+      this.#commit.run();
+      return outcomes;
+    } catch (error) {
+      this.#nextPos = nextPos;
+      this.#forgetTails();
+      // SQLite has ended the transaction by itself after some errors.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** Answers the conflict, if there is one, and has written nothing then. */
+  #insert({ component, id, firstSeq, fields }: Append): SvcError | undefined {
+    const tail = this.#tail(component, id);
+    if (firstSeq !== tail.seq + 1)
+      return new SvcError(
+        'SVC_JOURNAL_UNAVAILABLE',
+        `Record ${firstSeq} of entity '${id}' of component '${component}' was not stored, because ` +
+          `its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
+      );
+    for (let at = 0; at < fields.length; at += 3) {
+      const seq = tail.seq + 1;
+      const timeMs = fields[at] as number;
+      const manifest = fields[at + 1] as string | null;
+      const json = fields[at + 2] as string | null;
+      const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
+      const crc = recordChecksum(component, id, seq, kind, timeMs, manifest, json);
+      this.#addRecord.run(this.#nextPos, tail.eno, seq, kind, timeMs, manifest, json, crc);
+      tail.seq = seq;
+      this.#nextPos++;
+    }
+    return undefined;
+  }
+
+  #tail(component: string, id: string): Tail {
+    const known = this.#tails.get(component)?.get(id);
+    if (known !== undefined) return known;
+    if (this.#tailCount >= TAILS_MAX) this.#forgetTails();
+    const found = this.#findEntity.get(component, id)?.['eno'];
+    const tail: Tail =
+      found === undefined
+        ? { eno: Number(this.#addEntity.run(component, id).lastInsertRowid), seq: 0 }
+        : { eno: Number(found), seq: Number(this.#findTail.get(found)?.['seq'] ?? 0) };
+    let ofComponent = this.#tails.get(component);
+    if (ofComponent === undefined) this.#tails.set(component, (ofComponent = new Map()));
+    ofComponent.set(id, tail);
+    this.#tailCount++;
+    return tail;
+  }
+
+  #forgetTails(): void {
+    this.#tails.clear();
+    this.#tailCount = 0;
+  }
+}

@@ -1,0 +1,179 @@
+// The journal's file: its format, how it is made, and how it is told from what is none. A file of
+// the journal's name is always whole: it is made under another name and renamed.
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SvcError } from '../model/svc-error.ts';
+import { journalDamaged, reasonOf } from './sqlite-failure.ts';
+
+/** `svcj` in ASCII: this SQLite database is a journal. */
+const APPLICATION_ID = 0x7376636a;
+/** Grows with every change of the format. */
+export const FORMAT_VERSION = 1;
+
+export const KIND_EVENT = 0;
+export const KIND_DELETED = 1;
+
+/**
+ * `pos` is the place in the one order of all records, without gaps. `crc`: see record-checksum.ts.
+ * A deletion has neither manifest nor json.
+ */
+const SCHEMA = `
+  CREATE TABLE entity (
+    eno INTEGER PRIMARY KEY,
+    component TEXT NOT NULL,
+    id TEXT NOT NULL,
+    UNIQUE (component, id)
+  ) STRICT;
+  CREATE TABLE journal (
+    pos INTEGER PRIMARY KEY,
+    eno INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    manifest TEXT,
+    json TEXT,
+    crc INTEGER NOT NULL,
+    UNIQUE (eno, seq)
+  ) STRICT;
+  CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};
+`;
+
+/** How long a connection waits for another one's lock, in ms. */
+const LOCK_WAIT_MS = 5_000;
+
+const HEADER_BYTES = 100;
+const MAGIC = 'SQLite format 3\0';
+const USER_VERSION_OFFSET = 60;
+const APPLICATION_ID_OFFSET = 68;
+
+export function journalPath(dir: string): string {
+  return join(dir, 'journal.sqlite');
+}
+
+/**
+ * Looks at the file without changing anything, not even through SQLite. False when there is none.
+ * Closing the file ends the locks this process has on it, so nothing of this process has it open.
+ * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE.
+ */
+export function inspectJournalFile(path: string): boolean {
+  if (!existsSync(path)) return false;
+  const header = Buffer.alloc(HEADER_BYTES);
+  let length: number;
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    const file = openSync(path, 'r');
+    try {
+      length = readSync(file, header, 0, HEADER_BYTES, 0);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new SvcError(
+      'SVC_DATA_UNUSABLE',
+      `The journal ${path} cannot be opened: ${reasonOf(error)}. ` +
+        'Give this user the right to read and write it, or name another data folder.',
+      { cause: error },
+    );
+  }
+  if (length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC)
+    throw journalDamaged(path, 'it does not begin like a journal');
+  checkFormat(
+    path,
+    header.readInt32BE(APPLICATION_ID_OFFSET),
+    header.readInt32BE(USER_VERSION_OFFSET),
+  );
+  return true;
+}
+
+/** Makes an empty journal. Throws SVC_DATA_UNUSABLE. */
+export function createJournalFile(path: string): void {
+  const unfinished = `${path}.new`;
+  try {
+    for (const suffix of ['', '-journal', '-wal', '-shm'])
+      rmSync(unfinished + suffix, { force: true });
+    const database = new DatabaseSync(unfinished);
+    try {
+      database.exec(`
+        PRAGMA synchronous = FULL;
+        BEGIN;
+        ${SCHEMA}
+        PRAGMA application_id = ${APPLICATION_ID};
+        PRAGMA user_version = ${FORMAT_VERSION};
+        COMMIT;
+        PRAGMA journal_mode = WAL;
+      `);
+    } finally {
+      database.close();
+    }
+    renameSync(unfinished, path);
+    syncFolder(dirname(path));
+  } catch (error) {
+    throw new SvcError(
+      'SVC_DATA_UNUSABLE',
+      `No journal could be made at ${path}: ${reasonOf(error)}. ` +
+        'Make room, or give this user the right to write there, or name another data folder.',
+      { cause: error },
+    );
+  }
+}
+
+/** The one connection that writes. Throws SvcError, and errors of SQLite. */
+export function openForWriting(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, {
+    timeout: LOCK_WAIT_MS,
+    enableForeignKeyConstraints: false,
+  });
+  try {
+    checkFormat(path, pragma(database, 'application_id'), pragma(database, 'user_version'));
+    database.exec('PRAGMA synchronous = FULL');
+    if (pragma(database, 'journal_mode') !== 'wal')
+      throw journalDamaged(path, 'its write-ahead log is switched off');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** A connection that sees what is on disk, and nothing before it is. Throws errors of SQLite. */
+export function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+}
+
+function pragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}
+
+function checkFormat(path: string, applicationId: unknown, version: unknown): void {
+  if (applicationId !== APPLICATION_ID)
+    throw journalDamaged(path, 'it is a SQLite database, and not a journal');
+  if (typeof version !== 'number' || version < 1)
+    throw journalDamaged(path, 'its format has no version');
+  if (version > FORMAT_VERSION)
+    throw new SvcError(
+      'SVC_JOURNAL_NEWER',
+      `The journal ${path} has format ${version}, and this version of svc reads up to format ` +
+        `${FORMAT_VERSION}. Run the newer svc that wrote it, or name another data folder.`,
+    );
+}
+
+/** Makes a rename in a folder durable. */
+function syncFolder(dir: string): void {
+  const folder = openSync(dir, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}

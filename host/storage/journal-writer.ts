@@ -1,0 +1,155 @@
+// The journal's writer: a thread of its own that stores what the users of the journal send. It
+// commits everything that has queued up in one transaction and then reports; while it waits for the
+// disk the next batch forms, so no timer is needed.
+import assert from 'node:assert';
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from 'node:worker_threads';
+import { SvcError } from '../model/svc-error.ts';
+import { type AppendGate, GroupCommit } from './group-commit.ts';
+import { openForWriting } from './journal-file.ts';
+import type {
+  Append,
+  AppendBatch,
+  AppendFailure,
+  Settlement,
+  WriterCommand,
+  WriterReport,
+} from './journal-message.ts';
+import { decodeAppends } from './journal-message.ts';
+import { journalFailure } from './sqlite-failure.ts';
+
+/** No more than this go into one transaction, give or take a batch. */
+const APPENDS_PER_TRANSACTION = 4_096;
+
+/**
+ * One user's connection. After a failed append of an entity, the user's later ones build on a state
+ * that does not exist, until it has seen the failure: they fail, even if their numbers would fit.
+ */
+class User implements AppendGate {
+  readonly #port: MessagePort;
+  #settledCount = 0;
+  /** By component and id: how many appends had settled with the entity's last failed one. */
+  readonly #failures = new Map<string, number>();
+  #outcomes: (SvcError | undefined)[] = [];
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  /** The appends of the next batch that has arrived; undefined when none has. */
+  next(): readonly Append[] | undefined {
+    const received = receiveMessageOnPort(this.#port);
+    return received && decodeAppends(received.message as AppendBatch);
+  }
+
+  refusalOf({ seenCount, component, id }: Append): SvcError | undefined {
+    if (this.#failures.size === 0) return undefined;
+    const failedCount = this.#failures.get(`${component}\n${id}`) ?? 0;
+    if (seenCount >= failedCount) return undefined;
+    return new SvcError(
+      'SVC_JOURNAL_UNAVAILABLE',
+      `A command on entity '${id}' of component '${component}' was not stored, because one ` +
+        'before it was not. Try again.',
+    );
+  }
+
+  failed({ component, id }: Append): void {
+    // The count that the user has seen once it knows of this failure.
+    this.#failures.set(`${component}\n${id}`, Infinity);
+  }
+
+  /** In the order in which the appends arrived. */
+  settle(append: Append, failure: SvcError | undefined): void {
+    this.#settledCount++;
+    this.#outcomes.push(failure);
+    if (failure !== undefined)
+      this.#failures.set(`${append.component}\n${append.id}`, this.#settledCount);
+    else if (this.#failures.size > 0)
+      for (const [entity, count] of this.#failures)
+        if (append.seenCount >= count) this.#failures.delete(entity);
+  }
+
+  report(): void {
+    const outcomes = this.#outcomes;
+    if (outcomes.length === 0) return;
+    this.#outcomes = [];
+    const failures: AppendFailure[] = [];
+    for (const [index, failure] of outcomes.entries())
+      if (failure !== undefined) failures.push([index, failure.code, failure.message]);
+    const settlement: Settlement = [outcomes.length, failures];
+    this.#port.postMessage(settlement);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}
+
+class Writer {
+  readonly #database: DatabaseSync;
+  readonly #commit: GroupCommit;
+  readonly #users = new Set<User>();
+
+  constructor(path: string) {
+    this.#database = openForWriting(path);
+    this.#commit = new GroupCommit(this.#database, path);
+  }
+
+  connect(port: MessagePort): void {
+    const user = new User(port);
+    this.#users.add(user);
+    port.on('message', (batch: AppendBatch) => this.#store(user, decodeAppends(batch)));
+    port.on('close', () => this.#users.delete(user));
+  }
+
+  /** Stores what a user sent, and what has arrived from all of them since. */
+  #store(sender: User, first: readonly Append[]): void {
+    const queued: { readonly append: Append; readonly gate: User }[] = [];
+    for (const append of first) queued.push({ append, gate: sender });
+    for (const gate of this.#users)
+      while (queued.length < APPENDS_PER_TRANSACTION) {
+        const batch = gate.next();
+        if (batch === undefined) break;
+        for (const append of batch) queued.push({ append, gate });
+      }
+    const outcomes = this.#commit.store(queued);
+    for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
+    for (const gate of this.#users) gate.report();
+  }
+
+  /** Stores what has arrived, and leaves the file as it is to be found. */
+  close(): void {
+    for (const user of this.#users)
+      for (let batch = user.next(); batch !== undefined; batch = user.next())
+        this.#store(user, batch);
+    for (const user of this.#users) user.close();
+    this.#database.close();
+  }
+}
+
+function report(message: WriterReport): void {
+  parentPort?.postMessage(message);
+}
+
+const { path } = workerData as { readonly path: string };
+try {
+  const writer = new Writer(path);
+  parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
+    if (command.kind === 'connect') {
+      assert(command.port !== undefined);
+      writer.connect(command.port);
+    } else {
+      writer.close();
+      parentPort?.close();
+    }
+  });
+  report({ kind: 'ready' });
+} catch (error) {
+  const { code, message } = journalFailure(error, 'opened', path);
+  report({ kind: 'failed', code, message });
+}

@@ -1,0 +1,91 @@
+// MemoryJournal: a journal that is gone with the process, for tests and trials.
+import assert from 'node:assert';
+import type { Journal } from '../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import { SvcError } from '../model/svc-error.ts';
+
+interface QueuedAppend {
+  readonly key: string;
+  readonly records: readonly JournalRecord[];
+  readonly settled: (failure?: SvcError) => void;
+  /** One before it failed, of the same entity. */
+  dependsOnFailed: boolean;
+}
+
+export class MemoryJournal implements Journal {
+  readonly #records = new Map<string, JournalRecord[]>();
+  #queue: QueuedAppend[] = [];
+  #stored: Promise<void> | undefined = undefined;
+  #closed = false;
+
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: (failure?: SvcError) => void,
+  ): void {
+    assert(records.length > 0);
+    this.#queue.push({ key: keyOf(entity), records, settled, dependsOnFailed: false });
+    this.#stored ??= Promise.resolve().then(() => this.#store());
+  }
+
+  async read(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    await Promise.resolve();
+    if (this.#closed) throw closed();
+    const records = this.#records.get(keyOf(entity)) ?? [];
+    // The record with seq n stands at n - 1.
+    return records.slice(afterSeq, afterSeq + limit);
+  }
+
+  async lastDeletion(entity: EntityRef): Promise<number> {
+    await Promise.resolve();
+    if (this.#closed) throw closed();
+    const records = this.#records.get(keyOf(entity)) ?? [];
+    return records.findLast((record) => record.kind === 'deleted')?.seq ?? 0;
+  }
+
+  async close(): Promise<void> {
+    await this.#stored;
+    this.#closed = true;
+  }
+
+  #store(): void {
+    this.#stored = undefined;
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const [index, append] of queue.entries()) {
+      const failure = this.#closed ? closed() : this.#conflict(append);
+      if (failure === undefined) {
+        const stored = this.#records.get(append.key);
+        if (stored === undefined) this.#records.set(append.key, [...append.records]);
+        else stored.push(...append.records);
+      } else
+        for (const later of [...queue.slice(index + 1), ...this.#queue])
+          if (later.key === append.key) later.dependsOnFailed = true;
+      append.settled(failure);
+    }
+  }
+
+  #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
+    if (dependsOnFailed) return unavailable('one before it was not stored');
+    const last = this.#records.get(key)?.length ?? 0;
+    return records[0]?.seq === last + 1
+      ? undefined
+      : unavailable(`record ${records[0]?.seq} does not follow record ${last}`);
+  }
+}
+
+function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
+}
+
+function unavailable(why: string): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', `The write was not stored: ${why}. Try again.`);
+}
+
+function closed(): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The journal is closed. Open it anew.');
+}

@@ -1,0 +1,69 @@
+// What an error of node:sqlite means in the words of this project.
+import { SvcError } from '../model/svc-error.ts';
+
+/** SQLite's primary result codes that are told apart here. */
+const SQLITE_BUSY = 5;
+const SQLITE_NOMEM = 7;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+
+/** SQLite's primary result code; undefined when the error is not one of SQLite's. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Whether it lies with the machine, so that every append would fail alike, whatever is in it. */
+export function isOfMachine(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return (
+    code === SQLITE_BUSY ||
+    code === SQLITE_NOMEM ||
+    code === SQLITE_READONLY ||
+    code === SQLITE_IOERR ||
+    code === SQLITE_CORRUPT ||
+    code === SQLITE_FULL ||
+    code === SQLITE_CANTOPEN ||
+    code === SQLITE_NOTADB
+  );
+}
+
+/** The failure of a journal that is open. `doing`: continues "The journal in DIR could not be …". */
+export function journalFailure(error: unknown, doing: string, path: string): SvcError {
+  if (error instanceof SvcError) return error;
+  if (isDamage(error)) return journalDamaged(path, reasonOf(error), error);
+  const full = sqliteCode(error) === SQLITE_FULL;
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ` +
+      (full
+        ? 'Make room on the disk; the service goes on by itself.'
+        : 'Look after the disk; the service tries again with the next call.'),
+    { cause: error },
+  );
+}
+
+export function journalDamaged(path: string, what: string, cause?: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal ${path} is damaged: ${what}. Restore the data folder from a backup.`,
+    { cause },
+  );
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

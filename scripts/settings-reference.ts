@@ -1,0 +1,61 @@
+// The text of docs/reference/settings.md: every setting with its unit and range, taken from the
+// interfaces that declare them, so that the page cannot say anything else than the code.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOM_DEFAULTS } from '../host/room-settings.ts';
+import { dottedName, variableName } from '../host/settings.ts';
+
+const root = join(import.meta.dirname, '..');
+
+/** A room → the file whose interface documents its settings, and what the page calls it. */
+const DECLARED_IN = {
+  http: ['host/http/http-settings.ts', 'HTTP server'],
+  engine: ['host/engine/engine-limits.ts', 'Entity engine'],
+  wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
+  supervisor: ['host/supervisor-limits.ts', 'Supervisor'],
+} as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
+
+export function settingsReference(): string {
+  const rooms = Object.entries(DECLARED_IN).map(([room, [file, title]]) => {
+    const documented = documentedKeys(readFileSync(join(root, file), 'utf8'));
+    const defaults: Readonly<Record<string, number>> =
+      ROOM_DEFAULTS[room as keyof typeof ROOM_DEFAULTS];
+    const rows = Object.entries(defaults).map(([key, value]) => {
+      const text = documented.get(key);
+      if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
+      return `| \`${dottedName(room, key)}\` | ${value.toLocaleString('en-US')} | ${text} |`;
+    });
+    return `## ${title}\n\n| Setting | Default | What it is |\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `# Settings
+
+Every setting has one dotted name. It can be given three ways; the first that is given counts:
+
+1. a flag: \`--set svc.http.answer-timeout-ms=5000\`, or the short form where there is one;
+2. the environment: \`${variableName('svc.http.answer-timeout-ms')}=5000\`;
+3. the default.
+
+An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), a value that a setting cannot take
+[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are whole and not negative.
+
+| Setting | Short form | Default | What it is |
+|---|---|---|---|
+| \`svc.http.port\` | \`--port\` | 9000 | HTTP port; 0 takes a free one |
+| \`svc.http.host\` | \`--host\` | 127.0.0.1 | address to listen on |
+| \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
+| \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
+| \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
+
+${rooms.join('\n')}`;
+}
+
+/** \`readonly key: number\` → the docstring above it, on one line. */
+function documentedKeys(source: string): ReadonlyMap<string, string> {
+  const pattern = /\/\*\*\s*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): number;/g;
+  return new Map(
+    [...source.matchAll(pattern)].map(([, text, key]) => [
+      key!,
+      text!.replaceAll(/\s*\n\s*\*\s*/g, ' ').replaceAll('|', '\\|'),
+    ]),
+  );
+}

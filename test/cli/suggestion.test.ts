@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { closest } from '../../cli/suggestion.ts';
+
+test.each([
+  ['biuld', 'build'],
+  ['inspct', 'inspect'],
+  ['RUN', 'run'],
+  ['xyz', undefined],
+  ['', undefined],
+])('the command meant by %j is %j', (word, meant) => {
+  expect(closest(word, ['build', 'run', 'inspect'])).toBe(meant);
+});

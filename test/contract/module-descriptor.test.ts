@@ -1,0 +1,131 @@
+import { describe, expect, test } from 'vitest';
+import { parseModuleDescriptor } from '@svc/contract';
+
+const text = { type: 'string' } as const;
+const route = (method: string, path: string, ...parameters: string[]) => ({
+  method,
+  path,
+  handler: 'handler',
+  parameters: parameters.map((name) => ({ name, schema: text })),
+});
+const good = () => ({
+  protocol: '0.1.0',
+  sdk: { name: '@svc/guest-sdk', version: '0.1.0' },
+  types: { State: { type: 'object', properties: { a: text }, required: ['a'] } } as Record<
+    string,
+    unknown
+  >,
+  entities: [
+    {
+      component: 'cart',
+      state: { manifest: 'cart-state', schema: { $ref: '#/types/State' } },
+      event: { manifest: 'cart-event', schema: { $ref: '#/types/State' } },
+      commands: [{ name: 'add', input: text as object, reply: text }],
+      queries: [{ name: 'get', reply: text }],
+    },
+  ],
+  endpoints: [
+    {
+      name: 'Carts',
+      prefix: '/carts',
+      access: { allow: 'internet' } as object,
+      routes: [route('GET', '/{id}', 'id')] as object[],
+    },
+  ],
+});
+
+function problemsOf(change: (descriptor: ReturnType<typeof good>) => void): readonly string[] {
+  const descriptor = good();
+  change(descriptor);
+  const result = parseModuleDescriptor(JSON.stringify(descriptor));
+  return result.ok ? [] : result.problems;
+}
+
+describe('a module descriptor', () => {
+  test('that is right is accepted', () => {
+    expect(problemsOf(() => {})).toEqual([]);
+  });
+
+  test.each(['', '{', 'null', '[]', '1', '"text"'])('that is %j is refused', (source) => {
+    expect(parseModuleDescriptor(source).ok).toBe(false);
+  });
+
+  const attacks: [string, (descriptor: ReturnType<typeof good>) => void][] = [
+    ['an unknown field', (d) => Object.assign(d, { extra: 1 })],
+    ['a component id with a terminal escape', (d) => (d.entities[0]!.component = 'a\u001b[2J')],
+    ['a component id with a slash', (d) => (d.entities[0]!.component = '../a')],
+    ['a wire name with a quote', (d) => (d.entities[0]!.commands[0]!.name = "a'b")],
+    ['a component declared twice', (d) => d.entities.push(good().entities[0]!)],
+    ['a command and a query of one name', (d) => (d.entities[0]!.queries[0]!.name = 'add')],
+    [
+      'a template whose parameter is not declared',
+      (d) => (d.endpoints[0]!.routes = [route('GET', '/{id}')]),
+    ],
+    [
+      'a declared parameter that the template lacks',
+      (d) => (d.endpoints[0]!.routes = [route('GET', '/', 'id')]),
+    ],
+    [
+      'parameters in another order',
+      (d) => (d.endpoints[0]!.routes = [route('GET', '/{a}/{b}', 'b', 'a')]),
+    ],
+    ['a method that no route may have', (d) => (d.endpoints[0]!.routes = [route('TRACE', '/')])],
+    ['a path with a space', (d) => (d.endpoints[0]!.routes = [route('GET', '/a b')])],
+    ['a path with a line break', (d) => (d.endpoints[0]!.routes = [route('GET', '/a\r\nb')])],
+    ['a path without a slash', (d) => (d.endpoints[0]!.routes = [route('GET', 'a')])],
+    ['an access rule of its own making', (d) => (d.endpoints[0]!.access = { allow: 'everyone' })],
+    ['no access rule', (d) => Reflect.deleteProperty(d.endpoints[0]!, 'access')],
+    ['a schema with a pattern', (d) => (d.types['State'] = { type: 'string', pattern: '(a+)+$' })],
+    [
+      'a schema with a foreign reference',
+      (d) => (d.types['State'] = { $ref: 'https://example.com/schema' }),
+    ],
+    [
+      'a reference to a type that is not declared',
+      (d) => (d.types['State'] = { $ref: '#/types/Other' }),
+    ],
+    [
+      'a reference to a prototype member',
+      (d) => (d.types['State'] = { $ref: '#/types/constructor' }),
+    ],
+    ['a condition', (d) => (d.types['State'] = { if: text, then: text })],
+    ['a protocol that is no version', (d) => (d.protocol = 'latest')],
+  ];
+  test.each(attacks)('with %s is refused', (_name, change) => {
+    expect(problemsOf(change)).not.toEqual([]);
+  });
+
+  test('that nests without end is refused, and no stack is exhausted', () => {
+    const nested = '{"type":"array","items":'.repeat(30_000) + 'null' + '}'.repeat(30_000);
+    const source = JSON.stringify(good()).replace(JSON.stringify(good().types['State']), nested);
+    expect(parseModuleDescriptor(source)).toEqual({
+      ok: false,
+      problems: ['it nests deeper than 64 levels'],
+    });
+  });
+
+  test('a problem names its place', () => {
+    expect(problemsOf((d) => (d.endpoints[0]!.access = {}))[0]).toContain('/endpoints/0/access');
+  });
+
+  test('types may refer to each other in a circle', () => {
+    expect(
+      problemsOf((d) => {
+        d.types['State'] = {
+          type: 'object',
+          properties: { next: { anyOf: [{ $ref: '#/types/State' }, { type: 'null' }] } },
+          required: [],
+        };
+      }),
+    ).toEqual([]);
+  });
+
+  test('a type may be called __proto__ only by being refused, and pollutes nothing', () => {
+    const source = JSON.stringify(good()).replace(
+      '"types":{',
+      '"types":{"__proto__":{"type":"string"},',
+    );
+    parseModuleDescriptor(source);
+    expect(({} as { type?: string }).type).toBeUndefined();
+  });
+});

@@ -1,0 +1,57 @@
+// A scenario: calls of a guest in plain JSON, made once through our binding and once through jco's.
+export interface ScenarioContext {
+  readonly nowMs: number;
+  /** Decimal digits. */
+  readonly seed: string;
+  readonly metadata: readonly (readonly [string, string])[];
+}
+
+export type ScenarioCall =
+  | {
+      readonly kind: 'open';
+      readonly component: string;
+      readonly id: string;
+      readonly snapshot?: string;
+    }
+  | { readonly kind: 'apply'; readonly events: readonly { manifest: string; json: string }[] }
+  | {
+      readonly kind: 'command' | 'query';
+      readonly context: ScenarioContext;
+      readonly name: string;
+      readonly input: string;
+    }
+  | { readonly kind: 'snapshot' }
+  | {
+      readonly kind: 'handle';
+      readonly context: ScenarioContext;
+      readonly request: {
+        readonly route: number;
+        readonly parameters: readonly string[];
+        readonly query: string;
+        readonly headers: readonly (readonly [string, string])[];
+        readonly caller: string;
+        readonly body:
+          | { readonly kind: 'none' }
+          | { readonly kind: 'json' | 'text'; readonly text: string }
+          /** Base64. */
+          | { readonly kind: 'bytes'; readonly bytes: string };
+      };
+      /** What each `routing.call` of the handler answers, in turn. */
+      readonly answers: readonly RoutingAnswer[];
+    };
+
+export type RoutingAnswer =
+  | { readonly kind: 'reply'; readonly json: string }
+  | {
+      readonly kind: 'refusal';
+      readonly code: string;
+      readonly message: string;
+      readonly details?: string;
+    };
+
+/** What came out, in plain JSON; `routed` are the arguments of the handler's calls. */
+export interface ScenarioResult {
+  readonly outcome: unknown;
+  readonly routed: readonly unknown[];
+  readonly log: readonly { readonly level: string; readonly message: string }[];
+}

@@ -1,0 +1,199 @@
+// A server on a free port with a plain function for a handler, and raw sockets to speak to it in
+// ways that fetch is too polite for.
+import { connect, type Socket } from 'node:net';
+import { afterEach } from 'vitest';
+import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
+import { type Caller, LOCAL } from '../../../host/http/access.ts';
+import type { EndpointHandler } from '../../../host/http/exchange.ts';
+import type { HttpLogFields } from '../../../host/http/http-log.ts';
+import { createHttpServer, type HttpServer } from '../../../host/http/http-server.ts';
+import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
+import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
+
+export type RouteSketch = readonly [
+  method: RouteDescriptor['method'],
+  path: string,
+  more?: Partial<RouteDescriptor>,
+];
+
+/** One endpoint without a prefix; parameters are read off the templates. */
+export function descriptorOf(
+  routes: readonly RouteSketch[],
+  access: AccessRule = { allow: 'internet' },
+): ModuleDescriptor {
+  return {
+    protocol: '0.1.0',
+    sdk: { name: 'test', version: '0.0.0' },
+    types: {},
+    entities: [],
+    endpoints: [
+      {
+        name: 'Endpoint',
+        prefix: '',
+        access,
+        routes: routes.map(([method, path, more]) => ({
+          method,
+          path,
+          handler: 'handler',
+          parameters: [...path.matchAll(/\{([^/{}]*)\}/g)].map((match) => ({
+            name: match[1]!,
+            schema: { type: 'string' as const },
+          })),
+          ...more,
+        })),
+      },
+    ],
+  };
+}
+
+export const JSON_BODY = { body: { kind: 'json' } } as const;
+export const TEXT_BODY = { body: { kind: 'text' } } as const;
+export const BYTES_BODY = { body: { kind: 'bytes' } } as const;
+
+export function ok(text = 'ok', headers: HeaderList = [], status = 200): EndpointResponse {
+  return { kind: 'response', status, headers, body: { kind: 'text', text } };
+}
+
+export interface LogLine {
+  readonly level: 'warn' | 'error';
+  readonly fields: HttpLogFields;
+  readonly message: string;
+}
+
+export interface Running {
+  readonly server: HttpServer;
+  readonly port: number;
+  readonly url: string;
+  readonly lines: LogLine[];
+}
+
+export interface StartOptions {
+  readonly descriptor: ModuleDescriptor;
+  readonly handle?: EndpointHandler;
+  readonly settings?: Partial<HttpSettings>;
+  readonly caller?: Caller;
+  readonly project?: string;
+}
+
+const running: HttpServer[] = [];
+const sockets: Socket[] = [];
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(running.splice(0).map((server) => server.stop(0)));
+});
+
+export async function start(options: StartOptions): Promise<Running> {
+  const lines: LogLine[] = [];
+  let seed = 0n;
+  const server = createHttpServer({
+    descriptor: options.descriptor,
+    handle: options.handle ?? (() => ok()),
+    settings: { ...HTTP_SETTINGS_DEFAULT, ...options.settings },
+    log: {
+      warn: (fields, message) => lines.push({ level: 'warn', fields, message }),
+      error: (fields, message) => lines.push({ level: 'error', fields, message }),
+    },
+    chance: { seed: () => (seed += 1n) },
+    callerOf: () => options.caller ?? LOCAL,
+    ...(options.project === undefined ? {} : { project: options.project }),
+  });
+  running.push(server);
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  return { server, port, url: `http://127.0.0.1:${port}`, lines };
+}
+
+/** A promise and the function that keeps it. */
+export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { passed: promise, open: resolve };
+}
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case; repeated ones joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** One connection. Answers are read one after the other, by their content-length. */
+export class RawClient {
+  readonly socket: Socket;
+  readonly #closed: Promise<void>;
+  #received = '';
+  #isOver = false;
+  #wake = (): void => undefined;
+
+  constructor(port: number, options: { readonly allowHalfOpen?: boolean } = {}) {
+    this.socket = connect({ port, host: '127.0.0.1', ...options });
+    sockets.push(this.socket);
+    this.socket.setEncoding('latin1');
+    this.socket.on('data', (text: string) => {
+      this.#received += text;
+      this.#wake();
+    });
+    this.socket.on('error', () => undefined);
+    this.#closed = new Promise((resolve) => {
+      const over = (): void => {
+        this.#isOver = true;
+        this.#wake();
+        resolve();
+      };
+      this.socket.once('end', over).once('close', over);
+    });
+  }
+
+  /** Bytes as Latin-1. */
+  send(text: string): this {
+    this.socket.write(text, 'latin1');
+    return this;
+  }
+
+  /** Everything received and not read yet, once the server has closed its side. */
+  async rest(): Promise<string> {
+    await this.#closed;
+    return this.#received;
+  }
+
+  async closed(): Promise<void> {
+    await this.#closed;
+  }
+
+  /** The next answer. `hasContent`: false for the answer to HEAD. Rejects when the server closed before. */
+  async answer(hasContent = true): Promise<RawAnswer> {
+    await this.#until(() => this.#received.includes('\r\n\r\n'));
+    const end = this.#received.indexOf('\r\n\r\n');
+    const [statusLine, ...lines] = this.#received.slice(0, end).split('\r\n');
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(':');
+      const name = line.slice(0, colon).toLowerCase();
+      const value = line.slice(colon + 1).trim();
+      headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+    }
+    const length = hasContent ? Number(headers['content-length'] ?? 0) : 0;
+    const bodyAt = end + 4;
+    await this.#until(() => this.#received.length >= bodyAt + length);
+    const body = this.#received.slice(bodyAt, bodyAt + length);
+    this.#received = this.#received.slice(bodyAt + length);
+    return { status: Number(statusLine!.split(' ')[1]), headers, body };
+  }
+
+  async #until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      if (this.#isOver) throw new Error(`closed after: ${JSON.stringify(this.#received)}`);
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}
+
+/** Sends one request as it is and reads its answer. */
+export function ask(port: number, text: string, hasContent = true): Promise<RawAnswer> {
+  return new RawClient(port).send(text).answer(hasContent);
+}
+
+export function get(path: string, headers = ''): string {
+  return `GET ${path} HTTP/1.1\r\nhost: test\r\n${headers}\r\n`;
+}

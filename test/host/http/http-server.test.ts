@@ -1,0 +1,511 @@
+import { describe, expect, test } from 'vitest';
+import { LOCAL } from '../../../host/http/access.ts';
+import type { HttpLogFields } from '../../../host/http/http-log.ts';
+import { createHttpServer } from '../../../host/http/http-server.ts';
+import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
+import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import { ask, descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from './http-harness.ts';
+
+const ONE_ROUTE = descriptorOf([['GET', '/a']]);
+
+/** A server that keeps the requests its handler sees. */
+async function startWitness(...routes: Parameters<typeof descriptorOf>[0]) {
+  const seen: EndpointRequest[] = [];
+  const running = await start({
+    descriptor: descriptorOf(routes),
+    handle: (request) => {
+      seen.push(request);
+      return ok();
+    },
+  });
+  return { ...running, seen };
+}
+
+describe('routing', () => {
+  test('a request reaches the handler of its route with its parameters and its query', async () => {
+    const { url, seen } = await startWitness(['GET', '/x'], ['GET', '/carts/{id}/items/{item}']);
+    const response = await fetch(`${url}/carts/c%201/items/%E2%82%AC?full=1&x=%zz`);
+    expect(await response.text()).toBe('ok');
+    expect(seen).toMatchObject([
+      {
+        route: 1,
+        parameters: ['c 1', '€'],
+        query: 'full=1&x=%zz',
+        caller: 'local',
+        body: { kind: 'none' },
+      },
+    ]);
+  });
+
+  test('an encoded slash does not split a segment', async () => {
+    const { port, seen } = await startWitness(['GET', '/carts/{id}']);
+    expect((await ask(port, get('/carts/a%2Fb'))).status).toBe(200);
+    expect(seen[0]?.parameters).toEqual(['a/b']);
+  });
+
+  test.each(['/', '/a/', '//a', '/./a', '/b/../a', '/A', '/a/%2e%2e/a', '/a;x'])(
+    'the path %s is not the path /a: 404',
+    async (path) => {
+      const { port } = await start({ descriptor: ONE_ROUTE });
+      const answer = await ask(port, get(path));
+      expect(answer.status).toBe(404);
+      expect(answer.headers['content-type']).toBe('application/json');
+      expect(JSON.parse(answer.body)).toEqual({ status: 404, error: 'There is no such path.' });
+    },
+  );
+
+  test.each(['/%', '/%zz', '/%ff', '/a%C3', '/%C0%AF', '/%ED%A0%80'])(
+    'the malformed path %s is 400',
+    async (path) => {
+      const { port } = await start({ descriptor: descriptorOf([['GET', '/{x}']]) });
+      const answer = await ask(port, get(path));
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.body)).toEqual({
+        status: 400,
+        error: 'The path has a percent-encoding that is not UTF-8.',
+      });
+    },
+  );
+
+  test('a path of bytes beyond ASCII is 400', async () => {
+    const { port } = await start({ descriptor: descriptorOf([['GET', '/{x}']]) });
+    expect((await ask(port, get('/caf\u00c3\u00a9'))).status).toBe(400);
+  });
+
+  test('a very long parameter is served like a short one', async () => {
+    const { port, seen } = await startWitness(['GET', '/{x}']);
+    expect((await ask(port, get(`/${'x'.repeat(5000)}`))).status).toBe(200);
+    expect(seen[0]?.parameters[0]).toHaveLength(5000);
+  });
+
+  test('the address in the form that proxies send names the same path', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    expect((await ask(port, get('http://elsewhere.test/a'))).status).toBe(200);
+  });
+
+  test('a template that fastify would read in its own way is served as a literal', async () => {
+    const { port } = await start({
+      descriptor: descriptorOf([
+        ['GET', '/:id'],
+        ['GET', '/*'],
+        ['GET', '/a(.*)'],
+      ]),
+    });
+    expect((await ask(port, get('/:id'))).status).toBe(200);
+    expect((await ask(port, get('/*'))).status).toBe(200);
+    expect((await ask(port, get('/a(.*)'))).status).toBe(200);
+    expect((await ask(port, get('/anything'))).status).toBe(404);
+  });
+
+  test('a parameter name of the module never becomes code', async () => {
+    const { port, seen } = await startWitness(['GET', '/{__proto__}/{constructor}']);
+    expect((await ask(port, get('/1/2'))).status).toBe(200);
+    expect(seen[0]?.parameters).toEqual(['1', '2']);
+    expect(Object.hasOwn(Object.prototype, '1')).toBe(false);
+  });
+});
+
+describe('methods', () => {
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'QUERY'])(
+    '%s on a path of GET is 405 and says what is allowed',
+    async (method) => {
+      const { port } = await start({ descriptor: ONE_ROUTE });
+      const answer = await ask(port, `${method} /a HTTP/1.1\r\nhost: t\r\n\r\n`);
+      expect(answer.status).toBe(405);
+      expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS');
+      expect(JSON.parse(answer.body)).toEqual({
+        status: 405,
+        error: 'This path takes GET, HEAD, OPTIONS.',
+      });
+    },
+  );
+
+  test('an unknown path is 404 whatever the method', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    for (const method of ['POST', 'OPTIONS', 'PROPFIND'])
+      expect((await ask(port, `${method} /b HTTP/1.1\r\nhost: t\r\n\r\n`)).status).toBe(404);
+  });
+
+  test('OPTIONS on a known path is 204 with what is allowed, and admits no other origin', async () => {
+    const { port } = await start({
+      descriptor: descriptorOf([
+        ['POST', '/a/{x}', TEXT_BODY],
+        ['GET', '/a/b'],
+      ]),
+    });
+    const answer = await ask(
+      port,
+      'OPTIONS /a/b HTTP/1.1\r\nhost: t\r\norigin: http://evil.test\r\naccess-control-request-method: POST\r\n\r\n',
+    );
+    expect(answer.status).toBe(204);
+    expect(answer.headers['allow']).toBe('GET, HEAD, POST, OPTIONS');
+    expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-'))).toEqual([]);
+    expect(answer.headers).not.toHaveProperty('content-length');
+  });
+
+  test('OPTIONS of the server as a whole is 204', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    expect((await ask(port, 'OPTIONS * HTTP/1.1\r\nhost: t\r\n\r\n')).status).toBe(204);
+    expect((await ask(port, 'GET * HTTP/1.1\r\nhost: t\r\n\r\n')).status).toBe(400);
+  });
+
+  test('HEAD answers as GET does, without the content and with its length', async () => {
+    const { port } = await start({
+      descriptor: ONE_ROUTE,
+      handle: () => ok('grün', [['x-own', '1']]),
+    });
+    const client = new RawClient(port);
+    const head = await client.send('HEAD /a HTTP/1.1\r\nhost: t\r\n\r\n').answer(false);
+    const full = await client.send(get('/a')).answer();
+    expect(head.body).toBe('');
+    expect(head.status).toBe(200);
+    expect({ ...head.headers, date: '' }).toEqual({ ...full.headers, date: '' });
+    expect(head.headers['content-length']).toBe('5');
+  });
+
+  test('HEAD of an error has the length of the error and no content', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    const client = new RawClient(port);
+    const head = await client.send('HEAD /b HTTP/1.1\r\nhost: t\r\n\r\n').answer(false);
+    expect(head.status).toBe(404);
+    expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
+    expect((await client.send(get('/a')).answer()).status).toBe(200);
+  });
+});
+
+describe('connections', () => {
+  test('a connection serves one request after the other', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    const client = new RawClient(port);
+    for (let round = 0; round < 3; round++)
+      expect((await client.send(get('/a')).answer()).status).toBe(200);
+  });
+
+  test('pipelined requests are answered in their order', async () => {
+    const first = gate();
+    const { port } = await start({
+      descriptor: descriptorOf([['GET', '/{x}']]),
+      handle: async (request) => {
+        if (request.parameters[0] === '1') await first.passed;
+        else first.open();
+        return ok(request.parameters[0]);
+      },
+    });
+    const client = new RawClient(port).send(get('/1') + get('/2'));
+    expect((await client.answer()).body).toBe('1');
+    expect((await client.answer()).body).toBe('2');
+  });
+
+  test('HTTP/1.0 without Host is served and closed', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    const client = new RawClient(port).send('GET /a HTTP/1.0\r\n\r\n');
+    expect((await client.answer()).body).toBe('ok');
+    await client.closed();
+  });
+
+  test('more connections than the limit are closed, and those before go on', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE, settings: { connectionsMax: 1 } });
+    const client = new RawClient(port);
+    expect((await client.send(get('/a')).answer()).status).toBe(200);
+    const further = new RawClient(port).send(get('/a'));
+    expect(await further.rest()).toBe('');
+    expect((await client.send(get('/a')).answer()).status).toBe(200);
+  });
+
+  test('an idle connection is closed after its time', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE, settings: { keepAliveTimeoutMs: 50 } });
+    const client = new RawClient(port);
+    expect((await client.send(get('/a')).answer()).status).toBe(200);
+    await client.closed();
+  });
+});
+
+describe('what is not HTTP', () => {
+  test.each([
+    ['no request at all', 'hello\r\n\r\n'],
+    ['an unknown method', 'FETCH /a HTTP/1.1\r\nhost: t\r\n\r\n'],
+    ['an unknown version', 'GET /a HTTP/9.9\r\nhost: t\r\n\r\n'],
+    ['a broken header', 'GET /a HTTP/1.1\r\nhost: t\r\nno colon\r\n\r\n'],
+    ['a folded header', 'GET /a HTTP/1.1\r\nhost: t\r\nx: 1\r\n 2\r\n\r\n'],
+    ['a space before the colon', 'GET /a HTTP/1.1\r\nhost: t\r\nx : 1\r\n\r\n'],
+    ['a control character in a header', 'GET /a HTTP/1.1\r\nhost: t\r\nx: a\0b\r\n\r\n'],
+    ['no Host', 'GET /a HTTP/1.1\r\n\r\n'],
+    ['two Hosts', 'GET /a HTTP/1.1\r\nhost: t\r\nhost: u\r\n\r\n'],
+    [
+      'two lengths',
+      'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+    ],
+    [
+      'a length and chunks',
+      'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['a negative length', 'GET /a HTTP/1.1\r\nhost: t\r\ncontent-length: -1\r\n\r\n'],
+    [
+      'a chunk whose size is no number',
+      'GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: chunked\r\n\r\nxyz\r\n',
+    ],
+    ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ])('%s is 400 with a body as of every error, and the connection closes', async (_what, text) => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    const client = new RawClient(port).send(text);
+    const answer = await client.answer();
+    expect(answer.status).toBe(400);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json',
+      connection: 'close',
+    });
+    expect(JSON.parse(answer.body)).toEqual({ status: 400, error: expect.any(String) });
+    expect(await client.rest()).toBe('');
+  });
+
+  test('a transfer coding other than chunked is 501', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    const client = new RawClient(port).send(
+      'GET /a HTTP/1.1\r\nhost: t\r\ntransfer-encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    );
+    expect((await client.answer()).status).toBe(501);
+    await client.closed();
+  });
+
+  test('garbage behind a request that is under way waits for its answer', async () => {
+    const handler = gate();
+    const begun = gate();
+    const { port } = await start({
+      descriptor: ONE_ROUTE,
+      handle: async () => {
+        begun.open();
+        await handler.passed;
+        return ok('first');
+      },
+    });
+    const client = new RawClient(port).send(`${get('/a')}garbage\r\n\r\n`);
+    await begun.passed;
+    client.send('more garbage\r\n');
+    handler.open();
+    expect((await client.answer()).body).toBe('first');
+    expect((await client.answer()).status).toBe(400);
+    expect(await client.rest()).toBe('');
+  });
+});
+
+describe('load and time', () => {
+  test('more requests in flight than the limit are 503 with Retry-After, and it recovers', async () => {
+    const handler = gate();
+    const { port, lines } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { requestsInFlightMax: 2 },
+      handle: async () => {
+        await handler.passed;
+        return ok();
+      },
+    });
+    const held = [new RawClient(port).send(get('/a')), new RawClient(port).send(get('/a'))];
+    // The third is refused whichever two of the three came first.
+    const third = new RawClient(port).send(get('/a'));
+    const refused = await Promise.race([...held, third].map((client) => client.answer()));
+    expect(refused.status).toBe(503);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(JSON.parse(refused.body)).toEqual({
+      status: 503,
+      error: expect.stringContaining('SVC_OVERLOADED'),
+    });
+    handler.open();
+    await expect.poll(async () => (await ask(port, get('/a'))).status).toBe(200);
+    expect(lines).toEqual([]);
+  });
+
+  test('requests whose callers have gone do not use up the limit', async () => {
+    const handler = gate();
+    let begun = 0;
+    const { port } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { requestsInFlightMax: 5 },
+      handle: async () => {
+        begun += 1;
+        await handler.passed;
+        return ok();
+      },
+    });
+    // Pipelined: only the first response has the socket when it goes.
+    const client = new RawClient(port).send(get('/a').repeat(5));
+    await expect.poll(() => begun).toBe(5);
+    client.socket.destroy();
+    handler.open();
+    await expect.poll(async () => (await ask(port, get('/a'))).status).toBe(200);
+    const again = new RawClient(port).send(get('/a').repeat(4));
+    for (let index = 0; index < 4; index++) expect((await again.answer()).status).toBe(200);
+  });
+
+  test('a handler that does not begin to answer in time is 504, and what it says later is dropped', async () => {
+    const handler = gate();
+    const { port, lines } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { answerTimeoutMs: 30 },
+      handle: async () => {
+        await handler.passed;
+        return ok('late');
+      },
+    });
+    const client = new RawClient(port);
+    const answer = await client.send(get('/a')).answer();
+    expect(answer.status).toBe(504);
+    expect(JSON.parse(answer.body)).toEqual({
+      status: 504,
+      error: expect.stringContaining('SVC_ANSWER_TIMED_OUT'),
+    });
+    expect(lines.map((line) => [line.level, line.fields.code, line.fields.route])).toEqual([
+      ['warn', 'SVC_ANSWER_TIMED_OUT', 'GET /a'],
+    ]);
+    handler.open();
+    const next = await client.send(get('/a')).answer();
+    expect([next.status, next.body]).toEqual([200, 'late']);
+  });
+
+  test('a handler that is late still counts as in flight', async () => {
+    const handler = gate();
+    const { port } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { answerTimeoutMs: 20, requestsInFlightMax: 1 },
+      handle: async () => {
+        await handler.passed;
+        return ok();
+      },
+    });
+    expect((await ask(port, get('/a'))).status).toBe(504);
+    expect((await ask(port, get('/a'))).status).toBe(503);
+    handler.open();
+    await expect.poll(async () => (await ask(port, get('/a'))).status).toBe(200);
+  });
+
+  test('an answer that has begun is never cut by the deadline', async () => {
+    const text = 'x'.repeat(32 * 1024 * 1024);
+    const { port } = await start({
+      descriptor: descriptorOf([
+        ['GET', '/long'],
+        ['GET', '/never'],
+      ]),
+      settings: { answerTimeoutMs: 20 },
+      handle: (request) =>
+        request.route === 0 ? Promise.resolve(ok(text)) : new Promise(() => undefined),
+    });
+    const client = new RawClient(port).send(get('/long'));
+    await new Promise((resolve) => client.socket.once('data', resolve));
+    client.socket.pause();
+    // This request came later, so that the first one's deadline has passed too.
+    expect((await ask(port, get('/never'))).status).toBe(504);
+    client.socket.resume();
+    const answer = await client.answer();
+    expect([answer.status, answer.body.length]).toEqual([200, text.length]);
+  });
+
+  test('a caller that takes nothing of its answer is cut in the end', async () => {
+    const { port, server } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { answerTimeoutMs: 50, stallTimeoutMs: 50 },
+      handle: () => ok('x'.repeat(64 * 1024 * 1024)),
+    });
+    const client = new RawClient(port).send(get('/a'));
+    await new Promise((resolve) => client.socket.once('data', resolve));
+    client.socket.pause();
+    await server.stop(600_000);
+    client.socket.resume();
+    expect((await client.rest()).length).toBeLessThan(64 * 1024 * 1024);
+  });
+
+  test('a request whose headers do not arrive in time is 408', async () => {
+    const { port } = await start({
+      descriptor: ONE_ROUTE,
+      settings: { headersTimeoutMs: 40, requestTimeoutMs: 5000 },
+    });
+    const client = new RawClient(port).send('GET /a HTTP/1.1\r\nhost: t\r\n');
+    const answer = await client.answer();
+    expect(answer.status).toBe(408);
+    expect(JSON.parse(answer.body)).toEqual({ status: 408, error: expect.any(String) });
+    await client.closed();
+  });
+
+  test('a body that does not arrive in time is 408, and the handler does not run', async () => {
+    let calls = 0;
+    const { port } = await start({
+      descriptor: descriptorOf([['POST', '/a', TEXT_BODY]]),
+      settings: { headersTimeoutMs: 40, requestTimeoutMs: 80 },
+      handle: () => {
+        calls += 1;
+        return ok();
+      },
+    });
+    const client = new RawClient(port).send(
+      'POST /a HTTP/1.1\r\nhost: t\r\ncontent-type: text/plain\r\ncontent-length: 10\r\n\r\nabc',
+    );
+    expect((await client.answer()).status).toBe(408);
+    await client.closed();
+    expect(calls).toBe(0);
+  });
+});
+
+describe('listen', () => {
+  test('a port in use is named with what to do', async () => {
+    const { port } = await start({ descriptor: ONE_ROUTE });
+    await expect(create().listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
+      code: 'SVC_PORT_IN_USE',
+      message: expect.stringMatching(new RegExp(`^Port ${port} of 127.0.0.1 .*--port`)),
+    });
+  });
+
+  test('an address of another machine is refused', async () => {
+    await expect(create().listen({ host: '192.0.2.1', port: 0 })).rejects.toMatchObject({
+      code: 'SVC_ADDRESS_UNAVAILABLE',
+      message: expect.stringContaining('192.0.2.1'),
+    });
+  });
+
+  test('port 0 takes a free port, and the address says which', async () => {
+    const server = create();
+    const address = await server.listen({ host: '127.0.0.1', port: 0 });
+    expect(address).toEqual({ host: '127.0.0.1', port: expect.any(Number) });
+    expect(await (await fetch(`http://127.0.0.1:${address.port}/a`)).text()).toBe('ok');
+    await server.stop(0);
+  });
+
+  test('the port is free again after the stop', async () => {
+    const first = create();
+    const address = await first.listen({ host: '127.0.0.1', port: 0 });
+    await first.stop();
+    const second = create();
+    expect(await second.listen(address)).toEqual(address);
+    await second.stop();
+  });
+
+  test('a server that never listened can stop', async () => {
+    const server = create();
+    await expect(server.stop()).resolves.toBeUndefined();
+  });
+
+  test.each([
+    { answerTimeoutMs: 0 },
+    { answerTimeoutMs: 2 ** 31 },
+    { requestsInFlightMax: 0 },
+    { bodyBytesMax: -1 },
+    { headersMax: 1.5 },
+    { headersTimeoutMs: 2, requestTimeoutMs: 1 },
+  ])('the settings %j are refused', (settings) => {
+    expect(() => create(settings)).toThrow(
+      expect.objectContaining({ code: 'SVC_SETTING_INVALID' }),
+    );
+  });
+});
+
+function create(settings = {}) {
+  return createHttpServer({
+    descriptor: ONE_ROUTE,
+    handle: () => ok(),
+    settings: { ...HTTP_SETTINGS_DEFAULT, ...settings },
+    log: { warn: fail, error: fail },
+    chance: { seed: () => 1n },
+    callerOf: () => LOCAL,
+  });
+}
+
+function fail(fields: HttpLogFields) {
+  expect.fail(fields.reason);
+}

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { parseRequestTarget, SEGMENTS_MAX } from '../../../host/http/request-target.ts';
+
+function path(target: string): readonly string[] | string {
+  const parsed = parseRequestTarget(target);
+  return parsed.kind === 'path' ? parsed.segments : parsed.kind;
+}
+
+describe('parseRequestTarget', () => {
+  test.each<[string, string[]]>([
+    ['/', ['']],
+    ['/a', ['a']],
+    ['/a/', ['a', '']],
+    ['//a', ['', 'a']],
+    ['/a//b', ['a', '', 'b']],
+    ['/a/./../b', ['a', '.', '..', 'b']],
+    ['/a%2Fb/c', ['a/b', 'c']],
+    ['/a%2fb', ['a/b']],
+    ['/%2e%2E', ['..']],
+    ['/caf%C3%A9', ['café']],
+    ['/%F0%9F%98%80', ['😀']],
+    ['/a+b', ['a+b']],
+    ['/a%20b', ['a b']],
+    ['/a%00b', ['a\0b']],
+    ['/%2525', ['%25']],
+    ['/a;v=1/b', ['a;v=1', 'b']],
+  ])('the path %s has the segments %j', (target, segments) => {
+    expect(path(target)).toEqual(segments);
+  });
+
+  test.each([
+    ['a lone percent sign', '/a%'],
+    ['half an escape', '/a%4'],
+    ['no hexadecimal digits', '/a%zz'],
+    ['a byte that no character begins with', '/%ff'],
+    ['a truncated character', '/%C3'],
+    ['an overlong slash', '/%C0%AF'],
+    ['a surrogate', '/%ED%A0%80'],
+    ['a character beyond Unicode', '/%F4%90%80%80'],
+    ['a character cut by a slash', '/%C3/%A9'],
+    ['a fragment', '/a#b'],
+    ['a space', '/a b'],
+    ['a control character', '/a\u0001'],
+    ['a byte beyond ASCII', '/caf\u00e9'],
+    ['no slash', 'a'],
+    ['nothing', ''],
+    ['only a query', '?a=1'],
+    ['an unknown scheme', 'ftp://host/a'],
+    ['no authority', 'http:///a'],
+  ])('%s is malformed', (_what, target) => {
+    expect(path(target)).toBe('malformed');
+  });
+
+  test('the query is passed as it arrived', () => {
+    expect(parseRequestTarget('/a?x=%zz&y=a/b?c&z=%C3%A9')).toEqual({
+      kind: 'path',
+      segments: ['a'],
+      query: 'x=%zz&y=a/b?c&z=%C3%A9',
+    });
+    expect(parseRequestTarget('/a?')).toMatchObject({ query: '' });
+  });
+
+  test('the form that proxies use names the same path', () => {
+    expect(path('http://example.test/a/b')).toEqual(['a', 'b']);
+    expect(path('HTTPS://example.test:80/a?b')).toEqual(['a']);
+    expect(path('http://example.test')).toEqual(['']);
+    expect(parseRequestTarget('http://example.test?b=/c')).toEqual({
+      kind: 'path',
+      segments: [''],
+      query: 'b=/c',
+    });
+  });
+
+  test('an asterisk is the server', () => {
+    expect(path('*')).toBe('server');
+  });
+
+  test('a path of very many segments is cut off', () => {
+    expect(path('/a'.repeat(100_000))).toHaveLength(SEGMENTS_MAX + 1);
+  });
+});

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { SvcError } from '../../host/model/svc-error.ts';
+import { dottedName, readSettings, variableName } from '../../host/settings.ts';
+
+const rooms = { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } } as const;
+const read = (args: readonly string[], env: Record<string, string> = {}) =>
+  readSettings({ args, env, stderrIsTerminal: false }, rooms);
+
+function codeOf(action: () => unknown): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error instanceof SvcError ? error.code : String(error);
+  }
+}
+
+describe('settings', () => {
+  test('have defaults that need nothing but the module', () => {
+    const settings = read(['carts/Shopping_Cart.wasm']);
+    expect(settings).toMatchObject({
+      name: 'shopping-cart',
+      host: '127.0.0.1',
+      port: 9000,
+      logFormat: 'json',
+      rooms: { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } },
+    });
+    expect(settings.moduleFile).toMatch(/carts\/Shopping_Cart\.wasm$/);
+    expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
+  });
+
+  test('are text on a terminal and JSON elsewhere', () => {
+    expect(
+      readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms).logFormat,
+    ).toBe('text');
+  });
+
+  test('a flag goes before the environment, and that before the default', () => {
+    const env = { SVC_HTTP_PORT: '1', SVC_HTTP_ANSWER_TIMEOUT_MS: '5' };
+    expect(read(['m.wasm'], env).port).toBe(1);
+    expect(read(['m.wasm', '--port', '2'], env).port).toBe(2);
+    expect(read(['m.wasm', '--set', 'svc.http.port=3'], env).port).toBe(3);
+    expect(read(['m.wasm'], env).rooms.http.answerTimeoutMs).toBe(5);
+    expect(
+      read(['m.wasm', '--set', 'svc.http.answer-timeout-ms=6'], env).rooms.http.answerTimeoutMs,
+    ).toBe(6);
+  });
+
+  test('have one dotted name and one variable each', () => {
+    expect(dottedName('http', 'answerTimeoutMs')).toBe('svc.http.answer-timeout-ms');
+    expect(variableName('svc.http.answer-timeout-ms')).toBe('SVC_HTTP_ANSWER_TIMEOUT_MS');
+  });
+
+  test.each([
+    [[]],
+    [['a.wasm', 'b.wasm']],
+    [['a.wasm', '--prot', '1']],
+    [['a.wasm', '--set', 'no-equals-sign']],
+    [['a.wasm', '--set', 'svc.http.unknown=1']],
+    [['a.wasm', '--set', '__proto__=1']],
+  ])('words that make no sense are refused: %j', (args) => {
+    expect(codeOf(() => read(args))).toBe('SVC_USAGE');
+  });
+
+  test.each([
+    ['--port', '65536'],
+    ['--port', '-1'],
+    ['--port', '80a'],
+    ['--port', ''],
+    ['--port', '1e3'],
+    ['--set', 'svc.engine.entities-in-memory-max=1.5'],
+    ['--set', 'svc.http.answer-timeout-ms=99999999999999999999'],
+    ['--name', '../etc'],
+    ['--name', 'UPPER'],
+    ['--name', '-a'],
+    ['--log', 'xml'],
+  ])('a value that a setting cannot take is refused: %s %s', (flag, value) => {
+    expect(codeOf(() => read(['m.wasm', `${flag}=${value}`]))).toBe('SVC_SETTING_INVALID');
+  });
+
+  test('the message of a bad value names the setting, its variable, and what it takes', () => {
+    expect(() => read(['m.wasm'], { SVC_HTTP_PORT: 'eighty' })).toThrow(
+      "The setting svc.http.port (environment: SVC_HTTP_PORT) takes a whole number from 0 to 65535, and found 'eighty'.",
+    );
+  });
+});

@@ -1,0 +1,95 @@
+// The launcher in a folder of its own, with an npm that only notes that it was called: what is under
+// test is when it installs, not what.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/host-process.ts';
+
+const launcher = join(import.meta.dirname, '..', '..', 'scripts', 'with-node.mjs');
+let folder: ReturnType<typeof temporaryFolder>;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  mkdirSync(join(folder.path, 'scripts'));
+  cpSync(launcher, join(folder.path, 'scripts', 'with-node.mjs'));
+  writeFileSync(
+    join(folder.path, 'package.json'),
+    JSON.stringify({ workspaces: [], type: 'module' }),
+  );
+  writeFileSync(join(folder.path, 'package-lock.json'), '{}');
+  writeFileSync(
+    join(folder.path, 'program.ts'),
+    'const n: number = 7; console.log(process.argv.slice(2).join(), n); process.exitCode = n;',
+  );
+  writeNpm(`require('node:fs').mkdirSync('node_modules/node/bin', { recursive: true });
+    require('node:fs').symlinkSync(${JSON.stringify(process.execPath)}, 'node_modules/node/bin/node');`);
+});
+afterEach(() => folder.remove());
+
+/** An npm that notes each call and then does `install`. */
+function writeNpm(install: string): void {
+  writeFileSync(
+    join(folder.path, 'npm.cjs'),
+    `require('node:fs').appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
+     require('node:fs').rmSync('node_modules', { recursive: true, force: true });
+     require('node:fs').mkdirSync('node_modules');
+     ${install}`,
+  );
+}
+
+function launch(...args: string[]) {
+  return spawnSync(process.execPath, ['scripts/with-node.mjs', 'program.ts', ...args], {
+    cwd: folder.path,
+    encoding: 'utf8',
+    env: { ...process.env, npm_execpath: join(folder.path, 'npm.cjs') },
+  });
+}
+
+const calls = () =>
+  existsSync(join(folder.path, 'calls'))
+    ? readFileSync(join(folder.path, 'calls'), 'utf8').trim().split('\n').length
+    : 0;
+
+test('the first run installs, then runs the file with its arguments and exits with its code', () => {
+  const result = launch('a', 'b');
+  expect(result.stdout).toBe('a,b 7\n');
+  expect(result.status).toBe(7);
+  expect(calls()).toBe(1);
+});
+
+test('a second run installs nothing', () => {
+  launch();
+  const result = launch();
+  expect(result.stderr).toBe('');
+  expect(calls()).toBe(1);
+});
+
+test('a changed lock file installs again', () => {
+  launch();
+  writeFileSync(join(folder.path, 'package-lock.json'), '{"changed":true}');
+  launch();
+  expect(calls()).toBe(2);
+});
+
+test('removed packages are installed again', () => {
+  launch();
+  rmSync(join(folder.path, 'node_modules'), { recursive: true });
+  launch();
+  expect(calls()).toBe(2);
+});
+
+test('when install scripts are switched off and Node did not arrive, it says so and what to do', () => {
+  writeNpm('');
+  const result = launch();
+  expect(result.status).toBe(1);
+  expect(result.stderr).toContain('install scripts seem to be switched off');
+  expect(result.stderr).toContain('npm rebuild node --ignore-scripts=false');
+  launch();
+  expect(calls()).toBe(2);
+});
+
+test('when npm fails, its exit code is passed on', () => {
+  writeNpm('process.exit(3);');
+  expect(launch().status).toBe(3);
+});

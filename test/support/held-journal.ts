@@ -1,0 +1,89 @@
+// HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
+// order and with the consequences that `needs/journal.ts` promises.
+import type { Journal } from '../../host/engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import { SvcError } from '../../host/model/svc-error.ts';
+
+interface HeldAppend {
+  readonly entity: EntityRef;
+  readonly records: readonly JournalRecord[];
+  readonly settled: (failure?: SvcError) => void;
+  doomed: boolean;
+}
+
+export class HeldJournal implements Journal {
+  readonly #inner: Journal;
+  #queue: HeldAppend[] = [];
+  /** The next reads that fail with this. */
+  readFailure: SvcError | undefined = undefined;
+  held = false;
+  /** Arguments of the reads, `component/id>afterSeq`. */
+  readonly reads: string[] = [];
+  appendCount = 0;
+
+  constructor(inner: Journal) {
+    this.#inner = inner;
+  }
+
+  get waitingCount(): number {
+    return this.#queue.length;
+  }
+
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: (failure?: SvcError) => void,
+  ): void {
+    this.appendCount++;
+    if (!this.held && this.#queue.length === 0) this.#inner.append(entity, records, settled);
+    else this.#queue.push({ entity, records, settled, doomed: false });
+  }
+
+  /** Stores the oldest append that is held back, and waits until it settled. */
+  async letThrough(): Promise<void> {
+    const append = this.#queue.shift();
+    if (append?.doomed === true) append.settled(diskFailure());
+    else if (append !== undefined)
+      await new Promise<void>((resolve) => {
+        this.#inner.append(append.entity, append.records, (failure) => {
+          append.settled(failure);
+          resolve();
+        });
+      });
+  }
+
+  async letAllThrough(): Promise<void> {
+    this.held = false;
+    while (this.#queue.length > 0) await this.letThrough();
+  }
+
+  /** Fails the oldest append that is held back, and with it the later ones of its entity. */
+  fail(): void {
+    const append = this.#queue.shift();
+    if (append === undefined) return;
+    for (const later of this.#queue) if (later.entity.id === append.entity.id) later.doomed = true;
+    append.settled(diskFailure());
+  }
+
+  async read(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    this.reads.push(`${entity.component}/${entity.id}>${afterSeq}`);
+    if (this.readFailure !== undefined) throw this.readFailure;
+    return this.#inner.read(entity, afterSeq, limit);
+  }
+
+  lastDeletion(entity: EntityRef): Promise<number> {
+    return this.#inner.lastDeletion(entity);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+export function diskFailure(): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The test says so. Try again.');
+}

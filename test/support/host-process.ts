@@ -1,0 +1,84 @@
+// A real `svc run` process: started on a free port with a folder of its own, watched, and ended.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const cli = join(import.meta.dirname, '..', '..', 'cli', 'bin', 'svc.js');
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command line to its end. */
+export async function runSvc(
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): Promise<Ended> {
+  return new SvcProcess(args, options).ended;
+}
+
+export class SvcProcess {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  stdout = '';
+  stderr = '';
+
+  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+    this.child = spawn(process.execPath, [cli, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+    });
+    this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
+    this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));
+    this.ended = new Promise((resolve) => {
+      this.child.on('close', (code, signal) =>
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  /** Resolves with the address once the service listens. Rejects when it ends before. */
+  async listening(): Promise<string> {
+    const address = Promise.withResolvers<string>();
+    const look = () => {
+      const found = /^(http:\/\/\S+)$/m.exec(this.stdout)?.[1];
+      if (found !== undefined) address.resolve(found);
+    };
+    this.child.stdout!.on('data', look);
+    look();
+    void this.ended.then(({ stderr }) =>
+      address.reject(new Error(`it ended before it listened:\n${stderr}`)),
+    );
+    return address.promise;
+  }
+
+  /** Resolves once the log (stderr) matches. Rejects when the process ends before. */
+  async logged(pattern: RegExp): Promise<void> {
+    const found = Promise.withResolvers<void>();
+    const look = () => {
+      if (pattern.test(this.stderr)) found.resolve();
+    };
+    this.child.stderr!.on('data', look);
+    look();
+    void this.ended.then(({ stderr }) =>
+      found.reject(new Error(`it ended without logging ${pattern}:\n${stderr}`)),
+    );
+    return found.promise;
+  }
+
+  async end(signal: NodeJS.Signals): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+/** A folder for one test file, removed by `remove`. */
+export function temporaryFolder(): { readonly path: string; readonly remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'svc-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
