@@ -85,6 +85,7 @@ class Shard {
   readonly ended: Promise<string>;
   readonly #worker: Worker;
   readonly #stopped = Promise.withResolvers<void>();
+  #isListening = false;
 
   constructor(settings: ShardSettings, log: Log) {
     const admitted = Promise.withResolvers<ModuleDescriptor>();
@@ -102,6 +103,7 @@ class Shard {
         case 'admitted':
           return admitted.resolve(message.descriptor);
         case 'listening':
+          this.#isListening = true;
           return listening.resolve(message.address);
         case 'failed':
           return fail(message.code, message.message);
@@ -131,7 +133,12 @@ class Shard {
     this.#send({ kind: 'serve', journal }, [journal]);
   }
 
+  /** Says whether everything in flight could finish. Before it listens, nothing is. */
   async stop(graceMs: number, boundMs: number): Promise<boolean> {
+    if (!this.#isListening) {
+      await this.end();
+      return true;
+    }
     this.#send({ kind: 'stop', graceMs });
     const bound = Promise.withResolvers<boolean>();
     const timer = setTimeout(() => bound.resolve(false), boundMs);

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DiagnosticMessage } from 'assemblyscript';
-import asc from 'assemblyscript/asc';
+import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, type Problem } from './build-error.ts';
 import { isWritten } from './inject.ts';
@@ -38,19 +38,19 @@ export async function compileCoreModule(
   const state: BuildState = { sdk, problems: [], descriptor: undefined, diagnostics: [] };
   let core: Uint8Array | undefined;
   const silent = { write: () => true };
-  const { error } = await asc.main(
+  const { error } = await main(
     [
       `${ENTRY}.ts`,
-      ...['--outFile', 'module.wasm'],
-      ...['--runtime', 'minimal'],
+      '--outFile=module.wasm',
+      '--runtime=minimal',
       '-O3',
-      ...['--initialMemory', String(INITIAL_MEMORY_PAGES)],
-      ...['--maximumMemory', String(MAXIMUM_MEMORY_PAGES)],
-      ...['--baseDir', folder],
+      `--initialMemory=${INITIAL_MEMORY_PAGES}`,
+      `--maximumMemory=${MAXIMUM_MEMORY_PAGES}`,
+      `--baseDir=${folder}`,
     ],
     {
-      stdout: silent as never,
-      stderr: silent as never,
+      stdout: silent,
+      stderr: silent,
       transforms: [sdkTransform(state)] as never,
       readFile: async (name, base) => {
         if (name === `${ENTRY}.ts`) return entrySource(entry);
@@ -70,7 +70,6 @@ export async function compileCoreModule(
     },
   );
   if (state.problems.length > 0) throw new BuildError(state.problems);
-  const isError = (one: DiagnosticMessage): boolean => Number(one.category) === ERROR_CATEGORY;
   const errors = state.diagnostics.filter((one) => isError(one)).map((one) => problemOf(one));
   const warnings = state.diagnostics.filter((one) => !isError(one)).map((one) => problemOf(one));
   if (errors.length > 0) throw new BuildError(errors);
@@ -93,6 +92,11 @@ async function readText(file: string): Promise<string | null> {
   } catch {
     return null;
   }
+}
+
+function isError(diagnostic: DiagnosticMessage): boolean {
+  const category: number = diagnostic.category;
+  return category === ERROR_CATEGORY;
 }
 
 function problemOf(diagnostic: DiagnosticMessage): Problem {

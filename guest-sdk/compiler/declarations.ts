@@ -59,7 +59,7 @@ export interface Declarations {
   readonly problems: readonly Problem[];
 }
 
-const CLASS_DECORATORS = ['data', 'variant', 'entity', 'endpoint'];
+const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 
 export function isUserSource(source: Source): boolean {
@@ -76,7 +76,7 @@ export function readDeclarations(parser: Parser): Declarations {
     const classes = classesOf(source);
     for (const declaration of classes) {
       const roles = (declaration.decorators ?? []).filter((decorator) =>
-        CLASS_DECORATORS.includes(decoratorName(decorator)),
+        CLASS_DECORATORS.has(decoratorName(decorator)),
       );
       if (roles.length > 1) {
         problems.push(problemAt(roles[1]!.range, 'a class has one role: remove this decorator'));
@@ -222,15 +222,15 @@ function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] 
       );
       continue;
     }
-    fields.push({
+    const field: Field = {
       name: member.name.text,
       node: member,
       type: textOf(member.type),
       initializer: member.initializer === null ? undefined : textOf(member.initializer),
       optional: decoratorOf(member, 'optional') !== undefined,
       readonly: has(member, READONLY),
-    });
-    const field = fields.at(-1)!;
+    };
+    fields.push(field);
     if (field.optional && field.initializer === undefined)
       problems.push(
         problemAt(

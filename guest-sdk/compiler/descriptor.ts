@@ -221,14 +221,10 @@ function isParameterType(type: Type): boolean {
 }
 
 function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = type): Body {
-  switch (type.getClass()?.prototype.internalName) {
-    case '~lib/string/String':
-      return { kind: 'text' };
-    case '~lib/typedarray/Uint8Array':
-      return { kind: 'bytes' };
-    default:
-      return { kind: 'json', schema: schemas.schema(whole, range) };
-  }
+  const name = type.getClass()?.prototype.internalName;
+  if (name === '~lib/string/String') return { kind: 'text' };
+  if (name === '~lib/typedarray/Uint8Array') return { kind: 'bytes' };
+  return { kind: 'json', schema: schemas.schema(whole, range) };
 }
 
 function replyOf(

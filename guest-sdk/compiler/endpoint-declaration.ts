@@ -26,7 +26,8 @@ export type RouteArgument =
       readonly type: TypeNode;
     }
   | { readonly kind: 'body'; readonly name: string; readonly type: TypeNode }
-  | { readonly kind: 'request' | 'context' };
+  | { readonly kind: 'request' }
+  | { readonly kind: 'context' };
 
 export interface RouteMethod {
   readonly httpMethod: HttpMethod;
@@ -52,7 +53,7 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['patch', 'PATCH'],
   ['del', 'DELETE'],
 ]);
-const WITH_BODY: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
 const PATH = /^(\/([A-Za-z0-9_.~!$&'()*+,;=:@-]*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
 const ACCESS_HELP =
@@ -171,7 +172,7 @@ function readArguments(
     if (index >= 0) args.push({ kind: 'parameter', index, name, type: parameter.type });
     else if (sdkType === 'Request') args.push({ kind: 'request' });
     else if (sdkType === 'Context') args.push({ kind: 'context' });
-    else if (!WITH_BODY.includes(httpMethod))
+    else if (!WITH_BODY.has(httpMethod))
       problems.push(
         problemAt(
           parameter.range,

@@ -101,7 +101,7 @@ function closeImports(
   }
   for (const info of imports) {
     if (CONTRACT_IMPORTS.has(`${info.module} ${info.base}`)) continue;
-    const replacement = info.module === 'env' ? ENVIRONMENT.get(info.base) : undefined;
+    const replacement = info.module === 'env' ? ENVIRONMENT.get(info.base ?? '') : undefined;
     if (replacement === undefined) {
       problems.push(foreignImport(program, info));
       continue;

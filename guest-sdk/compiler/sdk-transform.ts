@@ -22,7 +22,7 @@ import { describe } from './descriptor.ts';
 import { injectInterface, injectMembers, injectStatements } from './inject.ts';
 import { closeEdges } from './module-edges.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
-import { problemAt, sdkNames } from './syntax.ts';
+import { SWALLOW, problemAt, sdkNames } from './syntax.ts';
 import {
   GLUE_IMPORT,
   clientClass,
@@ -186,8 +186,6 @@ function classOf(
   if (!(prototype instanceof ClassPrototype)) return undefined;
   return program.resolver.resolveClass(prototype, null) ?? undefined;
 }
-
-const SWALLOW = 1;
 
 function resolve(program: Program, node: TypeNode, reference: Class): Type | undefined {
   const types = reference.contextualTypeArguments;

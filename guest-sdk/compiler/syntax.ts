@@ -7,6 +7,7 @@ import {
   StringLiteralExpression,
   type DecoratorNode,
   type Node,
+  type Program,
   type Range,
   type Source,
   type TypeNode,
@@ -15,13 +16,18 @@ import * as assemblyscript from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 
 export const SDK_PACKAGE = '@svc/guest-sdk';
+type ResolveReportMode = NonNullable<Parameters<Program['resolver']['resolveType']>[4]>;
 /** Where the compiler finds the SDK's files. */
 export const SDK_PATH = `~lib/${SDK_PACKAGE}/`;
 
 // The flags are a const enum in the types and an object at run time.
-const { CommonFlags } = assemblyscript as unknown as {
+const { CommonFlags, ReportMode } = assemblyscript as unknown as {
   readonly CommonFlags: Readonly<Record<string, number>>;
+  readonly ReportMode: { readonly Swallow: ResolveReportMode };
 };
+/** A name that does not resolve is not reported. */
+export const SWALLOW = ReportMode.Swallow;
+
 function flag(name: string): number {
   const value = CommonFlags[name];
   if (value === undefined) throw new Error(`this AssemblyScript has no flag ${name}`);

@@ -2,7 +2,7 @@
 // class, so names, aliases and type parameters mean what they mean to the user.
 // Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
 import type { DataClass, Field } from './declarations.ts';
-import type { EndpointClass, RouteArgument } from './endpoint-declaration.ts';
+import type { EndpointClass } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
 import { SDK_PACKAGE, textOf } from './syntax.ts';
 
@@ -186,7 +186,12 @@ export function endpointMembers(endpoint: EndpointClass): string {
     const args = route.arguments.map((argument, place) => {
       if (argument.kind === 'request' || argument.kind === 'context')
         return `call.${argument.kind}`;
-      decoded.push(`const a${place} = ${decodeArgument(argument)}; if (call.failed) return;`);
+      const type = textOf(argument.type);
+      const value =
+        argument.kind === 'parameter'
+          ? `call.parameter<${type}>(${argument.index}, ${quote(argument.name)})`
+          : `call.body<${type}>()`;
+      decoded.push(`const a${place} = ${value}; if (call.failed) return;`);
       return `a${place}`;
     });
     const returned = textOf(route.method.signature.returnType);
@@ -201,11 +206,4 @@ __svc_handle(route: i32, call: __svc_HttpCall): void {
     default: unreachable();
   }
 }`;
-}
-
-function decodeArgument(argument: RouteArgument & { readonly kind: 'parameter' | 'body' }): string {
-  const type = textOf(argument.type);
-  return argument.kind === 'parameter'
-    ? `call.parameter<${type}>(${argument.index}, ${quote(argument.name)})`
-    : `call.body<${type}>()`;
 }

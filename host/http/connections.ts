@@ -5,17 +5,14 @@
 // - A socket whose bytes were not HTTP gets its last answer after those of the requests before it.
 // - Once closing, a socket without a request under way is closed.
 // - No request is taken from a socket after the answer that said it would close.
-// - A request ends or is abandoned, whichever comes first, and its connection forgets it.
 import type { Socket } from 'node:net';
 import type { Answer } from './answers.ts';
 import { writeLastAnswer } from './response-writer.ts';
 
 /** A request whose answer is not finished. */
 export interface OpenRequest {
-  /** Its body is still arriving. */
+  /** Its body is still arriving, and it has no answer yet. */
   readonly isReading: boolean;
-  /** The connection is gone: nobody waits for the answer. */
-  abandon(): void;
 }
 
 interface Connection {
@@ -23,8 +20,7 @@ interface Connection {
   readonly open: Set<OpenRequest>;
   newest: OpenRequest | undefined;
   lastAnswer: Answer | undefined;
-  isBroken: boolean;
-  /** An answer said that the connection closes. */
+  /** The last answer is given or due: nothing further is taken from the socket. */
   isEnding: boolean;
 }
 
@@ -46,15 +42,10 @@ export class Connections {
       open: new Set(),
       newest: undefined,
       lastAnswer: undefined,
-      isBroken: false,
       isEnding: false,
     };
     this.#connections.set(socket, connection);
-    socket.once('close', () => {
-      this.#connections.delete(socket);
-      // Node closes the response that has the socket, and not those that wait behind it.
-      for (const request of connection.open) request.abandon();
-    });
+    socket.once('close', () => this.#connections.delete(socket));
   }
 
   /** A request's headers have arrived. False when it comes too late to be answered. */
@@ -72,7 +63,7 @@ export class Connections {
     if (connection !== undefined) connection.isEnding = true;
   }
 
-  /** A request's answer is finished. */
+  /** A request's answer is finished, or nobody is left to take it. */
   end(socket: Socket, request: OpenRequest): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -89,8 +80,8 @@ export class Connections {
   /** What arrives on the socket is not HTTP: no further request of it can be understood. */
   breakOff(socket: Socket, answer: Answer): void {
     const connection = this.#connections.get(socket);
-    if (connection === undefined || connection.isBroken) return;
-    connection.isBroken = true;
+    if (connection === undefined || connection.isEnding) return;
+    connection.isEnding = true;
     connection.lastAnswer = answer;
     this.#sayLast(socket, connection);
   }

@@ -81,12 +81,10 @@ export class Exchange implements OpenRequest {
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
-  #isDone = false;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
   #pending = 1;
   #deadline: NodeJS.Timeout | undefined;
   #errorId: string | undefined;
-  isReading = false;
 
   constructor(parts: ExchangeParts, arrival: Arrival) {
     this.#parts = parts;
@@ -95,10 +93,15 @@ export class Exchange implements OpenRequest {
     this.#isBodyUnread = hasBody(arrival.request.headers);
   }
 
+  get isReading(): boolean {
+    return !this.#isAnswered && !this.#arrival.request.complete;
+  }
+
   run(): void {
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
+    // It comes for each response, also for those that wait for their turn when the socket closes.
     this.#arrival.response.once('close', () => this.#end());
     try {
       const admitted = this.#admit();
@@ -110,13 +113,7 @@ export class Exchange implements OpenRequest {
     }
   }
 
-  abandon(): void {
-    this.#end();
-  }
-
   #end(): void {
-    if (this.#isDone) return;
-    this.#isDone = true;
     this.#isAnswered = true;
     clearTimeout(this.#deadline);
     this.#parts.connections.end(this.#socket, this);
@@ -162,9 +159,9 @@ export class Exchange implements OpenRequest {
     const { request, response, expectsContinue } = this.#arrival;
     const { bodyBytesMax } = this.#parts.settings;
     if (expectsContinue) response.writeContinue();
-    this.isReading = true;
     const read = await readBody(request, admitted.route.bodyKind, bodyBytesMax);
-    this.isReading = false;
+    // The connection was told that the body is late or broken; what came after that is too late.
+    if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large';
     try {
       this.#continueWith(admitted, read);
@@ -185,7 +182,6 @@ export class Exchange implements OpenRequest {
         this.#answer(this.#tooLarge());
         break;
       case 'aborted':
-        this.#arrival.response.destroy();
         break;
     }
   }

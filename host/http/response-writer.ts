@@ -71,7 +71,7 @@ export interface WriteOptions {
   readonly lingerMs: number;
 }
 
-/** Begins and ends the answer. With `HEAD` the content is left out and its length told. */
+/** Begins and ends the answer. Node leaves out the content where the request was `HEAD`. */
 export function writeAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -81,7 +81,7 @@ export function writeAnswer(
   const headers = flatHeaders(answer);
   if (options.closes) headers.push('connection', 'close');
   response.writeHead(answer.status, headers);
-  const body = request.method === 'HEAD' ? undefined : answer.body;
+  const { body } = answer;
   if (!options.closes || options.lingerMs === 0) {
     response.end(body);
     return;

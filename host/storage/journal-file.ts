@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../model/svc-error.ts';
-import { journalDamaged, reasonOf } from './sqlite-failure.ts';
+import { SQLITE_ERROR, journalDamaged, reasonOf, sqliteCode } from './sqlite-failure.ts';
 
 /** `svcj` in ASCII: this SQLite database is a journal. */
 const APPLICATION_ID = 0x7376636a;
@@ -51,6 +51,8 @@ const SCHEMA = `
 
 /** How long a connection waits for another one's lock, in ms. */
 const LOCK_WAIT_MS = 5_000;
+/** The writer touches a page of the index for each entity; without this many it reads them again. */
+const CACHE_KIB = 32 * 1024;
 
 const HEADER_BYTES = 100;
 const MAGIC = 'SQLite format 3\0';
@@ -136,9 +138,10 @@ export function openForWriting(path: string): DatabaseSync {
   });
   try {
     checkFormat(path, pragma(database, 'application_id'), pragma(database, 'user_version'));
-    database.exec('PRAGMA synchronous = FULL');
+    database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
     if (pragma(database, 'journal_mode') !== 'wal')
       throw journalDamaged(path, 'its write-ahead log is switched off');
+    checkTables(path, database);
     return database;
   } catch (error) {
     database.close();
@@ -149,6 +152,19 @@ export function openForWriting(path: string): DatabaseSync {
 /** A connection that sees what is on disk, and nothing before it is. Throws errors of SQLite. */
 export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+}
+
+function checkTables(path: string, database: DatabaseSync): void {
+  for (const columns of [
+    'eno, component, id FROM entity',
+    'pos, eno, seq, kind, time_ms, manifest, json, crc FROM journal',
+  ])
+    try {
+      database.prepare(`SELECT ${columns}`);
+    } catch (error) {
+      if (sqliteCode(error) !== SQLITE_ERROR) throw error;
+      throw journalDamaged(path, reasonOf(error), error);
+    }
 }
 
 function pragma(database: DatabaseSync, name: string): unknown {

@@ -2,6 +2,8 @@
 import { SvcError } from '../model/svc-error.ts';
 
 /** SQLite's primary result codes that are told apart here. */
+/** The statement does not fit the tables. */
+export const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_NOMEM = 7;
 const SQLITE_READONLY = 8;

@@ -3,34 +3,30 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { temporaryFolder } from '../support/host-process.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const launcher = join(import.meta.dirname, '..', '..', 'scripts', 'with-node.mjs');
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  mkdirSync(join(folder.path, 'scripts'));
-  cpSync(launcher, join(folder.path, 'scripts', 'with-node.mjs'));
+  mkdirSync(join(folder, 'scripts'));
+  cpSync(launcher, join(folder, 'scripts', 'with-node.mjs'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ workspaces: [], type: 'module' }));
+  writeFileSync(join(folder, 'package-lock.json'), '{}');
   writeFileSync(
-    join(folder.path, 'package.json'),
-    JSON.stringify({ workspaces: [], type: 'module' }),
-  );
-  writeFileSync(join(folder.path, 'package-lock.json'), '{}');
-  writeFileSync(
-    join(folder.path, 'program.ts'),
+    join(folder, 'program.ts'),
     'const n: number = 7; console.log(process.argv.slice(2).join(), n); process.exitCode = n;',
   );
   writeNpm(`require('node:fs').mkdirSync('node_modules/node/bin', { recursive: true });
     require('node:fs').symlinkSync(${JSON.stringify(process.execPath)}, 'node_modules/node/bin/node');`);
 });
-afterEach(() => folder.remove());
 
 /** An npm that notes each call and then does `install`. */
 function writeNpm(install: string): void {
   writeFileSync(
-    join(folder.path, 'npm.cjs'),
+    join(folder, 'npm.cjs'),
     `require('node:fs').appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
      require('node:fs').rmSync('node_modules', { recursive: true, force: true });
      require('node:fs').mkdirSync('node_modules');
@@ -40,15 +36,15 @@ function writeNpm(install: string): void {
 
 function launch(...args: string[]) {
   return spawnSync(process.execPath, ['scripts/with-node.mjs', 'program.ts', ...args], {
-    cwd: folder.path,
+    cwd: folder,
     encoding: 'utf8',
-    env: { ...process.env, npm_execpath: join(folder.path, 'npm.cjs') },
+    env: { ...process.env, npm_execpath: join(folder, 'npm.cjs') },
   });
 }
 
 const calls = () =>
-  existsSync(join(folder.path, 'calls'))
-    ? readFileSync(join(folder.path, 'calls'), 'utf8').trim().split('\n').length
+  existsSync(join(folder, 'calls'))
+    ? readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n').length
     : 0;
 
 test('the first run installs, then runs the file with its arguments and exits with its code', () => {
@@ -67,14 +63,14 @@ test('a second run installs nothing', () => {
 
 test('a changed lock file installs again', () => {
   launch();
-  writeFileSync(join(folder.path, 'package-lock.json'), '{"changed":true}');
+  writeFileSync(join(folder, 'package-lock.json'), '{"changed":true}');
   launch();
   expect(calls()).toBe(2);
 });
 
 test('removed packages are installed again', () => {
   launch();
-  rmSync(join(folder.path, 'node_modules'), { recursive: true });
+  rmSync(join(folder, 'node_modules'), { recursive: true });
   launch();
   expect(calls()).toBe(2);
 });

@@ -43,6 +43,8 @@ export class CounterGuest implements Guest {
   openCount = 0;
   /** Runs in the middle of the next fold, once. */
   duringFold: (() => void) | undefined = undefined;
+  /** What the opening of an entity fails with. */
+  openFailure: Error | undefined = undefined;
   #instance: Instance = { lost: false, size: 0 };
 
   constructor({ later = false, perInstance = 1 }: CounterOptions = {}) {
@@ -66,6 +68,7 @@ export class CounterGuest implements Guest {
     };
     this.entities = {
       open: (entity) => {
+        if (this.openFailure !== undefined) throw this.openFailure;
         if (this.#instance.lost || this.#instance.size >= perInstance)
           this.#instance = { lost: false, size: 0 };
         this.#instance.size++;

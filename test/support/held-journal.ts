@@ -13,7 +13,8 @@ interface HeldAppend {
 
 export class HeldJournal implements Journal {
   readonly #inner: Journal;
-  #queue: HeldAppend[] = [];
+  readonly #queue: HeldAppend[] = [];
+  #turn: Promise<void> = Promise.resolve();
   /** The next reads that fail with this. */
   readFailure: SvcError | undefined = undefined;
   held = false;
@@ -35,21 +36,23 @@ export class HeldJournal implements Journal {
     settled: (failure?: SvcError) => void,
   ): void {
     this.appendCount++;
-    if (!this.held && this.#queue.length === 0) this.#inner.append(entity, records, settled);
-    else this.#queue.push({ entity, records, settled, doomed: false });
+    this.#queue.push({ entity, records, settled, doomed: false });
+    if (!this.held) void this.letThrough();
   }
 
-  /** Stores the oldest append that is held back, and waits until it settled. */
-  async letThrough(): Promise<void> {
-    const append = this.#queue.shift();
-    if (append?.doomed === true) append.settled(diskFailure());
-    else if (append !== undefined)
-      await new Promise<void>((resolve) => {
-        this.#inner.append(append.entity, append.records, (failure) => {
-          append.settled(failure);
-          resolve();
+  /** Stores the oldest append, once those before it have settled, and waits until it has. */
+  letThrough(): Promise<void> {
+    return this.#inTurn(async () => {
+      const append = this.#queue.shift();
+      if (append?.doomed === true) append.settled(diskFailure());
+      else if (append !== undefined)
+        await new Promise<void>((resolve) => {
+          this.#inner.append(append.entity, append.records, (failure) => {
+            append.settled(failure);
+            resolve();
+          });
         });
-      });
+    });
   }
 
   async letAllThrough(): Promise<void> {
@@ -57,12 +60,20 @@ export class HeldJournal implements Journal {
     while (this.#queue.length > 0) await this.letThrough();
   }
 
-  /** Fails the oldest append that is held back, and with it the later ones of its entity. */
-  fail(): void {
-    const append = this.#queue.shift();
-    if (append === undefined) return;
-    for (const later of this.#queue) if (later.entity.id === append.entity.id) later.doomed = true;
-    append.settled(diskFailure());
+  /** Fails the oldest append in the same way, and with it the later ones of its entity. */
+  fail(): Promise<void> {
+    return this.#inTurn(() => {
+      const append = this.#queue.shift();
+      if (append === undefined) return;
+      for (const later of this.#queue)
+        if (later.entity.id === append.entity.id) later.doomed = true;
+      append.settled(diskFailure());
+    });
+  }
+
+  #inTurn(action: () => Promise<void> | void): Promise<void> {
+    this.#turn = this.#turn.then(action);
+    return this.#turn;
   }
 
   async read(

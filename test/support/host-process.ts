@@ -1,7 +1,5 @@
 // A real `svc run` process: started on a free port with a folder of its own, watched, and ended.
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const cli = join(import.meta.dirname, '..', '..', 'cli', 'bin', 'svc.js');
@@ -75,10 +73,4 @@ export class SvcProcess {
     this.child.kill(signal);
     return this.ended;
   }
-}
-
-/** A folder for one test file, removed by `remove`. */
-export function temporaryFolder(): { readonly path: string; readonly remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), 'svc-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -205,5 +205,8 @@ function asFault(error: unknown, trapCause: FaultCause, fuel: number | undefined
     return trapCause === 'memory'
       ? new GuestFault('memory', 'The module trapped after its memory could not grow.', cause)
       : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
+  // Thrown instead of calling an import that may wait, while no handler runs: in the start, in realloc.
+  if (error instanceof WebAssembly.SuspendError)
+    return new GuestFault('trap', 'The module called the host where it may not be called.', cause);
   return error;
 }

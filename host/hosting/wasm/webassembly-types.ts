@@ -29,6 +29,8 @@ declare global {
 
     class CompileError extends Error {}
     class RuntimeError extends Error {}
+    /** A suspending import was called where the stack cannot wait. */
+    class SuspendError extends Error {}
 
     /** Wraps an import that may answer with a promise: the guest's stack waits for it. */
     const Suspending: new (call: (...parameters: never[]) => unknown) => object;

@@ -230,6 +230,28 @@ describe('size', () => {
     },
   );
 
+  test.each([
+    ['413', 'POST /text', ''],
+    ['415', 'POST /json', 'expect: 100-continue\r\n'],
+  ])('a caller that sends all before it reads still gets the %s', async (status, line, expects) => {
+    const { port } = await startWitness({
+      bodyBytesMax: status === '415' ? 64 * 1024 * 1024 : 1000,
+      lingerTimeoutMs: 60_000,
+    });
+    const client = new RawClient(port);
+    client.socket.pause();
+    const length = 32 * 1024 * 1024;
+    client.send(
+      `${line} HTTP/1.1\r\nhost: t\r\ncontent-type: text/plain\r\n${expects}content-length: ${length}\r\n\r\n`,
+    );
+    await new Promise<void>((resolve, reject) => {
+      client.socket.write('x'.repeat(length), (error) => (error ? reject(error) : resolve()));
+    });
+    client.socket.resume();
+    expect(String((await client.answer()).status)).toBe(status);
+    expect(await client.rest()).toBe('');
+  });
+
   test('a caller that sends on without end is told, and cut after the linger time', async () => {
     const { port } = await startWitness({ bodyBytesMax: 1000, lingerTimeoutMs: 50 });
     const client = new RawClient(port).send(
@@ -272,7 +294,7 @@ describe('Expect: 100-continue', () => {
     ['/json', 3, 415],
     ['/text', 2 * 1024 * 1024, 413],
   ])('a body that is not wanted is not asked for (%s)', async (path, length, status) => {
-    const { port } = await startWitness();
+    const { port } = await startWitness({ lingerTimeoutMs: 60_000 });
     const client = new RawClient(port).send(expecting(path, length));
     const answer = await client.answer();
     expect([answer.status, answer.headers['connection']]).toEqual([status, 'close']);

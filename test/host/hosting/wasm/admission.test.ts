@@ -273,7 +273,7 @@ describe('whatever the bytes are', () => {
       return Math.floor((state / 2 ** 32) * below);
     };
     let refused = 0;
-    for (let round = 0; round < 600; round++) {
+    for (let round = 0; round < 400; round++) {
       const bytes = Buffer.from(plain);
       for (let flips = random(3); flips >= 0; flips--)
         bytes[random(undescribed.length)]! ^= 1 << random(8);
@@ -305,6 +305,6 @@ function alteredWat(from: string | RegExp, to: string): string {
 
 function expectReport(bytes: Uint8Array): ModuleReport['refusal'] {
   const { refusal } = inspectModule(bytes);
-  if (refusal !== undefined) expect(refusal.code).toMatch(/^SVC_MODULE_/);
+  expect(refusal?.code ?? 'SVC_MODULE_').toMatch(/^SVC_MODULE_/);
   return refusal;
 }

@@ -1,0 +1,196 @@
+// Random commands, queries, deletions, faults, held and failing writes and reads over a few entities
+// of which not all fit into memory, compared with what the journal has stored. A failing run names
+// its seed: put it into SEEDS to see it again.
+import { expect, test } from 'vitest';
+import type { Journal } from '../../../host/engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
+import type { SvcError } from '../../../host/model/svc-error.ts';
+import { MemoryJournal } from '../../../host/storage/memory-journal.ts';
+import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
+import { HeldJournal, diskFailure } from '../../support/held-journal.ts';
+import { Random } from '../../support/random.ts';
+
+const SEEDS = [1, 2, 3, 4, Math.floor(Math.random() * 2 ** 32)];
+const STEPS = 2_500;
+const IDS = ['a', 'b', 'c', 'd', 'e'];
+const LIVE_MAX = 3;
+
+/** Knows what is stored without asking. */
+class WatchedJournal implements Journal {
+  readonly stored = new Map<string, JournalRecord[]>(IDS.map((id) => [id, []]));
+  readonly #inner = new MemoryJournal();
+
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: (failure?: SvcError) => void,
+  ): void {
+    this.#inner.append(entity, records, (failure) => {
+      if (failure === undefined) this.stored.get(entity.id)!.push(...records);
+      settled(failure);
+    });
+  }
+
+  read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {
+    return this.#inner.read(entity, afterSeq, limit);
+  }
+
+  lastDeletion(entity: EntityRef): Promise<number> {
+    return this.#inner.lastDeletion(entity);
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close();
+  }
+}
+
+/** The numbers of the life that is present after these records. */
+function lifeOf(records: readonly JournalRecord[]): number[] {
+  const life: number[] = [];
+  for (const record of records)
+    if (record.kind === 'deleted') life.length = 0;
+    else life.push((JSON.parse(record.event.json) as { by: number }).by);
+  return life;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+class Run {
+  readonly watched = new WatchedJournal();
+  readonly #journal = new HeldJournal(this.watched);
+  readonly random: Random;
+  readonly it: EngineUnderTest;
+  readonly #answers: Promise<void>[] = [];
+  readonly acknowledged = new Set<number>();
+  readonly problems: string[] = [];
+  /** How often what came out. */
+  readonly seen = new Map<string, number>();
+  #lastNumber = 0;
+
+  constructor(seed: number, later: boolean) {
+    this.random = new Random(seed);
+    this.it = new EngineUnderTest({
+      later,
+      perInstance: 2,
+      journal: this.#journal,
+      limits: { liveEntitiesMax: LIVE_MAX, callsPerEntityMax: 20 },
+    });
+  }
+
+  async whole(): Promise<void> {
+    for (let step = 0; step < STEPS; step++) {
+      this.#step();
+      if (this.random.chance(25)) await Promise.resolve();
+      if (this.random.chance(15)) await turns();
+    }
+    this.#journal.readFailure = undefined;
+    await this.#journal.letAllThrough();
+    await Promise.all(this.#answers);
+  }
+
+  #step(): void {
+    const id = this.random.pick(IDS);
+    const action = this.random.below(100);
+    if (action < 40) this.#command(id, 'add');
+    else if (action < 60) this.#query(id);
+    else if (action < 66) this.#command(id, 'remove');
+    else if (action < 72) this.#failing(id, 'take', 'refused CONFLICT');
+    else if (action < 74) this.#failing(id, 'fault', 'failed trap');
+    else if (action < 76) this.#failing(id, 'poison', 'failed trap');
+    else if (action < 78) this.#failing(id, 'unreadable', 'failed value');
+    else if (action < 83) this.#journal.held = true;
+    else if (action < 86) this.#answers.push(this.#journal.letAllThrough());
+    else if (action < 93) this.#answers.push(this.#journal.letThrough());
+    else if (action < 97) this.#answers.push(this.#journal.fail());
+    else this.#journal.readFailure = this.random.chance(30) ? diskFailure() : undefined;
+  }
+
+  /** Its events are stored when it is acknowledged, and only then; its reply is the state's. */
+  #command(id: string, name: 'add' | 'remove'): void {
+    const number = ++this.#lastNumber;
+    this.#answer(id, name, number, (outcome) => {
+      if (typeof outcome !== 'number') return this.#isFailure(outcome);
+      this.#count('reply');
+      this.acknowledged.add(number);
+      const stored = this.watched.stored.get(id)!;
+      const at = stored.findIndex((record) => lifeOf([record])[0] === number);
+      if (at < 0) return false;
+      // `remove` answers the total before its event.
+      return outcome === sum(lifeOf(stored.slice(0, name === 'add' ? at + 1 : at)));
+    });
+  }
+
+  /** It saw a state that is on disk, and none from before it was asked. */
+  #query(id: string): void {
+    const stored = this.watched.stored.get(id)!;
+    const least = stored.length;
+    this.#answer(id, 'history', null, (outcome) => {
+      if (!Array.isArray(outcome)) return this.#isFailure(outcome);
+      this.#count('query');
+      for (let length = least; length <= stored.length; length++)
+        if (JSON.stringify(lifeOf(stored.slice(0, length))) === JSON.stringify(outcome))
+          return true;
+      return false;
+    });
+  }
+
+  #failing(id: string, name: string, expected: string): void {
+    this.#answer(id, name, 1e15, (outcome) => {
+      if (outcome !== expected) return this.#isFailure(outcome);
+      this.#count(expected.split(' ')[1]!);
+      return true;
+    });
+  }
+
+  #answer(id: string, name: string, input: unknown, isRight: (outcome: unknown) => boolean): void {
+    const answer = this.it.outcome(id, name, input).then((outcome) => {
+      if (!isRight(outcome))
+        this.problems.push(`${id} ${name} ${String(input)}: ${JSON.stringify(outcome)}`);
+    });
+    this.#answers.push(answer);
+  }
+
+  /** One that has nothing to do with what was asked. */
+  #isFailure(outcome: unknown): boolean {
+    const code = String(outcome).replace('failed ', '');
+    this.#count(code);
+    return ['trap', 'SVC_JOURNAL_UNAVAILABLE', 'SVC_OVERLOADED'].includes(code);
+  }
+
+  #count(what: string): void {
+    this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
+  }
+}
+
+test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later }))))(
+  'whatever happens, what is acknowledged is what is stored: seed $seed, answers later: $later',
+  async ({ seed, later }) => {
+    const run = new Run(seed, later);
+    await run.whole();
+    expect(run.problems).toEqual([]);
+    expect(run.it.guest.violations).toEqual([]);
+    for (const [id, stored] of run.watched.stored) {
+      expect(await run.it.outcome(id, 'history')).toEqual(lifeOf(stored));
+      expect(stored.map((record) => record.seq)).toEqual(stored.map((_, index) => index + 1));
+    }
+    const stored = [...run.watched.stored.values()].flat().flatMap((record) => lifeOf([record]));
+    expect(new Set(stored)).toEqual(run.acknowledged);
+    expect(stored).toHaveLength(run.acknowledged.size);
+    await run.it.engine.close();
+    expect(run.it.guest.openCount).toBe(0);
+    // Else the run has shown nothing.
+    const often = [...run.seen].filter(([, count]) => count > 5).map(([what]) => what);
+    expect(often).toEqual(
+      expect.arrayContaining([
+        'CONFLICT',
+        'SVC_JOURNAL_UNAVAILABLE',
+        'query',
+        'reply',
+        'trap',
+        'value',
+      ]),
+    );
+  },
+);

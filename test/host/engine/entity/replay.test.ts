@@ -1,0 +1,97 @@
+import { describe, expect, test } from 'vitest';
+import type { SvcError } from '../../../../host/model/svc-error.ts';
+import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
+import { EngineUnderTest } from '../../../support/engine-under-test.ts';
+import { type HeldJournal, diskFailure } from '../../../support/held-journal.ts';
+
+async function filled(count: number): Promise<HeldJournal> {
+  const it = new EngineUnderTest();
+  await it.outcome('a', 'effect', { events: Array.from({ length: count }, (_, n) => added(n)) });
+  return it.journal;
+}
+
+describe('the history', () => {
+  test('is folded in pages, and the last page may be full', async () => {
+    const journal = await filled(2_000);
+    const it = new EngineUnderTest({ journal });
+    journal.reads.length = 0;
+    expect(await it.outcome('a', 'history')).toHaveLength(2_000);
+    expect(it.guest.folds).toEqual([1_000, 1_000]);
+    expect(journal.reads).toEqual([`${COUNTER}/a>0`, `${COUNTER}/a>1000`, `${COUNTER}/a>2000`]);
+  });
+
+  test('with an event that the module cannot read names component, id and number', async () => {
+    const journal = await filled(1_500);
+    const unknown = { manifest: COUNTER_EVENT, json: '{"type":"Unk\\u001bnown"}' };
+    await new Promise((resolve) => {
+      journal.append(
+        { component: COUNTER, id: 'a' },
+        [{ kind: 'event', seq: 1_501, timeMs: 0, event: unknown }],
+        resolve,
+      );
+    });
+    for (const later of [false, true]) {
+      const it = new EngineUnderTest({ journal, later });
+      const failure = await it.call('a', 'total').catch((error: unknown) => error as SvcError);
+      expect(failure).toMatchObject({ code: 'SVC_EVENT_UNREADABLE' });
+      expect((failure as SvcError).message).toContain(
+        `event 1501 of entity 'a' of component '${COUNTER}': 'unknown type Unk\\u{1b}nown'`,
+      );
+      expect(it.faults.map(({ handler }) => handler)).toEqual([undefined]);
+      expect(it.guest.openCount).toBe(0);
+      expect(await it.outcome('b', 'add', 1)).toEqual(expect.any(Number));
+    }
+  });
+
+  test.each([
+    ['a hole', [1, 3]],
+    ['a double', [1, 1]],
+    ['a wrong beginning', [2, 3]],
+  ])('with %s in its numbers is SVC_JOURNAL_CORRUPT', async (_, seqs) => {
+    const it = new EngineUnderTest();
+    it.journal.read = async () =>
+      seqs.map((seq) => ({ kind: 'event', seq, timeMs: 0, event: added(1) }) as const);
+    const failure = await it.call('a', 'add', 1).catch((error: unknown) => error as SvcError);
+    expect(failure).toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
+    expect((failure as SvcError).message).toContain(`entity 'a' of component '${COUNTER}'`);
+    expect(it.journal.appendCount).toBe(0);
+    expect(it.guest.openCount).toBe(0);
+  });
+
+  test('that cannot be read fails the calls that wait for it, and is tried anew by the next', async () => {
+    const it = new EngineUnderTest();
+    it.journal.readFailure = diskFailure();
+    const waiting = [it.outcome('a', 'add', 1), it.outcome('a', 'total')];
+    expect(await Promise.all(waiting)).toEqual([
+      'failed SVC_JOURNAL_UNAVAILABLE',
+      'failed SVC_JOURNAL_UNAVAILABLE',
+    ]);
+    it.journal.readFailure = undefined;
+    expect(await it.outcome('a', 'add', 1)).toBe(1);
+  });
+
+  test('that traps fails the calls that wait for it, all of them at once', async () => {
+    const journal = await filled(3);
+    const poison = { manifest: COUNTER_EVENT, json: '{"type":"Poison"}' };
+    await new Promise((resolve) => {
+      journal.append(
+        { component: COUNTER, id: 'a' },
+        [{ kind: 'event', seq: 4, timeMs: 0, event: poison }],
+        resolve,
+      );
+    });
+    const it = new EngineUnderTest({ journal });
+    const outcomes = ['add', 'total', 'noop'].map((name) => it.outcome('a', name, 1));
+    expect(await Promise.all(outcomes)).toEqual(['failed trap', 'failed trap', 'failed trap']);
+    expect(it.guest.folds).toEqual([4]);
+    expect(it.guest.openCount).toBe(0);
+  });
+});
+
+test('a guest that cannot open an entity fails the call, and the next one tries again', async () => {
+  const it = new EngineUnderTest();
+  it.guest.openFailure = new Error('no instance');
+  expect(await it.outcome('a', 'add', 1)).toBe('failed Error: no instance');
+  it.guest.openFailure = undefined;
+  expect(await it.outcome('a', 'add', 1)).toBe(1);
+});

@@ -1,0 +1,86 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { type AppendGate, GroupCommit } from '../../../host/storage/group-commit.ts';
+import { createJournalFile, openForWriting } from '../../../host/storage/journal-file.ts';
+import type { Append } from '../../../host/storage/journal-message.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const open: AppendGate = { refusalOf: () => undefined, failed: () => undefined };
+
+function appendOf(id: string, firstSeq: number, json = '{}'): Append {
+  return { seenCount: 0, component: 'Cart', id, firstSeq, fields: [1, 'E', json] };
+}
+
+function journal(): { database: DatabaseSync; store: (...appends: Append[]) => unknown[] } {
+  const path = join(temporaryFolder(), 'journal.sqlite');
+  createJournalFile(path);
+  const database = openForWriting(path);
+  onTestFinished(() => database.close());
+  const commit = new GroupCommit(database, path);
+  return {
+    database,
+    store: (...appends) =>
+      commit
+        .store(appends.map((append) => ({ append, gate: open })))
+        .map((failure) => failure?.code),
+  };
+}
+
+function rows(database: DatabaseSync): unknown[] {
+  return database
+    .prepare('SELECT pos, id, seq FROM journal JOIN entity USING (eno) ORDER BY pos')
+    .all()
+    .map(({ pos, id, seq }) => `${String(pos)} ${String(id)} ${String(seq)}`);
+}
+
+test('a full disk fails the whole transaction, and there is room again for the next', () => {
+  const { database, store } = journal();
+  const pages = database.prepare('PRAGMA page_count').get()?.['page_count'] as number;
+  expect(store(appendOf('a', 1))).toEqual([undefined]);
+  database.exec(`PRAGMA max_page_count = ${pages + 2}`);
+  const large = 'x'.repeat(50_000);
+  expect(store(appendOf('b', 1), appendOf('a', 2, large), appendOf('c', 1))).toEqual([
+    'SVC_JOURNAL_UNAVAILABLE',
+    'SVC_JOURNAL_UNAVAILABLE',
+    'SVC_JOURNAL_UNAVAILABLE',
+  ]);
+  expect(rows(database)).toEqual(['1 a 1']);
+  database.exec('PRAGMA max_page_count = 1000000');
+  expect(store(appendOf('b', 1), appendOf('a', 2, large), appendOf('c', 1))).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  expect(rows(database)).toEqual(['1 a 1', '2 b 1', '3 a 2', '4 c 1']);
+});
+
+test('a conflict that only the database knows of fails its append alone', () => {
+  const { database, store } = journal();
+  expect(store(appendOf('a', 1), appendOf('b', 1))).toEqual([undefined, undefined]);
+  // Behind the back of the only writer: what a second one would do.
+  database.exec(
+    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0 FROM entity WHERE id = 'a'`,
+  );
+  expect(store(appendOf('b', 2), appendOf('a', 2), appendOf('c', 1))).toEqual([
+    undefined,
+    'SVC_JOURNAL_UNAVAILABLE',
+    undefined,
+  ]);
+});
+
+test('an append that SQLite does not take fails alone', () => {
+  const { database, store } = journal();
+  const bad: Append = { ...appendOf('bad', 1), fields: [1.5, 'E', '{}'] };
+  expect(store(appendOf('a', 1), bad, appendOf('b', 1))).toEqual([
+    undefined,
+    'SVC_JOURNAL_UNAVAILABLE',
+    undefined,
+  ]);
+  expect(rows(database)).toEqual(['1 a 1', '2 b 1']);
+});
+
+test('an empty group is stored', () => {
+  const { store } = journal();
+  expect(store()).toEqual([]);
+});

@@ -1,0 +1,187 @@
+// What every journal keeps of `host/engine/needs/journal.ts`.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Journal } from '../../host/engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { SvcError } from '../../host/model/svc-error.ts';
+
+/** A journal for one test. */
+export interface JournalUnderTest {
+  readonly journal: Journal;
+  /** Ends what the test used, whatever state it is in. */
+  discard(): Promise<void>;
+}
+
+export function recordOf(seq: number, json = `{"type":"E","n":${seq}}`): JournalRecord {
+  return { kind: 'event', seq, timeMs: 1_700_000_000_000 + seq, event: { manifest: 'E', json } };
+}
+
+export function deletionAt(seq: number): JournalRecord {
+  return { kind: 'deleted', seq, timeMs: 1_700_000_000_000 + seq };
+}
+
+/** Settles as the append does, as a value. */
+export function append(
+  journal: Journal,
+  entity: EntityRef,
+  ...records: readonly JournalRecord[]
+): Promise<SvcError | undefined> {
+  return new Promise((resolve) => {
+    journal.append(entity, records, resolve);
+  });
+}
+
+export function journalSuite(place: string, open: () => Promise<JournalUnderTest>): void {
+  describe(`the journal kept ${place}`, () => {
+    const one: EntityRef = { component: 'Cart', id: 'one' };
+    const two: EntityRef = { component: 'Cart', id: 'two' };
+    let underTest: JournalUnderTest;
+    let journal: Journal;
+
+    beforeEach(async () => {
+      underTest = await open();
+      ({ journal } = underTest);
+    });
+    afterEach(async () => {
+      await underTest.discard();
+    });
+
+    test('what was appended is read back in order, from where one asks and no more', async () => {
+      const records = Array.from({ length: 25 }, (_, index) => recordOf(index + 1));
+      for (const record of records) expect(await append(journal, one, record)).toBeUndefined();
+      expect(await journal.read(one, 0, 1_000)).toEqual(records);
+      expect(await journal.read(one, 7, 10)).toEqual(records.slice(7, 17));
+      expect(await journal.read(one, 20, 10)).toEqual(records.slice(20));
+      expect(await journal.read(one, 25, 10)).toEqual([]);
+    });
+
+    test('an entity without records has none, and was never deleted', async () => {
+      expect(await journal.read(one, 0, 10)).toEqual([]);
+      expect(await journal.lastDeletion(one)).toBe(0);
+    });
+
+    test('an append settles after the call has returned, and can be read then', async () => {
+      let settled = false;
+      const stored = new Promise<readonly JournalRecord[]>((resolve) => {
+        journal.append(one, [recordOf(1)], () => {
+          settled = true;
+          resolve(journal.read(one, 0, 10));
+        });
+      });
+      expect(settled).toBe(false);
+      expect(await stored).toEqual([recordOf(1)]);
+    });
+
+    test('appends settle once each, in the order in which they were queued', async () => {
+      const settled: string[] = [];
+      const all = Array.from({ length: 200 }, (_, index) => {
+        const entity = index % 2 === 0 ? one : two;
+        const seq = Math.floor(index / 2) + 1;
+        return new Promise<void>((resolve) => {
+          journal.append(entity, [recordOf(seq)], (failure) => {
+            settled.push(`${entity.id} ${seq} ${failure?.code ?? 'stored'}`);
+            resolve();
+          });
+        });
+      });
+      await Promise.all(all);
+      await append(journal, one, recordOf(101));
+      expect(settled).toEqual(
+        Array.from(
+          { length: 200 },
+          (_, index) => `${index % 2 === 0 ? 'one' : 'two'} ${Math.floor(index / 2) + 1} stored`,
+        ),
+      );
+    });
+
+    test('the records of one append are stored together', async () => {
+      const records = [recordOf(1), recordOf(2), deletionAt(3)];
+      expect(await append(journal, one, ...records)).toBeUndefined();
+      expect(await journal.read(one, 0, 10)).toEqual(records);
+    });
+
+    test('a number that is taken or leaves a hole fails its append alone', async () => {
+      await append(journal, one, recordOf(1));
+      const outcomes = await Promise.all([
+        append(journal, { component: 'Cart', id: 'before' }, recordOf(1)),
+        append(journal, one, recordOf(1, '"again"'), recordOf(2, '"again"')),
+        append(journal, two, recordOf(2), recordOf(3)),
+        append(journal, { component: 'Cart', id: 'after' }, recordOf(1)),
+      ]);
+      expect(outcomes.map((failure) => failure?.code)).toEqual([
+        undefined,
+        'SVC_JOURNAL_UNAVAILABLE',
+        'SVC_JOURNAL_UNAVAILABLE',
+        undefined,
+      ]);
+      expect(await journal.read(one, 0, 10)).toEqual([recordOf(1)]);
+      expect(await journal.read(two, 0, 10)).toEqual([]);
+    });
+
+    test('what was queued behind a failed append of its entity fails, even where its number fits', async () => {
+      await append(journal, one, recordOf(1));
+      const outcomes = await Promise.all([
+        append(journal, one, recordOf(1, '"conflict"')),
+        append(journal, one, recordOf(2, '"on a state that never was"')),
+        append(journal, two, recordOf(1)),
+      ]);
+      expect(outcomes.map((failure) => failure?.code)).toEqual([
+        'SVC_JOURNAL_UNAVAILABLE',
+        'SVC_JOURNAL_UNAVAILABLE',
+        undefined,
+      ]);
+      expect(await append(journal, one, recordOf(2))).toBeUndefined();
+      expect(await journal.read(one, 0, 10)).toEqual([recordOf(1), recordOf(2)]);
+    });
+
+    test('an append from within the callback of a failed one is a new one', async () => {
+      await append(journal, one, recordOf(1));
+      const retried = new Promise((resolve) => {
+        journal.append(one, [recordOf(1)], () => journal.append(one, [recordOf(2)], resolve));
+      });
+      expect(await retried).toBeUndefined();
+    });
+
+    test('the last of several deletions is the one that is told', async () => {
+      await append(journal, one, recordOf(1), deletionAt(2));
+      expect(await journal.lastDeletion(one)).toBe(2);
+      await append(journal, one, recordOf(3));
+      await append(journal, one, deletionAt(4));
+      await append(journal, one, recordOf(5));
+      expect(await journal.lastDeletion(one)).toBe(4);
+      expect(await journal.lastDeletion(two)).toBe(0);
+      expect(await journal.read(one, 4, 10)).toEqual([recordOf(5)]);
+    });
+
+    test('entities of the same id in different components are different entities', async () => {
+      await append(journal, one, recordOf(1, '"cart"'));
+      await append(journal, { component: 'Order', id: 'one' }, recordOf(1, '"order"'));
+      expect(await journal.read(one, 0, 10)).toEqual([recordOf(1, '"cart"')]);
+    });
+
+    test.each([
+      ['an empty object', '{}'],
+      ['quotes and backslashes', String.raw`{"a":"\"\\'; DROP TABLE journal; --"}`],
+      ['all planes', '"ä€😀\u2028\u{10ffff}\u007f"'],
+      ['a megabyte', `"${'€x'.repeat(262_144)}"`],
+    ])('a text comes back as it was: %s', async (_, json) => {
+      const entity = { component: 'Cart', id: '😀 / % ä' };
+      expect(await append(journal, entity, recordOf(1, json))).toBeUndefined();
+      expect(await journal.read(entity, 0, 10)).toEqual([recordOf(1, json)]);
+    });
+
+    test('close waits for what is queued; afterwards nothing is taken any more', async () => {
+      const queued = Array.from({ length: 50 }, (_, index) =>
+        append(journal, one, recordOf(index + 1)),
+      );
+      await journal.close();
+      expect(await Promise.all(queued)).toEqual(Array.from({ length: 50 }));
+      expect((await append(journal, one, recordOf(51)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+      await expect(journal.read(one, 0, 10)).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_UNAVAILABLE',
+      });
+      await expect(journal.lastDeletion(one)).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_UNAVAILABLE',
+      });
+    });
+  });
+}

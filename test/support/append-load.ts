@@ -1,0 +1,27 @@
+// A process that appends to the journal in the folder it is given, as fast as it goes, and writes a
+// line for each append that was acknowledged, until it is killed.
+// Usage: node append-load.ts FOLDER ENTITIES
+import { writeSync } from 'node:fs';
+import { attachJournal } from '../../host/storage/attached-journal.ts';
+import { openSqliteJournal } from '../../host/storage/sqlite-journal.ts';
+
+const [folder, entities] = [process.argv[2]!, Number(process.argv[3])];
+const opened = await openSqliteJournal(folder);
+const journal = attachJournal(opened.connect(), opened.dir);
+
+async function load(id: string): Promise<void> {
+  const entity = { component: 'Load', id };
+  const stored = await journal.read(entity, 0, Number.MAX_SAFE_INTEGER);
+  for (let seq = stored.length + 1; ; seq++) {
+    await new Promise<void>((resolve) => {
+      const event = { manifest: 'E', json: `{"type":"E","n":${seq}}` };
+      journal.append(entity, [{ kind: 'event', seq, timeMs: seq, event }], (failure) => {
+        if (failure !== undefined) throw failure;
+        resolve();
+      });
+    });
+    writeSync(1, `${id} ${seq}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: entities }, (_, index) => load(`entity-${index}`)));

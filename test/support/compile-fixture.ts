@@ -1,0 +1,68 @@
+// Compiles a guest under fixtures/ once: what it gave is kept in build/ under a hash of everything
+// that it depends on (its sources, the SDK, the compiler, the contract).
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildComponent } from '../../guest-sdk/compiler/index.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const CACHE = join(ROOT, 'build', 'fixtures');
+const INPUTS = ['guest-sdk', 'contract', 'wit', 'package-lock.json'];
+
+/** The component of `fixtures/<name>/assembly/index.ts`. */
+export async function compileFixture(name: string): Promise<Uint8Array> {
+  return readFile(await built(name, 'component'));
+}
+
+/** The core module inside of the component. */
+export async function compileFixtureCore(name: string): Promise<Uint8Array> {
+  return readFile(await built(name, 'core'));
+}
+
+async function built(name: string, kind: 'component' | 'core'): Promise<string> {
+  const folder = join('fixtures', name, 'assembly');
+  const hash = await hashOf([folder, ...INPUTS]);
+  const file = (which: string): string => join(CACHE, `${name}-${hash}.${which}.wasm`);
+  const wanted = file(kind);
+  if (await exists(wanted)) return wanted;
+  const { component, core } = await buildComponent({ entryFile: join(ROOT, folder, 'index.ts') });
+  await mkdir(CACHE, { recursive: true });
+  await writeWhole(file('component'), component);
+  await writeWhole(file('core'), core);
+  return wanted;
+}
+
+async function exists(file: string): Promise<boolean> {
+  return readFile(file).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Two test files may compile the same fixture: whoever reads the name reads a whole file. */
+async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  const partial = `${file}.${process.pid}`;
+  await writeFile(partial, bytes);
+  await rename(partial, file);
+}
+
+async function hashOf(inputs: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const input of inputs)
+    for (const file of await filesUnder(join(ROOT, input)))
+      hash
+        .update(`${relative(ROOT, file)}\0`)
+        .update(await readFile(file))
+        .update('\0');
+  return hash.digest('hex').slice(0, 20);
+}
+
+async function filesUnder(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => undefined);
+  if (entries === undefined) return [path];
+  const files: string[] = [];
+  for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)))
+    if (entry.name !== 'node_modules') files.push(...(await filesUnder(join(path, entry.name))));
+  return files;
+}

@@ -1,0 +1,78 @@
+// An engine with a counter guest, a journal that can be held and a clock that can be set.
+import { type EntityEngine, createEngine } from '../../host/engine/entity-engine.ts';
+import type { EngineLimits } from '../../host/engine/engine-limits.ts';
+import type { Metadata, Refusal, Reply } from '../../host/model/call.ts';
+import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { COUNTER, CounterGuest, type CounterOptions } from './counter-guest.ts';
+import { HeldJournal } from './held-journal.ts';
+
+export interface Logged {
+  readonly entity: EntityRef;
+  readonly handler: string | undefined;
+  readonly fault: unknown;
+}
+
+export class EngineUnderTest {
+  readonly guest: CounterGuest;
+  readonly journal: HeldJournal;
+  readonly engine: EntityEngine;
+  readonly faults: Logged[] = [];
+  nowMs = 1_700_000_000_000;
+  seed = 0n;
+
+  constructor(
+    options: CounterOptions & {
+      readonly limits?: Partial<EngineLimits>;
+      /** One that has history, from an engine before. */
+      readonly journal?: HeldJournal;
+    } = {},
+  ) {
+    this.guest = new CounterGuest(options);
+    this.journal = options.journal ?? new HeldJournal(new MemoryJournal());
+    this.engine = createEngine({
+      guest: this.guest,
+      journal: this.journal,
+      clock: { nowMs: () => this.nowMs },
+      chance: { seed: () => ++this.seed },
+      faultLog: (entity, handler, fault) => this.faults.push({ entity, handler, fault }),
+      ...(options.limits === undefined ? {} : { limits: options.limits }),
+    });
+  }
+
+  /** The call as the engine answers it; what it throws is a rejection. */
+  async call(
+    id: string,
+    name: string,
+    input: unknown = null,
+    metadata: Metadata = [],
+  ): Promise<Reply | Refusal> {
+    return this.engine.call({ component: COUNTER, id }, name, JSON.stringify(input), metadata);
+  }
+
+  /** The value of the reply, `refused CODE`, or `failed CODE`. */
+  async outcome(id: string, name: string, input: unknown = null): Promise<unknown> {
+    try {
+      const outcome = await this.call(id, name, input);
+      return outcome.kind === 'reply' ? JSON.parse(outcome.json) : `refused ${outcome.code}`;
+    } catch (error) {
+      return `failed ${failureOf(error)}`;
+    }
+  }
+
+  records(id: string): Promise<readonly JournalRecord[]> {
+    return this.journal.read({ component: COUNTER, id }, 0, 1_000_000);
+  }
+}
+
+/** The code of an SvcError, the cause of a GuestFault. */
+export function failureOf(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  if (error instanceof Error && 'faultCause' in error) return String(error.faultCause);
+  return String(error);
+}
+
+/** Lets everything happen that waits for nothing but its turn. */
+export async function turns(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
