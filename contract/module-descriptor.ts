@@ -2,7 +2,7 @@
 // It comes from the module and is as untrusted as the rest of it: parse it with
 // `parseModuleDescriptor`, which refuses whatever this schema does not know.
 import { Type, type Static } from 'typebox';
-import { Check, Errors } from 'typebox/value';
+import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import { typeSchemaShapes } from './type-schema.ts';
 
 /** The custom section of the component that holds the descriptor. */
@@ -33,6 +33,7 @@ const shapes = {
           Type.Array(
             Type.String({
               pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$',
+              maxLength: 127,
             }),
             { minItems: 1, maxItems: 100 },
           ),
@@ -141,7 +142,7 @@ export type DescriptorResult =
   | { readonly ok: true; readonly descriptor: ModuleDescriptor }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the text of the custom section. Every problem is named with its place; at most ten are. */
+/** Reads the text of the custom section. A problem is named with its place; at most ten are. */
 export function parseModuleDescriptor(text: string): DescriptorResult {
   let value: unknown;
   try {
@@ -151,15 +152,15 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
   }
   if (depthOf(value) > DESCRIPTOR_DEPTH_MAX)
     return { ok: false, problems: [`it nests deeper than ${DESCRIPTOR_DEPTH_MAX} levels`] };
-  if (Check(ModuleDescriptor, value)) {
-    const problems = consistencyProblems(value);
-    return problems.length === 0 ? { ok: true, descriptor: value } : { ok: false, problems };
-  }
-  const problems = Errors(ModuleDescriptor, value)
-    .slice(0, 10)
-    .map((error) => `${error.instancePath || '/'}: ${error.message}`);
-  return { ok: false, problems };
+  const problem = (check ??= compileSchema(ModuleDescriptor))(value);
+  if (problem !== undefined) return { ok: false, problems: [problem] };
+  const descriptor = value as ModuleDescriptor;
+  const problems = consistencyProblems(descriptor);
+  return problems.length === 0 ? { ok: true, descriptor } : { ok: false, problems };
 }
+
+/** Made at the first use: most programs that import this never check a descriptor. */
+let check: SchemaCheck | undefined;
 
 /** What a schema cannot say: names that must be unique, references and templates that must fit. */
 function consistencyProblems(descriptor: ModuleDescriptor): string[] {

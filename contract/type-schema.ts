@@ -3,10 +3,9 @@
 // reaches out: no patterns, no foreign references, no conditions.
 import { Type, type Static } from 'typebox';
 
-/** Names in a descriptor: printable ASCII without quotes, backslash, angle brackets or backtick. */
-export const SAFE_NAME = '^[A-Za-z0-9_$.:@/<>, \\[\\]|-]{1,200}$';
-
 const closed = { additionalProperties: false } as const;
+/** Of an object: any text of at most 200 characters without control characters. */
+const FieldName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$' });
 const Description = Type.Optional(Type.String({ maxLength: 2000 }));
 
 const shapes = {
@@ -65,7 +64,7 @@ const shapes = {
   Record: Type.Object(
     {
       type: Type.Literal('object'),
-      properties: Type.Record(Type.String({ maxLength: 200 }), Type.Ref('Property')),
+      properties: Type.Record(FieldName, Type.Ref('Property')),
       required: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1000 }),
       description: Description,
     },

@@ -16,7 +16,7 @@ export interface Address {
 }
 
 export type FromShard =
-  /** The module passed admission; nothing of it has run, and nothing on disk was touched. */
+  /** The module passed admission and started under its start-up limits; nothing on disk was touched. */
   | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
   | { readonly kind: 'listening'; readonly address: Address }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }

@@ -65,7 +65,7 @@ function readReference<T>(reader: JsonReader): T {
     return list;
   } else if (idof<T>() == idof<Date>()) {
     return changetype<T>(readDate(reader));
-  } else if (isDefined(changetype<T>(0).__svc_readCase)) {
+  } else if (isDefined(changetype<T>(0).__svc_readCase) && !isDefined(changetype<T>(0).__svc_isCase)) {
     return changetype<T>(0).__svc_readCase(reader);
   } else if (isDefined(changetype<T>(0).__svc_decode)) {
     const value = blank<T>();

@@ -36,8 +36,8 @@ export function dataMembers(data: DataClass): string {
 abstract __svc_encode(w: __svc_JsonWriter): void;
 abstract __svc_decode(r: __svc_JsonReader): void;
 ${readCase(data)}`;
-  const inherited = data.kind === 'case' ? '' : manifest;
-  return `${inherited}
+  const own = data.kind === 'case' ? '__svc_isCase(): void {}' : manifest;
+  return `${own}
 ${encode(data)}
 ${decode(data)}`;
 }

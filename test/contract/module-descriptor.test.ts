@@ -89,6 +89,10 @@ describe('a module descriptor', () => {
       (d) => (d.types['State'] = { $ref: '#/types/constructor' }),
     ],
     ['a condition', (d) => (d.types['State'] = { if: text, then: text })],
+    [
+      'a field whose name holds a line break',
+      (d) => (d.types['State'] = { type: 'object', properties: { 'a\nb': text }, required: [] }),
+    ],
     ['a protocol that is no version', (d) => (d.protocol = 'latest')],
   ];
   test.each(attacks)('with %s is refused', (_name, change) => {

@@ -12,7 +12,9 @@ export interface WasmLimits {
   readonly startFuel: number;
   /** Fuel of opening an entity, of its snapshot, and of closing it. */
   readonly entityFuel: number;
+  /** Fuel of a command. */
   readonly commandFuel: number;
+  /** Fuel of a query. */
   readonly queryFuel: number;
   /** Fuel of folding one event. A batch has that of all its events, up to 2,000,000,000. */
   readonly applyFuelPerEvent: number;
