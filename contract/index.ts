@@ -3,13 +3,15 @@ export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
 export {
   DESCRIPTOR_BYTES_MAX,
   DESCRIPTOR_SECTION,
-  ModuleDescriptor,
   PROTOCOL_VERSION,
   parseModuleDescriptor,
-  type AccessRule,
   type DescriptorResult,
-  type EndpointDescriptor,
-  type EntityDescriptor,
-  type RouteDescriptor,
 } from './module-descriptor.ts';
-export { TypeSchema } from './type-schema.ts';
+export type {
+  AccessRule,
+  EndpointDescriptor,
+  EntityDescriptor,
+  ModuleDescriptor,
+  RouteDescriptor,
+} from './module-descriptor-schema.ts';
+export type { TypeSchema } from './type-schema.ts';

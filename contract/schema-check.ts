@@ -1,7 +1,6 @@
-// Checks a value against one of our own constant schemas. The schema is turned into closures once,
-// which finds a fault in a large descriptor in milliseconds; typebox's own check walks the schema anew
-// at every value, and its compiler generates code from strings, which a host of untrusted modules avoids.
-import type { TSchema } from 'typebox';
+// Checks a value against one of our own constant schemas. The schema is turned into closures once:
+// typebox's own check walks the schema anew at every value (a hundred milliseconds for a small
+// descriptor), and its compiler generates code from strings, which a host of untrusted modules avoids.
 
 /** Answers the first problem with its place (`/endpoints/0/access: …`), or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined;
@@ -25,7 +24,7 @@ interface Schema {
 }
 
 /** `schema` comes from our sources, never from a module. */
-export function compileSchema(schema: TSchema): SchemaCheck {
+export function compileSchema(schema: object): SchemaCheck {
   const root = schema as Schema;
   const definitions = new Map<string, Check>();
   const check = compile(root, { ...root.$defs }, definitions);
@@ -39,7 +38,7 @@ function compile(
 ): Check {
   const inner = (child: Schema) => compile(child, defs, done);
   if (schema.$ref !== undefined) {
-    const name = schema.$ref;
+    const name = schema.$ref.slice('#/$defs/'.length);
     if (!done.has(name)) {
       // Present before it is compiled, since types refer to each other in circles.
       done.set(name, () => undefined);

@@ -1,5 +1,5 @@
 // Every generated file of the repository: its path, and what it has to hold.
-import { ModuleDescriptor } from '@svc/contract';
+import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { settingsReference } from './settings-reference.ts';
 
 export function generatedFiles(): ReadonlyMap<string, string> {

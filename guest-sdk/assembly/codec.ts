@@ -83,12 +83,13 @@ function readMap<V>(reader: JsonReader, map: Map<string, V>): void {
   while (more) {
     const key = reader.key();
     if (map.has(key)) {
-      reader.twice(key);
+      reader.fail("is given twice");
+      reader.withinKey(key);
       return;
     }
     const value = read<V>(reader);
     if (reader.failed) {
-      reader.within(key);
+      reader.withinKey(key);
       return;
     }
     map.set(key, value);

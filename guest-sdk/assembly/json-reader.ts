@@ -72,6 +72,23 @@ export class JsonReader {
     else this.path = name + "." + rest;
   }
 
+  /** The value just read belongs to the key `key` of a map: text of whoever sent it. */
+  withinKey(key: string): void {
+    let plain = key.length > 0 && key.length <= EXCERPT_MAX;
+    for (let i = 0; i < key.length && plain; ++i) {
+      const unit = <u32>key.charCodeAt(i);
+      plain = (unit | 0x20) - 0x61 < 26 || unit == 0x5f || isDigit(unit);
+    }
+    if (plain) {
+      this.within(key);
+      return;
+    }
+    const shown = key.length > EXCERPT_MAX ? key.substring(0, EXCERPT_MAX) + "…" : key;
+    const rest = this.path;
+    const dot = rest.length == 0 || rest.charCodeAt(0) == OPEN_LIST ? "" : ".";
+    this.path = "[\"" + shown + "\"]" + dot + rest;
+  }
+
   /** The value just read belongs to the item `index` of an array. */
   withinItem(index: i32): void {
     const rest = this.path;

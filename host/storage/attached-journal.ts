@@ -33,6 +33,7 @@ class AttachedJournal implements Journal {
   readonly #send = (): void => {
     const batch = this.#batch;
     this.#batch = [];
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#port.postMessage(batch);
   };
 

@@ -82,6 +82,7 @@ class User implements AppendGate {
     for (const [index, failure] of outcomes.entries())
       if (failure !== undefined) failures.push([index, failure.code, failure.message]);
     const settlement: Settlement = [outcomes.length, failures];
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#port.postMessage(settlement);
   }
 
@@ -133,6 +134,7 @@ class Writer {
 }
 
 function report(message: WriterReport): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
   parentPort?.postMessage(message);
 }
 

@@ -85,6 +85,7 @@ export class SqliteJournal {
 
   async #stop(): Promise<void> {
     const command: WriterCommand = { kind: 'close' };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#writer.postMessage(command);
     await this.#ended;
     this.#folder.close();

@@ -20,8 +20,20 @@ async function load(id: string): Promise<void> {
         resolve();
       });
     });
-    writeSync(1, `${id} ${seq}\n`);
+    say(`${id} ${seq}\n`);
   }
+}
+
+/** At once, so that what was acknowledged is said before the process can be killed. */
+function say(line: string): void {
+  for (;;)
+    try {
+      writeSync(1, line);
+      return;
+    } catch (error) {
+      // The pipe is full: whoever reads it is slower than the journal.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
 }
 
 await Promise.all(Array.from({ length: entities }, (_, index) => load(`entity-${index}`)));

@@ -61,8 +61,6 @@ export class LiveEntity implements Idler {
   #held: EntityCall[] = [];
   /** Appends under way. */
   #unsettled = 0;
-  /** Those among them that build on a failed one, and whose calls have already failed. */
-  #orphans = 0;
   /** True while a replay or a guest's call is under way. */
   #working = false;
   /** An append failed while a guest's call was under way: its outcome counts no more. */
@@ -252,10 +250,7 @@ export class LiveEntity implements Idler {
 
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
-    if (this.#orphans > 0) {
-      assert(failure !== undefined, 'an append that builds on a failed one was stored');
-      this.#orphans--;
-    } else if (failure === undefined) this.#release();
+    if (failure === undefined) this.#release();
     else this.#appendFailed(failure);
     if (!this.#working) this.#work();
   }
@@ -271,10 +266,10 @@ export class LiveEntity implements Idler {
     this.#held.splice(0, count);
   }
 
+  /** The appends behind it fail as well, and find nothing left to do. */
   #appendFailed(failure: SvcError): void {
     const dependent = this.#held;
     this.#held = [];
-    this.#orphans = this.#unsettled;
     const queries = dependent.filter((call) => call.kind === 'query');
     this.#queue.unshift(...queries);
     for (const call of dependent) if (call.kind === 'command') call.fail(failure);

@@ -326,3 +326,24 @@ test('an append that fails while a guest computes counts for what it computes on
   expect(await query).toBe(1);
   expect(it.guest.violations).toEqual([]);
 });
+
+test('an append that fails while a guest breaks down counts for no later call', async () => {
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+  const it = new EngineUnderTest({ later: true });
+  await it.outcome('a', 'add', 1);
+  it.journal.held = true;
+  const lost = it.outcome('a', 'add', 10);
+  await turns();
+  it.guest.gate = gate;
+  const faulty = it.outcome('a', 'fault');
+  const next = it.outcome('a', 'add', 100);
+  await turns();
+  await it.journal.fail();
+  it.journal.held = false;
+  open();
+  expect(await Promise.all([lost, faulty, next])).toEqual([
+    'failed SVC_JOURNAL_UNAVAILABLE',
+    'failed trap',
+    101,
+  ]);
+});

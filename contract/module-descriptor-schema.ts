@@ -1,0 +1,129 @@
+// The schema of a module descriptor: what a module says of itself. It is published as JSON Schema
+// (generated/module-descriptor.schema.json), and that is what descriptors are checked against:
+// programs take the types from here, and leave the schema library to `npm run generate`.
+import { Type, type Static } from 'typebox';
+import { typeSchemaShapes } from './type-schema.ts';
+
+const closed = { additionalProperties: false } as const;
+/** Component ids and wire names: they are stored and appear in addresses. */
+const WireName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._-]{0,99}$' });
+const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$' });
+const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
+const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", maxLength: 1000 });
+
+const shapes = {
+  ...typeSchemaShapes,
+  /** Who may call. `services` without a list: any service of the project. */
+  AccessRule: Type.Union([
+    Type.Object({ allow: Type.Literal('internet') }, closed),
+    Type.Object(
+      {
+        allow: Type.Literal('services'),
+        services: Type.Optional(
+          Type.Array(
+            Type.String({
+              pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$',
+              maxLength: 127,
+            }),
+            { minItems: 1, maxItems: 100 },
+          ),
+        ),
+      },
+      closed,
+    ),
+    Type.Object({ allow: Type.Literal('local') }, closed),
+    Type.Object({ allow: Type.Literal('nobody') }, closed),
+  ]),
+  Handler: Type.Object(
+    {
+      name: WireName,
+      /** Absent: the handler takes no input. */
+      input: Type.Optional(Type.Ref('TypeSchema')),
+      reply: Type.Ref('TypeSchema'),
+    },
+    closed,
+  ),
+  StoredType: Type.Object({ manifest: ManifestName, schema: Type.Ref('TypeSchema') }, closed),
+  Entity: Type.Object(
+    {
+      component: WireName,
+      state: Type.Ref('StoredType'),
+      event: Type.Ref('StoredType'),
+      commands: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
+      queries: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
+    },
+    closed,
+  ),
+  Body: Type.Object(
+    {
+      /** How the bytes are read: JSON of `schema`, text, or bytes as they are. */
+      kind: Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('bytes')]),
+      schema: Type.Optional(Type.Ref('TypeSchema')),
+    },
+    closed,
+  ),
+  Route: Type.Object(
+    {
+      method: Type.Union([
+        Type.Literal('GET'),
+        Type.Literal('POST'),
+        Type.Literal('PUT'),
+        Type.Literal('PATCH'),
+        Type.Literal('DELETE'),
+      ]),
+      /** Relative to the endpoint's prefix, with `{name}` parameters that are whole segments. */
+      path: Path,
+      /** For people: the handler's name in the source. */
+      handler: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
+      /** In the order of the template. */
+      parameters: Type.Array(
+        Type.Object({ name: ParameterName, schema: Type.Ref('TypeSchema') }, closed),
+        { maxItems: 32 },
+      ),
+      body: Type.Optional(Type.Ref('Body')),
+      /** Absent: no content (204). */
+      reply: Type.Optional(Type.Ref('Body')),
+      /** Overrides the endpoint's. */
+      access: Type.Optional(Type.Ref('AccessRule')),
+    },
+    closed,
+  ),
+  Endpoint: Type.Object(
+    {
+      name: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
+      prefix: Path,
+      access: Type.Ref('AccessRule'),
+      routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
+    },
+    closed,
+  ),
+  ModuleDescriptor: Type.Object(
+    {
+      /** The WIT package version the module was built for. */
+      protocol: Type.String({ pattern: '^[0-9]{1,5}\\.[0-9]{1,5}\\.[0-9]{1,5}$' }),
+      sdk: Type.Object(
+        {
+          name: Type.String({ pattern: '^[A-Za-z0-9@/._-]{1,100}$' }),
+          version: Type.String({ pattern: '^[A-Za-z0-9.+-]{1,50}$' }),
+        },
+        closed,
+      ),
+      /** Named types, for `$ref: "#/types/NAME"`. */
+      types: Type.Record(
+        Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$.<>, -]{0,199}$' }),
+        Type.Ref('TypeSchema'),
+      ),
+      entities: Type.Array(Type.Ref('Entity'), { maxItems: 1000 }),
+      endpoints: Type.Array(Type.Ref('Endpoint'), { maxItems: 1000 }),
+    },
+    closed,
+  ),
+};
+
+const module = Type.Module(shapes);
+export const ModuleDescriptor = module.ModuleDescriptor;
+export type ModuleDescriptor = Static<typeof ModuleDescriptor>;
+export type AccessRule = Static<typeof module.AccessRule>;
+export type EntityDescriptor = ModuleDescriptor['entities'][number];
+export type EndpointDescriptor = ModuleDescriptor['endpoints'][number];
+export type RouteDescriptor = EndpointDescriptor['routes'][number];
