@@ -183,6 +183,22 @@ describe('several users', () => {
     await opened.close();
   });
 
+  test('a writer that ends by itself is told, fails what is queued, and frees the folder', async () => {
+    const dir = temporaryFolder();
+    const opened = await openSqliteJournal(dir);
+    const journal = attachJournal(opened.connect(), opened.dir);
+    expect(await append(journal, entity, recordOf(1))).toBeUndefined();
+    // What no user of the journal sends.
+    opened.connect().postMessage(null, []);
+    expect(await opened.failure).toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
+    expect((await append(journal, entity, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    await journal.close();
+    await opened.close();
+    await withJournal(dir, async (again) => {
+      expect(await again.read(entity, 0, 10)).toEqual([recordOf(1)]);
+    });
+  });
+
   test('closing the journal fails what its users still send', async () => {
     const opened = await openSqliteJournal(temporaryFolder());
     const journal = attachJournal(opened.connect(), opened.dir);
