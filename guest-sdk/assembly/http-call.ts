@@ -65,7 +65,7 @@ export class HttpCall {
       const big = isInteger<T>() && sizeof<T>() == 8;
       const reader = new JsonReader(big ? "\"" + text + "\"" : text);
       const value = fromJson<T>(reader);
-      if (reader.failed || text.includes(" "))
+      if (reader.failed || hasSpace(text))
         this.badRequest("path parameter '" + name + "': must be " + parameterWords<T>());
       return value;
     }
@@ -121,6 +121,11 @@ export class HttpCall {
     this.bodyCase = BODY_JSON;
     this.text = toJson<T>(value);
   }
+}
+
+/** JSON text may have space around it, a path parameter may not: a number ends with a digit. */
+function hasSpace(text: string): bool {
+  return text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20;
 }
 
 function parameterWords<T>(): string {

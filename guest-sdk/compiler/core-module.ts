@@ -35,6 +35,10 @@ export async function compileCoreModule(
 ): Promise<CoreModule> {
   const entry = resolve(entryFile);
   const folder = dirname(entry);
+  if ((await readText(entry)) === null)
+    throw new BuildError([
+      { message: `'${entryFile}' cannot be read: name the file that registers your components` },
+    ]);
   const state: BuildState = { sdk, problems: [], descriptor: undefined, diagnostics: [] };
   let core: Uint8Array | undefined;
   const silent = { write: () => true };
@@ -71,7 +75,10 @@ export async function compileCoreModule(
   );
   if (state.problems.length > 0) throw new BuildError(state.problems);
   const errors = state.diagnostics.filter((one) => isError(one)).map((one) => problemOf(one));
-  const warnings = state.diagnostics.filter((one) => !isError(one)).map((one) => problemOf(one));
+  const warnings = state.diagnostics
+    .filter((one) => !isError(one))
+    .map((one) => problemOf(one))
+    .filter((one) => one.file?.startsWith('~lib/') !== true);
   if (errors.length > 0) throw new BuildError(errors);
   if (error !== null || core === undefined || state.descriptor === undefined)
     throw new BuildError([{ message: error?.message ?? 'the compiler gave no module' }], {

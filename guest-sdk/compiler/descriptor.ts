@@ -202,9 +202,7 @@ function routeDescriptor(
       body = bodyOf(type.nonNullableType, argument.type.range, schemas, type);
   }
   const returned = signature.returnType;
-  const range = route.method.signature.returnType.range;
-  const value = sdkClass(returned, 'Result') ?? returned;
-  const reply = replyOf(sdkClass(value, 'Response') ?? value, range, schemas, report);
+  const reply = replyBody(returned, route.method.signature.returnType.range, schemas, report);
   return {
     method: route.httpMethod,
     path: route.path,
@@ -227,12 +225,15 @@ function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = 
   return { kind: 'json', schema: schemas.schema(whole, range) };
 }
 
-function replyOf(
-  type: Type,
+/** The body of what a handler returns; undefined: there is none. */
+export function replyBody(
+  returned: Type,
   range: Range,
   schemas: SchemaBuilder,
   report: Report,
 ): Body | undefined {
+  const value = sdkClass(returned, 'Result') ?? returned;
+  const type = sdkClass(value, 'Response') ?? value;
   if (type.getClass()?.prototype.internalName === `${SDK_PATH}result/Done`) return undefined;
   if (type.toString() === 'void') {
     report(range, 'a handler returns a value: Done when there is nothing to say (204)');

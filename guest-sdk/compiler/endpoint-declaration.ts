@@ -7,14 +7,7 @@ import {
 } from 'assemblyscript';
 import type { AccessRule } from '@svc/contract';
 import type { Problem } from './build-error.ts';
-import {
-  decoratorName,
-  decoratorOf,
-  problemAt,
-  stringArguments,
-  textOf,
-  type SdkNames,
-} from './syntax.ts';
+import { decoratorName, decoratorOf, problemAt, stringArguments, type SdkNames } from './syntax.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -124,7 +117,7 @@ function readRoute(
       problems.push(
         problemAt(
           decorator.range,
-          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access; not @${textOf(decorator.name)}`,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access; not @${name}`,
         ),
       );
     else if (found !== undefined)

@@ -125,7 +125,7 @@ function readHandler(
   for (const decorator of method.decorators ?? [])
     if (!['command', 'query', 'inline'].includes(decoratorName(decorator)))
       report(
-        `a method of an entity is a @command("name") or a @query("name"), not @${textOf(decorator.name)}`,
+        `a method of an entity is a @command("name") or a @query("name"), not @${decoratorName(decorator)}`,
         decorator,
       );
   const role = decoratorOf(method, 'command') ?? decoratorOf(method, 'query');

@@ -18,7 +18,7 @@ import type binaryen from 'assemblyscript/binaryen';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import { isUserSource, readDeclarations, type Declarations } from './declarations.ts';
-import { describe } from './descriptor.ts';
+import { describe, replyBody } from './descriptor.ts';
 import { injectInterface, injectMembers, injectStatements } from './inject.ts';
 import { closeEdges } from './module-edges.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
@@ -155,12 +155,16 @@ function typeProblems(program: Program, declarations: Declarations): Problem[] {
   for (const endpoint of declarations.endpoints.values()) {
     const reference = classOf(program, endpoint.declaration);
     if (reference === undefined) continue;
-    for (const route of endpoint.routes)
+    for (const route of endpoint.routes) {
       for (const argument of route.arguments)
         if (argument.kind === 'body') {
           const type = resolve(program, argument.type, reference);
           if (type !== undefined && !isBytes(type)) schemas.schema(type, argument.type.range);
         }
+      const node = route.method.signature.returnType;
+      const returned = resolve(program, node, reference);
+      if (returned !== undefined) replyBody(returned, node.range, schemas, report);
+    }
   }
   return problems;
 }

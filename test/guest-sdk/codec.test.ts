@@ -8,7 +8,9 @@ let guest: CoreGuest;
 let entity: number;
 
 beforeAll(async () => {
-  guest = new CoreGuest(new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource));
+  guest = new CoreGuest(
+    new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource),
+  );
   entity = guest.open('codec', 'one');
 });
 
@@ -53,7 +55,11 @@ describe('refused, with the path', () => {
     ['integers', '{"c":32768}', 'c: must be an integer from -32768 to 32767, found 32768'],
     ['integers', '{"d":65536}', 'd: must be an integer from 0 to 65535, found 65536'],
     ['integers', '{"f":-1}', 'f: must be an integer from 0 to 4294967295, found -1'],
-    ['integers', '{"f":4294967296}', 'f: must be an integer from 0 to 4294967295, found 4294967296'],
+    [
+      'integers',
+      '{"f":4294967296}',
+      'f: must be an integer from 0 to 4294967295, found 4294967296',
+    ],
     ['i64', '9007199254740992', `input: ${I64}, found 9007199254740992`],
     ['i64', '-9007199254740992', `input: ${I64}, found -9007199254740992`],
     ['i64', '"9223372036854775808"', `input: ${I64}, found "9223372036854775808"`],
@@ -81,13 +87,29 @@ describe('refused, with the path', () => {
     ['f64', '.5', 'input: must be a number, found .'],
     ['f64', '1.', 'input: is not JSON: expected a digit at character 3, found the end of the text'],
     ['f64', '1e', 'input: is not JSON: expected a digit at character 3, found the end of the text'],
-    ['f64', '1e+', 'input: is not JSON: expected a digit at character 4, found the end of the text'],
+    [
+      'f64',
+      '1e+',
+      'input: is not JSON: expected a digit at character 4, found the end of the text',
+    ],
     // Strings and booleans.
     ['string', 'null', 'input: must be a string, found null'],
     ['string', '5', 'input: must be a string, found 5'],
-    ['string', '"abc', `input: is not JSON: expected '"' at character 5, found the end of the text`],
-    ['string', '"abc\\', 'input: is not JSON: expected an escape that JSON knows at character 6, found the end of the text'],
-    ['string', '"\\x41"', 'input: is not JSON: expected an escape that JSON knows at character 3, found x41'],
+    [
+      'string',
+      '"abc',
+      `input: is not JSON: expected '"' at character 5, found the end of the text`,
+    ],
+    [
+      'string',
+      '"abc\\',
+      'input: is not JSON: expected an escape that JSON knows at character 6, found the end of the text',
+    ],
+    [
+      'string',
+      '"\\x41"',
+      'input: is not JSON: expected an escape that JSON knows at character 3, found x41',
+    ],
     ['string', '"\\u12g4"', String.raw`input: is not JSON: '\u' needs four hexadecimal digits`],
     ['string', '"\\u12', String.raw`input: is not JSON: '\u' needs four hexadecimal digits`],
     ['string', '"\\ud83d"', 'input: must be Unicode text, found half of a surrogate pair'],
@@ -98,7 +120,11 @@ describe('refused, with the path', () => {
     ['bool', '1', 'input: must be true or false, found 1'],
     ['bool', '"true"', 'input: must be true or false, found "true"'],
     ['bool', 'tru', 'input: is not JSON: expected a value at character 1, found tru'],
-    ['bool', 'truefalse', 'input: is not JSON: expected the end of the text at character 5, found false'],
+    [
+      'bool',
+      'truefalse',
+      'input: is not JSON: expected the end of the text at character 5, found false',
+    ],
     // Objects.
     ['item', '[]', 'input: must be an object, found an array'],
     ['item', '{}', 'sku: is missing'],
@@ -106,16 +132,52 @@ describe('refused, with the path', () => {
     ['item', '{"sku":null,"quantity":1}', 'sku: must be a string, found null'],
     ['item', '{"sku":"a","quantity":1,"sku":"b"}', 'sku: is given twice'],
     ['item', '{"sku":"a","s\\u006bu":"b","quantity":1}', 'sku: is given twice'],
-    ['item', '{"sku":"a","quantity":1', "input: is not JSON: expected ',' or '}' at character 24, found the end of the text"],
-    ['item', '{"sku":"a"', "input: is not JSON: expected ',' or '}' at character 11, found the end of the text"],
-    ['item', '{"sku"', "input: is not JSON: expected ':' at character 7, found the end of the text"],
-    ['item', '{', "input: is not JSON: expected a field's name at character 2, found the end of the text"],
-    ['item', '{"sku":"a","quantity":1,}', "input: is not JSON: expected a field's name at character 25, found }"],
+    [
+      'item',
+      '{"sku":"a","quantity":1',
+      "input: is not JSON: expected ',' or '}' at character 24, found the end of the text",
+    ],
+    [
+      'item',
+      '{"sku":"a"',
+      "input: is not JSON: expected ',' or '}' at character 11, found the end of the text",
+    ],
+    [
+      'item',
+      '{"sku"',
+      "input: is not JSON: expected ':' at character 7, found the end of the text",
+    ],
+    [
+      'item',
+      '{',
+      "input: is not JSON: expected a field's name at character 2, found the end of the text",
+    ],
+    [
+      'item',
+      '{"sku":"a","quantity":1,}',
+      "input: is not JSON: expected a field's name at character 25, found }",
+    ],
     ['item', '{sku:"a"}', "input: is not JSON: expected a field's name at character 2, found sku"],
-    ['item', `${ITEM} x`, 'input: is not JSON: expected the end of the text at character 26, found x'],
-    ['item', `${ITEM}}`, 'input: is not JSON: expected the end of the text at character 25, found }'],
-    ['item', '{"sku":"a","quantity":1,"x":[1,]}', 'input: is not JSON: expected a value at character 32, found ]'],
-    ['item', '{"sku":"a","quantity":1,"x":{"y":"\\q"}}', 'input: is not JSON: expected an escape that JSON knows at character 36, found q'],
+    [
+      'item',
+      `${ITEM} x`,
+      'input: is not JSON: expected the end of the text at character 26, found x',
+    ],
+    [
+      'item',
+      `${ITEM}}`,
+      'input: is not JSON: expected the end of the text at character 25, found }',
+    ],
+    [
+      'item',
+      '{"sku":"a","quantity":1,"x":[1,]}',
+      'input: is not JSON: expected a value at character 32, found ]',
+    ],
+    [
+      'item',
+      '{"sku":"a","quantity":1,"x":{"y":"\\q"}}',
+      'input: is not JSON: expected an escape that JSON knows at character 36, found q',
+    ],
     ['maybe', 'nul', 'input: is not JSON: expected a value at character 1, found nul'],
     ['renamed', '{"type":1,"constructorName":"x"}', 'type: must be a string, found 1'],
     // Arrays, maps, nesting.
@@ -123,21 +185,37 @@ describe('refused, with the path', () => {
     ['items', '[1]', '[0]: must be an object, found 1'],
     ['items', `[${ITEM},${ITEM},{"sku":"a","quantity":2.5}]`, `[2].quantity: ${I32}, found 2.5`],
     ['items', `[${ITEM},]`, '[1]: must be an object, found ]'],
-    ['items', `[${ITEM}`, "input: is not JSON: expected ',' or ']' at character 26, found the end of the text"],
+    [
+      'items',
+      `[${ITEM}`,
+      "input: is not JSON: expected ',' or ']' at character 26, found the end of the text",
+    ],
     ['map', '{"one":{"sku":"a","quantity":"x"}}', `one.quantity: ${I32}, found "x"`],
     ['map', '{"a b":{"sku":"a","quantity":"x"}}', `["a b"].quantity: ${I32}, found "x"`],
     ['map', `{"a":${ITEM},"a":${ITEM}}`, 'a: is given twice'],
-    ['node', '{"value":1,"children":[{"value":2,"children":[]},{"value":3,"children":[{"value":true}]}]}', `children[1].children[0].value: ${I32}, found true`],
+    [
+      'node',
+      '{"value":1,"children":[{"value":2,"children":[]},{"value":3,"children":[{"value":true}]}]}',
+      `children[1].children[0].value: ${I32}, found true`,
+    ],
     // Sum types.
     ['shape', '{}', 'type: is missing'],
     ['shape', '{"name":"c"}', 'type: is missing'],
     ['shape', '{"type":5}', 'type: must be a string, found 5'],
     ['shape', '{"type":null}', 'type: must be a string, found null'],
-    ['shape', '{"type":"hexagon"}', 'type: must be "circle" or "square" or "group", found "hexagon"'],
+    [
+      'shape',
+      '{"type":"hexagon"}',
+      'type: must be "circle" or "square" or "group", found "hexagon"',
+    ],
     ['shape', '{"type":"Circle"}', 'type: must be "circle" or "square" or "group", found "Circle"'],
     ['shape', '{"type":"circle","type":"square","name":"x","radius":1}', 'type: is given twice'],
     ['shape', '{"type":"circle","radius":1}', 'name: is missing'],
-    ['shape', '{"type":"group","name":"g","shapes":[{"type":"circle","name":"c","radius":"x"}]}', 'shapes[0].radius: must be a number, found "x"'],
+    [
+      'shape',
+      '{"type":"group","name":"g","shapes":[{"type":"circle","name":"c","radius":"x"}]}',
+      'shapes[0].radius: must be a number, found "x"',
+    ],
     ['circle', '{"name":"c","radius":1}', 'type: is missing'],
     ['circle', '{"type":"square","name":"c","radius":1}', 'type: must be "circle", found "square"'],
     // Dates.
@@ -155,7 +233,9 @@ describe('refused, with the path', () => {
 
   test('nesting beyond 100 levels, in what is read and in what is skipped', () => {
     const node = '{"value":1,"children":['.repeat(60);
-    expect(echo('node', node)).toMatch(/^refused: (children\[0\]\.?){50}: is nested deeper than 100/);
+    expect(echo('node', node)).toMatch(
+      /^refused: (children\[0\]\.?){50}: is nested deeper than 100/,
+    );
     for (const open of ['[', '{"a":'])
       expect(echo('nothing', `{"a":${open.repeat(200_000)}`)).toBe(
         'refused: input: is nested deeper than 100 levels',
@@ -189,7 +269,9 @@ describe('refused, with the path', () => {
     for (let round = 0; round < 3000; round++) {
       const at = next() % whole.length;
       const letter = letters[next() % letters.length]!;
-      expect(typeof echo('everything', whole.slice(0, at) + letter + whole.slice(at + 1))).toBe('string');
+      expect(typeof echo('everything', whole.slice(0, at) + letter + whole.slice(at + 1))).toBe(
+        'string',
+      );
     }
   });
 });
@@ -222,7 +304,15 @@ describe('taken', () => {
   });
 
   test('a missing @optional field keeps its initialiser, a missing nullable one is null', () => {
-    const { note: _, limit: _2, tags: _3, maybeItem: _4, maybeText: _5, maybeAt: _6, ...required } = EVERYTHING;
+    const {
+      note: _,
+      limit: _2,
+      tags: _3,
+      maybeItem: _4,
+      maybeText: _5,
+      maybeAt: _6,
+      ...required
+    } = EVERYTHING;
     expect(JSON.parse(echo('everything', JSON.stringify(required)))).toEqual({
       ...EVERYTHING,
       note: 'none',
@@ -249,9 +339,17 @@ describe('taken', () => {
     ['nothing', '{"a":[{}]}', '{}'],
     ['item', '{"quantity":1,"unknown":{"sku":5},"sku":"a"}', ITEM],
     ['item', '{"sk\\u0075":"a","quantity":1}', ITEM],
-    ['shape', '{"name":"c","radius":1.5,"type":"circle"}', '{"type":"circle","name":"c","radius":1.5}'],
+    [
+      'shape',
+      '{"name":"c","radius":1.5,"type":"circle"}',
+      '{"type":"circle","name":"c","radius":1.5}',
+    ],
     ['renamed', '{"type":"t","constructorName":"c"}', '{"type":"t","constructorName":"c"}'],
-    ['string', '"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\\\ud83d\\ude00"', JSON.stringify('A/\b\f\n\r\t"\\😀')],
+    [
+      'string',
+      '"\\u0041\\/\\b\\f\\n\\r\\t\\"\\\\\\ud83d\\ude00"',
+      JSON.stringify('A/\b\f\n\r\t"\\😀'),
+    ],
     ['date', '"2024-02-29T23:59:59+02:00"', '"2024-02-29T21:59:59.000Z"'],
     ['date', '"1969-12-31T23:59:59.999999Z"', '"1969-12-31T23:59:59.999Z"'],
   ])('%s %s', (type, input, expected) => {
@@ -260,7 +358,21 @@ describe('taken', () => {
 
   test('thousands of strings of all kinds come back as they were', () => {
     const next = sequence(1);
-    const alphabet = ['a', 'é', '"', '\\', '\n', '\u0000', '\u001f', '\u007f', '\u2028', '😀', '𝄞', '/', '￿'];
+    const alphabet = [
+      'a',
+      'é',
+      '"',
+      '\\',
+      '\n',
+      '\u0000',
+      '\u001f',
+      '\u007f',
+      '\u2028',
+      '😀',
+      '𝄞',
+      '/',
+      '￿',
+    ];
     const strings = Array.from({ length: 3000 }, () =>
       Array.from({ length: next() % 12 }, () => alphabet[next() % alphabet.length]).join(''),
     );

@@ -45,7 +45,8 @@ test('a log beyond a thousand lines is cut, and says so', () => {
 
 test('lines that nobody took survive a collection', () => {
   guest.command(entity, 'log', '{"text":"kept"}');
-  for (let round = 0; round < 20; round++) guest.command(entity, 'large-reply', '{"amount":200000}');
+  for (let round = 0; round < 20; round++)
+    guest.command(entity, 'large-reply', '{"amount":200000}');
   expect(guest.takeLog().map((line) => line.message)).toContain('warn kept');
 });
 
@@ -54,7 +55,10 @@ test('the last words of a module name the message, the file and the line', () =>
   expect(() => guest.command(entity, 'boom', '{"text":"böse"}')).toThrow(WebAssembly.RuntimeError);
   const lines = guest.takeLog();
   expect(lines[0]?.message).toBe('debug before');
-  expect(lines.at(-1)).toEqual({ level: ERROR, message: expect.stringMatching(/^abort: böse at index\.ts:\d+:\d+$/) });
+  expect(lines.at(-1)).toEqual({
+    level: ERROR,
+    message: expect.stringMatching(/^abort: böse at index\.ts:\d+:\d+$/),
+  });
 });
 
 test('a trap in a handler, a query, and in folding leave their last words too', () => {
@@ -64,11 +68,21 @@ test('a trap in a handler, a query, and in folding leave their last words too', 
     expect(call).toThrow(WebAssembly.RuntimeError);
     return guest.takeLog().at(-1)?.message;
   };
-  expect(last(() => guest.handle({ route: 0, body: { json: '{"text":"here"}' } }))).toMatch(/^abort: here at index/);
-  expect(last(() => guest.query(entity, 'boom-query', 'null'))).toMatch(/^abort: boom in a query at index/);
-  expect(last(() => guest.apply(entity, [{ manifest: 'faulty-event', json: '{"type":"poison"}' }]))).toMatch(/^abort: poisoned at/);
-  expect(last(() => guest.open('faulty', 'unborn'))).toMatch(/^abort: no empty state for unborn at/);
-  expect(last(() => guest.command(entity, 'not-a-number', 'null'))).toMatch(/^abort: a number that is not finite \(NaN\) cannot be written as JSON at/);
+  expect(last(() => guest.handle({ route: 0, body: { json: '{"text":"here"}' } }))).toMatch(
+    /^abort: here at index/,
+  );
+  expect(last(() => guest.query(entity, 'boom-query', 'null'))).toMatch(
+    /^abort: boom in a query at index/,
+  );
+  expect(
+    last(() => guest.apply(entity, [{ manifest: 'faulty-event', json: '{"type":"poison"}' }])),
+  ).toMatch(/^abort: poisoned at/);
+  expect(last(() => guest.open('faulty', 'unborn'))).toMatch(
+    /^abort: no empty state for unborn at/,
+  );
+  expect(last(() => guest.command(entity, 'not-a-number', 'null'))).toMatch(
+    /^abort: a number that is not finite \(NaN\) cannot be written as JSON at/,
+  );
 });
 
 test('endless recursion and endless memory end in a trap, and the log can still be taken', () => {
@@ -102,7 +116,10 @@ test('Math.random() is the same for the same seed, and another for another', () 
   const query = guest.query(entity, 'ambient-query', 'null', { seed: 42n });
   const handled = guest.handle({ route: 6 }, { seed: 42n });
   if (!('ok' in query) || !('ok' in handled)) throw new Error('refused');
-  const drawn = [JSON.parse(query.ok), JSON.parse(handled.ok.body.content)] as { random: number; random2: number }[];
+  const drawn = [JSON.parse(query.ok), JSON.parse(handled.ok.body.content)] as {
+    random: number;
+    random2: number;
+  }[];
   for (const { random, random2 } of drawn) expect([random, random2]).toEqual(first);
 });
 

@@ -7,7 +7,9 @@ let guest: CoreGuest;
 let entity: number;
 
 beforeAll(async () => {
-  guest = new CoreGuest(new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource));
+  guest = new CoreGuest(
+    new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource),
+  );
   entity = guest.open('codec', 'one');
 });
 
@@ -70,24 +72,71 @@ test('a decimal exactly between two doubles goes to the even one, and one digit 
     const m = (1n << 52n) | (random.next().value & ((1n << 52n) - 1n));
     const shift = random.next().value % 200n;
     const large = ((2n * m + 1n) << shift).toString();
-    tokens.push(large, `${large}.0000000000000000000000001`, `${large.slice(0, -1)}${Number(large.at(-1)) - 1}.9`);
+    tokens.push(
+      large,
+      `${large}.0000000000000000000000001`,
+      `${large.slice(0, -1)}${Number(large.at(-1)) - 1}.9`,
+    );
     // (2m + 1) / 2^k = (2m + 1) × 5^k / 10^k
     const k = 1n + (random.next().value % 150n);
     const small = ((2n * m + 1n) * 5n ** k).toString();
-    tokens.push(`${small}e-${k}`, `${small}0001e-${k + 4n}`, `${small}${'0'.repeat(900)}1e-${k + 901n}`);
+    tokens.push(
+      `${small}e-${k}`,
+      `${small}0001e-${k + 4n}`,
+      `${small}${'0'.repeat(900)}1e-${k + 901n}`,
+    );
   }
   expectSame(tokens.filter((token) => !token.includes('-1.9')));
 });
 
 test('the edges of the range', () => {
   expectSame([
-    ...['0', '-0', '0.0', '-0.0e5', '1', '-1', '0.1', '1e22', '1e23', '9007199254740993', '123456789012345678'],
-    ...['5e-324', '2.4703282292062327e-324', '2.4703282292062328e-324', '1e-400', '-1e-400', '0e999999999999'],
-    ...['2.2250738585072011e-308', '2.2250738585072014e-308', '4.9406564584124654e-324', '1e-99999999999999999999'],
-    ...['1.7976931348623157e308', '1.7976931348623158e308', '179769313486231570000e288', `0.${'0'.repeat(400)}1e401`],
-    ...[`1${'0'.repeat(308)}`, `${'9'.repeat(308)}`, `0.${'9'.repeat(1000)}`, `${'1'.repeat(300)}.${'2'.repeat(2000)}`],
+    ...[
+      '0',
+      '-0',
+      '0.0',
+      '-0.0e5',
+      '1',
+      '-1',
+      '0.1',
+      '1e22',
+      '1e23',
+      '9007199254740993',
+      '123456789012345678',
+    ],
+    ...[
+      '5e-324',
+      '2.4703282292062327e-324',
+      '2.4703282292062328e-324',
+      '1e-400',
+      '-1e-400',
+      '0e999999999999',
+    ],
+    ...[
+      '2.2250738585072011e-308',
+      '2.2250738585072014e-308',
+      '4.9406564584124654e-324',
+      '1e-99999999999999999999',
+    ],
+    ...[
+      '1.7976931348623157e308',
+      '1.7976931348623158e308',
+      '179769313486231570000e288',
+      `0.${'0'.repeat(400)}1e401`,
+    ],
+    ...[
+      `1${'0'.repeat(308)}`,
+      `${'9'.repeat(308)}`,
+      `0.${'9'.repeat(1000)}`,
+      `${'1'.repeat(300)}.${'2'.repeat(2000)}`,
+    ],
   ]);
-  for (const token of ['1.7976931348623159e308', '1e309', `1${'0'.repeat(309)}`, '1e99999999999999999999'])
+  for (const token of [
+    '1.7976931348623159e308',
+    '1e309',
+    `1${'0'.repeat(309)}`,
+    '1e99999999999999999999',
+  ])
     expect(() => through('doubles', [token])).toThrow('must be a number that 64 bits can hold');
 });
 
@@ -95,9 +144,14 @@ test('floats come back exactly', () => {
   const random = bits(7n);
   const values: number[] = [];
   while (values.length < 5000) {
-    const value = new Float32Array(Uint32Array.of(Number(random.next().value & 0xffff_ffffn)).buffer)[0]!;
+    const value = new Float32Array(
+      Uint32Array.of(Number(random.next().value & 0xffff_ffffn)).buffer,
+    )[0]!;
     if (Number.isFinite(value)) values.push(value);
   }
-  const read = through('floats', values.map((value) => (Object.is(value, -0) ? '-0' : String(value))));
+  const read = through(
+    'floats',
+    values.map((value) => (Object.is(value, -0) ? '-0' : String(value))),
+  );
   expect(read.filter((value, index) => !Object.is(value, values[index])).slice(0, 5)).toEqual([]);
 });

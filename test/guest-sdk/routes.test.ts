@@ -3,14 +3,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseModuleDescriptor, type ModuleDescriptor } from '@svc/contract';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
-import { CoreGuest, type CoreRequest, type CoreResponse, type CoreResult } from '../support/core-guest.ts';
+import {
+  CoreGuest,
+  type CoreRequest,
+  type CoreResponse,
+  type CoreResult,
+} from '../support/core-guest.ts';
 import { descriptorText } from '../support/descriptor-text.ts';
 
 let guest: CoreGuest;
 let descriptor: ModuleDescriptor;
 
 beforeAll(async () => {
-  guest = new CoreGuest(new WebAssembly.Module((await compileFixtureCore('routes')) as BufferSource));
+  guest = new CoreGuest(
+    new WebAssembly.Module((await compileFixtureCore('routes')) as BufferSource),
+  );
   const parsed = parseModuleDescriptor(descriptorText(await compileFixture('routes')));
   if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
   ({ descriptor } = parsed);
@@ -42,9 +49,9 @@ const ORDER = { json: '{"sku":"pear","quantity":3}' };
 
 describe('what a handler is given', () => {
   test('path parameters bind by name, in whatever order', () => {
-    expect(answer('GET /match/{first}/{second}/{third}', { parameters: ['1', '2', '3'] }).body.content).toBe(
-      '{"handler":"three","text":"1,2,3"}',
-    );
+    expect(
+      answer('GET /match/{first}/{second}/{third}', { parameters: ['1', '2', '3'] }).body.content,
+    ).toBe('{"handler":"three","text":"1,2,3"}');
     expect(answer('PATCH /methods/{id}', { parameters: ['é'], body: ORDER }).body.content).toBe(
       '{"handler":"patch","text":"é pear"}',
     );
@@ -52,9 +59,9 @@ describe('what a handler is given', () => {
 
   test('path parameters are decoded by their type', () => {
     const parameters = ['true', '-5', '9223372036854775807', '-1.5e3'];
-    expect(answer('GET /requests/typed/{flag}/{small}/{big}/{real}', { parameters }).body.content).toBe(
-      '{"flag":true,"small":-5,"big":"9223372036854775807","real":-1500}',
-    );
+    expect(
+      answer('GET /requests/typed/{flag}/{small}/{big}/{real}', { parameters }).body.content,
+    ).toBe('{"flag":true,"small":-5,"big":"9223372036854775807","real":-1500}');
   });
 
   test.each([
@@ -72,24 +79,36 @@ describe('what a handler is given', () => {
     [3, '1e999', "path parameter 'real': must be a number"],
   ])('parameter %i cannot be %j', (index, text, message) => {
     const parameters = ['true', '1', '1', '1'].with(index, text);
-    expect(refusal('GET /requests/typed/{flag}/{small}/{big}/{real}', { parameters })).toBe(message);
+    expect(refusal('GET /requests/typed/{flag}/{small}/{big}/{real}', { parameters })).toBe(
+      message,
+    );
   });
 
   test('a body is decoded by its type', () => {
     expect(answer('POST /methods/{id}', { parameters: ['1'], body: ORDER }).body.content).toBe(
       '{"handler":"post","text":"1 pear 3 false"}',
     );
-    expect(answer('POST /bodies/json', { body: { json: `[${ORDER.json},${ORDER.json}]` } }).body.content).toBe('6');
-    expect(answer('POST /bodies/text', { body: { text: 'größe' } }).body).toEqual({ kind: 'text', content: 'größe' });
+    expect(
+      answer('POST /bodies/json', { body: { json: `[${ORDER.json},${ORDER.json}]` } }).body.content,
+    ).toBe('6');
+    expect(answer('POST /bodies/text', { body: { text: 'größe' } }).body).toEqual({
+      kind: 'text',
+      content: 'größe',
+    });
     expect(answer('POST /bodies/text').body).toEqual({ kind: 'text', content: '' });
     const bytes = Uint8Array.of(1, 2, 255, 0);
-    expect(answer('POST /bodies/bytes', { body: { bytes } }).body).toEqual({ kind: 'bytes', content: '00ff0201' });
+    expect(answer('POST /bodies/bytes', { body: { bytes } }).body).toEqual({
+      kind: 'bytes',
+      content: '00ff0201',
+    });
     expect(answer('POST /bodies/bytes').body).toEqual({ kind: 'bytes', content: '' });
   });
 
   test('a body that is nullable may be left out', () => {
     expect(answer('POST /bodies/optional').body.content).toBe('nothing');
-    expect(answer('POST /bodies/optional', { body: { json: 'null' } }).body.content).toBe('nothing');
+    expect(answer('POST /bodies/optional', { body: { json: 'null' } }).body.content).toBe(
+      'nothing',
+    );
     expect(answer('POST /bodies/optional', { body: ORDER }).body.content).toBe('pear');
   });
 
@@ -100,17 +119,31 @@ describe('what a handler is given', () => {
       '[0].quantity: must be an integer from -2147483648 to 2147483647, found true',
     );
     expect(refusal('POST /bodies/bytes', { body: { json: '[]' } })).toBe('body: must be bytes');
-    expect(refusal('POST /bodies/text', { body: { bytes: Uint8Array.of(1) } })).toBe('body: must be text');
+    expect(refusal('POST /bodies/text', { body: { bytes: Uint8Array.of(1) } })).toBe(
+      'body: must be text',
+    );
   });
 
   test('headers are found in whatever case, the first one counts', () => {
-    const headers = [['x-one', '1'], ['x-two', 'zwei é'], ['x-one', '3']] as const;
-    expect(answer('GET /requests/header/{name}', { parameters: ['X-ONE'], headers }).body.content).toBe('1');
-    expect(answer('GET /requests/header/{name}', { parameters: ['x-Two'], headers }).body.content).toBe('zwei é');
-    expect(handle('GET /requests/header/{name}', { parameters: ['x-three'], headers })).toMatchObject({
+    const headers = [
+      ['x-one', '1'],
+      ['x-two', 'zwei é'],
+      ['x-one', '3'],
+    ] as const;
+    expect(
+      answer('GET /requests/header/{name}', { parameters: ['X-ONE'], headers }).body.content,
+    ).toBe('1');
+    expect(
+      answer('GET /requests/header/{name}', { parameters: ['x-Two'], headers }).body.content,
+    ).toBe('zwei é');
+    expect(
+      handle('GET /requests/header/{name}', { parameters: ['x-three'], headers }),
+    ).toMatchObject({
       refused: { code: 3, message: 'there is no header x-three' },
     });
-    expect(answer('GET /requests/headers', { headers }).body.content).toBe('["x-one: 1","x-two: zwei é","x-one: 3"]');
+    expect(answer('GET /requests/headers', { headers }).body.content).toBe(
+      '["x-one: 1","x-two: zwei é","x-one: 3"]',
+    );
   });
 
   test('the query string is decoded leniently', () => {
@@ -125,7 +158,9 @@ describe('what a handler is given', () => {
   });
 
   test('caller and metadata', () => {
-    expect(answer('GET /requests/caller', { caller: 'service shop/orders' }).body.content).toBe('service shop/orders');
+    expect(answer('GET /requests/caller', { caller: 'service shop/orders' }).body.content).toBe(
+      'service shop/orders',
+    );
     expect(answer('GET /requests/traceparent').body.content).toBe('none');
   });
 });
@@ -146,7 +181,10 @@ describe('what a handler answers', () => {
   test('a Response has its own status and headers', () => {
     expect(answer('POST /replies/created', { body: ORDER })).toEqual({
       status: 201,
-      headers: [['location', '/orders/pear'], ['x-once', '1']],
+      headers: [
+        ['location', '/orders/pear'],
+        ['x-once', '1'],
+      ],
       body: { kind: 'json', content: '{"sku":"pear","quantity":3,"urgent":false}' },
     });
     expect(answer('GET /replies/moved')).toEqual({
@@ -154,21 +192,32 @@ describe('what a handler answers', () => {
       headers: [['location', '/replies/text']],
       body: { kind: 'none', content: '' },
     });
-    expect(answer('GET /replies/html').headers).toEqual([['content-type', 'text/html; charset=utf-8']]);
+    expect(answer('GET /replies/html').headers).toEqual([
+      ['content-type', 'text/html; charset=utf-8'],
+    ]);
   });
 
   test('a refusal has its code, message and details', () => {
     for (const code of [0, 1, 2, 3, 4, 5, 6])
       expect(handle('GET /replies/refused/{code}', { parameters: [String(code)] })).toEqual({
-        refused: { code, otherCode: '', message: `refused with ${code}`, details: `{"code":${code}}` },
+        refused: {
+          code,
+          otherCode: '',
+          message: `refused with ${code}`,
+          details: `{"code":${code}}`,
+        },
       });
     expect(answer('GET /replies/done-or-not/{yes}', { parameters: ['true'] }).status).toBe(204);
-    expect(handle('GET /replies/done-or-not/{yes}', { parameters: ['false'] })).toMatchObject({ refused: { code: 5 } });
+    expect(handle('GET /replies/done-or-not/{yes}', { parameters: ['false'] })).toMatchObject({
+      refused: { code: 5 },
+    });
   });
 
   test('a status outside of 200 to 599 is a fault of the module', () => {
     for (const status of ['199', '600', '-1', '66000'])
-      expect(() => handle('GET /replies/bad-status/{status}', { parameters: [status] })).toThrow(WebAssembly.RuntimeError);
+      expect(() => handle('GET /replies/bad-status/{status}', { parameters: [status] })).toThrow(
+        WebAssembly.RuntimeError,
+      );
   });
 });
 
@@ -182,7 +231,11 @@ test('the descriptor says what each route takes, answers and admits', () => {
     { allow: 'local' },
     { allow: 'nobody' },
   ]);
-  const routes = new Map(descriptor.endpoints.flatMap((endpoint) => endpoint.routes.map((route) => [`${endpoint.prefix}${route.path}`, route])));
+  const routes = new Map(
+    descriptor.endpoints.flatMap((endpoint) =>
+      endpoint.routes.map((route) => [`${endpoint.prefix}${route.path}`, route]),
+    ),
+  );
   expect(routes.get('/replies/done')).not.toHaveProperty('reply');
   expect(routes.get('/replies/moved')).not.toHaveProperty('reply');
   expect(routes.get('/replies/text')?.reply).toEqual({ kind: 'text' });
@@ -192,10 +245,16 @@ test('the descriptor says what each route takes, answers and admits', () => {
     schema: { type: 'array', items: { $ref: '#/types/Order' } },
   });
   expect(routes.get('/bodies/none')).not.toHaveProperty('body');
-  expect(routes.get('/match/{first}/{second}/{third}')?.parameters.map((one) => one.name)).toEqual(['first', 'second', 'third']);
+  expect(routes.get('/match/{first}/{second}/{third}')?.parameters.map((one) => one.name)).toEqual([
+    'first',
+    'second',
+    'third',
+  ]);
 });
 
 test('an endpoint that is not registered does not exist', () => {
-  expect(descriptor.endpoints.map((endpoint) => endpoint.name)).not.toContain('UnregisteredEndpoint');
+  expect(descriptor.endpoints.map((endpoint) => endpoint.name)).not.toContain(
+    'UnregisteredEndpoint',
+  );
   expect(() => guest.handle({ route: 1000 })).toThrow(WebAssembly.RuntimeError);
 });

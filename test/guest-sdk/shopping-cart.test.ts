@@ -54,13 +54,19 @@ describe('an entity', () => {
     const one = guest.open('shopping-cart', 'one');
     const two = guest.open('shopping-cart', 'two');
     guest.apply(one, [apple]);
-    expect(guest.query(two, 'get', 'null')).toEqual({ ok: '{"id":"two","items":[],"checkedOut":false}' });
+    expect(guest.query(two, 'get', 'null')).toEqual({
+      ok: '{"id":"two","items":[],"checkedOut":false}',
+    });
   });
 
   test('a command may persist and then delete', () => {
     const cart = guest.open('shopping-cart', 'c1');
     expect(guest.command(cart, 'remove', 'null')).toEqual({
-      ok: { events: [{ manifest: 'cart-event', json: '{"type":"removed"}' }], deleteEntity: true, reply: 'null' },
+      ok: {
+        events: [{ manifest: 'cart-event', json: '{"type":"removed"}' }],
+        deleteEntity: true,
+        reply: 'null',
+      },
     });
   });
 
@@ -95,9 +101,14 @@ describe('an entity', () => {
   test('a name that is not declared is refused as not found', () => {
     const cart = guest.open('shopping-cart', 'c1');
     for (const name of ['nothing', 'get', 'addItem', ''])
-      expect(guest.command(cart, name, 'null')).toMatchObject({ refused: { code: CODES.notFound } });
+      expect(guest.command(cart, name, 'null')).toMatchObject({
+        refused: { code: CODES.notFound },
+      });
     expect(guest.query(cart, 'add-item', 'null')).toMatchObject({
-      refused: { code: CODES.notFound, message: "component 'shopping-cart' has no query 'add-item'" },
+      refused: {
+        code: CODES.notFound,
+        message: "component 'shopping-cart' has no query 'add-item'",
+      },
     });
   });
 
@@ -107,7 +118,9 @@ describe('an entity', () => {
       guest.apply(cart, [apple, { manifest: 'cart-event', json }, apple]);
     expect(bad('{"type":"item-added","sku":"apple"}')).toBe('event 2 of 3: quantity: is missing');
     expect(bad('{"sku":"apple","quantity":1}')).toBe('event 2 of 3: type: is missing');
-    expect(bad('{"type":"stolen"}')).toMatch(/^event 2 of 3: type: must be "item-added" or .* found "stolen"$/);
+    expect(bad('{"type":"stolen"}')).toMatch(
+      /^event 2 of 3: type: must be "item-added" or .* found "stolen"$/,
+    );
     expect(bad('{"type":"item-added"')).toMatch(/^event 2 of 3: .*is not JSON/);
     expect(guest.apply(cart, [{ manifest: 'other-event', json: apple.json }])).toBe(
       "event 1 of 1: its manifest is 'other-event', this module stores 'cart-event'",
@@ -118,22 +131,39 @@ describe('an entity', () => {
     const cart = guest.open('shopping-cart', 'c1');
     guest.apply(cart, [apple, checkedOut]);
     const again = guest.open('shopping-cart', 'c1', guest.snapshot(cart));
-    expect(guest.snapshot(again)).toBe('{"items":[{"sku":"apple","quantity":2}],"checkedOut":true}');
-    expect(() => guest.open('shopping-cart', 'c1', '{"items":5}')).toThrow(WebAssembly.RuntimeError);
+    expect(guest.snapshot(again)).toBe(
+      '{"items":[{"sku":"apple","quantity":2}],"checkedOut":true}',
+    );
+    expect(() => guest.open('shopping-cart', 'c1', '{"items":5}')).toThrow(
+      WebAssembly.RuntimeError,
+    );
   });
 
   test('a component that is not registered cannot be opened', () => {
     expect(() => guest.open('Cart', 'c1')).toThrow(WebAssembly.RuntimeError);
-    expect(guest.takeLog().at(-1)?.message).toMatch(/^abort: component 'Cart' is not registered at /);
+    expect(guest.takeLog().at(-1)?.message).toMatch(
+      /^abort: component 'Cart' is not registered at /,
+    );
   });
 });
 
 describe('an endpoint', () => {
   test('a handler calls an entity, and the metadata of the request goes along', () => {
-    const metadata = [['traceparent', '00-1-2-01'], ['tracestate', 'é=1']] as const;
-    const request = { route: 1, parameters: ['c 1'], body: { json: '{"sku":"apple","quantity":2}' } };
+    const metadata = [
+      ['traceparent', '00-1-2-01'],
+      ['tracestate', 'é=1'],
+    ] as const;
+    const request = {
+      route: 1,
+      parameters: ['c 1'],
+      body: { json: '{"sku":"apple","quantity":2}' },
+    };
     expect(guest.handle(request, { metadata })).toEqual({
-      ok: { status: 200, headers: [], body: { kind: 'json', content: '{"id":"c1","items":[],"checkedOut":false}' } },
+      ok: {
+        status: 200,
+        headers: [],
+        body: { kind: 'json', content: '{"id":"c1","items":[],"checkedOut":false}' },
+      },
     });
     expect(calls).toEqual([
       {
@@ -168,7 +198,14 @@ describe('an endpoint', () => {
       [{ unavailable: 'later' }, { code: CODES.other, otherCode: 'UNAVAILABLE', message: 'later' }],
       [{ timedOut: true }, { code: CODES.other, otherCode: 'TIMED_OUT' }],
       [{ other: 'broken' }, { code: CODES.other, otherCode: 'INTERNAL', message: 'broken' }],
-      [{ ok: '{"id":1}' }, { code: CODES.other, otherCode: 'INTERNAL', message: "the reply of 'get' does not decode: id: must be a string, found 1" }],
+      [
+        { ok: '{"id":1}' },
+        {
+          code: CODES.other,
+          otherCode: 'INTERNAL',
+          message: "the reply of 'get' does not decode: id: must be a string, found 1",
+        },
+      ],
     ];
     for (const [given, refused] of answers) {
       answer = given;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import {
   copyFileSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   readdirSync,
@@ -22,6 +21,7 @@ import { attachJournal } from '../../../host/storage/attached-journal.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { withJournal } from '../../support/with-journal.ts';
 
 const LOAD = join(import.meta.dirname, '..', '..', 'support', 'append-load.ts');
 const entity: EntityRef = { component: 'Cart', id: 'one' };
@@ -39,23 +39,6 @@ journalSuite('in SQLite', async () => {
     },
   };
 });
-
-async function withJournal<T>(
-  dir: string,
-  use: (journal: ReturnType<typeof attachJournal>) => Promise<T>,
-): Promise<T> {
-  const opened = await openSqliteJournal(dir);
-  try {
-    const journal = attachJournal(opened.connect(), opened.dir);
-    try {
-      return await use(journal);
-    } finally {
-      await journal.close();
-    }
-  } finally {
-    await opened.close();
-  }
-}
 
 /** A folder whose journal has `count` records of the one entity. */
 async function filledFolder(count: number): Promise<string> {
@@ -332,79 +315,6 @@ describe('the format', () => {
     await opened.close();
     await withJournal(copy, async (copied) => {
       expect(await copied.read(entity, 0, 10)).toEqual([recordOf(1)]);
-    });
-  });
-});
-
-describe('the data folder', () => {
-  test('is made when it is missing, and only for this user', async () => {
-    const dir = join(temporaryFolder(), 'a', 'b');
-    await withJournal(dir, async (journal) => {
-      expect(await journal.read(entity, 0, 10)).toEqual([]);
-    });
-    expect(statSync(dir).mode & 0o777).toBe(0o700);
-  });
-
-  test('is refused when it is a file', async () => {
-    const file = join(temporaryFolder(), 'file');
-    writeFileSync(file, 'precious');
-    for (const dir of [file, join(file, 'below')])
-      await expect(openSqliteJournal(dir)).rejects.toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
-    expect(readFileSync(file, 'utf8')).toBe('precious');
-  });
-
-  test('is refused when nothing can be written in it', async () => {
-    const dir = temporaryFolder();
-    mkdirSync(join(dir, 'lock'));
-    await expect(openSqliteJournal(dir)).rejects.toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
-    rmSync(join(dir, 'lock'), { recursive: true });
-    mkdirSync(join(dir, 'journal.sqlite'));
-    await expect(openSqliteJournal(dir)).rejects.toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
-  });
-
-  test('serves one host at a time in one process', async () => {
-    const dir = temporaryFolder();
-    await withJournal(dir, async (journal) => {
-      for (let attempt = 0; attempt < 2; attempt++)
-        await expect(openSqliteJournal(dir)).rejects.toMatchObject({
-          code: 'SVC_DATA_IN_USE',
-          message: expect.stringContaining(`process ${process.pid}`) as string,
-        });
-      // The second attempt has not taken the lock from the first host.
-      expect(await append(journal, entity, recordOf(1))).toBeUndefined();
-    });
-    await withJournal(dir, async (journal) => {
-      expect(await journal.read(entity, 0, 10)).toHaveLength(1);
-    });
-  });
-
-  test('is in use by another process until that process is killed', async () => {
-    const dir = temporaryFolder();
-    const child = spawn(process.execPath, [LOAD, dir, '1'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    child.stdout.resume();
-    await once(child.stdout, 'data');
-    await expect(openSqliteJournal(dir)).rejects.toMatchObject({
-      code: 'SVC_DATA_IN_USE',
-      message: expect.stringContaining(`process ${child.pid}`) as string,
-    });
-    child.kill('SIGKILL');
-    await once(child, 'close');
-    await withJournal(dir, async (journal) => {
-      expect((await journal.read({ component: 'Load', id: 'entity-0' }, 0, 1)).length).toBe(1);
-    });
-  });
-
-  test('in use with an owner file that nobody can trust is refused without it', async () => {
-    const dir = temporaryFolder();
-    await withJournal(dir, async () => {
-      for (const owner of ['', '{"pid":"\\u001b[2J"}', '[', 'null', 'x'.repeat(5_000)]) {
-        writeFileSync(join(dir, 'owner.json'), owner);
-        const failure = await openSqliteJournal(dir).catch((error: unknown) => error);
-        expect(failure).toMatchObject({ code: 'SVC_DATA_IN_USE' });
-        expect((failure as Error).message).not.toContain('\u001b');
-      }
     });
   });
 });

@@ -1,0 +1,120 @@
+// The component as a whole: its descriptor, what it imports, and that an independent
+// implementation of the component model can run it.
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { parseModuleDescriptor } from '@svc/contract';
+import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
+import { descriptorText } from '../support/descriptor-text.ts';
+
+const ORACLE = fileURLToPath(new URL('../support/jco-oracle.ts', import.meta.url));
+const FIXTURES = ['shopping-cart', 'routes', 'faulty', 'codec'];
+
+test.each(FIXTURES)('the descriptor of %s parses', async (name) => {
+  const parsed = parseModuleDescriptor(descriptorText(await compileFixture(name)));
+  expect(parsed).toMatchObject({
+    ok: true,
+    descriptor: { protocol: '0.1.0', sdk: { name: '@svc/guest-sdk' } },
+  });
+});
+
+test.each(FIXTURES)('%s imports what the contract has, and nothing else', async (name) => {
+  const module = new WebAssembly.Module((await compileFixtureCore(name)) as BufferSource);
+  const imports = WebAssembly.Module.imports(module).map(
+    (one) => `${one.module} ${one.name} ${one.kind}`,
+  );
+  const allowed = [
+    '[export]svc:runtime/entity@0.1.0 [resource-new]instance function',
+    'svc:runtime/clock@0.1.0 now-ms function',
+    'svc:runtime/journal@0.1.0 read function',
+    'svc:runtime/routing@0.1.0 call function',
+  ];
+  expect(imports.filter((one) => !allowed.includes(one))).toEqual([]);
+});
+
+test('the descriptor of the cart names its commands, queries, types and routes', async () => {
+  const parsed = parseModuleDescriptor(descriptorText(await compileFixture('shopping-cart')));
+  if (!parsed.ok) throw new Error(parsed.problems.join('\n'));
+  const { descriptor } = parsed;
+  const [cart] = descriptor.entities;
+  expect(cart).toMatchObject({
+    component: 'shopping-cart',
+    state: { manifest: 'cart-state', schema: { $ref: '#/types/CartState' } },
+    event: { manifest: 'cart-event', schema: { $ref: '#/types/CartEvent' } },
+  });
+  expect(cart?.commands.map((handler) => handler.name)).toEqual([
+    'add-item',
+    'remove-item',
+    'check-out',
+    'remove',
+  ]);
+  expect(cart?.queries.map((handler) => handler.name)).toEqual(['get', 'item']);
+  expect(descriptor.types['ItemAdded']).toEqual({
+    type: 'object',
+    properties: {
+      type: { const: 'item-added' },
+      sku: { type: 'string' },
+      quantity: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+    },
+    required: ['type', 'sku', 'quantity'],
+  });
+  expect(descriptor.types['AddItem']).toMatchObject({ required: ['sku', 'quantity'] });
+  expect(
+    descriptor.endpoints[0]?.routes.map(
+      (route) => `${route.method} ${route.path} ${route.handler}`,
+    ),
+  ).toEqual([
+    'GET /{id} get',
+    'POST /{id}/items addItem',
+    'GET /{id}/items/{sku} item',
+    'DELETE /{id}/items/{sku} removeItem',
+    'POST /{id}/check-out checkOut',
+    'DELETE /{id} remove',
+  ]);
+});
+
+test('an independent implementation of the component model runs the cart', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-oracle-'));
+  try {
+    const file = join(folder, 'cart.wasm');
+    await writeFile(file, await compileFixture('shopping-cart'));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [ORACLE, file, folder], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    const event = {
+      manifest: 'cart-event',
+      json: '{"type":"item-added","sku":"äpfel 😀","quantity":2}',
+    };
+    expect(JSON.parse(stdout)).toEqual({
+      effect: {
+        events: [event],
+        deleteEntity: false,
+        reply: '{"id":"c1","items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
+      },
+      refusal: { code: { tag: 'bad-request' }, message: 'quantity: is missing' },
+      query: '{"id":"c1","items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
+      snapshot: '{"items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
+      badEvent: 'event 1 of 1: type: is missing',
+      response: {
+        status: 200,
+        headers: [],
+        body: { tag: 'json', val: '{"id":"c 2","items":[],"checkedOut":false}' },
+      },
+      call: {
+        target: { component: 'shopping-cart', id: 'c 2' },
+        name: 'get',
+        input: 'null',
+        metadata: [['traceparent', '00-é']],
+      },
+      refusedCall: { code: { tag: 'other', val: 'SOLD_OUT' }, message: 'no', details: '{}' },
+      log: [],
+    });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

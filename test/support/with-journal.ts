@@ -1,0 +1,21 @@
+// A journal in a folder, opened for as long as a test uses it.
+import type { Journal } from '../../host/engine/needs/journal.ts';
+import { attachJournal } from '../../host/storage/attached-journal.ts';
+import { openSqliteJournal } from '../../host/storage/sqlite-journal.ts';
+
+export async function withJournal<T>(
+  dir: string,
+  use: (journal: Journal) => Promise<T>,
+): Promise<T> {
+  const opened = await openSqliteJournal(dir);
+  try {
+    const journal = attachJournal(opened.connect(), opened.dir);
+    try {
+      return await use(journal);
+    } finally {
+      await journal.close();
+    }
+  } finally {
+    await opened.close();
+  }
+}
