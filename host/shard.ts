@@ -3,12 +3,12 @@
 // to it in the words of shard-messages.ts.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine/entity-engine.ts';
-import type { HostCalls } from './engine/needs/guest.ts';
 import { createWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress } from './http/access.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { GuestFault } from './model/guest-fault.ts';
 import { SvcError } from './model/svc-error.ts';
+import { requestHandler } from './request-handler.ts';
 import type { FromShard, LogEntry, ShardSettings, ToShard } from './shard-messages.ts';
 import { attachJournal } from './storage/attached-journal.ts';
 import { systemChance, systemClock } from './system.ts';
@@ -42,22 +42,12 @@ async function run(): Promise<void> {
         ...faultFields(fault),
       }),
   });
-  const calls: HostCalls = {
-    nowMs: () => systemClock.nowMs(),
-    call: (target, name, input, metadata, key) => engine.call(target, name, input, metadata, key),
-    readEvents: (entity, afterSeq, limit) => engine.readEvents(entity, afterSeq, limit),
-  };
   const server = createHttpServer({
     descriptor: guest.descriptor,
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => callerOfAddress(socket.remoteAddress),
-    handle: (request, metadata) =>
-      guest.endpoints.handle(
-        { nowMs: systemClock.nowMs(), seed: chance.seed(), metadata },
-        request,
-        calls,
-      ),
+    handle: requestHandler({ guest, engine, clock: systemClock, chance }),
     log: {
       warn: ({ err: _stackless, ...fields }, message) => log('warn', message, fields),
       error: ({ err, ...fields }, message) =>

@@ -27,21 +27,15 @@ export class RecordedEvent<E> {
 }
 
 export class EntityClient {
-  private idempotencyKey: string | null = null;
+  protected __svc_key: string | null = null;
 
   constructor(
     private component: string,
     public readonly id: string,
   ) {}
 
-  /** A command that is sent again with the same key gets the first reply and persists nothing. */
-  withIdempotencyKey(key: string): this {
-    this.idempotencyKey = key;
-    return this;
-  }
-
   protected __svc_call<R>(name: string, input: string): Result<R> {
-    const key = this.idempotencyKey;
+    const key = this.__svc_key;
     const keyText = key !== null ? key : "";
     const answer = host.answerAt;
     routing.call(

@@ -1,6 +1,6 @@
 // Numbers of JSON text, exactly: the double nearest to a decimal (ties to even), and a decimal that
-// reads back as the same double. The standard library's parser is off by one unit in the last
-// place for some decimals, hence this one.
+// reads back as the same double. The standard library's parser gives
+// another double for some decimals, hence this one.
 
 const MINUS: u32 = 0x2d;
 const DOT: u32 = 0x2e;

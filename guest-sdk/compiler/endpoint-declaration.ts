@@ -7,7 +7,14 @@ import {
 } from 'assemblyscript';
 import type { AccessRule } from '@svc/contract';
 import type { Problem } from './build-error.ts';
-import { decoratorName, decoratorOf, problemAt, stringArguments, type SdkNames } from './syntax.ts';
+import {
+  constructorProblem,
+  decoratorName,
+  decoratorOf,
+  problemAt,
+  stringArguments,
+  type SdkNames,
+} from './syntax.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -59,6 +66,8 @@ export function readEndpoint(
   problems: Problem[],
 ): EndpointClass {
   const name = declaration.name.text;
+  const badConstructor = constructorProblem(declaration);
+  if (badConstructor !== undefined) problems.push(badConstructor);
   const prefix = stringArguments(role)?.[0];
   if (prefix === undefined || !PATH.test(prefix) || (prefix.endsWith('/') && prefix !== ''))
     problems.push(

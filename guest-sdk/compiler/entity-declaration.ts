@@ -8,6 +8,7 @@ import {
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import {
+  constructorProblem,
   decoratorName,
   decoratorOf,
   problemAt,
@@ -43,7 +44,7 @@ export interface EntityClass {
 }
 
 export const WIRE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
-/** Members of every generated client. */
+/** Members of every written client. */
 const CLIENT_MEMBERS = new Set(['id', 'constructor', 'withIdempotencyKey', 'events']);
 
 export function readEntity(
@@ -53,6 +54,8 @@ export function readEntity(
   problems: Problem[],
 ): EntityClass {
   const name = declaration.name.text;
+  const badConstructor = constructorProblem(declaration);
+  if (badConstructor !== undefined) problems.push(badConstructor);
   const component = stringArguments(role)?.[0] ?? '';
   if (!WIRE_NAME.test(component))
     problems.push(

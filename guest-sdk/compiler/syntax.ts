@@ -3,6 +3,7 @@ import {
   ClassDeclaration,
   IdentifierExpression,
   ImportStatement,
+  MethodDeclaration,
   NamedTypeNode,
   StringLiteralExpression,
   type DecoratorNode,
@@ -105,6 +106,22 @@ export function sdkNames(source: Source): SdkNames {
     },
     ofLocal: (name) => imported.get(name),
   };
+}
+
+/** `register` makes one object of the class, without arguments. */
+export function constructorProblem(declaration: ClassDeclaration): Problem | undefined {
+  for (const member of declaration.members)
+    if (member instanceof MethodDeclaration && member.name.text === 'constructor') {
+      const needed = member.signature.parameters.find(
+        (parameter) => parameter.initializer === null,
+      );
+      if (needed !== undefined)
+        return problemAt(
+          needed.range,
+          `the runtime makes the one object of '${declaration.name.text}' itself: its constructor cannot have parameters`,
+        );
+    }
+  return undefined;
 }
 
 /** The only type argument of `Name<T>`. */

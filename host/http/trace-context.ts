@@ -2,9 +2,9 @@
 // It becomes the metadata that a handler passes on with its calls.
 import type { Chance } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
+import { parseTraceParent } from '../model/trace-context.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
-const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const MEMBER =
   /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
 const TRACESTATE_LENGTH_MAX = 512;
@@ -13,7 +13,8 @@ const TRACESTATE_MEMBERS_MAX = 32;
 /** `traceparent`, and `tracestate` where the caller sent a good one with a good `traceparent`. */
 export function traceMetadata(headers: IncomingHttpHeaders, chance: Chance): Metadata {
   const parent = headers['traceparent'];
-  if (typeof parent !== 'string' || !isTraceparent(parent))
+  // Repeated headers arrive joined by a comma and so are none.
+  if (typeof parent !== 'string' || parseTraceParent(parent) === undefined)
     return [['traceparent', newTraceparent(chance)]];
   const state = headers['tracestate'];
   const metadata: [string, string][] = [['traceparent', parent]];
@@ -24,15 +25,6 @@ export function traceMetadata(headers: IncomingHttpHeaders, chance: Chance): Met
 /** 16 hexadecimal digits, never all zero. */
 export function newSpanId(chance: Chance): string {
   return (chance.seed() || 1n).toString(16).padStart(16, '0');
-}
-
-/** Repeated headers arrive joined by a comma and so are none. */
-function isTraceparent(value: string): boolean {
-  const match = TRACEPARENT.exec(value);
-  if (match === null) return false;
-  const [, version, traceId, parentId, , rest] = match;
-  if (version === 'ff' || (version === '00' && rest !== undefined)) return false;
-  return !isZero(traceId!) && !isZero(parentId!);
 }
 
 function isTracestate(value: string): boolean {
@@ -49,8 +41,4 @@ function isTracestate(value: string): boolean {
 /** Sampled, as a trace that begins here is to be recorded. */
 function newTraceparent(chance: Chance): string {
   return `00-${newSpanId(chance)}${newSpanId(chance)}-${newSpanId(chance)}-01`;
-}
-
-function isZero(digits: string): boolean {
-  return /^0+$/.test(digits);
 }

@@ -1,37 +1,22 @@
 // What the compiler says of files that cannot become a component: the file, the line, what to do.
 // Each file is compiled for real, outside of the repository, as a user's files are.
-import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BuildError, buildComponent, type Problem } from '../../guest-sdk/compiler/index.ts';
+import { ENTITY, UserProjects, entity } from './support/user-projects.ts';
 
-let folder: string;
-let builds = 0;
+let projects: UserProjects;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-build-'));
+  projects = await UserProjects.open();
 });
 
-afterAll(async () => {
-  await rm(folder, { recursive: true });
-});
-
-/** Writes the files into a folder of their own; answers the path of `index.ts`. */
-async function project(files: Readonly<Record<string, string>>): Promise<string> {
-  const own = join(folder, String(++builds));
-  for (const [name, text] of Object.entries(files)) {
-    const file = join(own, name);
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text);
-  }
-  return join(own, 'index.ts');
-}
+afterAll(() => projects.remove());
 
 async function problemsOf(
   files: Readonly<Record<string, string>> | string,
 ): Promise<readonly Problem[]> {
-  const entryFile = await project(typeof files === 'string' ? { 'index.ts': files } : files);
+  const entryFile = await projects.write(typeof files === 'string' ? { 'index.ts': files } : files);
   const failure = await buildComponent({ entryFile }).then(
     () => undefined,
     (error: unknown) => error,
@@ -46,18 +31,6 @@ async function firstLine(source: string): Promise<string> {
   return `${problem?.line}:${problem?.column} ${problem?.message}`;
 }
 
-const ENTITY = `import { Code, Context, Done, Effect, EventSourcedEntity, Request, Result, ok, register } from "@svc/guest-sdk";
-@data class State { n: i32 = 0; }
-@data abstract class Event {}
-@variant("added") class Added extends Event {}
-`;
-const entity = (members: string, tail = 'register<Thing>();'): string =>
-  `${ENTITY}@entity("thing") class Thing extends EventSourcedEntity<State, Event> {
-  empty(id: string): State { return new State(); }
-  apply(state: State, event: Event): State { return state; }
-${members}
-}
-${tail}`;
 const endpoint = (members: string, head = '@access("internet")'): string =>
   `import { Context, Done, Request, Result, register } from "@svc/guest-sdk";
 @data class Body { n: i32 = 0; }
@@ -150,8 +123,9 @@ describe('endpoints', () => {
   });
 });
 
+const command = (text: string): string => entity(`  ${text}`);
+
 describe('entities', () => {
-  const command = (text: string): string => entity(`  ${text}`);
   test.each([
     [
       'a wire name twice',
@@ -224,6 +198,11 @@ describe('entities', () => {
       'an event that is not a sum type',
       `${ENTITY}@entity("thing") class Thing extends EventSourcedEntity<State, State> {}`,
       /^5:\d+ the event 'State' must be an abstract @data class with @variant cases/,
+    ],
+    [
+      'a constructor with parameters',
+      entity('constructor(n: i32) { super(); }'),
+      /^8:\d+ the runtime makes the one object of 'Thing' itself/,
     ],
     [
       'a component id twice',
@@ -347,7 +326,7 @@ describe('the module', () => {
 
   test('a class that cannot be registered', async () => {
     expect(await firstLine(entity('', 'register<State>();'))).toMatch(
-      /^9:\d+ 'State' cannot be registered: it is neither an @entity nor an @endpoint class$/,
+      /^10:\d+ 'State' cannot be registered: it is neither an @entity nor an @endpoint class$/,
     );
   });
 
@@ -375,7 +354,7 @@ describe('the module', () => {
       /^File 'missing.ts' not found/,
     );
     expect((await problemsOf('class {'))[0]).toMatchObject({ file: 'index.ts', line: 1 });
-    const nowhere = buildComponent({ entryFile: join(folder, 'nowhere.ts') });
+    const nowhere = buildComponent({ entryFile: join(projects.folder, 'nowhere.ts') });
     await expect(nowhere).rejects.toThrow(/nowhere\.ts' cannot be read/);
     await expect(buildComponent({ entryFile: 'index.js' })).rejects.toThrow(
       'its name must end in .ts',
@@ -390,60 +369,5 @@ describe('the module', () => {
       ),
     );
     expect(problems.map((problem) => problem.line)).toEqual([3, 4, 5]);
-  });
-});
-
-describe('what compiles', () => {
-  test('names of the SDK under other names, and its namespace', async () => {
-    const entryFile = await project({
-      'index.ts': `import * as svc from "@svc/guest-sdk";
-import { EventSourcedEntity as Base, Effect as Outcome, Context as Ctx, register as announce } from "@svc/guest-sdk";
-type Count = i32;
-@data class State { n: Count = 0; }
-@data abstract class Event {}
-@variant("added") class Added extends Event {}
-@entity("thing") class Thing extends Base<State, Event> {
-  empty(id: string): State { return new State(); }
-  apply(state: State, event: Event): State { return state; }
-  @command("add") add(state: State, ctx: Ctx, count: Count): Outcome<svc.Done> { return this.persist(new Added()).thenReply(new svc.Done()); }
-  @query("maybe") maybe(state: State): svc.Result<Count> { return svc.ok<Count>(1); }
-}
-announce<Thing>();`,
-    });
-    const { descriptor, warnings } = await buildComponent({ entryFile });
-    expect(warnings).toEqual([]);
-    expect(descriptor.entities[0]).toMatchObject({
-      component: 'thing',
-      state: { manifest: 'State' },
-      commands: [{ name: 'add', input: { type: 'integer' }, reply: { type: 'null' } }],
-      queries: [{ name: 'maybe', reply: { type: 'integer' } }],
-    });
-    expect(descriptor.entities[0]?.queries[0]).not.toHaveProperty('input');
-  });
-
-  test('two classes of one name in two files are two types', async () => {
-    const entryFile = await project({
-      'index.ts': `import { register } from "@svc/guest-sdk";
-import { Item } from "./one";
-import { Item as Other } from "./two";
-@endpoint("") @access("local") class Both {
-  @get("/one") one(): Item { return new Item(); }
-  @get("/two") two(): Other { return new Other(); }
-}
-register<Both>();`,
-      'one.ts': '@data export class Item { one: i32 = 0; }',
-      'two.ts': '@data export class Item { two: i32 = 0; }',
-    });
-    const { descriptor } = await buildComponent({ entryFile });
-    const replies = descriptor.endpoints[0]?.routes.map((route) => route.reply?.schema);
-    expect(replies).toEqual([{ $ref: '#/types/Item' }, { $ref: '#/types/two.Item' }]);
-    expect(Object.keys(descriptor.types)).toEqual(['Item', 'two.Item']);
-  });
-
-  test('the same files give the same bytes, wherever they lie', async () => {
-    const files = { 'index.ts': entity('@query("get") get(s: State): State { return s; }') };
-    const first = await buildComponent({ entryFile: await project(files) });
-    const second = await buildComponent({ entryFile: await project(files) });
-    expect(Buffer.from(first.component).equals(second.component)).toBe(true);
   });
 });

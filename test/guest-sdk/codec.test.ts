@@ -3,14 +3,13 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
+import { EVERYTHING, sequence } from './support/codec-samples.ts';
 
 let guest: CoreGuest;
 let entity: number;
 
 beforeAll(async () => {
-  guest = new CoreGuest(
-    new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource),
-  );
+  guest = new CoreGuest(new WebAssembly.Module(await compileFixtureCore('codec')));
   entity = guest.open('codec', 'one');
 });
 
@@ -240,7 +239,7 @@ describe('refused, with the path', () => {
       expect(echo('nothing', `{"a":${open.repeat(200_000)}`)).toBe(
         'refused: input: is nested deeper than 100 levels',
       );
-    const deepest = `${'{"value":1,"children":['.repeat(49)}${'{"value":1,"children":[]}'}${']}'.repeat(49)}`;
+    const deepest = `${'{"value":1,"children":['.repeat(49)}{"value":1,"children":[]}${']}'.repeat(49)}`;
     expect(echo('node', deepest)).toBe(deepest);
   });
 
@@ -275,28 +274,6 @@ describe('refused, with the path', () => {
     }
   });
 });
-
-const EVERYTHING = {
-  flag: true,
-  text: 'é',
-  item: { sku: 's', quantity: 2 },
-  maybeItem: null,
-  maybeText: null,
-  names: ['a', 'b'],
-  grid: [[1, 2], [], [3]],
-  flags: [true, false],
-  counts: { a: 1, 'b c': -2 },
-  byName: { x: { sku: 'y', quantity: 3 } },
-  page: { items: [{ sku: 'p', quantity: 1 }], total: 1 },
-  shape: { type: 'group', name: 'g', shapes: [{ type: 'square', name: 'q', side: 0.5 }] },
-  circle: { type: 'circle', name: 'c', radius: 1.25 },
-  at: '2026-02-28T23:59:59.120Z',
-  maybeAt: null,
-  note: 'n',
-  limit: 1,
-  tags: [],
-  fixed: 9,
-};
 
 describe('taken', () => {
   test('a value of every type comes back as it was', () => {
@@ -392,15 +369,3 @@ describe('taken', () => {
     }
   });
 });
-
-/** Numbers without chance: the same seed, the same numbers below 2^32. */
-function sequence(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x9e3779b9) >>> 0;
-    let value = state;
-    value = Math.imul(value ^ (value >>> 16), 0x21f0aaad);
-    value = Math.imul(value ^ (value >>> 15), 0x735a2d97);
-    return (value ^ (value >>> 15)) >>> 0;
-  };
-}

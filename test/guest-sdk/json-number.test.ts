@@ -7,9 +7,7 @@ let guest: CoreGuest;
 let entity: number;
 
 beforeAll(async () => {
-  guest = new CoreGuest(
-    new WebAssembly.Module((await compileFixtureCore('codec')) as BufferSource),
-  );
+  guest = new CoreGuest(new WebAssembly.Module(await compileFixtureCore('codec')));
   entity = guest.open('codec', 'one');
 });
 
@@ -20,10 +18,10 @@ function through(type: 'doubles' | 'floats', tokens: readonly string[]): number[
   return JSON.parse(result.ok) as number[];
 }
 
-function expectSame(tokens: readonly string[]): void {
+/** Tokens that the guest does not read as JavaScript does. */
+function wrong(tokens: readonly string[]): string[] {
   const read = through('doubles', tokens);
-  const wrong = tokens.filter((token, index) => !Object.is(Number(token), read[index]));
-  expect(wrong.slice(0, 10)).toEqual([]);
+  return tokens.filter((token, index) => !Object.is(Number(token), read[index])).slice(0, 10);
 }
 
 /** xorshift with a fixed seed. */
@@ -48,7 +46,7 @@ test('doubles of every magnitude come back exactly', () => {
     const value = doubleOf(random.next().value);
     if (Number.isFinite(value)) tokens.push(JSON.stringify(value));
   }
-  expectSame(tokens);
+  expect(wrong(tokens)).toEqual([]);
 });
 
 test('decimals with more digits than a double holds are rounded as JavaScript rounds them', () => {
@@ -61,7 +59,7 @@ test('decimals with more digits than a double holds are rounded as JavaScript ro
     const token = `${digits.slice(0, cut)}.${digits.slice(cut)}e${exponent - cut}`;
     if (Number.isFinite(Number(token))) tokens.push(token.replace(/^0+(?=\d)/, ''));
   }
-  expectSame(tokens);
+  expect(wrong(tokens)).toEqual([]);
 });
 
 test('a decimal exactly between two doubles goes to the even one, and one digit decides', () => {
@@ -86,12 +84,12 @@ test('a decimal exactly between two doubles goes to the even one, and one digit 
       `${small}${'0'.repeat(900)}1e-${k + 901n}`,
     );
   }
-  expectSame(tokens.filter((token) => !token.includes('-1.9')));
+  expect(wrong(tokens.filter((token) => !token.includes('-1.9')))).toEqual([]);
 });
 
 test('the edges of the range', () => {
-  expectSame([
-    ...[
+  expect(
+    wrong([
       '0',
       '-0',
       '0.0',
@@ -103,34 +101,30 @@ test('the edges of the range', () => {
       '1e23',
       '9007199254740993',
       '123456789012345678',
-    ],
-    ...[
+
       '5e-324',
       '2.4703282292062327e-324',
       '2.4703282292062328e-324',
       '1e-400',
       '-1e-400',
       '0e999999999999',
-    ],
-    ...[
+
       '2.2250738585072011e-308',
       '2.2250738585072014e-308',
       '4.9406564584124654e-324',
       '1e-99999999999999999999',
-    ],
-    ...[
+
       '1.7976931348623157e308',
       '1.7976931348623158e308',
       '179769313486231570000e288',
       `0.${'0'.repeat(400)}1e401`,
-    ],
-    ...[
+
       `1${'0'.repeat(308)}`,
-      `${'9'.repeat(308)}`,
+      '9'.repeat(308),
       `0.${'9'.repeat(1000)}`,
       `${'1'.repeat(300)}.${'2'.repeat(2000)}`,
-    ],
-  ]);
+    ]),
+  ).toEqual([]);
   for (const token of [
     '1.7976931348623159e308',
     '1e309',

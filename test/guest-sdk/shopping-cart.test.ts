@@ -11,7 +11,7 @@ let calls: CoreCall[];
 let answer: CallAnswer;
 
 beforeAll(async () => {
-  module = new WebAssembly.Module((await compileFixtureCore('shopping-cart')) as BufferSource);
+  module = new WebAssembly.Module(await compileFixtureCore('shopping-cart'));
 });
 
 beforeEach(() => {

@@ -89,7 +89,11 @@ export class CoreGuest {
           at: number,
         ) => {
           const events =
-            imports.readEvents?.(this.#text(id, idLength), after, limit) ?? 'no journal';
+            imports.readEvents?.(
+              this.#text(id, idLength),
+              BigInt.asUintN(64, after),
+              limit >>> 0,
+            ) ?? 'no journal';
           this.#putRecorded(at, events);
         },
       },

@@ -18,7 +18,7 @@ for (const [name, content] of Object.entries(files)) {
   const path = join(out, basename(name));
   await writeFile(path, content);
   if (name.endsWith('.wasm'))
-    modules.set(basename(name), new WebAssembly.Module((await readFile(path)) as BufferSource));
+    modules.set(basename(name), new WebAssembly.Module(await readFile(path)));
 }
 await writeFile(join(out, 'package.json'), '{"type":"module"}');
 
@@ -49,10 +49,10 @@ const imports = {
     },
   },
 };
-const { instantiate } = (await import(pathToFileURL(join(out, 'guest.js')).href)) as {
+const glue = (await import(pathToFileURL(join(out, 'guest.js')).href)) as {
   instantiate(core: (path: string) => WebAssembly.Module, imports: object): Exports;
 };
-const guest = instantiate((path) => modules.get(path)!, imports);
+const guest = glue.instantiate((path) => modules.get(path)!, imports);
 
 /** jco throws the error of a result, wrapped. */
 function errorOf(run: () => unknown): unknown {

@@ -21,7 +21,7 @@ import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
-import { childMetadata } from '../trace-context.ts';
+import { childMetadata } from '../../model/trace-context.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
 import type { Idler } from './idle-list.ts';

@@ -52,8 +52,6 @@ export interface AdmittedModule {
   readonly stringEncoding: StringEncoding;
   /** The metered main core module, compiled. */
   readonly compiled: WebAssembly.Module;
-  /** Names of the exports that hold the module's mutable globals. */
-  readonly mutableGlobals: readonly string[];
   readonly sizes: Required<ModuleSizes>;
 }
 
@@ -108,17 +106,11 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   checkCoreImports(core);
   checkCoreExports(core);
   const rewritten = rewriteCoreModule(core, limits);
-  const sizes = { ...read, meteredCore: rewritten.bytes.length };
+  const sizes = { ...read, meteredCore: rewritten.length };
   findings.sizes = sizes;
-  const compiled = compile(rewritten.bytes);
+  const compiled = compile(rewritten);
   checkLinks(compiled);
-  return {
-    descriptor,
-    stringEncoding,
-    compiled,
-    mutableGlobals: rewritten.mutableGlobals,
-    sizes,
-  };
+  return { descriptor, stringEncoding, compiled, sizes };
 }
 
 function checkComponent(component: ComponentOutline): void {

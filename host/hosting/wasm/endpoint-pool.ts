@@ -9,8 +9,9 @@ import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { AdmittedModule } from './admission.ts';
 import type { GuestLog } from './guest-log.ts';
-import { type WaitingHandle, handleRequest, waitingHandle } from './http-binding.ts';
-import { type InstanceImage, ModuleInstance } from './module-instance.ts';
+import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
+import type { MemoryImage } from './memory-image.ts';
+import { ModuleInstance } from './module-instance.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 interface Slot {
@@ -31,7 +32,7 @@ export class EndpointPool implements GuestEndpoints {
   readonly #log: GuestLog;
   /** Route index → what the log calls its endpoint. */
   readonly #sources: readonly string[];
-  readonly #image: InstanceImage;
+  readonly #image: MemoryImage;
   readonly #idle: Slot[] = [];
   readonly #busy = new Set<Slot>();
   readonly #waiting: Waiting[] = [];
@@ -47,7 +48,7 @@ export class EndpointPool implements GuestEndpoints {
     );
     const first = this.#newSlot();
     // Starting is the same each time: it is given no time, no chance and no input.
-    this.#image = first.instance.image();
+    this.#image = first.instance.memoryImage();
     this.#idle.push(first);
   }
 
@@ -58,12 +59,7 @@ export class EndpointPool implements GuestEndpoints {
   ): Promise<EndpointResponse | Refusal> {
     const slot = this.#freeSlot() ?? (await this.#nextFreeSlot());
     if (this.#closed) throw closedFault();
-    const source = this.#sources[request.route] ?? 'module';
-    try {
-      return await this.#serve(slot, context, request, calls, source);
-    } finally {
-      this.#release(slot);
-    }
+    return this.#serve(slot, context, request, calls);
   }
 
   /** Fails what is under way and what waits. */
@@ -78,20 +74,38 @@ export class EndpointPool implements GuestEndpoints {
     this.#idle.length = 0;
   }
 
-  /** As handleRequest, and ended by `abandon`: the module's stack may wait for ever. */
+  /** Ended by `abandon`, too: the module's stack may wait for ever. */
   #serve(
     slot: Slot,
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
-    source: string,
   ): Promise<EndpointResponse | Refusal> {
+    const { instance, handle } = slot;
+    const source = this.#sources[request.route] ?? 'module';
     return new Promise((resolve, reject) => {
       slot.abandon = reject;
-      handleRequest(slot.instance, slot.handle, context, request, calls, source).then(
-        resolve,
-        reject,
-      );
+      const settle = (outcome: () => EndpointResponse | Refusal) => {
+        if (this.#closed) return;
+        try {
+          resolve(outcome());
+        } catch (error) {
+          reject(error);
+        }
+        this.#release(slot);
+      };
+      const fail = (error: unknown) =>
+        settle(() => {
+          throw instance.fail(error, source);
+        });
+      try {
+        beginRequest(instance, handle, context, request, calls).then(
+          (result) => settle(() => endRequest(instance, result, source)),
+          fail,
+        );
+      } catch (error) {
+        fail(error);
+      }
     });
   }
 
@@ -125,7 +139,6 @@ export class EndpointPool implements GuestEndpoints {
   #release(slot: Slot): void {
     slot.abandon = undefined;
     this.#busy.delete(slot);
-    if (this.#closed) return;
     if (slot.instance.restore(this.#image)) this.#idle.push(slot);
     this.#serveWaiting();
   }

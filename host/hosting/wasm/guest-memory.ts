@@ -11,7 +11,8 @@ import type { StringEncoding } from './component-reader.ts';
 import type { CoreExports } from './core-interface.ts';
 
 /** Up to here a loop over the units is faster than a call out of JavaScript. */
-const SHORT_UNITS = 32;
+const SHORT_LIFTED_UNITS = 12;
+const SHORT_LOWERED_UNITS = 32;
 /** What an empty string or list points at: nothing, at every alignment. */
 const EMPTY_POINTER = 8;
 /** In `latin1+utf16` the length's top bit says that the string is UTF-16. */
@@ -56,6 +57,11 @@ export class GuestMemory {
   /** Begins a call's budget of lifted bytes. */
   beginLifting(): void {
     this.#liftableBytes = this.#liftedBytesMax;
+  }
+
+  /** Bytes of host memory that lifting has filled since it began. */
+  get liftedBytes(): number {
+    return this.#liftedBytesMax - this.#liftableBytes;
   }
 
   /** Checks that a record lies in the memory, and answers its address. */
@@ -220,7 +226,7 @@ export class GuestMemory {
   #utf16(pointer: number, count: number): string {
     const start = this.record(pointer, count * 2, 2);
     this.#pay(count * 2);
-    if (count <= SHORT_UNITS) {
+    if (count <= SHORT_LIFTED_UNITS) {
       const units = this.#units;
       const end = (start >> 1) + count;
       let text = '';
@@ -241,7 +247,7 @@ export class GuestMemory {
     const start = this.record(pointer, count, 1);
     this.#pay(count * 2);
     const end = start + count;
-    if (count <= SHORT_UNITS) {
+    if (count <= SHORT_LIFTED_UNITS) {
       const bytes = this.#bytes;
       let text = '';
       let index = start;
@@ -267,7 +273,7 @@ export class GuestMemory {
     const count = text.length;
     const address = this.allocate(count * 2, 2);
     this.loweredLength = count;
-    if (count <= SHORT_UNITS) {
+    if (count <= SHORT_LOWERED_UNITS) {
       const units = this.#units;
       const start = address >> 1;
       let index = 0;
@@ -284,7 +290,7 @@ export class GuestMemory {
 
   #lowerUtf8(text: string): number {
     const count = text.length;
-    if (count <= SHORT_UNITS && isShortAscii(text)) {
+    if (count <= SHORT_LOWERED_UNITS && isShortAscii(text)) {
       const address = this.allocate(count, 1);
       const bytes = this.#bytes;
       for (let index = 0; index < count; index++) bytes[address + index] = text.charCodeAt(index);

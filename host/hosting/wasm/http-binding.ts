@@ -26,21 +26,28 @@ export function waitingHandle(instance: ModuleInstance): WaitingHandle {
   return WebAssembly.promising(instance.exports.handle);
 }
 
-export async function handleRequest(
+/** Begins a handler's call. What it throws, or rejects with, goes to `ModuleInstance.fail`. */
+export function beginRequest(
   instance: ModuleInstance,
   handle: WaitingHandle,
   context: CallContext,
   request: EndpointRequest,
   calls: HostCalls,
+): Promise<number> {
+  instance.beginHandler(instance.limits.handlerFuel, calls);
+  return callHandle(instance.memory, handle, context, request);
+}
+
+/** `result`: what the handler has returned. Throws what `ModuleInstance.fail` answers. */
+export function endRequest(
+  instance: ModuleInstance,
+  result: number,
   source: string,
-): Promise<EndpointResponse | Refusal> {
-  const { exports, memory, limits } = instance;
-  instance.beginHandler(limits.handlerFuel, calls);
+): EndpointResponse | Refusal {
   try {
-    const result = await callHandle(memory, handle, context, request);
     instance.returned();
-    const outcome = liftResponse(memory, result);
-    exports.handlePost?.(result);
+    const outcome = liftResponse(instance.memory, result);
+    instance.exports.handlePost?.(result);
     instance.settle(source);
     return outcome;
   } catch (error) {

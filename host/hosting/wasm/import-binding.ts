@@ -19,6 +19,7 @@ export interface ImportTarget {
   readonly state: CallState;
   memory: GuestMemory | undefined;
   exports: CoreExports | undefined;
+  fuel: WebAssembly.Global | undefined;
 }
 
 type RecordedEvents = Awaited<ReturnType<HostCalls['readEvents']>>;
@@ -89,6 +90,17 @@ function enter(target: ImportTarget, name: string): { memory: GuestMemory; calls
   return { memory, calls };
 }
 
+/**
+ * What the host lifts for a call is the module's to pay, a unit of fuel for each byte; else a loop
+ * around a call that comes to nothing would keep the host busy for as long as the module likes.
+ */
+function payForLifting({ fuel, memory }: ImportTarget): void {
+  assert(fuel !== undefined && memory !== undefined);
+  const left = (fuel.value as number) - memory.liftedBytes;
+  fuel.value = left;
+  if (left < 0) throw new GuestFault('fuel', 'The module used up its fuel.');
+}
+
 /** After a wait: the instance may have been closed, and then its handler must not go on. */
 function waited({ state, memory }: ImportTarget): GuestMemory {
   if (memory === undefined || state.calls === undefined)
@@ -125,6 +137,7 @@ function callEntity(
   const inputText = memory.string(input, inputLength);
   const pairs = liftPairs(memory, metadata, metadataLength);
   const keyText = hasKey === 1 ? memory.string(key, keyLength) : undefined;
+  payForLifting(target);
   let outcome: Awaitable<Reply | Refusal>;
   try {
     outcome = calls.call(entity, nameText, inputText, pairs, keyText);
@@ -186,6 +199,7 @@ function readJournal(
     component: memory.string(component, componentLength),
     id: memory.string(id, idLength),
   };
+  payForLifting(target);
   const count = limit >>> 0;
   if (count < 1 || count > EVENTS_MAX) {
     storeReadFailure(memory, address, `the limit must be 1 to ${EVENTS_MAX}`);

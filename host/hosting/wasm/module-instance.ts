@@ -14,7 +14,14 @@ import { takeLog } from './diagnostics-binding.ts';
 import type { GuestLog } from './guest-log.ts';
 import { GuestMemory } from './guest-memory.ts';
 import { type ImportTarget, createImports } from './import-binding.ts';
-import { FUEL_EXPORT, GROWTH_REFUSED_EXPORT } from './module-rewriter.ts';
+import { MemoryImage } from './memory-image.ts';
+import {
+  BEGIN_EXPORT,
+  FUEL_EXPORT,
+  GROWTH_REFUSED_EXPORT,
+  KEEP_EXPORT,
+  PUT_BACK_EXPORT,
+} from './module-rewriter.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 /** Resources that a module may hold for itself beside those that the host holds. */
@@ -32,7 +39,8 @@ export class ModuleInstance {
   readonly #state: CallState;
   readonly #fuel: WebAssembly.Global;
   readonly #growthRefused: WebAssembly.Global;
-  readonly #globals: readonly WebAssembly.Global[];
+  readonly #begin: (fuel: number) => void;
+  readonly #putBackGlobals: () => void;
   readonly #log: GuestLog;
 
   /**
@@ -43,7 +51,12 @@ export class ModuleInstance {
     this.limits = limits;
     this.#log = log;
     this.#state = new CallState(OWN_HANDLES_MAX);
-    const target: ImportTarget = { state: this.#state, memory: undefined, exports: undefined };
+    const target: ImportTarget = {
+      state: this.#state,
+      memory: undefined,
+      exports: undefined,
+      fuel: undefined,
+    };
     let instance: WebAssembly.Instance;
     try {
       instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
@@ -51,10 +64,10 @@ export class ModuleInstance {
       this.lost = true;
       throw startFailure(error);
     }
-    const global = (name: string) => instance.exports[name] as WebAssembly.Global;
-    this.#fuel = global(FUEL_EXPORT);
-    this.#growthRefused = global(GROWTH_REFUSED_EXPORT);
-    this.#globals = module.mutableGlobals.map(global);
+    this.#fuel = instance.exports[FUEL_EXPORT] as WebAssembly.Global;
+    this.#growthRefused = instance.exports[GROWTH_REFUSED_EXPORT] as WebAssembly.Global;
+    this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
+    this.#putBackGlobals = instance.exports[PUT_BACK_EXPORT] as () => void;
     this.exports = coreExports(instance);
     this.memory = new GuestMemory(
       this.exports,
@@ -64,12 +77,14 @@ export class ModuleInstance {
     );
     target.exports = this.exports;
     target.memory = this.memory;
+    target.fuel = this.#fuel;
     try {
       this.exports.initialize?.();
       this.settle(SOURCE_AT_START);
     } catch (error) {
       throw this.fail(error, SOURCE_AT_START);
     }
+    (instance.exports[KEEP_EXPORT] as () => void)();
   }
 
   /** Begins a call with its fuel. `nowMs`: the recorded time of a command or query. */
@@ -78,7 +93,7 @@ export class ModuleInstance {
     this.#state.phase = phase;
     this.#state.nowMs = nowMs;
     this.#state.hostCallsLeft = this.limits.hostCallsMax;
-    this.#fuel.value = fuel;
+    this.#begin(fuel);
     this.memory.beginLifting();
   }
 
@@ -122,23 +137,18 @@ export class ModuleInstance {
     return new GuestFault(fault.faultCause, fault.message, { cause: error, guestMessage });
   }
 
-  /** What a later `restore` puts back. Taken after initialisation. */
-  image(): InstanceImage {
-    return {
-      memory: trimZeros(this.memory.bytes),
-      memoryBytes: this.memory.bytes.length,
-      globals: this.#globals.map((global) => global.value),
-    };
+  /** The memory as a later `restore` puts it back. Taken after initialisation. */
+  memoryImage(): MemoryImage {
+    return new MemoryImage(this.memory.bytes);
   }
 
-  /** Puts memory and globals back. False: the memory has grown, and cannot shrink. */
-  restore(image: InstanceImage): boolean {
-    const { bytes } = this.memory;
-    if (this.lost || bytes.length !== image.memoryBytes) return false;
-    bytes.set(image.memory);
-    bytes.fill(0, image.memory.length);
-    for (const [index, global] of this.#globals.entries()) global.value = image.globals[index];
-    this.#growthRefused.value = 0;
+  /**
+   * Puts memory and globals back to what they were after initialisation. False: that cannot be,
+   * since the instance is lost, or its memory has grown and cannot shrink.
+   */
+  restore(image: MemoryImage): boolean {
+    if (this.lost || !image.putBack(this.memory.bytes)) return false;
+    this.#putBackGlobals();
     this.#state.reset();
     return true;
   }
@@ -153,7 +163,7 @@ export class ModuleInstance {
   #lastWords(source: string): string | undefined {
     this.#state.phase = PHASE.closed;
     this.#state.hostCallsLeft = 0;
-    this.#fuel.value = this.limits.lastWordsFuel;
+    this.#begin(this.limits.lastWordsFuel);
     try {
       const lines = takeLog(this.exports, this.memory, this.limits.logLinesMax, source);
       const last = lines.at(-1);
@@ -167,13 +177,6 @@ export class ModuleInstance {
   }
 }
 
-export interface InstanceImage {
-  /** Without the zeros at its end. */
-  readonly memory: Uint8Array;
-  readonly memoryBytes: number;
-  readonly globals: readonly unknown[];
-}
-
 /** Without an instance nothing is left to ask, not even how much fuel its start function had left. */
 function startFailure(error: unknown): unknown {
   const fault = asFault(error, 'trap', undefined);
@@ -184,12 +187,6 @@ function startFailure(error: unknown): unknown {
       'give the host more memory.',
     { cause: error },
   );
-}
-
-function trimZeros(bytes: Uint8Array): Uint8Array {
-  let end = bytes.length;
-  while (end > 0 && bytes[end - 1] === 0) end--;
-  return bytes.slice(0, end);
 }
 
 /** A GuestFault of what the engine threw for the module; another error as it is. */

@@ -1,6 +1,6 @@
 // The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
 // it counts fuel at function entries, loop heads and bulk memory operations, its memory has a
-// maximum, and its mutable globals are exported, so that an instance can be put back.
+// maximum, and it can keep the values of its mutable globals and put them back.
 //
 // Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
 // adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
@@ -17,7 +17,12 @@ const RESERVED_PREFIX = 'svc-host:';
 export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
 /** 1 when the last attempt to grow the memory was refused. */
 export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
-const globalExport = (index: number) => `${RESERVED_PREFIX}global-${index}`;
+/** (fuel): begins a call with this much fuel. */
+export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
+/** (): keeps the present values of the module's own globals. */
+export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
+/** (): gives the module's own globals the values that were kept. */
+export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
 
 const MUTABLE_GLOBALS_MAX = 1000;
 /** One unit of fuel for each of this many bytes, of code in a loop or function, or moved at once. */
@@ -26,42 +31,62 @@ const LOCALS_PER_UNIT_BITS = 4;
 /** Growing detaches every view of the memory, even by nothing. */
 const GROWTH_UNITS = 2000;
 const I32 = 0x7f;
+const FUNCTION_TYPE = 0x60;
+const FUNCTION_KIND = 0;
 const GLOBAL_KIND = 3;
+/** Global type → its code, and an expression for its nothing. */
+const NOTHING: Readonly<Record<string, readonly number[]>> = {
+  i32: [I32, 0x41, 0],
+  i64: [0x7e, 0x42, 0],
+  f32: [0x7d, 0x43, ...zeros(4)],
+  f64: [0x7c, 0x44, ...zeros(8)],
+  v128: [0x7b, 0xfd, 12, ...zeros(16)],
+  funcref: [0x70, 0xd0, 0x70],
+  externref: [0x6f, 0xd0, 0x6f],
+};
 
-export interface RewrittenModule {
-  readonly bytes: Uint8Array;
-  /** Names under which the module's own mutable globals are exported. */
-  readonly mutableGlobals: readonly string[];
-}
-
+/** The indexes of what is added. */
 interface Additions {
   readonly fuel: number;
   readonly growthRefused: number;
+  /** The first of the globals that keep the values of `mutable`, in the same order. */
+  readonly kept: number;
+  /** The module's own mutable globals. */
+  readonly mutable: readonly number[];
   /** (length in bytes) → the same, having paid for it. */
   readonly payForBytes: number;
   /** (pages) → as memory.grow, having paid for it. */
   readonly growMemory: number;
+  readonly begin: number;
+  readonly keep: number;
+  readonly putBack: number;
 }
 
 /**
  * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits,
  * reserved names), SVC_MODULE_MALFORMED.
  */
-export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): RewrittenModule {
+export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): Uint8Array {
   checkLimits(core, limits);
+  const globals = core.globals.length;
+  const functions = core.functions.length;
   const additions: Additions = {
-    fuel: core.globals.length,
-    growthRefused: core.globals.length + 1,
-    payForBytes: core.functions.length,
-    growMemory: core.functions.length + 1,
+    fuel: globals,
+    growthRefused: globals + 1,
+    kept: globals + 2,
+    mutable: mutableGlobals(core),
+    payForBytes: functions,
+    growMemory: functions + 1,
+    begin: functions + 2,
+    keep: functions + 3,
+    putBack: functions + 4,
   };
-  const exported = mutableGlobals(core);
   const out = new ByteWriter(core.bytes.length * 2);
   out.bytes(core.bytes.subarray(0, 8));
   const content = new ByteWriter(core.bytes.length * 2);
   for (const id of CORE_SECTION_ORDER) {
     content.clear();
-    if (!writeSection(id, core, additions, exported, limits, content)) continue;
+    if (!writeSection(id, core, additions, limits, content)) continue;
     out.u8(id);
     out.u32(content.length);
     out.bytes(content.written);
@@ -72,7 +97,7 @@ export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): Rewritt
       `The module's code is ${out.length} bytes long once it is metered, and the limit is ` +
         `${limits.moduleBytesMax * 2}. Build a smaller module.`,
     );
-  return { bytes: out.written.slice(), mutableGlobals: exported.map(globalExport) };
+  return out.written.slice();
 }
 
 function checkLimits(core: CoreModule, limits: WasmLimits): void {
@@ -104,15 +129,10 @@ function refuse(what: string, remedy: string): never {
   throw new SvcError('SVC_MODULE_STRUCTURE', `The module ${what}. ${remedy}`);
 }
 
-/** The indexes of the mutable globals: all must be plain numbers, or they could not be put back. */
+/** Putting them back is work that no fuel pays for, so they are limited. */
 function mutableGlobals(core: CoreModule): number[] {
   const found: number[] = [];
-  for (const [index, { type, mutable }] of core.globals.entries()) {
-    if (!mutable) continue;
-    if (type === 'v128' || type.endsWith('ref'))
-      throw unsupported(`a mutable global of the type ${type}`);
-    found.push(index);
-  }
+  for (const [index, { mutable }] of core.globals.entries()) if (mutable) found.push(index);
   if (found.length > MUTABLE_GLOBALS_MAX)
     throw unsupported(`more than ${MUTABLE_GLOBALS_MAX} mutable globals`);
   return found;
@@ -123,20 +143,20 @@ function writeSection(
   id: number,
   core: CoreModule,
   additions: Additions,
-  exported: readonly number[],
   limits: WasmLimits,
   out: ByteWriter,
 ): boolean {
   const section = core.section(id);
   switch (id) {
     case CORE_SECTION.type:
-      writeExtended(out, section, 1);
-      for (const byte of [0x60, 1, I32, 1, I32]) out.u8(byte);
+      writeExtended(out, section, 3);
+      for (const byte of [FUNCTION_TYPE, 1, I32, 1, I32]) out.u8(byte);
+      for (const byte of [FUNCTION_TYPE, 1, I32, 0]) out.u8(byte);
+      for (const byte of [FUNCTION_TYPE, 0, 0]) out.u8(byte);
       return true;
     case CORE_SECTION.function:
-      writeExtended(out, section, 2);
-      out.u32(core.typeCount);
-      out.u32(core.typeCount);
+      writeExtended(out, section, ADDED_FUNCTIONS.length);
+      for (const { type } of ADDED_FUNCTIONS) out.u32(core.typeCount + type);
       return true;
     case CORE_SECTION.memory: {
       out.u8(1);
@@ -146,15 +166,18 @@ function writeSection(
       return true;
     }
     case CORE_SECTION.global:
-      writeExtended(out, section, 2);
+      writeExtended(out, section, 2 + additions.mutable.length);
       writeCounter(out, limits.startFuel);
       writeCounter(out, 0);
+      for (const index of additions.mutable) writeNothing(out, core.globals[index]!.type);
       return true;
     case CORE_SECTION.export:
-      writeExtended(out, section, exported.length + 2);
-      writeGlobalExport(out, FUEL_EXPORT, additions.fuel);
-      writeGlobalExport(out, GROWTH_REFUSED_EXPORT, additions.growthRefused);
-      for (const index of exported) writeGlobalExport(out, globalExport(index), index);
+      writeExtended(out, section, 5);
+      writeExport(out, FUEL_EXPORT, GLOBAL_KIND, additions.fuel);
+      writeExport(out, GROWTH_REFUSED_EXPORT, GLOBAL_KIND, additions.growthRefused);
+      writeExport(out, BEGIN_EXPORT, FUNCTION_KIND, additions.begin);
+      writeExport(out, KEEP_EXPORT, FUNCTION_KIND, additions.keep);
+      writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
       return true;
     case CORE_SECTION.code:
       if (section === undefined) return false;
@@ -181,15 +204,21 @@ function writeCounter(out: ByteWriter, initial: number): void {
   out.u8(OP.end);
 }
 
-function writeGlobalExport(out: ByteWriter, name: string, index: number): void {
+/** A mutable global of this type that holds nothing yet. */
+function writeNothing(out: ByteWriter, type: string): void {
+  const [code, ...expression] = NOTHING[type]!;
+  for (const byte of [code!, 1, ...expression, OP.end]) out.u8(byte);
+}
+
+function writeExport(out: ByteWriter, name: string, kind: number, index: number): void {
   out.name(name);
-  out.u8(GLOBAL_KIND);
+  out.u8(kind);
   out.u32(index);
 }
 
 function writeCode(out: ByteWriter, section: ByteReader, additions: Additions): void {
   const count = section.count();
-  out.u32(count + 2);
+  out.u32(count + ADDED_FUNCTIONS.length);
   const body = new ByteWriter();
   for (let left = count; left > 0; left--) {
     body.clear();
@@ -198,9 +227,11 @@ function writeCode(out: ByteWriter, section: ByteReader, additions: Additions): 
     out.bytes(body.written);
   }
   section.expectDone('the code section');
-  for (const writeBody of [writePayForBytes, writeGrowMemory]) {
+  for (const { write } of ADDED_FUNCTIONS) {
     body.clear();
-    writeBody(body, additions);
+    body.u8(0);
+    write(body, additions);
+    body.u8(OP.end);
     out.u32(body.length);
     out.bytes(body.written);
   }
@@ -314,24 +345,57 @@ function writeFuelCheck(out: ByteWriter, additions: Additions): void {
 
 /** fuel -= length >>> 6; if (fuel < 0) unreachable; length */
 function writePayForBytes(out: ByteWriter, additions: Additions): void {
-  out.u8(0);
   out.u8(OP.globalGet);
   out.u32(additions.fuel);
   for (const byte of [OP.localGet, 0, OP.i32Const, BYTES_PER_UNIT_BITS]) out.u8(byte);
   out.u8(OP.i32ShrU);
   out.u8(OP.i32Sub);
   writeFuelCheck(out, additions);
-  for (const byte of [OP.localGet, 0, OP.end]) out.u8(byte);
+  for (const byte of [OP.localGet, 0]) out.u8(byte);
 }
 
 /** Pays, grows, and notes in a global whether growing was refused. */
 function writeGrowMemory(out: ByteWriter, additions: Additions): void {
-  out.u8(0);
   writePayment(out, additions, GROWTH_UNITS);
   for (const byte of [OP.localGet, 0, OP.memoryGrow, 0, OP.localTee, 0, OP.i32Const]) out.u8(byte);
   out.s32(-1);
   out.u8(OP.i32Eq);
   out.u8(OP.globalSet);
   out.u32(additions.growthRefused);
-  for (const byte of [OP.localGet, 0, OP.end]) out.u8(byte);
+  for (const byte of [OP.localGet, 0]) out.u8(byte);
+}
+
+function writeBegin(out: ByteWriter, additions: Additions): void {
+  for (const byte of [OP.localGet, 0, OP.globalSet]) out.u8(byte);
+  out.u32(additions.fuel);
+  for (const byte of [OP.i32Const, 0, OP.globalSet]) out.u8(byte);
+  out.u32(additions.growthRefused);
+}
+
+function writeKeep(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [place, index] of mutable.entries()) writeCopy(out, index, kept + place);
+}
+
+function writePutBack(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [place, index] of mutable.entries()) writeCopy(out, kept + place, index);
+}
+
+function writeCopy(out: ByteWriter, from: number, to: number): void {
+  out.u8(OP.globalGet);
+  out.u32(from);
+  out.u8(OP.globalSet);
+  out.u32(to);
+}
+
+/** In the order of their indexes. `type`: its place among the added types. */
+const ADDED_FUNCTIONS = [
+  { type: 0, write: writePayForBytes },
+  { type: 0, write: writeGrowMemory },
+  { type: 1, write: writeBegin },
+  { type: 2, write: writeKeep },
+  { type: 2, write: writePutBack },
+];
+
+function zeros(count: number): number[] {
+  return Array.from({ length: count }, () => 0);
 }

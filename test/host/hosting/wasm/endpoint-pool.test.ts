@@ -193,6 +193,27 @@ describe('a handler', () => {
     expect(fault.faultCause).toBe('value');
   });
 
+  test.each([
+    [
+      'a journal',
+      '(call $read (i32.const 4096) (i32.const 60000) (i32.const 0) (i32.const 0) (i64.const 0) (i32.const 0) (i32.const 256))',
+    ],
+    [
+      'a component',
+      `(call $call (i32.const 4096) (i32.const 60000) ${'(i32.const 0)'.repeat(11)} (i32.const 256))`,
+    ],
+  ])('that has the host read %s again and again runs out of fuel', async (_what, body) => {
+    const { endpoints } = await liveGuest(
+      { handle: `(loop $l ${body} (br $l)) unreachable` },
+      { handlerFuel: 10_000_000 },
+    );
+    let made = 0;
+    const calls = hostCalls({ call: () => (made++, { kind: 'reply', json: '' }) });
+    const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
+    expect(fault.faultCause).toBe('fuel');
+    expect(made).toBeLessThan(10_000_000 / 60_000);
+  });
+
   test('whose realloc calls the host while a reply is put there is a fault', async () => {
     const nested =
       '(call $call (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 256))';

@@ -133,6 +133,16 @@ describe('a command', () => {
     expect(lines.map(({ message }) => message)).toEqual(['hello']);
   });
 
+  test('that traps after an earlier one found no memory is a trap', async () => {
+    const { entities } = await liveGuest({
+      query: '(drop (memory.grow (i32.const 65000))) (call $clear)',
+      command: 'unreachable',
+    });
+    const entity = await entities.open(entityRef('a'), undefined);
+    await entity.query(CONTEXT, 'q', '');
+    expect((await faultOf(() => entity.command(CONTEXT, 'c', ''))).faultCause).toBe('trap');
+  });
+
   test('has its fuel anew each time', async () => {
     const { entities } = await liveGuest(counter, small);
     const entity = await entities.open(entityRef('a'), undefined);

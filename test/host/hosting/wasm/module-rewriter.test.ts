@@ -4,8 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { parse } from '@bytecodealliance/jco';
 import { readCoreModule } from '../../../../host/hosting/wasm/core-module-reader.ts';
 import {
+  BEGIN_EXPORT,
   FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
+  KEEP_EXPORT,
+  PUT_BACK_EXPORT,
   rewriteCoreModule,
 } from '../../../../host/hosting/wasm/module-rewriter.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
@@ -20,11 +23,11 @@ async function rewrite(fields: string, memory = '(memory (export "memory") 1)') 
 }
 
 async function metered(fields: string, memory?: string) {
-  const { bytes, mutableGlobals } = await rewrite(fields, memory);
+  const bytes = await rewrite(fields, memory);
   expect(WebAssembly.validate(bytes)).toBe(true);
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
   const fuel = exports[FUEL_EXPORT] as WebAssembly.Global;
-  return { exports, fuel, mutableGlobals, run: exports['run'] as (...values: number[]) => number };
+  return { exports, fuel, run: exports['run'] as (...values: number[]) => number };
 }
 
 async function refusal(fields: string, memory?: string): Promise<string> {
@@ -84,7 +87,7 @@ describe('fuel', () => {
   });
 
   test('covers a start function with the small budget of starting', async () => {
-    const { bytes } = await rewrite('(func $s (loop $l (br $l))) (start $s)');
+    const bytes = await rewrite('(func $s (loop $l (br $l))) (start $s)');
     const module = new WebAssembly.Module(bytes);
     expect(() => new WebAssembly.Instance(module, {})).toThrow(WebAssembly.RuntimeError);
   });
@@ -266,8 +269,6 @@ describe('what could not be undone or metered is refused', () => {
       'relaxed vectors',
       '(func (drop (i8x16.relaxed_swizzle (v128.const i64x2 0 0) (v128.const i64x2 0 0))))',
     ],
-    ['a mutable vector global', '(global (mut v128) (v128.const i64x2 0 0))'],
-    ['a mutable reference global', '(global (mut funcref) (ref.null func))'],
     ['more mutable globals than are put back', '(global (mut i32) (i32.const 0))'.repeat(1001)],
     [
       'a reserved name',
@@ -279,20 +280,49 @@ describe('what could not be undone or metered is refused', () => {
   });
 });
 
-test("the module's mutable globals are exported, the others and its own names are not touched", async () => {
-  const { exports, mutableGlobals, fuel, run } = await metered(
-    `(global $a (mut i32) (i32.const 1)) (global i64 (i64.const 2)) (global $b (mut i64) (i64.const 3))
-     (global (mut f64) (f64.const 4)) (func (export "run") (global.set $a (i32.const 9)))`,
+test('mutable globals of every type are put back to what they were when they were kept', async () => {
+  const { exports, fuel, run } = await metered(
+    `(elem declare func $f) (func $f)
+     (global $i (mut i32) (i32.const 1)) (global i64 (i64.const 2)) (global $l (mut i64) (i64.const 3))
+     (global $s (mut f32) (f32.const 4)) (global $d (mut f64) (f64.const 5))
+     (global $v (mut v128) (v128.const i32x4 6 6 6 6)) (global $r (mut funcref) (ref.func $f))
+     (global $e (mut externref) (ref.null extern))
+     (func (export "run")
+       (global.set $i (i32.const 0)) (global.set $l (i64.const 0)) (global.set $s (f32.const 0))
+       (global.set $d (f64.const 0)) (global.set $v (v128.const i32x4 0 0 0 0))
+       (global.set $r (ref.null func)) (global.set $e (ref.null extern)))
+     (func (export "sum") (result f64)
+       (f64.add (f64.convert_i32_s (i32.add (global.get $i) (i32.add
+           (i32x4.extract_lane 3 (global.get $v))
+           (i32.add (i32.mul (i32.const 100) (ref.is_null (global.get $r))) (ref.is_null (global.get $e))))))
+         (f64.add (f64.convert_i64_s (global.get $l))
+           (f64.add (f64.promote_f32 (global.get $s)) (global.get $d)))))`,
   );
-  const values = () => mutableGlobals.map((name) => (exports[name] as WebAssembly.Global).value);
-  expect(values()).toEqual([1, 3n, 4]);
-  fuel.value = 100;
+  const call = (name: string) => (exports[name] as () => number)();
+  fuel.value = 1000;
+  expect(call('sum')).toBe(1 + 3 + 4 + 5 + 6 + 1);
+  call(KEEP_EXPORT);
   run();
-  expect(values()).toEqual([9, 3n, 4]);
+  expect(call('sum')).toBe(101);
+  call(PUT_BACK_EXPORT);
+  expect(call('sum')).toBe(20);
+});
+
+test('a call begins with its fuel, and without the refusal of an earlier one', async () => {
+  const { exports, fuel, run } = await metered(
+    '(func (export "run") (param $n i32) (result i32) (memory.grow (local.get $n)))',
+  );
+  const begin = exports[BEGIN_EXPORT] as (units: number) => void;
+  const refused = exports[GROWTH_REFUSED_EXPORT] as WebAssembly.Global;
+  begin(10_000);
+  run(1000);
+  expect(refused.value).toBe(1);
+  begin(20_000);
+  expect([refused.value, fuel.value]).toEqual([0, 20_000]);
 });
 
 test('custom sections are left out', async () => {
-  const { bytes } = await rewrite(
+  const bytes = await rewrite(
     '(func $a_name_that_would_show (export "run")) (@custom "notes" "text")',
   );
   const text = Buffer.from(bytes).toString('latin1');

@@ -7,7 +7,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transpile } from '@bytecodealliance/jco';
-import type { RoutingAnswer, ScenarioCall, ScenarioContext, ScenarioResult } from './scenario.ts';
+import type {
+  RecordedEvent,
+  RoutingAnswer,
+  ScenarioCall,
+  ScenarioContext,
+  ScenarioResult,
+} from './scenario.ts';
 
 interface Tagged {
   readonly tag: string;
@@ -38,7 +44,10 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-oracle-'));
 /** Codes are kebab-case in WIT and upper case in our words. */
 const ourCode = (code: Tagged) =>
   code.tag === 'other' ? `OTHER ${String(code.val)}` : code.tag.replaceAll('-', '_').toUpperCase();
-const witCode = (code: string): Tagged => ({ tag: code.replaceAll('_', '-').toLowerCase() });
+const witCode = (code: string, otherCode: string | undefined): Tagged => {
+  const tag = code.replaceAll('_', '-').toLowerCase();
+  return otherCode === undefined ? { tag } : { tag, val: otherCode };
+};
 
 function refusalOf(error: unknown): unknown {
   const payload = (error as { payload?: unknown }).payload;
@@ -63,20 +72,31 @@ const contextOf = ({ nowMs, seed, metadata }: ScenarioContext) => ({
 });
 
 let answers: RoutingAnswer[] = [];
+let journal: readonly RecordedEvent[] = [];
 let routed: unknown[] = [];
 let now = 0;
 const imports = {
   'svc:runtime/types': {},
   'svc:runtime/clock': { nowMs: () => BigInt(now) },
-  'svc:runtime/journal': { read: () => [] },
+  'svc:runtime/journal': {
+    read: (entity: unknown, afterSeq: bigint, limit: number) => {
+      routed.push({ entity, afterSeq: Number(afterSeq), limit });
+      return journal.map(({ seq, timeMs, event }) => ({
+        seq: BigInt(seq),
+        timeMs: BigInt(timeMs),
+        event,
+      }));
+    },
+  },
   'svc:runtime/routing': {
     call: (target: unknown, name: string, input: string, metadata: unknown, key?: string) => {
       routed.push({ target, name, input, metadata, key: key ?? null });
       const answer = answers.shift();
       if (answer?.kind === 'reply') return answer.json;
       if (answer === undefined) throw { payload: { tag: 'timed-out' } };
-      const { code, message, details } = answer;
-      throw { payload: { tag: 'refused', val: { code: witCode(code), message, details } } };
+      const { code, otherCode, message, details } = answer;
+      const refused = { code: witCode(code, otherCode), message, details };
+      throw { payload: { tag: 'refused', val: refused } };
     },
   },
 };
@@ -116,6 +136,7 @@ function run(
       return open.entity!.snapshot();
     case 'handle': {
       answers = [...call.answers];
+      journal = call.journal ?? [];
       now = call.context.nowMs;
       const request = { ...call.request, body: bodyOf(call.request.body) };
       return attempt(() => {

@@ -38,7 +38,15 @@ export type ScenarioCall =
       };
       /** What each `routing.call` of the handler answers, in turn. */
       readonly answers: readonly RoutingAnswer[];
+      /** What `journal.read` answers. */
+      readonly journal?: readonly RecordedEvent[];
     };
+
+export interface RecordedEvent {
+  readonly seq: number;
+  readonly timeMs: number;
+  readonly event: { readonly manifest: string; readonly json: string };
+}
 
 export type RoutingAnswer =
   | { readonly kind: 'reply'; readonly json: string }
@@ -47,9 +55,11 @@ export type RoutingAnswer =
       readonly code: string;
       readonly message: string;
       readonly details?: string;
+      /** With the code `OTHER`. */
+      readonly otherCode?: string;
     };
 
-/** What came out, in plain JSON; `routed` are the arguments of the handler's calls. */
+/** What came out, in plain JSON; `routed` are the arguments of the handler's calls of the host. */
 export interface ScenarioResult {
   readonly outcome: unknown;
   readonly routed: readonly unknown[];

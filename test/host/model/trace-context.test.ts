@@ -3,7 +3,7 @@ import {
   childMetadata,
   childTraceParent,
   parseTraceParent,
-} from '../../../host/engine/trace-context.ts';
+} from '../../../host/model/trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';

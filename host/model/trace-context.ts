@@ -1,8 +1,7 @@
 // The trace of a request (W3C Trace Context, level 2), passed on from call to call: the same trace
 // id, and a parent id of the call's own. The header comes from callers and modules, so it is read
 // strictly and without a regular expression; what is not valid is dropped, `tracestate` with it.
-import type { Metadata } from '../model/call.ts';
-import type { Chance } from './needs/clock.ts';
+import type { Metadata } from './call.ts';
 
 const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
@@ -44,7 +43,10 @@ export function childTraceParent(parent: TraceParent, spanId: bigint): string {
 }
 
 /** The metadata of a call that is made with `metadata`: its trace context is the child's. */
-export function childMetadata(metadata: Metadata, chance: Chance): Metadata {
+export function childMetadata(
+  metadata: Metadata,
+  chance: { readonly seed: () => bigint },
+): Metadata {
   if (metadata.length === 0) return metadata;
   const headers = metadata.filter(([name]) => name === TRACEPARENT);
   const parent =

@@ -1,0 +1,356 @@
+// JsonCursor: the lexical half of JsonReader. It walks over JSON text, takes its words (strings,
+// numbers, literals), and keeps the first thing that is wrong.
+//
+// Invariants:
+// - `failed` is set once and never cleared; `message` says what is wrong, `path` where.
+// - The path is built while the callers return (`within`, `withinItem`), so success costs nothing.
+// - The cursor stays inside of the text: every load is behind a comparison with `end`.
+
+export const EXCERPT_MAX: i32 = 40;
+
+export const QUOTE: u32 = 0x22;
+export const COMMA: u32 = 0x2c;
+export const MINUS: u32 = 0x2d;
+export const ZERO: u32 = 0x30;
+export const COLON: u32 = 0x3a;
+export const BACKSLASH: u32 = 0x5c;
+export const OPEN_LIST: u32 = 0x5b;
+export const CLOSE_LIST: u32 = 0x5d;
+export const OPEN_OBJECT: u32 = 0x7b;
+export const CLOSE_OBJECT: u32 = 0x7d;
+/** No UTF-16 unit: what `peek` says at the end of the text. */
+export const END: u32 = 0x10000;
+
+// @ts-ignore: decorator
+@inline
+export function isDigit(unit: u32): bool {
+  return unit - ZERO < 10;
+}
+
+export class JsonCursor {
+  failed: bool = false;
+  message: string = "";
+  path: string = "";
+  protected start: usize;
+  protected at: usize;
+  protected end: usize;
+  // The number that was taken last: from `tokenStart` to the cursor.
+  protected tokenStart: usize = 0;
+  protected tokenIsInteger: bool = false;
+
+  constructor(protected text: string) {
+    const start = changetype<usize>(text);
+    this.start = start;
+    this.at = start;
+    this.end = start + ((<usize>text.length) << 1);
+  }
+
+  // --- what is wrong, and where ---
+
+  fail(message: string): void {
+    if (this.failed) return;
+    this.failed = true;
+    this.message = message;
+  }
+
+  /** The value just read belongs to the field `name`. */
+  within(name: string): void {
+    const rest = this.path;
+    if (rest.length == 0) this.path = name;
+    else if (rest.charCodeAt(0) == OPEN_LIST) this.path = name + rest;
+    else this.path = name + "." + rest;
+  }
+
+  /** The value just read belongs to the key `key` of a map: text of whoever sent it. */
+  withinKey(key: string): void {
+    let plain = key.length > 0 && key.length <= EXCERPT_MAX;
+    for (let i = 0; i < key.length && plain; ++i) {
+      const unit = <u32>key.charCodeAt(i);
+      plain = (unit | 0x20) - 0x61 < 26 || unit == 0x5f || isDigit(unit);
+    }
+    if (plain) {
+      this.within(key);
+      return;
+    }
+    const shown = key.length > EXCERPT_MAX ? key.substring(0, EXCERPT_MAX) + "…" : key;
+    const rest = this.path;
+    const dot = rest.length == 0 || rest.charCodeAt(0) == OPEN_LIST ? "" : ".";
+    this.path = "[\"" + shown + "\"]" + dot + rest;
+  }
+
+  /** The value just read belongs to the item `index` of an array. */
+  withinItem(index: i32): void {
+    const rest = this.path;
+    const own = "[" + index.toString() + "]";
+    if (rest.length == 0 || rest.charCodeAt(0) == OPEN_LIST) this.path = own + rest;
+    else this.path = own + "." + rest;
+  }
+
+  missing(name: string): void {
+    if (this.failed) return;
+    this.fail("is missing");
+    this.within(name);
+  }
+
+  twice(name: string): void {
+    if (this.failed) return;
+    this.fail("is given twice");
+    this.within(name);
+  }
+
+  /** `path: message`; `root` stands for the whole text. */
+  problem(root: string): string {
+    return (this.path.length > 0 ? this.path : root) + ": " + this.message;
+  }
+
+  protected syntax(expected: string): void {
+    if (this.failed) return;
+    const place = <i32>((this.at - this.start) >> 1) + 1;
+    this.fail(
+      "is not JSON: expected " + expected + " at character " + place.toString() + ", found " + this.found(),
+    );
+  }
+
+  wrongType(expected: string): void {
+    if (!this.failed) this.fail("must be " + expected + ", found " + this.found());
+  }
+
+  protected found(): string {
+    const unit = this.peek();
+    if (unit == END) return "the end of the text";
+    if (unit == OPEN_OBJECT) return "an object";
+    if (unit == OPEN_LIST) return "an array";
+    let last = this.at + 2;
+    if (unit == QUOTE) {
+      while (last < this.end && load<u16>(last) != QUOTE && load<u16>(last) >= 0x20) last += 2;
+      if (last < this.end && load<u16>(last) == QUOTE) last += 2;
+    } else if (unit == MINUS || isDigit(unit) || (unit | 0x20) - 0x61 < 26) {
+      while (last < this.end) {
+        const next = <u32>load<u16>(last);
+        const isWord =
+          isDigit(next) || (next | 0x20) - 0x61 < 26 || next == MINUS || next == 0x2b || next == 0x2e;
+        if (!isWord) break;
+        last += 2;
+      }
+    }
+    return this.excerpt(this.at, last);
+  }
+
+  protected excerpt(from: usize, to: usize): string {
+    const length = <i32>((to - from) >> 1);
+    const first = <i32>((from - this.start) >> 1);
+    if (length <= EXCERPT_MAX) return this.text.substring(first, first + length);
+    return this.text.substring(first, first + EXCERPT_MAX) + "…";
+  }
+
+  // --- the cursor ---
+
+  // @ts-ignore: decorator
+  @inline
+  protected peek(): u32 {
+    return this.at < this.end ? <u32>load<u16>(this.at) : END;
+  }
+
+  // @ts-ignore: decorator
+  @inline
+  protected skipSpace(): void {
+    let at = this.at;
+    const end = this.end;
+    while (at < end) {
+      const unit = <u32>load<u16>(at);
+      if (unit != 0x20 && unit != 0x0a && unit != 0x0d && unit != 0x09) break;
+      at += 2;
+    }
+    this.at = at;
+  }
+
+  /** Goes to the value at the beginning of the text. */
+  begin(): void {
+    this.skipSpace();
+  }
+
+  /** The text must be over. */
+  finish(): void {
+    if (this.failed) return;
+    this.skipSpace();
+    if (this.at != this.end) this.syntax("the end of the text");
+  }
+
+  // --- words ---
+
+  protected literal(word: string): void {
+    const bytes = (<usize>word.length) << 1;
+    if (this.end - this.at < bytes || memory.compare(this.at, changetype<usize>(word), bytes) != 0)
+      this.syntax("a value");
+    else this.at += bytes;
+  }
+
+  /** Takes one number of JSON's grammar; its text is from `tokenStart` to the cursor. */
+  protected scanNumber(expected: string): bool {
+    const from = this.at;
+    let unit = this.peek();
+    if (unit != MINUS && !isDigit(unit)) {
+      this.wrongType(expected);
+      return false;
+    }
+    this.tokenStart = from;
+    this.tokenIsInteger = true;
+    if (unit == MINUS) this.at += 2;
+    if (this.peek() == ZERO) this.at += 2;
+    else if (!this.scanDigits()) return false;
+    if (this.peek() == 0x2e) {
+      this.tokenIsInteger = false;
+      this.at += 2;
+      if (!this.scanDigits()) return false;
+    }
+    unit = this.peek();
+    if (unit == 0x65 || unit == 0x45) {
+      this.tokenIsInteger = false;
+      this.at += 2;
+      unit = this.peek();
+      if (unit == MINUS || unit == 0x2b) this.at += 2;
+      if (!this.scanDigits()) return false;
+    }
+    return true;
+  }
+
+  protected scanDigits(): bool {
+    if (!isDigit(this.peek())) {
+      this.syntax("a digit");
+      return false;
+    }
+    do this.at += 2;
+    while (isDigit(this.peek()));
+    return true;
+  }
+
+  protected slice(from: usize, to: usize): string {
+    const bytes = to - from;
+    if (bytes == 0) return "";
+    const copy = __new(bytes, idof<string>());
+    memory.copy(copy, from, bytes);
+    return changetype<string>(copy);
+  }
+
+  /** Takes one string, with its quotes. True: it has escapes. */
+  protected scanString(): bool {
+    let at = this.at + 2;
+    const end = this.end;
+    let escaped = false;
+    while (at < end) {
+      const unit = <u32>load<u16>(at);
+      if (unit == QUOTE) {
+        this.at = at + 2;
+        return escaped;
+      }
+      if (unit < 0x20) {
+        this.at = at;
+        if (!this.failed) this.fail("is not JSON: a control character in a string must be escaped");
+        return false;
+      }
+      at += 2;
+      if (unit == BACKSLASH) {
+        escaped = true;
+        at = this.scanEscape(at);
+        if (at == 0) return false;
+      }
+    }
+    this.at = end;
+    this.syntax("'\"'");
+    return false;
+  }
+
+  /** `at` is behind the backslash. Answers the place behind the escape, 0 when it is wrong. */
+  protected scanEscape(at: usize): usize {
+    const unit = at < this.end ? <u32>load<u16>(at) : END;
+    if (unit == 0x75) {
+      const first = this.hex(at + 2);
+      if (first < 0) {
+        this.at = at - 2;
+        this.fail("is not JSON: '\\u' needs four hexadecimal digits");
+        return 0;
+      }
+      at += 10;
+      if ((first & 0xf800) != 0xd800) return at;
+      const paired = first < 0xdc00 && at + 12 <= this.end && load<u32>(at) == 0x75005c;
+      const second = paired ? this.hex(at + 4) : -1;
+      if (second < 0 || (second & 0xfc00) != 0xdc00) {
+        this.at = at - 12;
+        this.fail("must be Unicode text, found half of a surrogate pair");
+        return 0;
+      }
+      return at + 12;
+    }
+    switch (unit) {
+      case QUOTE:
+      case BACKSLASH:
+      case 0x2f:
+      case 0x62:
+      case 0x66:
+      case 0x6e:
+      case 0x72:
+      case 0x74:
+        return at + 2;
+      default:
+        this.at = at;
+        this.syntax("an escape that JSON knows");
+        return 0;
+    }
+  }
+
+  /** Four hexadecimal digits at `at`, -1 when there are none. */
+  protected hex(at: usize): i32 {
+    if (at + 8 > this.end) return -1;
+    let value = 0;
+    for (let i: usize = 0; i < 8; i += 2) {
+      const unit = <u32>load<u16>(at + i);
+      let digit = unit - ZERO;
+      if (digit > 9) {
+        digit = (unit | 0x20) - 0x61;
+        if (digit > 5) return -1;
+        digit += 10;
+      }
+      value = (value << 4) | <i32>digit;
+    }
+    return value;
+  }
+
+  /** The text of a range that `scanString` has accepted. */
+  protected unescape(from: usize, to: usize): string {
+    if (this.failed) return "";
+    const copy = __new(to - from, idof<string>());
+    let target = copy;
+    while (from < to) {
+      let unit = <u32>load<u16>(from);
+      from += 2;
+      if (unit == BACKSLASH) {
+        unit = <u32>load<u16>(from);
+        from += 2;
+        switch (unit) {
+          case 0x62:
+            unit = 0x08;
+            break;
+          case 0x66:
+            unit = 0x0c;
+            break;
+          case 0x6e:
+            unit = 0x0a;
+            break;
+          case 0x72:
+            unit = 0x0d;
+            break;
+          case 0x74:
+            unit = 0x09;
+            break;
+          case 0x75:
+            unit = <u32>this.hex(from);
+            from += 8;
+            break;
+        }
+      }
+      store<u16>(target, <u16>unit);
+      target += 2;
+    }
+    return target == copy ? "" : changetype<string>(__renew(copy, target - copy));
+  }
+}
