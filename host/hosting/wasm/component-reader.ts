@@ -39,11 +39,15 @@ const SECTION = {
 } as const;
 const LAST_SECTION = 12;
 const KINDS = ['core module', 'function', 'value', 'type', 'component', 'instance'];
+/** What a component of the tools has a few dozen of; each takes host memory before it is judged. */
+const SECTIONS_MAX = 10_000;
+const EXTERNS_MAX = 1000;
 const ENCODINGS: readonly StringEncoding[] = ['utf8', 'utf16', 'latin1+utf16'];
 
 /**
  * Reads a component. Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT, SVC_MODULE_MALFORMED,
- * and SVC_MODULE_STRUCTURE for a function whose canonical options the host does not know.
+ * and SVC_MODULE_STRUCTURE for a function whose canonical options the host does not know, and for
+ * absurd counts.
  */
 export function readComponent(bytes: Uint8Array): ComponentOutline {
   checkPreamble(bytes);
@@ -53,10 +57,12 @@ export function readComponent(bytes: Uint8Array): ComponentOutline {
   const customSections: CustomSection[] = [];
   const stringEncodings = new Set<StringEncoding>();
   let nestedComponents = 0;
+  let sections = 0;
   const reader = new ByteReader(bytes, 8);
   while (!reader.done) {
     const id = reader.u8();
     const section = reader.part(reader.u32());
+    if (++sections > SECTIONS_MAX) throw unsupportedCount('sections', SECTIONS_MAX);
     if (id === SECTION.custom) {
       customSections.push({ name: section.name(), bytes: section.rest() });
       continue;
@@ -101,7 +107,7 @@ function checkPreamble(bytes: Uint8Array): void {
 
 function readImports(section: ByteReader, into: ComponentExtern[]): void {
   for (let left = section.count(); left > 0; left--)
-    into.push({ name: readExternName(section), kind: readExternType(section) });
+    addExtern(into, { name: readExternName(section), kind: readExternType(section) });
   section.expectDone('the import section');
 }
 
@@ -111,12 +117,17 @@ function readExports(section: ByteReader, into: ComponentExtern[]): void {
     const sort = section.u8();
     if (sort === 0) section.u8();
     section.u32();
-    into.push({ name, kind: KINDS[sort] ?? section.fail(`sort ${sort} is unknown`) });
+    addExtern(into, { name, kind: KINDS[sort] ?? section.fail(`sort ${sort} is unknown`) });
     const typed = section.u8();
     if (typed === 1) readExternType(section);
     else if (typed !== 0) section.fail('an export has an unknown form');
   }
   section.expectDone('the export section');
+}
+
+function addExtern(into: ComponentExtern[], extern: ComponentExtern): void {
+  if (into.length >= EXTERNS_MAX) throw unsupportedCount('imports or exports', EXTERNS_MAX);
+  into.push(extern);
 }
 
 function readExternName(section: ByteReader): string {
@@ -180,6 +191,13 @@ function readCanonicalOptions(section: ByteReader, encodings: Set<StringEncoding
   // A function that passes nothing through memory has no strings, so its default says nothing.
   if (encoding !== undefined) encodings.add(encoding);
   else if (usesMemory) encodings.add('utf8');
+}
+
+function unsupportedCount(what: string, max: number): SvcError {
+  return new SvcError(
+    'SVC_MODULE_STRUCTURE',
+    `The module has more than ${max} ${what}. Build it with \`svc build\`.`,
+  );
 }
 
 function unsupportedCanonical(what: string): SvcError {

@@ -112,6 +112,17 @@ function sectionReader(bytes: Uint8Array, sections: Sections, id: number): ByteR
   return place === undefined ? undefined : new ByteReader(bytes, place.start, place.end);
 }
 
+/** More than a module of any compiler has of these; each takes host memory before it is judged. */
+const EXTERNS_MAX = 10_000;
+
+function readExterns<T>(reader: ByteReader | undefined, readItem: (reader: ByteReader) => T): T[] {
+  let count = 0;
+  return readVector(reader, (externs) => {
+    if (++count > EXTERNS_MAX) throw unsupported(`more than ${EXTERNS_MAX} imports or exports`);
+    return readItem(externs);
+  });
+}
+
 /** Reads a section that is a vector. An absent section is an empty one. */
 function readVector<T>(reader: ByteReader | undefined, readItem: (reader: ByteReader) => T): T[] {
   const items: T[] = [];
@@ -140,7 +151,7 @@ function readTypeIndex(reader: ByteReader, types: readonly string[]): string {
 const IMPORT_KINDS = ['function', 'table', 'memory', 'global', 'tag'];
 
 function readImports(reader: ByteReader | undefined, types: readonly string[]): CoreImport[] {
-  return readVector(reader, (imports) => {
+  return readExterns(reader, (imports) => {
     const module = imports.name();
     const name = imports.name();
     const kind = imports.u8();
@@ -160,7 +171,7 @@ function readFunctions(reader: ByteReader | undefined, types: readonly string[])
 }
 
 function readExports(reader: ByteReader | undefined): CoreExport[] {
-  return readVector(reader, (exports) => ({
+  return readExterns(reader, (exports) => ({
     name: exports.name(),
     kind: exports.u8(),
     index: exports.u32(),

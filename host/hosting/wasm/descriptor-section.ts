@@ -10,8 +10,6 @@ import { SvcError } from '../../model/svc-error.ts';
 import type { CustomSection } from './component-reader.ts';
 import { printable } from './printable.ts';
 
-/** Deeper JSON is refused before it is parsed: checking it would exhaust the stack. */
-const NESTING_MAX = 200;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -31,10 +29,7 @@ export function readDescriptor(customSections: readonly CustomSection[]): Module
     throw badDescriptor([
       `it has ${section.bytes.length} bytes, and the limit is ${DESCRIPTOR_BYTES_MAX}`,
     ]);
-  const text = decode(section.bytes);
-  if (nesting(text) > NESTING_MAX)
-    throw badDescriptor([`it is nested deeper than ${NESTING_MAX} levels`]);
-  const result = parseModuleDescriptor(text);
+  const result = parseModuleDescriptor(decode(section.bytes));
   if (!result.ok) throw badDescriptor(result.problems);
   const { protocol } = result.descriptor;
   if (protocol !== PROTOCOL_VERSION)
@@ -52,27 +47,6 @@ function decode(bytes: Uint8Array): string {
   } catch {
     throw badDescriptor(['it is not UTF-8']);
   }
-}
-
-/** The deepest nesting of brackets outside of strings. */
-function nesting(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text[index];
-    if (inString) {
-      if (character === '\\') index++;
-      else if (character === '"') inString = false;
-    } else if (character === '"') {
-      inString = true;
-    } else if (character === '{' || character === '[') {
-      deepest = Math.max(deepest, ++depth);
-    } else if (character === '}' || character === ']') {
-      depth--;
-    }
-  }
-  return deepest;
 }
 
 function badDescriptor(problems: readonly string[]): SvcError {

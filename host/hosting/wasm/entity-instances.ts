@@ -1,8 +1,9 @@
 // EntityInstances: the live entities of a module and the instances that hold them, many entities in
 // each. A fault loses every entity of its instance and none of another.
 //
-// Invariants: only the newest instance takes new entities; an older one is kept for as long as one
-// of its entities is open.
+// Invariants: an instance is kept for as long as one of its entities is open, and takes new ones in
+// the place of those that were closed: live instances are scarce, and one that was kept alive by its
+// last entity would be wasted.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -23,15 +24,21 @@ import type { WasmLimits } from './wasm-limits.ts';
 
 const PAGE_BYTES = 64 * 1024;
 
+/** An instance that entities share. */
+interface Shared {
+  readonly instance: ModuleInstance;
+  openEntities: number;
+}
+
 export class EntityInstances implements GuestEntities {
   readonly #module: AdmittedModule;
   readonly #limits: WasmLimits;
   readonly #log: GuestLog;
   /** Component → what the log calls it. */
   readonly #sources = new Map<string, string>();
-  #newest: ModuleInstance | undefined;
-  /** Entities that the newest instance was given, closed ones included: its memory has seen them. */
-  #given = 0;
+  readonly #shared = new Set<Shared>();
+  /** Where the last entity was opened. */
+  #current: Shared | undefined;
   readonly #open = new Set<WasmEntity>();
   /** An instance whose memory has grown beyond this takes no more entities. */
   readonly #crowdedBytes: number;
@@ -49,12 +56,15 @@ export class EntityInstances implements GuestEntities {
 
   open(entity: EntityRef, snapshot: string | undefined): GuestEntity {
     if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
-    const instance = this.#instanceWithRoom();
     const source = this.#sources.get(entity.component);
     assert(source !== undefined, 'an entity of a component that the module does not declare');
-    const rep = constructEntity(instance, entity, snapshot, source);
-    this.#given++;
-    const opened = new WasmEntity(instance, rep, source, (closed) => this.#open.delete(closed));
+    const shared = this.#withRoom();
+    const rep = constructEntity(shared.instance, entity, snapshot, source);
+    shared.openEntities++;
+    const opened = new WasmEntity(shared.instance, rep, source, (closed) => {
+      this.#open.delete(closed);
+      shared.openEntities--;
+    });
     this.#open.add(opened);
     return opened;
   }
@@ -62,28 +72,37 @@ export class EntityInstances implements GuestEntities {
   /** Loses every entity. */
   close(): void {
     this.#closed = true;
-    this.#newest = undefined;
+    this.#current = undefined;
+    this.#shared.clear();
     for (const entity of this.#open) entity.lose();
     this.#open.clear();
   }
 
+  /** The last instance if it has room, or any other that has, or a new one. */
+  #withRoom(): Shared {
+    if (this.#current !== undefined && this.#hasRoom(this.#current)) return this.#current;
+    this.#current = undefined;
+    for (const shared of this.#shared)
+      if (this.#hasRoom(shared)) this.#current ??= shared;
+      else if (shared.openEntities === 0 || shared.instance.lost) this.#shared.delete(shared);
+    if (this.#current === undefined) {
+      const instance = new ModuleInstance(this.#module, this.#limits, this.#log, false);
+      this.#current = { instance, openEntities: 0 };
+      this.#shared.add(this.#current);
+    }
+    return this.#current;
+  }
+
   /**
-   * The newest instance, until it has been given its number of entities, or half of the memory it
-   * may have is taken: entities grow, and one that finds no memory takes all the others with it.
+   * Until it has its number of entities, or half of the memory it may have is taken: entities grow,
+   * and one that finds no memory takes all the others with it.
    */
-  #instanceWithRoom(): ModuleInstance {
-    const newest = this.#newest;
-    if (
-      newest !== undefined &&
-      !newest.lost &&
-      this.#given < this.#limits.entitiesPerInstance &&
-      newest.memory.bytes.length <= this.#crowdedBytes
-    )
-      return newest;
-    const instance = new ModuleInstance(this.#module, this.#limits, this.#log, false);
-    this.#newest = instance;
-    this.#given = 0;
-    return instance;
+  #hasRoom({ instance, openEntities }: Shared): boolean {
+    return (
+      !instance.lost &&
+      openEntities < this.#limits.entitiesPerInstance &&
+      instance.memory.bytes.length <= this.#crowdedBytes
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // GuestMemory: lifts values out of a module's memory and lowers values into it, by the canonical
 // ABI. Every pointer, length, alignment, tag and string of the module is checked; a wrong one is a
 // GuestFault, never another exception. Lowered values lie in what the module's own `cabi_realloc`
-// gave, whose answer is checked as well.
+// gave, whose answer is checked as well. The pointer of what has no length is not looked at.
 //
 // Views are kept until the memory grows: growing detaches them, so their length falls to nothing.
 import { isUtf8 } from 'node:buffer';
@@ -23,11 +23,12 @@ const ITEM_BYTES = 64;
 export class GuestMemory {
   /** Length of what was lowered last, as the canonical ABI counts it: units, bytes or items. */
   loweredLength = 0;
-  view!: DataView;
+  #view!: DataView;
   #bytes!: Uint8Array;
   #units!: Uint16Array;
   #buffer!: Buffer;
   #liftableBytes = 0;
+  #movedBytes = 0;
   readonly #memory: WebAssembly.Memory;
   readonly #realloc: CoreExports['realloc'];
   readonly #encoding: StringEncoding;
@@ -57,11 +58,14 @@ export class GuestMemory {
   /** Begins a call's budget of lifted bytes. */
   beginLifting(): void {
     this.#liftableBytes = this.#liftedBytesMax;
+    this.#movedBytes = 0;
   }
 
-  /** Bytes of host memory that lifting has filled since it began. */
-  get liftedBytes(): number {
-    return this.#liftedBytesMax - this.#liftableBytes;
+  /** Bytes that were lifted and lowered since `beginLifting`, or since this was asked last. */
+  takeMovedBytes(): number {
+    const moved = this.#movedBytes;
+    this.#movedBytes = 0;
+    return moved;
   }
 
   /** Checks that a record lies in the memory, and answers its address. */
@@ -82,21 +86,17 @@ export class GuestMemory {
     return address;
   }
 
-  u8(address: number): number {
-    return this.view.getUint8(address);
-  }
-
   u16(address: number): number {
-    return this.view.getUint16(address, true);
+    return this.#view.getUint16(address, true);
   }
 
   u32(address: number): number {
-    return this.view.getUint32(address, true);
+    return this.#view.getUint32(address, true);
   }
 
   /** The tag of an enum, a variant, an option, a result or a bool: below `cases`. */
   tag(address: number, cases: number): number {
-    const tag = this.view.getUint8(address);
+    const tag = this.#view.getUint8(address);
     if (tag >= cases) throw badValue(`the tag ${tag} where there are ${cases} cases`);
     return tag;
   }
@@ -146,6 +146,7 @@ export class GuestMemory {
   /** Memory of the module's own, for a value that is lowered into it. */
   allocate(size: number, alignment: number): number {
     if (size > 0x7fff_ffff) throw new GuestFault('limit', 'A value is too large for the module.');
+    this.#movedBytes += size;
     const { phase } = this.#state;
     this.#state.phase = PHASE.closed;
     const address = this.#realloc(0, 0, alignment, size) >>> 0;
@@ -182,8 +183,8 @@ export class GuestMemory {
   /** Lowers a string, and stores its pointer and length at `address`. */
   storeString(address: number, text: string): void {
     const pointer = this.lowerString(text);
-    this.view.setUint32(address, pointer, true);
-    this.view.setUint32(address + 4, this.loweredLength, true);
+    this.#view.setUint32(address, pointer, true);
+    this.#view.setUint32(address + 4, this.loweredLength, true);
   }
 
   /** Lowers bytes: answers the address and sets `loweredLength`. */
@@ -194,20 +195,20 @@ export class GuestMemory {
   }
 
   storeU8(address: number, value: number): void {
-    this.view.setUint8(address, value);
+    this.#view.setUint8(address, value);
   }
 
   storeU32(address: number, value: number): void {
-    this.view.setUint32(address, value, true);
+    this.#view.setUint32(address, value, true);
   }
 
   storeU64(address: number, value: bigint): void {
-    this.view.setBigUint64(address, value, true);
+    this.#view.setBigUint64(address, value, true);
   }
 
   #attach(): void {
     const { buffer } = this.#memory;
-    this.view = new DataView(buffer);
+    this.#view = new DataView(buffer);
     this.#bytes = new Uint8Array(buffer);
     this.#units = new Uint16Array(buffer);
     this.#buffer = Buffer.from(buffer);
@@ -219,6 +220,7 @@ export class GuestMemory {
 
   #pay(bytes: number): void {
     this.#liftableBytes -= bytes;
+    this.#movedBytes += bytes;
     if (this.#liftableBytes < 0)
       throw new GuestFault('limit', 'The module passed more data in one call than is allowed.');
   }

@@ -91,13 +91,13 @@ function enter(target: ImportTarget, name: string): { memory: GuestMemory; calls
 }
 
 /**
- * What the host lifts for a call is the module's to pay, a unit of fuel for each byte; else a loop
- * around a call that comes to nothing would keep the host busy for as long as the module likes.
+ * What the host lifts and lowers for a call is the module's to pay, a unit of fuel for each byte;
+ * else a loop around a call that comes to nothing would keep the host busy for as long as it likes.
  */
-function payForLifting({ fuel, memory }: ImportTarget): void {
+function payForMoving({ fuel, memory }: ImportTarget): void {
   assert(fuel !== undefined && memory !== undefined);
-  const left = (fuel.value as number) - memory.liftedBytes;
-  fuel.value = left;
+  const left = (fuel.value as number) - memory.takeMovedBytes();
+  fuel.value = Math.max(left, -1);
   if (left < 0) throw new GuestFault('fuel', 'The module used up its fuel.');
 }
 
@@ -137,7 +137,7 @@ function callEntity(
   const inputText = memory.string(input, inputLength);
   const pairs = liftPairs(memory, metadata, metadataLength);
   const keyText = hasKey === 1 ? memory.string(key, keyLength) : undefined;
-  payForLifting(target);
+  payForMoving(target);
   let outcome: Awaitable<Reply | Refusal>;
   try {
     outcome = calls.call(entity, nameText, inputText, pairs, keyText);
@@ -147,10 +147,14 @@ function callEntity(
   }
   if (!(outcome instanceof Promise)) {
     storeOutcome(memory, address, outcome);
+    payForMoving(target);
     return;
   }
   return outcome.then(
-    (settled) => storeOutcome(waited(target), address, settled),
+    (settled) => {
+      storeOutcome(waited(target), address, settled);
+      payForMoving(target);
+    },
     (error: unknown) => storeCallFailure(waited(target), address, error),
   );
 }
@@ -199,7 +203,7 @@ function readJournal(
     component: memory.string(component, componentLength),
     id: memory.string(id, idLength),
   };
-  payForLifting(target);
+  payForMoving(target);
   const count = limit >>> 0;
   if (count < 1 || count > EVENTS_MAX) {
     storeReadFailure(memory, address, `the limit must be 1 to ${EVENTS_MAX}`);
@@ -215,10 +219,14 @@ function readJournal(
   }
   if (!(events instanceof Promise)) {
     storeEvents(memory, address, events);
+    payForMoving(target);
     return;
   }
   return events.then(
-    (settled) => storeEvents(waited(target), address, settled),
+    (settled) => {
+      storeEvents(waited(target), address, settled);
+      payForMoving(target);
+    },
     (error: unknown) => storeReadFailure(waited(target), address, readFailure(error)),
   );
 }

@@ -8,7 +8,14 @@ import { SvcError } from '../../model/svc-error.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { CORE_SECTION, CORE_SECTION_ORDER, type CoreModule } from './core-module-reader.ts';
-import { EMPTY_BLOCK, OP, STEP, readInstruction, unsupported } from './instruction-reader.ts';
+import {
+  BYTES_PER_UNIT_BITS,
+  type Meter,
+  writeFuelCheck,
+  writeMeteredBody,
+  writePayment,
+} from './code-metering.ts';
+import { OP, unsupported } from './instruction-reader.ts';
 import { printable } from './printable.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
@@ -25,9 +32,6 @@ export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
 export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
 
 const MUTABLE_GLOBALS_MAX = 1000;
-/** One unit of fuel for each of this many bytes, of code in a loop or function, or moved at once. */
-const BYTES_PER_UNIT_BITS = 6;
-const LOCALS_PER_UNIT_BITS = 4;
 /** Growing detaches every view of the memory, even by nothing. */
 const GROWTH_UNITS = 2000;
 const I32 = 0x7f;
@@ -45,18 +49,13 @@ const NOTHING: Readonly<Record<string, readonly number[]>> = {
   externref: [0x6f, 0xd0, 0x6f],
 };
 
-/** The indexes of what is added. */
-interface Additions {
-  readonly fuel: number;
+/** What is added, by index. */
+interface Additions extends Meter {
   readonly growthRefused: number;
   /** The first of the globals that keep the values of `mutable`, in the same order. */
   readonly kept: number;
   /** The module's own mutable globals. */
   readonly mutable: readonly number[];
-  /** (length in bytes) → the same, having paid for it. */
-  readonly payForBytes: number;
-  /** (pages) → as memory.grow, having paid for it. */
-  readonly growMemory: number;
   readonly begin: number;
   readonly keep: number;
   readonly putBack: number;
@@ -180,7 +179,6 @@ function writeSection(
       writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
       return true;
     case CORE_SECTION.code:
-      if (section === undefined) return false;
       writeCode(out, section, additions);
       return true;
     default:
@@ -216,17 +214,17 @@ function writeExport(out: ByteWriter, name: string, kind: number, index: number)
   out.u32(index);
 }
 
-function writeCode(out: ByteWriter, section: ByteReader, additions: Additions): void {
-  const count = section.count();
+function writeCode(out: ByteWriter, section: ByteReader | undefined, additions: Additions): void {
+  const count = section?.count() ?? 0;
   out.u32(count + ADDED_FUNCTIONS.length);
   const body = new ByteWriter();
   for (let left = count; left > 0; left--) {
     body.clear();
-    writeMeteredBody(body, section.part(section.u32()), additions);
+    writeMeteredBody(body, section!.part(section!.u32()), additions);
     out.u32(body.length);
     out.bytes(body.written);
   }
-  section.expectDone('the code section');
+  section?.expectDone('the code section');
   for (const { write } of ADDED_FUNCTIONS) {
     body.clear();
     body.u8(0);
@@ -235,112 +233,6 @@ function writeCode(out: ByteWriter, section: ByteReader, additions: Additions): 
     out.u32(body.length);
     out.bytes(body.written);
   }
-}
-
-/** Where a function's code must change: parallel lists, in the order of the code. */
-interface Edits {
-  readonly positions: number[];
-  readonly steps: number[];
-  /** Of a loop: its units of fuel. */
-  readonly units: number[];
-}
-
-function writeMeteredBody(out: ByteWriter, body: ByteReader, additions: Additions): void {
-  const start = body.position;
-  const locals = readLocals(body);
-  const codeStart = body.position;
-  const edits = findEdits(body);
-  const { bytes } = body;
-  out.bytes(bytes.subarray(start, codeStart));
-  const size = body.end - codeStart;
-  writePayment(
-    out,
-    additions,
-    1 + (size >>> BYTES_PER_UNIT_BITS) + (locals >>> LOCALS_PER_UNIT_BITS),
-  );
-  let copied = codeStart;
-  for (const [index, position] of edits.positions.entries()) {
-    out.bytes(bytes.subarray(copied, position));
-    copied = position;
-    const step = edits.steps[index];
-    if (step === STEP.loop) {
-      writePayment(out, additions, edits.units[index]!);
-    } else if (step === STEP.bulk) {
-      out.u8(OP.call);
-      out.u32(additions.payForBytes);
-    } else {
-      out.u8(OP.call);
-      out.u32(additions.growMemory);
-      copied += 2; // memory.grow and its memory index
-    }
-  }
-  out.bytes(bytes.subarray(copied, body.end));
-}
-
-function readLocals(body: ByteReader): number {
-  let locals = 0;
-  for (let groups = body.count(); groups > 0; groups--) {
-    locals += body.u32();
-    body.u8();
-  }
-  return locals;
-}
-
-function findEdits(body: ByteReader): Edits {
-  const edits: Edits = { positions: [], steps: [], units: [] };
-  /** Of each open block: the edit of its loop, or -1. The last `end` closes the function. */
-  const open: number[] = [-1];
-  while (open.length > 0) {
-    const at = body.position;
-    const step = readInstruction(body);
-    switch (step) {
-      case STEP.loop:
-        open.push(edits.positions.length);
-        edits.positions.push(body.position);
-        edits.steps.push(step);
-        edits.units.push(1);
-        break;
-      case STEP.block:
-        open.push(-1);
-        break;
-      case STEP.end: {
-        const loop = open.pop()!;
-        if (loop >= 0)
-          edits.units[loop]! += (body.position - edits.positions[loop]!) >>> BYTES_PER_UNIT_BITS;
-        break;
-      }
-      case STEP.bulk:
-      case STEP.memoryGrow:
-        edits.positions.push(at);
-        edits.steps.push(step);
-        edits.units.push(0);
-        break;
-      case STEP.plain:
-        break;
-    }
-  }
-  body.expectDone('a function');
-  return edits;
-}
-
-/** fuel -= units; if (fuel < 0) unreachable */
-function writePayment(out: ByteWriter, additions: Additions, units: number): void {
-  out.u8(OP.globalGet);
-  out.u32(additions.fuel);
-  out.u8(OP.i32Const);
-  out.s32(units);
-  out.u8(OP.i32Sub);
-  writeFuelCheck(out, additions);
-}
-
-function writeFuelCheck(out: ByteWriter, additions: Additions): void {
-  out.u8(OP.globalSet);
-  out.u32(additions.fuel);
-  out.u8(OP.globalGet);
-  out.u32(additions.fuel);
-  out.u8(OP.i32Const);
-  out.s32(0);
-  for (const byte of [OP.i32LtS, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end]) out.u8(byte);
 }
 
 /** fuel -= length >>> 6; if (fuel < 0) unreachable; length */

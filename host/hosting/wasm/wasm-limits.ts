@@ -18,7 +18,7 @@ export interface WasmLimits {
   readonly queryFuel: number;
   /** Fuel of folding one event. A batch has that of all its events, up to 2,000,000,000. */
   readonly applyFuelPerEvent: number;
-  /** Fuel of an HTTP handler, its waiting not counted. */
+  /** Fuel of an HTTP handler, which pays a unit for each byte that its calls move. Waiting is free. */
   readonly handlerFuel: number;
   /** Fuel of the last look at the log of an instance that has faulted. */
   readonly lastWordsFuel: number;

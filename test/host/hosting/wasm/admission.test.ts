@@ -18,6 +18,7 @@ import {
   guestWat,
   mainCore,
   testDescriptor,
+  vector,
   withCustomSection,
   withDescriptor,
   withMainCore,
@@ -108,6 +109,25 @@ describe('a file is refused', () => {
   test('when it counts more imports than it has bytes', () => {
     const bytes = Buffer.from([...good.subarray(0, 8), 10, 5, 0xff, 0xff, 0xff, 0xff, 0x0f]);
     expect(codeOf(bytes)).toBe('SVC_MODULE_MALFORMED');
+  });
+});
+
+describe('a component with an absurd number of things is refused before they fill memory:', () => {
+  test.each([
+    ['imports', () => crowd(10, 1001, [0, 0, 5, 0]), 'SVC_MODULE_STRUCTURE', '1000 imports'],
+    ['exports', () => crowd(11, 1001, [0, 0, 5, 0, 0]), 'SVC_MODULE_STRUCTURE', '1000 imports'],
+    ['sections', () => Buffer.alloc(10_001 * 3, Buffer.from([0, 1, 0])), 'SVC_MODULE_STRUCTURE'],
+  ])('%s', (_what, content, code, said = '10000 sections') => {
+    const bytes = Buffer.concat([good.subarray(0, 8), content()]);
+    expect(codeOf(bytes)).toBe(code);
+    expect(messageOf(bytes)).toContain(said);
+  });
+
+  test('exports of a core module', () => {
+    const bytes = withDescriptor(undescribed, testDescriptor());
+    const crowded = Buffer.concat([bytes, coreSection(crowd(7, 10_001, [0, 0, 0]))]);
+    expect(codeOf(crowded)).toBe('SVC_MODULE_UNSUPPORTED_CODE');
+    expect(messageOf(crowded)).toContain('more than 10000 imports or exports');
   });
 });
 
@@ -307,4 +327,17 @@ function expectReport(bytes: Uint8Array): ModuleReport['refusal'] {
   const { refusal } = inspectModule(bytes);
   expect(refusal?.code ?? 'SVC_MODULE_').toMatch(/^SVC_MODULE_/);
   return refusal;
+}
+
+/** A section with this many times the same item. */
+function crowd(id: number, count: number, item: readonly number[]): Buffer {
+  const number = [(count & 0x7f) | 0x80, ((count >> 7) & 0x7f) | 0x80, count >> 14];
+  const items = Buffer.alloc(count * item.length, Buffer.from(item));
+  return Buffer.concat([Buffer.from([id]), vector(Buffer.concat([Buffer.from(number), items]))]);
+}
+
+/** A core module of one section, as a section of a component. */
+function coreSection(section: Buffer): Buffer {
+  const head = Buffer.from([0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]);
+  return Buffer.concat([Buffer.from([1]), vector(Buffer.concat([head, section]))]);
 }

@@ -2,10 +2,13 @@
 // that an instance serves one request at a time.
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
+import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import type { Reply } from '../../../../host/model/call.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
 import { counter } from './support/counter.ts';
+import { guestModule } from './support/guest-module.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from './support/live-guest.ts';
 
 const text = (content: string) => ({ status: 200, body: { kind: 'text', text: content } });
@@ -214,6 +217,22 @@ describe('a handler', () => {
     expect(made).toBeLessThan(10_000_000 / 60_000);
   });
 
+  test.each(['at once', 'later'])(
+    'that has the host put large replies there again and again runs out of fuel: %s',
+    async (when) => {
+      const body = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
+      const { endpoints } = await liveGuest(
+        { realloc: '(i32.const 4096)', handle: `(loop $l ${body} (br $l)) unreachable` },
+        { handlerFuel: 10_000_000 },
+      );
+      let made = 0;
+      const reply = { kind: 'reply', json: 'x'.repeat(100_000) } as const;
+      const call = () => (made++, when === 'later' ? Promise.resolve(reply) : reply);
+      const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), hostCalls({ call })));
+      expect([fault.faultCause, made]).toEqual(['fuel', 100]);
+    },
+  );
+
   test('whose realloc calls the host while a reply is put there is a fault', async () => {
     const nested =
       '(call $call (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 0) (i32.const 256))';
@@ -304,6 +323,27 @@ describe('an instance', () => {
 });
 
 describe('the pool', () => {
+  test.each([
+    [
+      'an answer',
+      '(drop (call $clear)) (i32.store16 (i32.const 20) (i32.const 204)) (i32.const 16)',
+    ],
+    ['a fault', 'unreachable'],
+  ])('goes on after a log that fails with %s', async (_what, rest) => {
+    const parts = {
+      ...counter,
+      handle: `(call $line (i32.const 1) (i32.const 1110) (i32.const 5)) ${rest}`,
+    };
+    const limits = { ...WASM_LIMITS_DEFAULT, endpointInstancesMax: 1 };
+    const guest = await createWasmGuest(await guestModule(parts), limits, () => {
+      throw new Error('the log is full');
+    });
+    for (let turn = 0; turn < 3; turn++)
+      await expect(async () =>
+        guest.endpoints.handle(CONTEXT, request(0), hostCalls()),
+      ).rejects.toThrow('the log is full');
+  });
+
   test('refuses more waiting requests than it may have', async () => {
     const guest = await liveGuest(counter, {
       endpointInstancesMax: 1,
@@ -322,7 +362,9 @@ describe('the pool', () => {
 
   test('when closed lets no handler go on that waited', async () => {
     const call = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
-    const guest = await liveGuest({ handle: `${call} ${call} (i32.const 16)` });
+    const line = '(call $line (i32.const 1) (i32.const 1110) (i32.const 5))';
+    const handle = `${line} ${call} ${call} (i32.const 16)`;
+    const guest = await liveGuest({ ...counter, handle });
     const { promise, resolve } = Promise.withResolvers<Reply>();
     let made = 0;
     const calls = hostCalls({
@@ -338,7 +380,8 @@ describe('the pool', () => {
     await new Promise((turn) => {
       setImmediate(turn);
     });
-    expect(made).toBe(1);
+    // Nor is it asked for its last words.
+    expect([made, guest.lines]).toEqual([1, []]);
   });
 });
 

@@ -273,6 +273,41 @@ describe('instances', () => {
     expect(again.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '0' });
   });
 
+  test('take new entities in the place of closed ones, the older instances too', async () => {
+    const { entities } = await liveGuest(counter, { entitiesPerInstance: 2 });
+    const open = (id: string) => entities.open(entityRef(id), undefined);
+    const [a, b, c, d] = [await open('a'), await open('b'), await open('c'), await open('d')];
+    a.close();
+    const e = await open('e');
+    d.close();
+    const f = await open('f');
+    await faultOf(() => b.command(CONTEXT, 'trap', ''));
+    expect([b.lost, e.lost, c.lost, f.lost]).toEqual([true, true, false, false]);
+    b.close();
+    e.close();
+    const g = await open('g');
+    await faultOf(() => c.command(CONTEXT, 'trap', ''));
+    expect([f.lost, g.lost]).toEqual([true, false]);
+  });
+
+  test('are as few as the open entities need, however many come and go', async () => {
+    // The first word of the memory counts what an instance was given.
+    const { entities } = await liveGuest(
+      {
+        construct: `(i32.store (i32.const 8) (i32.add (i32.load (i32.const 8)) (i32.const 1)))
+          (call $resource-new (i32.const 1))`,
+        snapshot: `(drop (call $clear))
+          (i32.store8 (i32.const 4100) (i32.add (i32.const 48) (i32.load (i32.const 8))))
+          (i32.store (i32.const 16) (i32.const 4100)) (i32.store (i32.const 20) (i32.const 1)) (i32.const 16)`,
+      },
+      { entitiesPerInstance: 2 },
+    );
+    const staying = await entities.open(entityRef('a'), undefined);
+    for (let turn = 0; turn < 8; turn++)
+      (await entities.open(entityRef(`${turn}`), undefined)).close();
+    expect(staying.snapshot()).toBe('9');
+  });
+
   test('take no more entities once half of their memory is gone', async () => {
     const { entities } = await liveGuest(counter, { memoryPagesMax: 8 });
     const first = await entities.open(entityRef('a'), undefined);

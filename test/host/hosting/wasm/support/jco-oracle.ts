@@ -163,7 +163,7 @@ try {
     tlaCompat: false,
   });
   for (const [name, content] of Object.entries(files))
-    writeFileSync(join(folder, basename(name)), content as Uint8Array);
+    writeFileSync(join(folder, basename(name)), content);
   const { instantiate } = (await import(pathToFileURL(join(folder, 'oracle.js')).href)) as {
     instantiate: Instantiate;
   };
