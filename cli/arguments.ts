@@ -13,7 +13,7 @@ export function readArguments<const T extends ParseArgsOptionsConfig>(
   const parsed = parse(command, args, options);
   if (parsed.positionals.length !== words.length)
     throw new UsageError(
-      `svc ${command} takes ${words.join(' ')}, and found ` +
+      `${command} takes ${words.join(' ')}, and found ` +
         (parsed.positionals.length === 0 ? 'nothing' : parsed.positionals.join(' ')) +
         `. svc ${command} --help says more.`,
     );
@@ -30,11 +30,12 @@ function parse<const T extends ParseArgsOptionsConfig>(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '--?([^']*)'/.exec(message)?.[1];
-    if (unknown === undefined) throw new UsageError(`${message} (svc ${command})`);
+    if (unknown === undefined) throw new UsageError(`${message}. svc ${command} --help says more.`);
     const suggestion = closest(unknown, Object.keys(options));
     throw new UsageError(
-      `svc ${command} has no option '--${unknown}'.` +
-        (suggestion === undefined ? '' : ` Did you mean '--${suggestion}'?`),
+      `${command} has no option '--${unknown}'.` +
+        (suggestion === undefined ? '' : ` Did you mean '--${suggestion}'?`) +
+        ` svc ${command} --help lists them.`,
     );
   }
 }

@@ -16,6 +16,18 @@ export interface Command {
   run(args: readonly string[]): Promise<ExitCode>;
 }
 
+/** Refused or failed, with a code of docs/errors. */
+export class CommandFailure extends Error {
+  readonly code: `SVC_${string}`;
+
+  /** `message`: one sentence of what happened and where, and one of what to do. */
+  constructor(code: `SVC_${string}`, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.name = 'CommandFailure';
+    this.code = code;
+  }
+}
+
 /** The words of the command line make no sense: the message says which, and what was expected. */
 export class UsageError extends Error {
   constructor(message: string) {

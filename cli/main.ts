@@ -40,12 +40,15 @@ ${commands.map((command) => `  ${command.name.padEnd(9)} ${command.summary}`).jo
 `;
 
 async function dispatch(args: readonly string[]): Promise<ExitCode> {
-  const [word, ...rest] = args;
-  if (word === '--version') {
+  const [first, ...others] = args;
+  // `svc help run` is `svc run --help`.
+  const [word, ...rest] =
+    first === 'help' && others[0] !== undefined ? [others[0], '--help'] : [first, ...others];
+  if (word === '--version' || word === '-v' || word === 'version') {
     process.stdout.write(`${version}\n`);
     return EXIT_CODE.ok;
   }
-  if (word === undefined || word === '--help' || word === '-h') {
+  if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
     process.stdout.write(overview);
     return EXIT_CODE.ok;
   }
@@ -69,16 +72,19 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
   return command.run(rest);
 }
 
-/** A coded failure of the host or of the build. */
+/** Such a failure is understood and explained; any other is a bug, and shows its stack. */
 function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
+
+// Who read the output may be gone (`svc inspect … | head`): then there is nobody left to tell.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 try {
   process.exitCode = await dispatch(process.argv.slice(2));
 } catch (error) {
   if (error instanceof UsageError) {
-    process.stderr.write(`svc: ${error.message}\n`);
+    process.stderr.write(`svc: ${error.message} [SVC_USAGE]\n`);
     process.exitCode = EXIT_CODE.usage;
   } else if (hasCode(error) && error.code.startsWith('SVC_')) {
     process.stderr.write(`svc: ${error.message} [${error.code}]\n`);

@@ -65,6 +65,7 @@ function compile(
       return list(schema, inner);
     case 'object':
       return object(schema, inner);
+    case undefined:
     default:
       throw new Error(
         `a schema of ours has a form that is not known here: ${JSON.stringify(schema)}`,

@@ -6,6 +6,7 @@ interface Announced {
   readonly name: string;
   readonly url: string;
   readonly dataFolder: string;
+  readonly pid: number;
   readonly descriptor: ModuleDescriptor;
 }
 
@@ -14,13 +15,13 @@ interface ServedRoute extends RouteDescriptor {
   readonly template: string;
 }
 
-export function announcement({ name, url, dataFolder, descriptor }: Announced): string {
+export function announcement({ name, url, dataFolder, pid, descriptor }: Announced): string {
   const routes: ServedRoute[] = descriptor.endpoints.flatMap((endpoint) =>
     endpoint.routes.map((route) => ({ ...route, template: endpoint.prefix + route.path || '/' })),
   );
   const examples = chooseExamples(routes).map((route) => `  ${curlLine(url, route, descriptor)}`);
   return escapeEachLine([
-    `${name} is served at ${url} (journal: ${dataFolder})`,
+    `${name} is served at ${url} (journal: ${dataFolder}, process: ${pid})`,
     '',
     ...routes.map((route) => `  ${route.method.padEnd(7)} ${route.template}`),
     ...(examples.length === 0 ? [] : ['', 'Try:', ...examples]),
@@ -51,7 +52,8 @@ function curlLine(url: string, route: ServedRoute, descriptor: ModuleDescriptor)
     words.push('-H', quoted('content-type: application/json'), '-d', quoted(body));
   } else if (route.body?.kind === 'text')
     words.push('-H', quoted('content-type: text/plain'), '-d', quoted('some text'));
-  words.push(/[?&{}*!$;'()]/.test(path) ? quoted(url + path) : url + path);
+  const address = url + path;
+  words.push(/[?&{}[\]*!$;'()]/.test(address) ? quoted(address) : address);
   return words.join(' ');
 }
 

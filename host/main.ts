@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { announcement } from './announcement.ts';
+import { checkHttpSettings } from './http/http-settings.ts';
 import { createLog, escapeControls } from './log.ts';
 import { SvcError } from './model/svc-error.ts';
 import { ROOM_DEFAULTS } from './room-settings.ts';
@@ -19,10 +20,11 @@ async function main(): Promise<void> {
     {
       args: process.argv.slice(2),
       env: process.env,
-      stderrIsTerminal: process.stderr.isTTY === true,
+      stderrIsTerminal: process.stderr.isTTY,
     },
     ROOM_DEFAULTS,
   );
+  checkHttpSettings(settings.rooms.http);
   const log = createLog(settings.name, settings.logFormat);
   const moduleBytes = await readModule(settings.moduleFile);
 
@@ -30,6 +32,7 @@ async function main(): Promise<void> {
   const toldToStop = Promise.withResolvers<string>();
   onSignal((signal) => toldToStop.resolve(signal));
   const supervisor = new Supervisor({
+    shardFile: new URL('./shard.ts', import.meta.url),
     settings: {
       moduleBytes,
       name: settings.name,
@@ -57,7 +60,13 @@ async function main(): Promise<void> {
       const url = urlOf(started.address);
       const dataFolder = relative(process.cwd(), settings.dataFolder) || '.';
       process.stderr.write(
-        announcement({ name: settings.name, url, dataFolder, descriptor: started.descriptor }),
+        announcement({
+          name: settings.name,
+          url,
+          dataFolder,
+          pid: process.pid,
+          descriptor: started.descriptor,
+        }),
       );
       process.stdout.write(`${url}\n`);
     }
@@ -88,10 +97,13 @@ async function readModule(file: string): Promise<Uint8Array> {
   }
 }
 
-/** The first signal stops the service; the same signal again ends the process at once. */
+/** The first signal stops the service; the same one again ends the process at once. */
 function onSignal(stop: (signal: string) => void): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop(signal));
 }
+
+// Who read what is written here may be gone (a closed pipe); the service is not theirs to end.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
 try {
   await main();

@@ -40,6 +40,9 @@ const flags = {
 } as const;
 const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
 
+/** Timers count milliseconds in 31 bits, and take more for none at all; two of these add up. */
+const DURATION_MS_MAX = 1_000_000_000;
+
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
 export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
   { args, env, stderrIsTerminal }: Surroundings,
@@ -80,7 +83,8 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
         Object.fromEntries(
           Object.entries(record).map(([key, fallback]) => {
             const dotted = dottedName(room, key);
-            return [key, readNumber(dotted, lookUp(dotted), fallback, Number.MAX_SAFE_INTEGER)];
+            const max = key.endsWith('Ms') ? DURATION_MS_MAX : Number.MAX_SAFE_INTEGER;
+            return [key, readNumber(dotted, lookUp(dotted), fallback, max)];
           }),
         ),
       ]),
@@ -109,14 +113,15 @@ function readFlags(args: readonly string[]) {
   } catch (error) {
     throw new SvcError(
       'SVC_USAGE',
-      `${(error as Error).message} (svc run --help lists the options)`,
+      // What follows the first sentence is about words that begin with a hyphen.
+      `${(error as Error).message.split('. ')[0]}. svc run --help lists the options.`,
     );
   }
   const [moduleFile, ...others] = parsed.positionals;
   if (moduleFile === undefined || others.length > 0)
     throw new SvcError(
       'SVC_USAGE',
-      `svc run takes one MODULE.wasm, and found ${parsed.positionals.length === 0 ? 'none' : parsed.positionals.join(' ')}.`,
+      `run takes one MODULE.wasm, and found ${parsed.positionals.length === 0 ? 'none' : parsed.positionals.join(' ')}. svc run --help says more.`,
     );
   const given = new Map<string, string>();
   for (const assignment of parsed.values.set ?? []) {

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine/entity-engine.ts';
 import { createWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress } from './http/access.ts';
-import { createHttpServer } from './http/http-server.ts';
+import { RouteTable } from './http/route-table.ts';
 import { GuestFault } from './model/guest-fault.ts';
 import { SvcError } from './model/svc-error.ts';
 import { requestHandler } from './request-handler.ts';
@@ -15,6 +15,7 @@ import { systemChance, systemClock } from './system.ts';
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const tell = (message: FromShard) => supervisor.postMessage(message);
 const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields'] = {}) =>
   tell({ kind: 'log', entry: { level, message, fields } });
@@ -23,8 +24,11 @@ async function run(): Promise<void> {
   const guest = await createWasmGuest(settings.moduleBytes, settings.rooms.wasm, (line) =>
     log(line.level, line.message, { from: line.source }),
   );
+  const routes = new RouteTable(guest.descriptor);
   const toldToServe = nextMessage('serve');
   tell({ kind: 'admitted', descriptor: guest.descriptor });
+  // The largest part of the host's code: it is loaded while the journal is opened.
+  const httpServer = import('./http/http-server.ts');
   const journal = attachJournal((await toldToServe).journal, settings.dataFolder);
 
   const chance = systemChance();
@@ -42,8 +46,9 @@ async function run(): Promise<void> {
         ...faultFields(fault),
       }),
   });
+  const { createHttpServer } = await httpServer;
   const server = createHttpServer({
-    descriptor: guest.descriptor,
+    routes,
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => callerOfAddress(socket.remoteAddress),

@@ -70,11 +70,27 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted || !existsSync(
 }
 
 const [file, ...rest] = process.argv.slice(2);
-const child = spawn(node, [join(root, file), ...rest], {
-  stdio: 'inherit',
-  env: { ...process.env, PATH: binaries + delimiter + (process.env.PATH ?? '') },
-});
+// Listened for before there is a child: one that came in between would leave it without a parent.
 // A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+const child = spawn(node, [join(root, file), ...rest], {
+  stdio: 'inherit',
+  env: {
+    ...process.env,
+    PATH: binaries + delimiter + (process.env.PATH ?? ''),
+    // What Node makes of the sources: with it, processes and threads start in half the time.
+    NODE_COMPILE_CACHE:
+      process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'svc'),
+  },
+});
+// npm sends a SIGTERM of its own to the shell between, which ends and passes nothing on.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    child.kill('SIGTERM');
+  }, 200);
+}
 child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));

@@ -3,7 +3,7 @@
 // that any Node from 20 on can run it; when the running Node is new enough, it stays in this process.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import module, { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,21 +11,31 @@ import { fileURLToPath } from 'node:url';
 const NODE_MAJOR = 26;
 const main = join(dirname(dirname(fileURLToPath(import.meta.url))), 'main.ts');
 
-/** Path of the Node that the project depends on, or undefined when its install script never ran. */
-function packagedNode() {
+/** Folder of the npm package `node`, or undefined when it was never installed. */
+function nodePackage() {
   try {
-    const folder = dirname(createRequire(import.meta.url).resolve('node/package.json'));
-    const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
-    return existsSync(binary) ? binary : undefined;
+    return dirname(createRequire(import.meta.url).resolve('node/package.json'));
   } catch {
     return undefined;
   }
 }
 
+/** The Node that the project depends on, or undefined when its install script never ran. */
+function packagedNode(folder) {
+  const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  return existsSync(binary) ? binary : undefined;
+}
+
+const folder = nodePackage();
+// What Node makes of the sources is kept there, for all processes and threads that come of this one:
+// they start in half the time. Where it cannot be written, Node does without.
+if (folder !== undefined) process.env.NODE_COMPILE_CACHE ??= join(dirname(folder), '.cache', 'svc');
+
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
+  module.enableCompileCache();
   await import(main);
 } else {
-  const node = packagedNode();
+  const node = folder && packagedNode(folder);
   if (node === undefined) {
     process.stderr.write(
       `svc: this is Node ${process.versions.node}, and svc needs Node ${NODE_MAJOR}, which the npm package ` +
@@ -33,9 +43,10 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
     );
     process.exit(1);
   }
-  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // Listened for before there is a child: one that came in between would leave it without a parent.
   // A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+  const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }

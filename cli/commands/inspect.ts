@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
 import { inspectModule, type ModuleReport } from '../../host/embed.ts';
 import { readArguments } from '../arguments.ts';
-import { EXIT_CODE, UsageError, type Command, type ExitCode } from '../command.ts';
+import { CommandFailure, EXIT_CODE, UsageError, type Command, type ExitCode } from '../command.ts';
 
 export const inspect: Command = {
   help: `Says what a module is: its imports and exports, its components and routes, its sizes, and
@@ -27,7 +27,7 @@ Example:
       ['MODULE.wasm'],
     );
     if (values.output !== 'text' && values.output !== 'json')
-      throw new UsageError(`svc inspect prints 'text' or 'json', not '${values.output}'.`);
+      throw new UsageError(`inspect prints 'text' or 'json', not '${values.output}'.`);
     const report = await inspectFile(positionals[0]!);
     process.stdout.write(
       values.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(report),
@@ -41,15 +41,11 @@ async function inspectFile(file: string): Promise<ModuleReport> {
   try {
     bytes = await readFile(file);
   } catch (error) {
-    return {
-      imports: [],
-      exports: [],
-      sizes: { module: 0 },
-      refusal: {
-        code: 'SVC_MODULE_UNREADABLE',
-        message: `The module ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give the path of a .wasm file.`,
-      },
-    };
+    throw new CommandFailure(
+      'SVC_MODULE_UNREADABLE',
+      `The module ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give the path of a .wasm file.`,
+      { cause: error },
+    );
   }
   return inspectModule(bytes);
 }
@@ -100,7 +96,7 @@ function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescripto
       endpoints.flatMap(({ prefix, access, routes }) =>
         routes.map(
           (route) =>
-            `${route.method.padEnd(7)} ${prefix}${route.path}  (${accessText(route.access ?? access)})`,
+            `${route.method.padEnd(7)} ${prefix + route.path || '/'}  (${accessText(route.access ?? access)})`,
         ),
       ),
     ),

@@ -30,9 +30,9 @@ Examples:
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
     if (process.platform !== 'win32' && process.execve !== undefined)
       process.execve(process.execPath, command, process.env);
-    const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
     process.on('SIGINT', () => {});
     process.on('SIGTERM', () => child.kill('SIGTERM'));
+    const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
     const { promise, resolve } = Promise.withResolvers<number>();
     child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));
     process.exit(await promise);

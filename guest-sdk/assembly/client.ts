@@ -3,7 +3,7 @@
 import { Code, INTERNAL, Refusal, TIMED_OUT, UNAVAILABLE } from "./code";
 import { fromJson } from "./codec";
 import { host, journal, routing } from "./host";
-import { JsonReader } from "./json-reader";
+import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
 
 // The metadata of the request that is being served: it goes along with every call.
@@ -55,7 +55,7 @@ export class EntityClient {
       answer,
     );
     if (load<u8>(answer) != 0) return Result.__svc_refused<R>(callError(answer + 4));
-    const reader = new JsonReader(host.textAt(answer + 4));
+    const reader = new JsonReader(host.textAt(answer + 4), STORED_DEPTH_MAX);
     const reply = fromJson<R>(reader);
     if (!reader.failed) return Result.__svc_of<R>(reply);
     const message = "the reply of '" + name + "' does not decode: " + reader.problem("reply");
@@ -81,7 +81,7 @@ export class EntityClient {
     const events = new Array<RecordedEvent<E>>();
     for (let i = 0; i < count; ++i) {
       const recorded = at + (<usize>i << 5);
-      const reader = new JsonReader(host.textAt(recorded + 24));
+      const reader = new JsonReader(host.textAt(recorded + 24), STORED_DEPTH_MAX);
       const event = fromJson<E>(reader);
       const seq = load<u64>(recorded);
       if (reader.failed) {

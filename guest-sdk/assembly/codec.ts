@@ -120,15 +120,23 @@ export function write<T>(to: JsonWriter, value: T): void {
 function writeReference<T>(to: JsonWriter, value: T): void {
   if (isString<T>()) {
     to.string(changetype<string>(value));
-  } else if (isArray<T>()) {
+  } else if (idof<T>() == idof<Date>()) {
+    writeDate(to, changetype<Date>(value));
+  } else {
+    to.enter();
+    writeNested<T>(to, value);
+    to.leave();
+  }
+}
+
+function writeNested<T>(to: JsonWriter, value: T): void {
+  if (isArray<T>()) {
     to.raw("[");
     for (let i = 0; i < value.length; ++i) {
       if (i > 0) to.raw(",");
       write<valueof<T>>(to, value[i]);
     }
     to.raw("]");
-  } else if (idof<T>() == idof<Date>()) {
-    writeDate(to, changetype<Date>(value));
   } else if (isDefined(value.__svc_encode)) {
     value.__svc_encode(to);
   } else {

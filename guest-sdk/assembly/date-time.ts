@@ -1,22 +1,29 @@
 // Dates as RFC 3339 text, `2026-02-28T12:30:00.000Z` and the like; read strictly, written in UTC.
+import { shortened } from "./json-cursor";
 import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 
 const WORDS = "a date and time like 2026-02-28T12:30:00.000Z";
 const MINUTE_MS: i64 = 60_000;
+/** 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: four digits of a year reach no further. */
+const FIRST_MS: i64 = -62_167_219_200_000;
+const LAST_MS: i64 = 253_402_300_799_999;
 
 export function readDate(reader: JsonReader): Date {
   const text = reader.readString();
   if (reader.failed) return changetype<Date>(0);
   const ms = epochMs(text);
   if (ms == i64.MIN_VALUE) {
-    reader.fail("must be " + WORDS + ", found \"" + text.substring(0, 40) + "\"");
+    reader.fail("must be " + WORDS + ", found \"" + shortened(text) + "\"");
     return changetype<Date>(0);
   }
   return new Date(ms);
 }
 
 export function writeDate(writer: JsonWriter, date: Date): void {
+  const ms = date.getTime();
+  if (ms < FIRST_MS || ms > LAST_MS)
+    throw new Error("a date outside of the years 0 to 9999 cannot be written as JSON");
   writer.string(date.toISOString());
 }
 
@@ -66,7 +73,8 @@ function epochMs(text: string): i64 {
     if (zone == 0x2d) offset = -offset;
   }
   const minutes = (<i64>daysBefore(year, month, day) * 24 + hour) * 60 + minute - offset;
-  return minutes * MINUTE_MS + second * 1000 + fraction;
+  const ms = minutes * MINUTE_MS + second * 1000 + fraction;
+  return ms >= FIRST_MS && ms <= LAST_MS ? ms : i64.MIN_VALUE;
 }
 
 function digits(text: string, from: i32, count: i32): i32 {

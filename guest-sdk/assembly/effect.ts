@@ -9,15 +9,24 @@ export class StoredEvent {
   ) {}
 }
 
+/** Shared, hence never added to. */
+const NO_EVENTS: StoredEvent[] = [];
+
 /** What an effect is without the type of its reply. */
 export class EffectBase {
   refusal: Refusal | null = null;
-  events: StoredEvent[] = [];
+  events: StoredEvent[] = NO_EVENTS;
   deleteEntity: bool = false;
   reply: string = "null";
 }
 
 export class Effect<R> extends EffectBase {
+  static __svc_reply<R>(reply: R): Effect<R> {
+    const effect = new Effect<R>();
+    effect.reply = toJson<R>(reply);
+    return effect;
+  }
+
   static __svc_refused<R>(refusal: Refusal): Effect<R> {
     const effect = new Effect<R>();
     effect.refusal = refusal;
@@ -44,10 +53,9 @@ export class Change<E> {
 
   /** The reply leaves once the events are on disk. It is encoded here and now. */
   thenReply<R>(reply: R): Effect<R> {
-    const effect = new Effect<R>();
+    const effect = Effect.__svc_reply<R>(reply);
     effect.events = this.events;
     effect.deleteEntity = this.deleteEntity;
-    effect.reply = toJson<R>(reply);
     return effect;
   }
 }

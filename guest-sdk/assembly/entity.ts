@@ -6,7 +6,7 @@ import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
 import { Change, Effect, EffectBase } from "./effect";
 import { host } from "./host";
-import { JsonReader } from "./json-reader";
+import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { addEntity } from "./registry";
 import { Result } from "./result";
 
@@ -48,7 +48,7 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
 
   /** Reply and change nothing. */
   protected reply<R>(reply: R): Effect<R> {
-    return new Change<E>().thenReply<R>(reply);
+    return Effect.__svc_reply<R>(reply);
   }
 
   /** Change nothing and say why. `details`: JSON text for the program that reads it. */
@@ -67,7 +67,7 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
 
   __svc_open(id: string, snapshot: string | null): LiveEntity {
     if (snapshot === null) return new LiveEntityOf<S, E>(this, id, this.empty(id));
-    const reader = new JsonReader(snapshot);
+    const reader = new JsonReader(snapshot, STORED_DEPTH_MAX);
     const state = fromJson<S>(reader);
     if (reader.failed) throw new Error("a snapshot does not decode: " + reader.problem("state"));
     return new LiveEntityOf<S, E>(this, id, state);
@@ -158,7 +158,7 @@ class LiveEntityOf<S, E> extends LiveEntity {
       const name = host.textAt(stored);
       if (name != manifest)
         return place(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest + "'";
-      const reader = new JsonReader(host.textAt(stored + 8));
+      const reader = new JsonReader(host.textAt(stored + 8), STORED_DEPTH_MAX);
       const event = fromJson<E>(reader);
       if (reader.failed) return place(i, count) + ": " + reader.problem("event");
       this.state = this.entity.apply(this.state, event);

@@ -27,6 +27,11 @@ export namespace host {
     store<usize>(pair + 4, value.length);
   }
 
+  /** Writes text that the user's code has made: half of a surrogate pair becomes U+FFFD. */
+  export function putText(pair: usize, value: string): void {
+    putString(pair, wellFormed(value));
+  }
+
   /** The value of a name in a list<tuple<string, string>>; the first one counts. */
   export function findPair(at: usize, count: i32, name: string): string | null {
     for (let i = 0; i < count; ++i) {
@@ -35,6 +40,29 @@ export namespace host {
     }
     return null;
   }
+}
+
+const REPLACEMENT: u16 = 0xfffd;
+
+/** The same text with U+FFFD for each half of a surrogate pair: no other text can leave the module. */
+export function wellFormed(text: string): string {
+  const at = changetype<usize>(text);
+  const end = at + ((<usize>text.length) << 1);
+  let copy: usize = 0;
+  for (let from = at; from < end; from += 2) {
+    const unit = load<u16>(from);
+    if ((unit & 0xf800) != 0xd800) continue;
+    if (unit < 0xdc00 && from + 2 < end && (load<u16>(from + 2) & 0xfc00) == 0xdc00) {
+      from += 2;
+      continue;
+    }
+    if (copy == 0) {
+      copy = __new(end - at, idof<string>());
+      memory.copy(copy, at, end - at);
+    }
+    store<u16>(copy + (from - at), REPLACEMENT);
+  }
+  return copy == 0 ? text : changetype<string>(copy);
 }
 
 export namespace clock {

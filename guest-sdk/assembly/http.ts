@@ -1,6 +1,6 @@
 // Request and Response: what an endpoint's handler sees and answers beyond its values.
 import { HttpCall } from "./http-call";
-import { host } from "./host";
+import { host, wellFormed } from "./host";
 
 export class Header {
   constructor(
@@ -55,7 +55,7 @@ export class Request {
   }
 }
 
-/** `+` is a space; what is not a percent-encoding stays as it is; bad UTF-8 becomes U+FFFD. */
+/** `+` is a space; what is not a percent-encoding stays as it is; of bad UTF-8 comes some text. */
 function decodeQuery(text: string): string {
   if (!text.includes("%") && !text.includes("+")) return text;
   const bytes = Uint8Array.wrap(String.UTF8.encode(text));
@@ -73,7 +73,7 @@ function decodeQuery(text: string): string {
     }
     bytes[length++] = byte;
   }
-  return String.UTF8.decode(bytes.buffer.slice(0, length));
+  return wellFormed(String.UTF8.decode(bytes.buffer.slice(0, length)));
 }
 
 function hexDigit(unit: u8): i32 {

@@ -6,7 +6,7 @@
 // - The path is built while the callers return (`within`, `withinItem`), so success costs nothing.
 // - The cursor stays inside of the text: every load is behind a comparison with `end`.
 
-export const EXCERPT_MAX: i32 = 40;
+const EXCERPT_MAX: i32 = 40;
 
 export const QUOTE: u32 = 0x22;
 export const COMMA: u32 = 0x2c;
@@ -20,6 +20,13 @@ export const OPEN_OBJECT: u32 = 0x7b;
 export const CLOSE_OBJECT: u32 = 0x7d;
 /** No UTF-16 unit: what `peek` says at the end of the text. */
 export const END: u32 = 0x10000;
+
+/** What a message shows of text that somebody sent; a pair of surrogates is not cut. */
+export function shortened(text: string): string {
+  if (text.length <= EXCERPT_MAX) return text;
+  const cutsPair = (text.charCodeAt(EXCERPT_MAX - 1) & 0xfc00) == 0xd800;
+  return text.substring(0, cutsPair ? EXCERPT_MAX - 1 : EXCERPT_MAX) + "…";
+}
 
 // @ts-ignore: decorator
 @inline
@@ -38,7 +45,8 @@ export class JsonCursor {
   protected tokenStart: usize = 0;
   protected tokenIsInteger: bool = false;
 
-  constructor(protected text: string) {
+  /** Nothing is collected while a call runs, so the text stays where it is. */
+  constructor(text: string) {
     const start = changetype<usize>(text);
     this.start = start;
     this.at = start;
@@ -72,10 +80,9 @@ export class JsonCursor {
       this.within(key);
       return;
     }
-    const shown = key.length > EXCERPT_MAX ? key.substring(0, EXCERPT_MAX) + "…" : key;
     const rest = this.path;
     const dot = rest.length == 0 || rest.charCodeAt(0) == OPEN_LIST ? "" : ".";
-    this.path = "[\"" + shown + "\"]" + dot + rest;
+    this.path = "[\"" + shortened(key) + "\"]" + dot + rest;
   }
 
   /** The value just read belongs to the item `index` of an array. */
@@ -132,15 +139,8 @@ export class JsonCursor {
         if (!isWord) break;
         last += 2;
       }
-    }
-    return this.excerpt(this.at, last);
-  }
-
-  protected excerpt(from: usize, to: usize): string {
-    const length = <i32>((to - from) >> 1);
-    const first = <i32>((from - this.start) >> 1);
-    if (length <= EXCERPT_MAX) return this.text.substring(first, first + length);
-    return this.text.substring(first, first + EXCERPT_MAX) + "…";
+    } else if ((unit & 0xfc00) == 0xd800 && last < this.end) last += 2;
+    return shortened(this.slice(this.at, last));
   }
 
   // --- the cursor ---

@@ -1,6 +1,6 @@
 // Numbers of JSON text, exactly: the double nearest to a decimal (ties to even), and a decimal that
-// reads back as the same double. The standard library's parser gives
-// another double for some decimals, hence this one.
+// reads back as the same double. The standard library's parser gives another double for some
+// decimals, hence this one.
 
 const MINUS: u32 = 0x2d;
 const DOT: u32 = 0x2e;
@@ -79,7 +79,7 @@ function readExponent(at: usize, end: usize): i32 {
 /** Limbs at and above are zero in both. */
 let used: i32 = 1;
 
-/** digits × 10^exponent, rounded once: 64 bits of the quotient by long division, and what is left. */
+/** digits × 10^exponent, rounded once: 64 bits of the quotient, and what is left. */
 function nearestDouble(start: usize, end: usize, significant: i32, exponent: i32): f64 {
   if (significant + exponent > 310) return Infinity;
   if (significant + exponent < -330) return 0;
@@ -94,20 +94,53 @@ function nearestDouble(start: usize, end: usize, significant: i32, exponent: i32
   else scale(below, -exponent);
   // The quotient above / below × 2^shift lies between 2^62 and 2^64.
   const shift = 63 - (bitLength(above) - bitLength(below));
-  used = min(LIMBS, used + 3 + (abs(shift) >> 5));
-  if (shift > 0) shiftLeft(above, shift);
-  else if (shift < 0) shiftLeft(below, -shift);
-  shiftLeft(below, 63);
-  let quotient: u64 = 0;
-  for (let i = 0; i < 64; ++i) {
-    quotient <<= 1;
-    if (compare(above, below) >= 0) {
-      subtract(above, below);
-      quotient |= 1;
-    }
-    shiftLeft(above, 1);
+  // Shifted by so much, `below` fills its highest limb, and the division has good guesses.
+  const whole = shift < 0 ? (31 - shift) & ~31 : 0;
+  const belowShift = whole + (-bitLength(below) & 31);
+  const belowLimbs = (bitLength(below) + belowShift) >> 5;
+  used = belowLimbs + 2;
+  shiftLeft(below, belowShift);
+  shiftLeft(above, belowShift + shift);
+  const high = divide(above, below, belowLimbs, 1);
+  const low = divide(above, below, belowLimbs, 0);
+  return assemble((high << 32) | low, shift, bitLength(above) != 0);
+}
+
+/**
+ * One digit of the quotient, of base 2^32, at `place`; `above` keeps the rest. A digit is guessed
+ * from the highest limbs, is then at most one too large, and is put right (Knuth's algorithm D).
+ */
+function divide(above: StaticArray<u32>, below: StaticArray<u32>, count: i32, place: i32): u64 {
+  const top = <u64>unchecked(below[count - 1]);
+  const second = count > 1 ? <u64>unchecked(below[count - 2]) : 0;
+  const third = count > 1 ? <u64>unchecked(above[place + count - 2]) : 0;
+  const head = (<u64>unchecked(above[place + count]) << 32) | unchecked(above[place + count - 1]);
+  let digit = head / top;
+  let rest = head % top;
+  while (rest >> 32 == 0 && (digit >> 32 != 0 || digit * second > ((rest << 32) | third))) {
+    --digit;
+    rest += top;
   }
-  return assemble(quotient, shift, bitLength(above) != 0);
+  let carry: u64 = 0;
+  let borrow: i64 = 0;
+  for (let i = 0; i < count; ++i) {
+    const product = digit * <u64>unchecked(below[i]) + carry;
+    carry = product >> 32;
+    const value = <i64>unchecked(above[place + i]) - <i64>(product & 0xffffffff) + borrow;
+    unchecked((above[place + i] = <u32>value));
+    borrow = value >> 32;
+  }
+  const value = <i64>unchecked(above[place + count]) - <i64>carry + borrow;
+  unchecked((above[place + count] = <u32>value));
+  if (value >= 0) return digit;
+  carry = 0;
+  for (let i = 0; i < count; ++i) {
+    const sum = <u64>unchecked(above[place + i]) + <u64>unchecked(below[i]) + carry;
+    unchecked((above[place + i] = <u32>sum));
+    carry = sum >> 32;
+  }
+  unchecked((above[place + count] += <u32>carry));
+  return digit - 1;
 }
 
 function scale(limbs: StaticArray<u32>, powerOfTen: i32): void {
@@ -176,24 +209,6 @@ function shiftLeft(limbs: StaticArray<u32>, bits: i32): void {
     const high: u64 = i - whole >= 0 ? unchecked(limbs[i - whole]) : 0;
     const low: u64 = i - whole - 1 >= 0 ? unchecked(limbs[i - whole - 1]) : 0;
     unchecked((limbs[i] = <u32>((((high << 32) | low) << part) >> 32)));
-  }
-}
-
-function compare(a: StaticArray<u32>, b: StaticArray<u32>): i32 {
-  for (let i = used - 1; i >= 0; --i) {
-    const x = unchecked(a[i]);
-    const y = unchecked(b[i]);
-    if (x != y) return x > y ? 1 : -1;
-  }
-  return 0;
-}
-
-function subtract(a: StaticArray<u32>, b: StaticArray<u32>): void {
-  let borrow: i64 = 0;
-  for (let i = 0; i < used; ++i) {
-    const value = <i64>unchecked(a[i]) - <i64>unchecked(b[i]) + borrow;
-    unchecked((a[i] = <u32>value));
-    borrow = value >> 32;
   }
 }
 

@@ -7,7 +7,6 @@ import {
   CLOSE_OBJECT,
   COLON,
   COMMA,
-  EXCERPT_MAX,
   JsonCursor,
   MINUS,
   OPEN_LIST,
@@ -15,31 +14,42 @@ import {
   QUOTE,
   ZERO,
   isDigit,
+  shortened,
 } from "./json-cursor";
 import { doubleOfToken } from "./json-number";
 
-/** Objects and arrays inside of one another: deeper text is refused. */
+/** Objects and arrays inside of one another: deeper text of a caller is refused. */
 const DEPTH_MAX: i32 = 100;
+/**
+ * What the module has written itself (events, states, replies) may be deeper: an event holds the
+ * input that was accepted. The writer aborts beyond, so nothing is stored that cannot be read.
+ */
+export const STORED_DEPTH_MAX: i32 = 200;
 /** A JSON number is exact up to here; 64-bit integers beyond travel as strings. */
 const SAFE_INTEGER_MAX: u64 = 9007199254740991;
 
 export class JsonReader extends JsonCursor {
   private depth: i32 = 0;
-  // The key that was read last: a range of the text, or `keyText` when it has escapes.
+  // The key that was read last: a range of the text. When it has escapes, its text is made when it
+  // is asked for, since a value that is skipped must cost no memory.
   private keyStart: usize = 0;
   private keyBytes: usize = 0;
-  private keyText: string = "";
+  private keyEscaped: bool = false;
+  private keyText: string | null = null;
   /** The last integer was too long for 64 bits. */
   private overflowed: bool = false;
 
-  constructor(text: string) {
+  constructor(
+    text: string,
+    private depthMax: i32 = DEPTH_MAX,
+  ) {
     super(text);
   }
 
   private enter(): bool {
     this.at += 2;
-    if (++this.depth > DEPTH_MAX) {
-      this.fail("is nested deeper than " + DEPTH_MAX.toString() + " levels");
+    if (++this.depth > this.depthMax) {
+      this.fail("is nested deeper than " + this.depthMax.toString() + " levels");
       return false;
     }
     this.skipSpace();
@@ -89,14 +99,11 @@ export class JsonReader extends JsonCursor {
       return false;
     }
     const from = this.at + 2;
-    if (this.scanString()) {
-      this.keyStart = 0;
-      this.keyText = this.unescape(from, this.at - 2);
-    } else {
-      this.keyStart = from;
-      this.keyBytes = this.at - 2 - from;
-    }
+    this.keyEscaped = this.scanString();
     if (this.failed) return false;
+    this.keyStart = from;
+    this.keyBytes = this.at - 2 - from;
+    this.keyText = null;
     this.skipSpace();
     if (this.peek() != COLON) {
       this.syntax("':'");
@@ -108,13 +115,19 @@ export class JsonReader extends JsonCursor {
   }
 
   keyIs(name: string): bool {
-    if (this.keyStart == 0) return this.keyText == name;
     const bytes = (<usize>name.length) << 1;
+    // An escape is longer than what it stands for.
+    if (this.keyEscaped) return this.keyBytes > bytes && this.key() == name;
     return this.keyBytes == bytes && memory.compare(this.keyStart, changetype<usize>(name), bytes) == 0;
   }
 
   key(): string {
-    return this.keyStart == 0 ? this.keyText : this.slice(this.keyStart, this.keyStart + this.keyBytes);
+    const known = this.keyText;
+    if (known !== null) return known;
+    const end = this.keyStart + this.keyBytes;
+    const text = this.keyEscaped ? this.unescape(this.keyStart, end) : this.slice(this.keyStart, end);
+    this.keyText = text;
+    return text;
   }
 
   /** Enters an array. True: it has a first item. False: it is empty and left, or something is wrong. */
@@ -322,19 +335,17 @@ export class JsonReader extends JsonCursor {
 
   unknownTag(tag: string, known: string): void {
     if (this.failed) return;
-    const shown = tag.length > EXCERPT_MAX ? tag.substring(0, EXCERPT_MAX) + "…" : tag;
-    this.fail("must be " + known + ", found \"" + shown + "\"");
+    this.wrongTag(known, tag);
     this.within("type");
   }
 
   readTag(name: string): void {
     const tag = this.readString();
-    if (!this.failed && tag != name) this.unknownTagValue(tag, name);
+    if (!this.failed && tag != name) this.wrongTag("\"" + name + "\"", tag);
   }
 
-  private unknownTagValue(tag: string, name: string): void {
-    const shown = tag.length > EXCERPT_MAX ? tag.substring(0, EXCERPT_MAX) + "…" : tag;
-    this.fail("must be \"" + name + "\", found \"" + shown + "\"");
+  private wrongTag(expected: string, tag: string): void {
+    this.fail("must be " + expected + ", found \"" + shortened(tag) + "\"");
   }
 }
 

@@ -1,19 +1,25 @@
 // JsonWriter: JSON text in a buffer that grows. There is one for the whole module: writing a value
 // runs no code of the user, so no two values are ever written at the same time.
+import { itoa_buffered } from "util/number";
 import { tokenOfDouble } from "./json-number";
+import { STORED_DEPTH_MAX } from "./json-reader";
 
 const BUFFER_BYTES: i32 = 2048;
 /** A buffer that one large value has blown up is not kept. */
 const BUFFER_KEPT_BYTES: i32 = 65536;
+/** The longest integer has 20 characters. */
+const INTEGER_BYTES: i32 = 40;
 const REPLACEMENT: u16 = 0xfffd;
 const SAFE_INTEGER_MAX: u64 = 9007199254740991;
 
 export class JsonWriter {
   private buffer: ArrayBuffer = new ArrayBuffer(BUFFER_BYTES);
   private used: i32 = 0;
+  private depth: i32 = 0;
 
   reset(): void {
     this.used = 0;
+    this.depth = 0;
     if (this.buffer.byteLength > BUFFER_KEPT_BYTES) this.buffer = new ArrayBuffer(BUFFER_BYTES);
   }
 
@@ -36,6 +42,18 @@ export class JsonWriter {
     return changetype<usize>(this.buffer) + this.used;
   }
 
+  /** Goes into an object or an array. */
+  enter(): void {
+    if (++this.depth > STORED_DEPTH_MAX)
+      throw new Error(
+        "a value that is nested deeper than " + STORED_DEPTH_MAX.toString() + " levels cannot be written as JSON",
+      );
+  }
+
+  leave(): void {
+    --this.depth;
+  }
+
   /** Text that is JSON already. */
   raw(text: string): void {
     const bytes = text.length << 1;
@@ -49,17 +67,16 @@ export class JsonWriter {
 
   /** An integer type; beyond 2^53 - 1 in magnitude it becomes a string. */
   integer<T>(value: T): void {
-    const text = value.toString();
     if (sizeof<T>() == 8) {
       const fits = isSigned<T>()
         ? <i64>value <= <i64>SAFE_INTEGER_MAX && <i64>value >= -(<i64>SAFE_INTEGER_MAX)
         : <u64>value <= SAFE_INTEGER_MAX;
       if (!fits) {
-        this.string(text);
+        this.string(value.toString());
         return;
       }
     }
-    this.raw(text);
+    this.used += <i32>itoa_buffered(this.reserve(INTEGER_BYTES), value) << 1;
   }
 
   double(value: f64): void {

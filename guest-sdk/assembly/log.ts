@@ -1,5 +1,6 @@
 // The log: lines that wait until the runtime takes them. They lie in memory as the WIT's
 // list<log-line>, so that taking them allocates nothing and works after a trap.
+import { wellFormed } from "./host";
 
 export const LEVEL_DEBUG: u8 = 0;
 export const LEVEL_INFO: u8 = 1;
@@ -49,7 +50,8 @@ export namespace log {
   }
 }
 
-function put(level: u8, message: string): void {
+function put(level: u8, text: string): void {
+  const message = wellFormed(text);
   const offset = count * LINE_BYTES;
   if (offset >= lines.byteLength) {
     const grown = new ArrayBuffer(offset << 1);

@@ -19,6 +19,8 @@ export function problemText(problem: Problem): string {
 }
 
 export class BuildError extends Error {
+  /** Documented beside the codes of the runtime, in docs/errors. */
+  readonly code = 'SVC_BUILD_FAILED';
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[], options: { readonly cause?: unknown } = {}) {

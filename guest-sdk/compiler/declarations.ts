@@ -10,6 +10,7 @@ import {
   type Source,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { decoratorProblems } from './decorators.ts';
 import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
 import { readEntity, type EntityClass } from './entity-declaration.ts';
 import {
@@ -72,6 +73,7 @@ export function readDeclarations(parser: Parser): Declarations {
   const endpoints = new Map<ClassDeclaration, EndpointClass>();
   const problems: Problem[] = [];
   for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
+    problems.push(...decoratorProblems(source));
     const names = sdkNames(source);
     const classes = classesOf(source);
     for (const declaration of classes) {

@@ -11,7 +11,9 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
+  handlerProblem,
   problemAt,
+  stringArgument,
   stringArguments,
   type SdkNames,
 } from './syntax.ts';
@@ -68,7 +70,7 @@ export function readEndpoint(
   const name = declaration.name.text;
   const badConstructor = constructorProblem(declaration);
   if (badConstructor !== undefined) problems.push(badConstructor);
-  const prefix = stringArguments(role)?.[0];
+  const prefix = stringArgument(role);
   if (prefix === undefined || !PATH.test(prefix) || (prefix.endsWith('/') && prefix !== ''))
     problems.push(
       problemAt(
@@ -135,7 +137,9 @@ function readRoute(
   }
   if (found === undefined) return undefined;
   const { httpMethod, node } = found;
-  const path = (node.args?.length ?? 0) === 0 ? '' : stringArguments(node)?.[0];
+  const badMethod = handlerProblem(method);
+  if (badMethod !== undefined) problems.push(badMethod);
+  const path = (node.args?.length ?? 0) === 0 ? '' : stringArgument(node);
   if (path === undefined || !PATH.test(path)) {
     problems.push(
       problemAt(

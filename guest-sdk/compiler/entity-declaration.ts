@@ -1,5 +1,6 @@
 // EntityClass: what the syntax of an @entity class says.
 import {
+  DeclarationStatement,
   MethodDeclaration,
   type ClassDeclaration,
   type DecoratorNode,
@@ -11,8 +12,9 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
+  handlerProblem,
   problemAt,
-  stringArguments,
+  stringArgument,
   textOf,
   typeArgument,
   type SdkNames,
@@ -56,7 +58,7 @@ export function readEntity(
   const name = declaration.name.text;
   const badConstructor = constructorProblem(declaration);
   if (badConstructor !== undefined) problems.push(badConstructor);
-  const component = stringArguments(role)?.[0] ?? '';
+  const component = stringArgument(role) ?? '';
   if (!WIRE_NAME.test(component))
     problems.push(
       problemAt(
@@ -77,6 +79,17 @@ export function readEntity(
   if ((declaration.typeParameters?.length ?? 0) > 0)
     problems.push(
       problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
+    );
+  const clash = declaration.range.source.statements.find(
+    (other): other is DeclarationStatement =>
+      other instanceof DeclarationStatement && other.name.text === `${name}Client`,
+  );
+  if (clash !== undefined)
+    problems.push(
+      problemAt(
+        clash.name.range,
+        `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
+      ),
     );
   const handlers: EntityHandler[] = [];
   const taken = new Map<string, string>();
@@ -134,7 +147,9 @@ function readHandler(
   const role = decoratorOf(method, 'command') ?? decoratorOf(method, 'query');
   if (role === undefined) return undefined;
   const kind = decoratorName(role) === 'command' ? 'command' : 'query';
-  const wireName = stringArguments(role)?.[0] ?? '';
+  const wireName = stringArgument(role) ?? '';
+  const badMethod = handlerProblem(method);
+  if (badMethod !== undefined) problems.push(badMethod);
   if (!WIRE_NAME.test(wireName))
     report(
       `@${kind} needs the name it is called by: @${kind}("add-item"), of letters, digits, '.', '_', '-'`,

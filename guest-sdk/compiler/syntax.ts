@@ -77,6 +77,12 @@ export function stringArguments(decorator: DecoratorNode): string[] | undefined 
   return values;
 }
 
+/** The decorator's only argument, when it is one plain string. */
+export function stringArgument(decorator: DecoratorNode): string | undefined {
+  const values = stringArguments(decorator);
+  return values?.length === 1 ? values[0] : undefined;
+}
+
 export function classesOf(source: Source): ClassDeclaration[] {
   return source.statements.filter((statement) => statement instanceof ClassDeclaration);
 }
@@ -121,6 +127,19 @@ export function constructorProblem(declaration: ClassDeclaration): Problem | und
           `the runtime makes the one object of '${declaration.name.text}' itself: its constructor cannot have parameters`,
         );
     }
+  return undefined;
+}
+
+/** The runtime calls a handler on the one object of its class, with types that it knows. */
+export function handlerProblem(method: MethodDeclaration): Problem | undefined {
+  const name = method.name.text;
+  if (has(method, STATIC))
+    return problemAt(method.name.range, `handler '${name}' cannot be static: remove the word`);
+  if ((method.typeParameters?.length ?? 0) > 0)
+    return problemAt(
+      method.name.range,
+      `handler '${name}' cannot have type parameters: write the types`,
+    );
   return undefined;
 }
 

@@ -3,11 +3,12 @@
 import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
-import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
 import { EntityCall, type HandlerKind } from './entity/entity-call.ts';
+import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
 import type { Chance, Clock } from './needs/clock.ts';
@@ -25,9 +26,6 @@ export interface EngineNeeds {
   /** Those left out have their default. */
   readonly limits?: Partial<EngineLimits>;
 }
-
-/** An acknowledged event, as `readEvents` answers it. */
-export type RecordedEvent = JournalRecord & { readonly kind: 'event' };
 
 /** The most events that `readEvents` answers at once. */
 export const READ_EVENTS_MAX = 1_000;
@@ -115,7 +113,8 @@ export class EntityEngine {
 
   /**
    * Events of an entity's present life that are on disk, with `seq > afterSeq`, oldest first, at
-   * most `limit` (1 to 1,000). None for an entity that cannot be. Rejects with SvcError
+   * most `limit` (1 to 1,000), and no more than `READ_UNITS_MAX` of the journal allows. An empty
+   * list is the end; an entity that cannot be has nothing else. Rejects with SvcError
    * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   async readEvents(
@@ -127,12 +126,15 @@ export class EntityEngine {
     assert(Number.isSafeInteger(limit) && limit >= 1 && limit <= READ_EVENTS_MAX);
     if (!this.#components.has(entity.component) || entityIdProblem(entity.id) !== undefined)
       return [];
+    let deletedSeq = await this.#journal.lastDeletion(entity);
     for (;;) {
-      const deletedSeq = await this.#journal.lastDeletion(entity);
-      const records = await this.#journal.read(entity, Math.max(afterSeq, deletedSeq), limit);
-      const events = records.filter((record) => record.kind === 'event');
-      // Otherwise it was deleted in between, and these events belong to the life before.
-      if (events.length === records.length) return events;
+      const startSeq = Math.max(afterSeq, deletedSeq);
+      const records = await this.#journal.read(entity, startSeq, limit);
+      const deletion = records.findLast((record) => record.kind === 'deleted');
+      if (deletion === undefined) return eventsInOrder(entity, records, startSeq);
+      // It was deleted in between, and these events belong to the life before.
+      deletedSeq = await this.#journal.lastDeletion(entity);
+      if (deletedSeq < deletion.seq) throw unknownDeletion(entity, deletion.seq);
     }
   }
 

@@ -3,7 +3,6 @@
 // a module nor those of a caller reach its router.
 import { METHODS } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { ModuleDescriptor } from '@svc/contract';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Chance } from '../engine/needs/clock.ts';
 import { SvcError } from '../model/svc-error.ts';
@@ -13,10 +12,10 @@ import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
 import { checkHttpSettings, type HttpSettings } from './http-settings.ts';
-import { RouteTable } from './route-table.ts';
+import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
-  readonly descriptor: ModuleDescriptor;
+  readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
   readonly log: HttpLog;
@@ -47,14 +46,14 @@ export interface HttpServer {
 
 const STOP_GRACE_MS = 10_000;
 
-/** Throws SVC_MODULE_BAD_DESCRIPTOR when the routes cannot be served, SVC_SETTING_INVALID. */
+/** Throws SVC_SETTING_INVALID. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { settings } = options;
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
   const connections = new Connections(settings.lingerTimeoutMs);
   const app = createApp({
-    routes: new RouteTable(options.descriptor),
+    routes: options.routes,
     handle: options.handle,
     settings,
     log: options.log,

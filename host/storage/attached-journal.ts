@@ -1,5 +1,6 @@
 // AttachedJournal: the journal as one thread uses it. It sends appends to the writer thread, all of
-// a tick in one message, and reads by itself.
+// a tick in one message, and reads by itself, once the writer has stored what a user before it, whose
+// thread may have ended in the middle of its work, had sent.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type { Journal } from '../engine/needs/journal.ts';
@@ -29,7 +30,9 @@ class AttachedJournal implements Journal {
   #unsettled: Settled[] = [];
   #settledCount = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
-  #whenSettled: (() => void) | undefined = undefined;
+  readonly #greeted = Promise.withResolvers<void>();
+  readonly #drained = Promise.withResolvers<void>();
+  #closed: Promise<void> | undefined = undefined;
   readonly #send = (): void => {
     const batch = this.#batch;
     this.#batch = [];
@@ -56,35 +59,36 @@ class AttachedJournal implements Journal {
     this.#unsettled.push(settled);
   }
 
-  // It answers at once, and a failure is a rejection all the same.
-  // oxlint-disable-next-line typescript/require-await
   async read(
     entity: EntityRef,
     afterSeq: number,
     limit: number,
   ): Promise<readonly JournalRecord[]> {
+    await this.#greeted.promise;
     if (this.#state === 'closed') throw closed();
     return this.#reader.read(entity, afterSeq, limit);
   }
 
-  // oxlint-disable-next-line typescript/require-await
   async lastDeletion(entity: EntityRef): Promise<number> {
+    await this.#greeted.promise;
     if (this.#state === 'closed') throw closed();
     return this.#reader.lastDeletion(entity);
   }
 
-  async close(): Promise<void> {
-    if (this.#state !== 'open') return;
-    this.#state = 'closing';
-    if (this.#unsettled.length > 0)
-      await new Promise<void>((resolve) => {
-        this.#whenSettled = resolve;
-      });
+  close(): Promise<void> {
+    this.#closed ??= this.#drain();
+    return this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'closing';
+    if (this.#unsettled.length > 0) await this.#drained.promise;
     this.#port.close();
     this.#portClosed();
   }
 
   #settle([count, failures]: Settlement): void {
+    this.#greeted.resolve();
     const settled = this.#unsettled.splice(0, count);
     let nextFailure = 0;
     for (const [index, callback] of settled.entries()) {
@@ -95,7 +99,7 @@ class AttachedJournal implements Journal {
         callback(new SvcError(failure[1], failure[2]));
       } else callback();
     }
-    if (this.#unsettled.length === 0) this.#whenSettled?.();
+    if (this.#state === 'closing' && this.#unsettled.length === 0) this.#drained.resolve();
   }
 
   /** Either side closed it, or the writer's thread has ended. */
@@ -106,7 +110,8 @@ class AttachedJournal implements Journal {
     const settled = this.#unsettled;
     this.#unsettled = [];
     for (const callback of settled) callback(closed());
-    this.#whenSettled?.();
+    this.#greeted.resolve();
+    this.#drained.resolve();
   }
 }
 

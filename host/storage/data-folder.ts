@@ -12,10 +12,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../model/svc-error.ts';
-import { createJournalFile, inspectJournalFile, journalPath } from './journal-file.ts';
+import {
+  createJournalFile,
+  inspectJournalFile,
+  journalPath,
+  sync,
+  syncJournalFile,
+} from './journal-file.ts';
 import { isBusy, reasonOf } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
@@ -43,7 +49,8 @@ export function openDataFolder(path: string): DataFolder {
   if (!existsSync(join(dir, LOCK))) inspectJournalFile(journal);
   const lock = takeLock(dir);
   try {
-    if (!inspectJournalFile(journal)) createJournalFile(journal);
+    if (inspectJournalFile(journal)) syncJournalFile(journal);
+    else createJournalFile(journal);
     writeOwner(dir);
   } catch (error) {
     lock.close();
@@ -61,7 +68,10 @@ export function openDataFolder(path: string): DataFolder {
 function makeFolder(dir: string): void {
   try {
     // Only this user: it holds what the services know.
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const outermost = mkdirSync(dir, { recursive: true, mode: 0o700 });
+    if (outermost !== undefined)
+      for (let made = dir; made.length >= outermost.length; made = dirname(made))
+        sync(dirname(made));
     if (!statSync(dir).isDirectory()) throw new Error('it is not a folder');
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {

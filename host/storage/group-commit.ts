@@ -94,7 +94,7 @@ export class GroupCommit {
     }
   }
 
-  /** Answers the conflict, if there is one, and has written nothing then. */
+  /** Answers the conflict, if there is one, and has stored no record then. */
   #insert({ component, id, firstSeq, fields }: Append): SvcError | undefined {
     const tail = this.#tail(component, id);
     if (firstSeq !== tail.seq + 1)

@@ -1,5 +1,6 @@
 // The journal's file: its format, how it is made, and how it is told from what is none. A file of
-// the journal's name is always whole: it is made under another name and renamed.
+// the journal's name is always whole: it is made under another name and renamed. Its write-ahead log
+// lies beside it, and is a part of it.
 import {
   accessSync,
   closeSync,
@@ -49,8 +50,10 @@ const SCHEMA = `
   CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};
 `;
 
-/** How long a connection waits for another one's lock, in ms. */
-const LOCK_WAIT_MS = 5_000;
+/** How long a connection waits for another one's lock. */
+export const LOCK_WAIT_MS = 5_000;
+/** The log is cut back to this, should a reader that took long have made it grow. */
+const LOG_BYTES_MAX = 32 * 1024 * 1024;
 /** The writer touches a page of the index for each entity; without this many it reads them again. */
 const CACHE_KIB = 32 * 1024;
 
@@ -63,13 +66,22 @@ export function journalPath(dir: string): string {
   return join(dir, 'journal.sqlite');
 }
 
+function logPath(path: string): string {
+  return `${path}-wal`;
+}
+
 /**
  * Looks at the file without changing anything, not even through SQLite. False when there is none.
  * Closing the file ends the locks this process has on it, so nothing of this process has it open.
  * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE.
  */
 export function inspectJournalFile(path: string): boolean {
-  if (!existsSync(path)) return false;
+  if (!existsSync(path)) {
+    // A new journal would take in what the log of the lost one holds.
+    if (existsSync(logPath(path)))
+      throw journalDamaged(path, `it is missing, and its log ${logPath(path)} is there`);
+    return false;
+  }
   const header = Buffer.alloc(HEADER_BYTES);
   let length: number;
   try {
@@ -104,6 +116,8 @@ export function createJournalFile(path: string): void {
   try {
     for (const suffix of ['', '-journal', '-wal', '-shm'])
       rmSync(unfinished + suffix, { force: true });
+    // SQLite gives its other files the mode that it finds.
+    closeSync(openSync(unfinished, 'wx', 0o600));
     const database = new DatabaseSync(unfinished);
     try {
       database.exec(`
@@ -119,7 +133,7 @@ export function createJournalFile(path: string): void {
       database.close();
     }
     renameSync(unfinished, path);
-    syncFolder(dirname(path));
+    sync(dirname(path));
   } catch (error) {
     throw new SvcError(
       'SVC_DATA_UNUSABLE',
@@ -130,7 +144,25 @@ export function createJournalFile(path: string): void {
   }
 }
 
-/** The one connection that writes. Throws SvcError, and errors of SQLite. */
+/**
+ * Sees to it that what can be read is on disk: whoever wrote it may have ended before its fsync.
+ * As with `inspectJournalFile`, nothing of this process has the file open. Throws SVC_DATA_UNUSABLE.
+ */
+export function syncJournalFile(path: string): void {
+  try {
+    sync(path);
+    if (existsSync(logPath(path))) sync(logPath(path));
+  } catch (error) {
+    throw new SvcError(
+      'SVC_DATA_UNUSABLE',
+      `The journal ${path} cannot be synchronised with the disk: ${reasonOf(error)}. ` +
+        'Look after the disk, or name another data folder.',
+      { cause: error },
+    );
+  }
+}
+
+/** The one connection that writes; its log grows until LogCheckpoint sees to it. Throws SvcError, and errors of SQLite. */
 export function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, {
     timeout: LOCK_WAIT_MS,
@@ -138,7 +170,12 @@ export function openForWriting(path: string): DatabaseSync {
   });
   try {
     checkFormat(path, pragma(database, 'application_id'), pragma(database, 'user_version'));
-    database.exec(`PRAGMA synchronous = FULL; PRAGMA cache_size = -${CACHE_KIB}`);
+    database.exec(`
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -${CACHE_KIB};
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA journal_size_limit = ${LOG_BYTES_MAX};
+    `);
     if (pragma(database, 'journal_mode') !== 'wal')
       throw journalDamaged(path, 'its write-ahead log is switched off');
     checkTables(path, database);
@@ -184,12 +221,12 @@ function checkFormat(path: string, applicationId: unknown, version: unknown): vo
     );
 }
 
-/** Makes a rename in a folder durable. */
-function syncFolder(dir: string): void {
-  const folder = openSync(dir, 'r');
+/** Makes a file's content durable, or what was made and renamed in a folder. */
+export function sync(path: string): void {
+  const file = openSync(path, 'r');
   try {
-    fsyncSync(folder);
+    fsyncSync(file);
   } finally {
-    closeSync(folder);
+    closeSync(file);
   }
 }

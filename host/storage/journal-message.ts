@@ -14,7 +14,10 @@ export type WriterReport =
 /** All appends of a tick, one after the other. */
 export type AppendBatch = (string | number | null)[];
 
-/** How many appends settled, in their order, and those among them that failed. */
+/**
+ * How many appends settled, in their order, and those among them that failed. The first says that
+ * none has, and that what was sent through ports before is stored.
+ */
 export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
 export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];
 

@@ -1,13 +1,27 @@
 // JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
 // sees a record only after the fsync of its transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { KIND_DELETED, KIND_EVENT, openForReading } from './journal-file.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
-const ENTITY = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
+const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc FROM journal
+  WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?)`;
+
+/** Many, since asking costs; not all, since each may have a megabyte. */
+const ROWS_AT_ONCE = 128;
+
+type Row = readonly [
+  seq: number,
+  kind: number,
+  timeMs: number,
+  manifest: string | null,
+  json: string | null,
+  crc: number,
+];
 
 export class JournalReader {
   readonly #path: string;
@@ -20,14 +34,9 @@ export class JournalReader {
     this.#path = path;
     try {
       this.#database = openForReading(path);
-      this.#records = this.#database.prepare(
-        `SELECT seq, kind, time_ms, manifest, json, crc FROM journal
-         WHERE eno = ${ENTITY} AND seq > ? ORDER BY seq LIMIT ?`,
-      );
-      this.#records.setReturnArrays(true);
-      this.#lastDeletion = this.#database.prepare(
-        `SELECT max(seq) AS seq FROM journal WHERE eno = ${ENTITY} AND kind = ${KIND_DELETED}`,
-      );
+      this.#records = this.#prepare('AND seq > ? ORDER BY seq LIMIT ?');
+      // The whole record, so that its checksum is looked at: a life begins where it says.
+      this.#lastDeletion = this.#prepare(`AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`);
     } catch (error) {
       throw journalFailure(error, 'opened', path);
     }
@@ -35,24 +44,29 @@ export class JournalReader {
 
   /** As `Journal.read`. */
   read(entity: EntityRef, afterSeq: number, limit: number): JournalRecord[] {
-    let rows: unknown[][];
-    try {
-      rows = this.#records.all(
-        entity.component,
-        entity.id,
-        afterSeq,
-        limit,
-      ) as unknown as unknown[][];
-    } catch (error) {
-      throw this.#failure(entity, error);
+    const records: JournalRecord[] = [];
+    let units = 0;
+    let last = afterSeq;
+    while (records.length < limit) {
+      const askedCount = Math.min(ROWS_AT_ONCE, limit - records.length);
+      const rows = this.#rows(entity, last, askedCount);
+      for (const row of rows) {
+        const record = recordOf(entity, row);
+        records.push(record);
+        last = record.seq;
+        if (record.kind === 'event') units += record.event.json.length;
+        if (units >= READ_UNITS_MAX) return records;
+      }
+      if (rows.length < askedCount) break;
     }
-    return rows.map((row) => this.#record(entity, row));
+    return records;
   }
 
   /** As `Journal.lastDeletion`. */
   lastDeletion(entity: EntityRef): number {
     try {
-      return Number(this.#lastDeletion.get(entity.component, entity.id)?.['seq'] ?? 0);
+      const row = this.#lastDeletion.get(entity.component, entity.id);
+      return row === undefined ? 0 : recordOf(entity, row as unknown as Row).seq;
     } catch (error) {
       throw this.#failure(entity, error);
     }
@@ -62,22 +76,19 @@ export class JournalReader {
     this.#database.close();
   }
 
-  #record(entity: EntityRef, row: readonly unknown[]): JournalRecord {
-    const [seq, kind, timeMs, manifest, json, crc] = row as [
-      number,
-      number,
-      number,
-      string | null,
-      string | null,
-      number,
-    ];
-    const { component, id } = entity;
-    if (crc !== recordChecksum(component, id, seq, kind, timeMs, manifest, json))
-      throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
-    if (kind === KIND_EVENT && manifest !== null && json !== null)
-      return { kind: 'event', seq, timeMs, event: { manifest, json } };
-    if (kind === KIND_DELETED) return { kind: 'deleted', seq, timeMs };
-    throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
+  #rows(entity: EntityRef, afterSeq: number, limit: number): readonly Row[] {
+    try {
+      const rows = this.#records.all(entity.component, entity.id, afterSeq, limit);
+      return rows as unknown as readonly Row[];
+    } catch (error) {
+      throw this.#failure(entity, error);
+    }
+  }
+
+  #prepare(which: string): StatementSync {
+    const statement = this.#database.prepare(`${RECORDS} ${which}`);
+    statement.setReturnArrays(true);
+    return statement;
   }
 
   #failure(entity: EntityRef, error: unknown): SvcError {
@@ -86,6 +97,15 @@ export class JournalReader {
       return damagedRecord(entity, 'a number in it is out of range', error);
     return journalFailure(error, 'read', this.#path);
   }
+}
+
+function recordOf(entity: EntityRef, [seq, kind, timeMs, manifest, json, crc]: Row): JournalRecord {
+  if (crc !== recordChecksum(entity.component, entity.id, seq, kind, timeMs, manifest, json))
+    throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
+  if (kind === KIND_EVENT && manifest !== null && json !== null)
+    return { kind: 'event', seq, timeMs, event: { manifest, json } };
+  if (kind === KIND_DELETED) return { kind: 'deleted', seq, timeMs };
+  throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
 }
 
 function damagedRecord({ component, id }: EntityRef, what: string, cause?: unknown): SvcError {

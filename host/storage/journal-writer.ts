@@ -11,7 +11,7 @@ import {
 } from 'node:worker_threads';
 import { SvcError } from '../model/svc-error.ts';
 import { type AppendGate, GroupCommit } from './group-commit.ts';
-import { openForWriting } from './journal-file.ts';
+import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
 import type {
   Append,
   AppendBatch,
@@ -21,6 +21,7 @@ import type {
   WriterReport,
 } from './journal-message.ts';
 import { decodeAppends } from './journal-message.ts';
+import { LogCheckpoint } from './log-checkpoint.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
 /** No more than this go into one transaction, give or take a batch. */
@@ -33,7 +34,10 @@ const APPENDS_PER_TRANSACTION = 4_096;
 class User implements AppendGate {
   readonly #port: MessagePort;
   #settledCount = 0;
-  /** By component and id: how many appends had settled with the entity's last failed one. */
+  /**
+   * By component and id: how many appends had settled with the entity's last failed one. In the
+   * order of that number, so that those of which the user knows are at the front.
+   */
   readonly #failures = new Map<string, number>();
   #outcomes: (SvcError | undefined)[] = [];
 
@@ -60,18 +64,29 @@ class User implements AppendGate {
 
   failed({ component, id }: Append): void {
     // The count that the user has seen once it knows of this failure.
-    this.#failures.set(`${component}\n${id}`, Infinity);
+    this.#failedAt(component, id, Infinity);
   }
 
   /** In the order in which the appends arrived. */
   settle(append: Append, failure: SvcError | undefined): void {
     this.#settledCount++;
     this.#outcomes.push(failure);
-    if (failure !== undefined)
-      this.#failures.set(`${append.component}\n${append.id}`, this.#settledCount);
-    else if (this.#failures.size > 0)
-      for (const [entity, count] of this.#failures)
-        if (append.seenCount >= count) this.#failures.delete(entity);
+    for (const [entity, count] of this.#failures) {
+      if (append.seenCount < count) break;
+      this.#failures.delete(entity);
+    }
+    if (failure !== undefined) this.#failedAt(append.component, append.id, this.#settledCount);
+  }
+
+  #failedAt(component: string, id: string, count: number): void {
+    const entity = `${component}\n${id}`;
+    this.#failures.delete(entity);
+    this.#failures.set(entity, count);
+  }
+
+  /** The first it hears: nothing of its own has settled. */
+  greet(): void {
+    this.#post([0, []]);
   }
 
   report(): void {
@@ -81,7 +96,10 @@ class User implements AppendGate {
     const failures: AppendFailure[] = [];
     for (const [index, failure] of outcomes.entries())
       if (failure !== undefined) failures.push([index, failure.code, failure.message]);
-    const settlement: Settlement = [outcomes.length, failures];
+    this.#post([outcomes.length, failures]);
+  }
+
+  #post(settlement: Settlement): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#port.postMessage(settlement);
   }
@@ -94,15 +112,20 @@ class User implements AppendGate {
 class Writer {
   readonly #database: DatabaseSync;
   readonly #commit: GroupCommit;
+  readonly #log: LogCheckpoint;
   readonly #users = new Set<User>();
 
   constructor(path: string) {
     this.#database = openForWriting(path);
     this.#commit = new GroupCommit(this.#database, path);
+    this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
   }
 
+  /** Greets the new user once all that those before it sent is stored, so that it reads that. */
   connect(port: MessagePort): void {
+    this.#storeArrived();
     const user = new User(port);
+    user.greet();
     this.#users.add(user);
     port.on('message', (batch: AppendBatch) => this.#store(user, decodeAppends(batch)));
     port.on('close', () => this.#users.delete(user));
@@ -121,13 +144,18 @@ class Writer {
     const outcomes = this.#commit.store(queued);
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
+    this.#log.keepShort();
+  }
+
+  #storeArrived(): void {
+    for (const user of this.#users)
+      for (let batch = user.next(); batch !== undefined; batch = user.next())
+        this.#store(user, batch);
   }
 
   /** Stores what has arrived, and leaves the file as it is to be found. */
   close(): void {
-    for (const user of this.#users)
-      for (let batch = user.next(); batch !== undefined; batch = user.next())
-        this.#store(user, batch);
+    this.#storeArrived();
     for (const user of this.#users) user.close();
     this.#database.close();
   }

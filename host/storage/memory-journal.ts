@@ -1,6 +1,6 @@
 // MemoryJournal: a journal that is gone with the process, for tests and trials.
 import assert from 'node:assert';
-import type { Journal } from '../engine/needs/journal.ts';
+import { type Journal, READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 
@@ -36,8 +36,15 @@ export class MemoryJournal implements Journal {
     await Promise.resolve();
     if (this.#closed) throw closed();
     const records = this.#records.get(keyOf(entity)) ?? [];
+    const page: JournalRecord[] = [];
+    let units = 0;
     // The record with seq n stands at n - 1.
-    return records.slice(afterSeq, afterSeq + limit);
+    for (const record of records.slice(afterSeq, afterSeq + limit)) {
+      page.push(record);
+      if (record.kind === 'event') units += record.event.json.length;
+      if (units >= READ_UNITS_MAX) break;
+    }
+    return page;
   }
 
   async lastDeletion(entity: EntityRef): Promise<number> {

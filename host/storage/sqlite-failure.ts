@@ -47,15 +47,19 @@ export function isOfMachine(error: unknown): boolean {
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return journalDamaged(path, reasonOf(error), error);
-  const full = sqliteCode(error) === SQLITE_FULL;
   return new SvcError(
     'SVC_JOURNAL_UNAVAILABLE',
-    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ` +
-      (full
-        ? 'Make room on the disk; the service goes on by itself.'
-        : 'Look after the disk; the service tries again with the next call.'),
+    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error)}`,
     { cause: error },
   );
+}
+
+function remedy(error: unknown): string {
+  const code = sqliteCode(error);
+  if (code === SQLITE_FULL) return 'Make room on the disk; the service goes on by itself.';
+  if (code === SQLITE_BUSY)
+    return 'Close the other program that writes to it; the service goes on by itself.';
+  return 'Look after the disk; the service tries again with the next call.';
 }
 
 export function journalDamaged(path: string, what: string, cause?: unknown): SvcError {

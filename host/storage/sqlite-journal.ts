@@ -28,6 +28,7 @@ export class SqliteJournal {
   /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
   readonly failure: Promise<SvcError>;
   #closed: Promise<void> | undefined = undefined;
+  #hasEnded = false;
 
   static async start(folder: DataFolder): Promise<SqliteJournal> {
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
@@ -55,7 +56,10 @@ export class SqliteJournal {
       cause = error;
     });
     this.#ended = new Promise((resolve) => {
-      writer.once('exit', () => resolve());
+      writer.once('exit', () => {
+        this.#hasEnded = true;
+        resolve();
+      });
     });
     this.failure = new Promise((resolve) => {
       writer.once('exit', () => {
@@ -72,6 +76,10 @@ export class SqliteJournal {
   /** A port for `attachJournal`, in this thread or, transferred, in another one. */
   connect(): MessagePort {
     const { port1, port2 } = new MessageChannel();
+    if (this.#hasEnded) {
+      port2.close();
+      return port1;
+    }
     const command: WriterCommand = { kind: 'connect' };
     this.#writer.postMessage({ ...command, port: port2 }, [port2]);
     return port1;

@@ -319,6 +319,11 @@ describe('the module', () => {
     expect(problem?.message).toMatch(/^the import 'performance.now' of 'env' is not there/);
   });
 
+  test('a failed build has a documented code', async () => {
+    const entryFile = await projects.write({ 'index.ts': '' });
+    await expect(buildComponent({ entryFile })).rejects.toMatchObject({ code: 'SVC_BUILD_FAILED' });
+  });
+
   test('nothing registered', async () => {
     const [problem] = await problemsOf(entity('', ''));
     expect(problem?.message).toMatch(/^nothing is registered: call register/);

@@ -1,16 +1,9 @@
-// The component as a whole: its descriptor, what it imports, and that an independent
-// implementation of the component model can run it.
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// The component as a whole: its descriptor, and what it imports.
 import { expect, test } from 'vitest';
 import { parseModuleDescriptor } from '@svc/contract';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
 import { descriptorText } from '../support/descriptor-text.ts';
 
-const ORACLE = fileURLToPath(new URL('../support/jco-oracle.ts', import.meta.url));
 const FIXTURES = ['shopping-cart', 'routes', 'faulty', 'codec'];
 
 test.each(FIXTURES)('the descriptor of %s parses', async (name) => {
@@ -74,47 +67,4 @@ test('the descriptor of the cart names its commands, queries, types and routes',
     'POST /{id}/check-out checkOut',
     'DELETE /{id} remove',
   ]);
-});
-
-test('an independent implementation of the component model runs the cart', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-oracle-'));
-  try {
-    const file = join(folder, 'cart.wasm');
-    await writeFile(file, await compileFixture('shopping-cart'));
-    const { status, stdout, stderr } = spawnSync(process.execPath, [ORACLE, file, folder], {
-      encoding: 'utf8',
-    });
-    expect(stderr).toBe('');
-    expect(status).toBe(0);
-    const event = {
-      manifest: 'cart-event',
-      json: '{"type":"item-added","sku":"äpfel 😀","quantity":2}',
-    };
-    expect(JSON.parse(stdout)).toEqual({
-      effect: {
-        events: [event],
-        deleteEntity: false,
-        reply: '{"id":"c1","items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
-      },
-      refusal: { code: { tag: 'bad-request' }, message: 'quantity: is missing' },
-      query: '{"id":"c1","items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
-      snapshot: '{"items":[{"sku":"äpfel 😀","quantity":2}],"checkedOut":false}',
-      badEvent: 'event 1 of 1: type: is missing',
-      response: {
-        status: 200,
-        headers: [],
-        body: { tag: 'json', val: '{"id":"c 2","items":[],"checkedOut":false}' },
-      },
-      call: {
-        target: { component: 'shopping-cart', id: 'c 2' },
-        name: 'get',
-        input: 'null',
-        metadata: [['traceparent', '00-é']],
-      },
-      refusedCall: { code: { tag: 'other', val: 'SOLD_OUT' }, message: 'no', details: '{}' },
-      log: [],
-    });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });

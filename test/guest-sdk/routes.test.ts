@@ -151,6 +151,7 @@ describe('what a handler is given', () => {
     expect(values('a=x+y%20z&%61=%C3%A9%F0%9F%98%80', 'a')).toEqual(['x y z', 'é😀']);
     expect(values('a&a=&=5&&a=%&a=%4&a=%zz&a=b=c', 'a')).toEqual(['', '', '%', '%4', '%zz', 'b=c']);
     expect(values('a=%FF%C3', 'a')).toHaveLength(1);
+    expect(values('a=%ED%A0%BD', 'a')).toEqual(['�']);
     expect(values('', 'a')).toEqual([]);
     expect(answer('GET /requests/raw-query', { query: 'a=%20&b' }).body.content).toBe('a=%20&b');
   });

@@ -54,10 +54,11 @@ test('an announcement lists every route and three requests that can be pasted in
     name: 'carts',
     url: 'http://127.0.0.1:9000',
     dataFolder: '/data',
+    pid: 42,
     descriptor,
   });
   expect(text.split('\n')).toEqual([
-    'carts is served at http://127.0.0.1:9000 (journal: /data)',
+    'carts is served at http://127.0.0.1:9000 (journal: /data, process: 42)',
     '',
     '  GET     /carts/{id}',
     "  POST    /carts/{id}/it's",
@@ -71,4 +72,15 @@ test('an announcement lists every route and three requests that can be pasted in
     '',
     '',
   ]);
+});
+
+test('an address that a shell would take for a pattern is quoted', () => {
+  const text = announcement({
+    name: 'carts',
+    url: 'http://[::1]:9000',
+    dataFolder: '/data',
+    pid: 42,
+    descriptor,
+  });
+  expect(text).toContain("\n  curl 'http://[::1]:9000/carts/id'\n");
 });

@@ -42,22 +42,25 @@ async function refusesModule(bytes: Uint8Array, errorCode: string): Promise<Ende
 
 /** A component of the world that a WIT text declares, around an empty core module. */
 async function emptyComponent(wit: string): Promise<Uint8Array> {
-  const binary = await componentEmbed({ dummy: true, witSource: wit, world: 'w' } as never);
+  const binary = await componentEmbed({ dummy: true, witSource: wit, world: 'w' });
   return componentNew(binary);
 }
 
 describe('a module', () => {
   test('that does not exist is refused', async () => {
-    expectRefusal(await runSvc(['run', path('nowhere.wasm')]), 'SVC_MODULE_UNREADABLE');
+    const ended = await runSvc(['run', path('nowhere.wasm')]);
+    expectRefusal(ended, 'SVC_MODULE_UNREADABLE');
+    expect(ended.stderr).toContain('nowhere.wasm');
   });
 
   test('that is not wasm is refused', async () => {
-    await refusesModule(Buffer.from('#!/bin/sh\necho hello\n'), 'SVC_MODULE_NOT_WASM');
-    await refusesModule(Buffer.alloc(0), 'SVC_MODULE_NOT_WASM');
+    for (const bytes of [Buffer.from('#!/bin/sh\necho hello\n'), Buffer.alloc(0)])
+      expect((await refusesModule(bytes, 'SVC_MODULE_NOT_WASM')).stderr).toContain('svc build');
   });
 
   test('that is a core module and no component is refused', async () => {
-    await refusesModule(await parse('(module)'), 'SVC_MODULE_NOT_A_COMPONENT');
+    const core = await parse('(module)');
+    expect((await refusesModule(core, 'SVC_MODULE_NOT_A_COMPONENT')).code).toBe(1);
   });
 
   test('that imports anything foreign is refused, and the import is named', async () => {
@@ -73,7 +76,8 @@ describe('a module', () => {
 
   test('that is truncated is refused', async () => {
     const bytes = readFileSync(good);
-    await refusesModule(bytes.subarray(0, bytes.length / 2), 'SVC_MODULE_MALFORMED');
+    const half = bytes.subarray(0, bytes.length / 2);
+    expect((await refusesModule(half, 'SVC_MODULE_MALFORMED')).code).toBe(1);
   });
 
   test('of another version of the WIT is refused, and both versions are named', async () => {
@@ -86,6 +90,34 @@ describe('a module', () => {
     expect(stderr).toContain('0.9.0');
     expect(stderr).toContain('0.1.0');
   });
+});
+
+test('a module whose routes cannot be served is refused before anything is written', async () => {
+  // Two routes of one shape: every check of the descriptor alone lets them pass.
+  const bytes = readFileSync(good);
+  const twin = Buffer.from(
+    bytes.toString('latin1').replace('"method":"DELETE"', '"method":"GET"   '),
+    'latin1',
+  );
+  expect(twin.length).toBe(bytes.length);
+  expect(twin.equals(bytes)).toBe(false);
+  writeFileSync(path('twin.wasm'), twin);
+  const ended = await runSvc(['run', path('twin.wasm'), '--port', '0', '--data', path('never')]);
+  expectRefusal(ended, 'SVC_MODULE_BAD_DESCRIPTOR');
+  expect(existsSync(path('never'))).toBe(false);
+});
+
+test('a setting that the HTTP server cannot take is refused before anything is written', async () => {
+  const ended = await runSvc([
+    'run',
+    good,
+    '--port=0',
+    '--data',
+    path('never'),
+    '--set=svc.http.headers-max=0',
+  ]);
+  expectRefusal(ended, 'SVC_SETTING_INVALID');
+  expect(existsSync(path('never'))).toBe(false);
 });
 
 describe('a data folder', () => {
@@ -178,6 +210,7 @@ test('an address that this machine does not have is refused', async () => {
     path('host'),
   ]);
   expectRefusal(ended, 'SVC_ADDRESS_UNAVAILABLE');
+  expect(ended.stderr).toContain('192.0.2.1');
 });
 
 test.each([

@@ -42,6 +42,12 @@ const count = async (id: string, amount: number) => {
   return { status: response.status, body: (await response.json()) as { count: number } };
 };
 
+const ask = async () =>
+  (await (await fetch(`${url}/faulty/ambient`)).json()) as Record<
+    'dateMs' | 'random' | 'random2',
+    number
+  >;
+
 interface LogLine {
   readonly level: string;
   readonly message: string;
@@ -101,11 +107,6 @@ describe('a handler that', () => {
   });
 
   test("asks for the time gets the runtime's, and random numbers that differ from call to call", async () => {
-    const ask = async () =>
-      (await (await fetch(`${url}/faulty/ambient`)).json()) as Record<
-        'dateMs' | 'random' | 'random2',
-        number
-      >;
     const before = Date.now();
     const [first, second] = [await ask(), await ask()];
     expect(first.dateMs).toBeGreaterThanOrEqual(before);

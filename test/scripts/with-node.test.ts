@@ -1,7 +1,8 @@
 // The launcher in a folder of its own, with an npm that only notes that it was called: what is under
 // test is when it installs, not what.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -88,4 +89,29 @@ test('when install scripts are switched off and Node did not arrive, it says so 
 test('when npm fails, its exit code is passed on', () => {
   writeNpm('process.exit(3);');
   expect(launch().status).toBe(3);
+});
+
+test('npm, told to stop, ends the shell between without a word: the program is told all the same', async () => {
+  launch();
+  writeFileSync(
+    join(folder, 'program.ts'),
+    `process.on('SIGTERM', () => { console.log('told'); process.exit(); });
+     setInterval(() => {}, 1000);
+     console.log('up');`,
+  );
+  const shell = spawn(
+    'sh',
+    ['-c', `"${process.execPath}" scripts/with-node.mjs program.ts; true`],
+    {
+      cwd: folder,
+      env: { ...process.env, npm_lifecycle_event: 'start' },
+    },
+  );
+  let said = '';
+  shell.stdout.on('data', (chunk: Buffer) => {
+    said += String(chunk);
+    if (said === 'up\n') shell.kill('SIGTERM');
+  });
+  await once(shell, 'close');
+  expect(said).toBe('up\ntold\n');
 });

@@ -1,6 +1,6 @@
 // What every journal keeps of `host/engine/needs/journal.ts`.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Journal } from '../../host/engine/needs/journal.ts';
+import { type Journal, READ_UNITS_MAX } from '../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import type { SvcError } from '../../host/model/svc-error.ts';
 
@@ -52,6 +52,20 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await journal.read(one, 7, 10)).toEqual(records.slice(7, 17));
       expect(await journal.read(one, 20, 10)).toEqual(records.slice(20));
       expect(await journal.read(one, 25, 10)).toEqual([]);
+    });
+
+    test('a read ends after the record with which its JSON reaches the units of a page', async () => {
+      const quarter = READ_UNITS_MAX / 4;
+      const records = [1, 2, 3, 4, 5, 6].map((seq) =>
+        recordOf(seq, `"${'x'.repeat(quarter - 2)}"`),
+      );
+      records.push(recordOf(7, `"${'x'.repeat(READ_UNITS_MAX)}"`), recordOf(8));
+      for (const record of records) expect(await append(journal, one, record)).toBeUndefined();
+      expect(await journal.read(one, 0, 100)).toEqual(records.slice(0, 4));
+      expect(await journal.read(one, 0, 3)).toEqual(records.slice(0, 3));
+      expect(await journal.read(one, 4, 100)).toEqual(records.slice(4, 7));
+      expect(await journal.read(one, 6, 100)).toEqual(records.slice(6, 7));
+      expect(await journal.read(one, 7, 100)).toEqual(records.slice(7));
     });
 
     test('an entity without records has none, and was never deleted', async () => {
@@ -173,7 +187,12 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       const queued = Array.from({ length: 50 }, (_, index) =>
         append(journal, one, recordOf(index + 1)),
       );
-      await journal.close();
+      let settledCount = 0;
+      for (const settled of queued) void settled.then(() => settledCount++);
+      await Promise.all([
+        journal.close(),
+        journal.close().then(() => expect(settledCount).toBe(50)),
+      ]);
       expect(await Promise.all(queued)).toEqual(Array.from({ length: 50 }));
       expect((await append(journal, one, recordOf(51)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
       await expect(journal.read(one, 0, 10)).rejects.toMatchObject({

@@ -43,6 +43,8 @@ export class CounterGuest implements Guest {
   openCount = 0;
   /** Runs in the middle of the next fold, once. */
   duringFold: (() => void) | undefined = undefined;
+  /** More events in one fold are a fault. */
+  foldEventsMax = Infinity;
   /** What the opening of an entity fails with. */
   openFailure: Error | undefined = undefined;
   #instance: Instance = { lost: false, size: 0 };
@@ -108,6 +110,7 @@ class Counter implements GuestEntity {
   apply(events: readonly StoredEvent[]): string | undefined {
     this.#check('apply');
     this.#guest.folds.push(events.length);
+    if (events.length > this.#guest.foldEventsMax) this.#fault('a large fold');
     for (const event of events) {
       const { type, by } = JSON.parse(event.json) as { type: string; by: number };
       if (type === 'Poison') this.#fault('poison');

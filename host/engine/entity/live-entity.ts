@@ -24,8 +24,9 @@ import { quoted } from '../quoted.ts';
 import { childMetadata } from '../../model/trace-context.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
+import { entityName } from './history.ts';
 import type { Idler } from './idle-list.ts';
-import { entityName, replay } from './replay.ts';
+import { replay } from './replay.ts';
 
 /** What the live entities of one engine share. */
 export interface Surroundings {

@@ -1,12 +1,14 @@
 // Replay: an entity as the journal tells it, a fresh guest entity with the events of its present
 // life folded into it, a page at a time. It reads only what is on disk, so whoever asks for it has
-// no append of that entity under way.
-import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+// no append of that entity under way. What could be folded one by one can be replayed: when a page is
+// more than a guest can bear at once, its events are folded one by one.
+import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
+import { entityName, eventsInOrder } from './history.ts';
 
 /** Records read and folded at once. */
 export const REPLAY_PAGE_RECORDS = 1_000;
@@ -29,8 +31,7 @@ export async function replay(
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const folded = await fold(entities, journal, entity, singlyAfter);
     if (folded.kind === 'whole') return folded.replayed;
-    // A page is folded in one call, which does not say where it stopped: one by one it does.
-    if (folded.kind === 'unreadable page') singlyAfter = folded.afterSeq;
+    if (folded.kind === 'page failed') singlyAfter = folded.afterSeq;
   }
   throw new GuestFault(
     'trap',
@@ -40,7 +41,8 @@ export async function replay(
 
 type Folded =
   | { readonly kind: 'whole'; readonly replayed: Replayed }
-  | { readonly kind: 'unreadable page'; readonly afterSeq: number }
+  /** Folded in one call, which does not say where it stopped, and has the limits of one call. */
+  | { readonly kind: 'page failed'; readonly afterSeq: number }
   | { readonly kind: 'lost' };
 
 async function fold(
@@ -56,19 +58,19 @@ async function fold(
     while (folded === undefined) {
       const page = await journal.read(entity, seq, REPLAY_PAGE_RECORDS);
       guest ??= await entities.open(entity, undefined);
-      const events = eventsInOrder(entity, page, seq);
+      const events = eventsInOrder(entity, page, seq).map((record) => record.event);
       const oneByOne = seq >= singlyAfter;
-      const batches = oneByOne ? events.map((event) => [event]) : [events];
+      const batches = oneByOne || events.length === 0 ? events.map((event) => [event]) : [events];
       for (const batch of batches) {
         if (guest.lost) return (folded = { kind: 'lost' });
-        const problem = batch.length === 0 ? undefined : await guest.apply(batch);
+        const problem = await applied(guest, batch);
         if (problem !== undefined) {
-          if (oneByOne) throw unreadable(entity, seq + 1, problem);
-          return (folded = { kind: 'unreadable page', afterSeq: seq });
+          if (batch.length > 1) return (folded = { kind: 'page failed', afterSeq: seq });
+          throw problem instanceof GuestFault ? problem : unreadable(entity, seq + 1, problem);
         }
         seq += batch.length;
       }
-      if (page.length < REPLAY_PAGE_RECORDS) folded = { kind: 'whole', replayed: { guest, seq } };
+      if (page.length === 0) folded = { kind: 'whole', replayed: { guest, seq } };
     }
     return folded;
   } finally {
@@ -76,28 +78,17 @@ async function fold(
   }
 }
 
-/** The events of a page, each in its place. */
-function eventsInOrder(
-  entity: EntityRef,
-  page: readonly JournalRecord[],
-  afterSeq: number,
-): readonly StoredEvent[] {
-  return page.map((record, index) => {
-    const seq = afterSeq + 1 + index;
-    if (record.seq !== seq)
-      throw corrupt(entity, `record ${record.seq} stands where record ${seq} belongs`);
-    if (record.kind !== 'event')
-      throw corrupt(entity, `record ${seq} is a deletion that its index does not know`);
-    return record.event;
-  });
-}
-
-function corrupt(entity: EntityRef, what: string): SvcError {
-  return new SvcError(
-    'SVC_JOURNAL_CORRUPT',
-    `The journal of ${entityName(entity)} is damaged: ${what}. ` +
-      'Restore the data folder from a backup; the other entities are not affected.',
-  );
+/** What could not be decoded, or the fault. */
+async function applied(
+  guest: GuestEntity,
+  events: readonly StoredEvent[],
+): Promise<string | GuestFault | undefined> {
+  try {
+    return await guest.apply(events);
+  } catch (fault) {
+    if (fault instanceof GuestFault) return fault;
+    throw fault;
+  }
 }
 
 function unreadable(entity: EntityRef, seq: number, problem: string): SvcError {
@@ -106,9 +97,4 @@ function unreadable(entity: EntityRef, seq: number, problem: string): SvcError {
     `This module cannot read event ${seq} of ${entityName(entity)}: ${quoted(problem)}. ` +
       'Run a module whose event type still accepts what is stored.',
   );
-}
-
-/** For messages. */
-export function entityName(entity: EntityRef): string {
-  return `entity ${quoted(entity.id)} of component ${quoted(entity.component)}`;
 }

@@ -4,6 +4,9 @@
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '../../model/svc-error.ts';
 
+/** UTF-16 units of JSON text after which a read ends, so that what is large is read in small pages. */
+export const READ_UNITS_MAX = 1024 * 1024;
+
 export interface Journal {
   /**
    * Queues the records of one command: all of them are stored, or none. `settled` is called exactly
@@ -17,11 +20,12 @@ export interface Journal {
     settled: (failure?: SvcError) => void,
   ): void;
   /**
-   * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`. Only what is on
-   * disk. Rejects with SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`, and none after the
+   * one with which their JSON text reaches READ_UNITS_MAX. An empty list is the end. Only what is
+   * on disk. Rejects with SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
-  /** `seq` of the entity's last deletion, 0 when it never was deleted. */
+  /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
   /** Waits for everything queued, then closes. */
   close(): Promise<void>;

@@ -20,7 +20,7 @@ describe.each(guests)('with a guest %s', (_, options) => {
     // `c` is the least recently used one now.
     expect(await it.outcome('a', 'total')).toBe(1);
     expect(await it.outcome('d', 'total')).toBe(1);
-    expect(it.journal.reads).toEqual([`${COUNTER}/a>0`]);
+    expect(it.journal.reads).toEqual([`${COUNTER}/a>0`, `${COUNTER}/a>1`]);
     expect(it.guest.openCount).toBe(2);
   });
 
@@ -187,6 +187,29 @@ describe('readEvents', () => {
       return before;
     };
     expect(await it.engine.readEvents(target, 0, 10)).toEqual([]);
+  });
+
+  test.each([
+    ['a deletion that the index does not know', [1, 2], 2],
+    ['a hole', [1, 3], undefined],
+    ['a wrong beginning', [2], undefined],
+  ])('finds %s, and ends', async (_, seqs, deletedSeq) => {
+    const it = new EngineUnderTest();
+    it.journal.read = async () =>
+      seqs.map((seq) =>
+        seq === deletedSeq
+          ? { kind: 'deleted', seq, timeMs: 0 }
+          : { kind: 'event', seq, timeMs: 0, event: added(1) },
+      );
+    // A reader that goes round and round must not take the test with it.
+    let asked = 0;
+    it.journal.lastDeletion = async () => {
+      if (++asked > 10) throw new Error('asked again and again');
+      return 0;
+    };
+    await expect(it.engine.readEvents(target, 0, 10)).rejects.toMatchObject({
+      code: 'SVC_JOURNAL_CORRUPT',
+    });
   });
 
   test('knows no entity that cannot be', async () => {

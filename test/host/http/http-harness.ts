@@ -8,6 +8,7 @@ import type { EndpointHandler } from '../../../host/http/exchange.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
 import { createHttpServer, type HttpServer } from '../../../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
+import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
 
 export type RouteSketch = readonly [
@@ -87,7 +88,7 @@ export async function start(options: StartOptions): Promise<Running> {
   const lines: LogLine[] = [];
   let seed = 0n;
   const server = createHttpServer({
-    descriptor: options.descriptor,
+    routes: new RouteTable(options.descriptor),
     handle: options.handle ?? (() => ok()),
     settings: { ...HTTP_SETTINGS_DEFAULT, ...options.settings },
     log: {

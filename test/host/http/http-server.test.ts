@@ -3,6 +3,7 @@ import { LOCAL } from '../../../host/http/access.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
 import { createHttpServer } from '../../../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
+import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { ask, descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from './http-harness.ts';
 
@@ -355,7 +356,7 @@ describe('listen', () => {
 
 function create(settings = {}) {
   return createHttpServer({
-    descriptor: ONE_ROUTE,
+    routes: new RouteTable(ONE_ROUTE),
     handle: () => ok(),
     settings: { ...HTTP_SETTINGS_DEFAULT, ...settings },
     log: { warn: fail, error: fail },

@@ -18,7 +18,9 @@ async function startHeld() {
       return ok(request.parameters[0]);
     },
   });
-  const untilBegun = (count: number) => expect.poll(() => begun).toBe(count);
+  const untilBegun = async (count: number) => {
+    await expect.poll(() => begun).toBe(count);
+  };
   return { ...running, handler, untilBegun };
 }
 

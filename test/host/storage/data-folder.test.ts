@@ -1,8 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import fs, {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -11,6 +20,22 @@ import { withJournal } from '../../support/with-journal.ts';
 const LOAD = join(import.meta.dirname, '..', '..', 'support', 'append-load.ts');
 const entity = { component: 'Cart', id: 'one' };
 
+/** The paths that this thread synchronises with the disk from now on, until the test ends. */
+function pathsSynced(): string[] {
+  const paths: string[] = [];
+  const { fsyncSync } = fs;
+  fs.fsyncSync = (file) => {
+    paths.push(fs.readlinkSync(`/proc/self/fd/${file}`));
+    fsyncSync(file);
+  };
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    fs.fsyncSync = fsyncSync;
+    syncBuiltinESMExports();
+  });
+  return paths;
+}
+
 describe('the data folder', () => {
   test('is made when it is missing, and only for this user', async () => {
     const dir = join(temporaryFolder(), 'a', 'b');
@@ -18,6 +43,40 @@ describe('the data folder', () => {
       expect(await journal.read(entity, 0, 10)).toEqual([]);
     });
     expect(statSync(dir).mode & 0o777).toBe(0o700);
+  });
+
+  test('that others may look into keeps the journal from them', async () => {
+    const dir = temporaryFolder();
+    chmodSync(dir, 0o755);
+    await withJournal(dir, async (journal) => {
+      expect(await append(journal, entity, recordOf(1))).toBeUndefined();
+      const files = readdirSync(dir).filter((name) => name.startsWith('journal.sqlite'));
+      expect(files.toSorted()).toEqual(['', '-shm', '-wal'].map((end) => `journal.sqlite${end}`));
+      for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
+    });
+  });
+
+  test('is on disk with all folders that were made for it', async () => {
+    const base = temporaryFolder();
+    const dir = join(base, 'a', 'b');
+    const synced = pathsSynced();
+    await withJournal(dir, async () => {});
+    expect(synced).toEqual(expect.arrayContaining([base, join(base, 'a'), dir]));
+  });
+
+  test('holds what an ended host left in it on disk before anything is read', async () => {
+    const dir = temporaryFolder();
+    const child = spawn(process.execPath, [LOAD, dir, '1'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.stdout.resume();
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const synced = pathsSynced();
+    await withJournal(dir, async () => {
+      expect(synced).toEqual([join(dir, 'journal.sqlite'), join(dir, 'journal.sqlite-wal')]);
+    });
   });
 
   test('is refused when it is a file', async () => {

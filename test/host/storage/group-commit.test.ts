@@ -12,18 +12,22 @@ function appendOf(id: string, firstSeq: number, json = '{}'): Append {
   return { seenCount: 0, component: 'Cart', id, firstSeq, fields: [1, 'E', json] };
 }
 
-function journal(): { database: DatabaseSync; store: (...appends: Append[]) => unknown[] } {
+function journal() {
   const path = join(temporaryFolder(), 'journal.sqlite');
   createJournalFile(path);
   const database = openForWriting(path);
   onTestFinished(() => database.close());
   const commit = new GroupCommit(database, path);
+  const messages: (string | undefined)[] = [];
   return {
     database,
-    store: (...appends) =>
-      commit
-        .store(appends.map((append) => ({ append, gate: open })))
-        .map((failure) => failure?.code),
+    /** Of each append's failure, in order. */
+    messages,
+    store: (...appends: Append[]) =>
+      commit.store(appends.map((append) => ({ append, gate: open }))).map((failure) => {
+        messages.push(failure?.message);
+        return failure?.code;
+      }),
   };
 }
 
@@ -53,6 +57,18 @@ test('a full disk fails the whole transaction, and there is room again for the n
     undefined,
   ]);
   expect(rows(database)).toEqual(['1 a 1', '2 b 1', '3 a 2', '4 c 1']);
+});
+
+test('a journal that another program writes to says so, and is there again afterwards', () => {
+  const { database, store, messages } = journal();
+  database.exec('PRAGMA busy_timeout = 0');
+  const other = new DatabaseSync(database.location()!);
+  other.exec('BEGIN IMMEDIATE');
+  expect(store(appendOf('a', 1))).toEqual(['SVC_JOURNAL_UNAVAILABLE']);
+  expect(messages.at(-1)).toContain('Close the other program');
+  other.close();
+  expect(store(appendOf('a', 1))).toEqual([undefined]);
+  expect(rows(database)).toEqual(['1 a 1']);
 });
 
 test('a conflict that only the database knows of fails its append alone', () => {

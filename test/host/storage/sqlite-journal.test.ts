@@ -175,10 +175,92 @@ describe('several users', () => {
     opened.connect().postMessage(null, []);
     expect(await opened.failure).toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
     expect((await append(journal, entity, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    const late = attachJournal(opened.connect(), opened.dir);
+    expect((await append(late, entity, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    await expect(late.read(entity, 0, 10)).rejects.toMatchObject({
+      code: 'SVC_JOURNAL_UNAVAILABLE',
+    });
     await journal.close();
+    await late.close();
     await opened.close();
     await withJournal(dir, async (again) => {
       expect(await again.read(entity, 0, 10)).toEqual([recordOf(1)]);
+    });
+  });
+
+  test('a writer that ends while one connects tells that one as well', async () => {
+    const opened = await openSqliteJournal(temporaryFolder());
+    opened.connect().postMessage(null, []);
+    const journal = attachJournal(opened.connect(), opened.dir);
+    expect((await append(journal, entity, recordOf(1)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+    await journal.close();
+    await opened.close();
+  });
+
+  test('a user reads what users before it have sent, and the writer has not stored yet', async () => {
+    const dir = temporaryFolder();
+    const opened = await openSqliteJournal(dir);
+    const before = attachJournal(opened.connect(), opened.dir);
+    expect(await append(before, entity, recordOf(1))).toBeUndefined();
+    const other = new DatabaseSync(join(dir, 'journal.sqlite'));
+    other.exec('BEGIN IMMEDIATE');
+    const pending = append(before, entity, recordOf(2));
+    // It is sent after the callbacks of this turn.
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    const after = attachJournal(opened.connect(), opened.dir);
+    const read = after.read(entity, 0, 10);
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    other.exec('COMMIT');
+    other.close();
+    expect(await read).toEqual([recordOf(1), recordOf(2)]);
+    expect(await pending).toBeUndefined();
+    await before.close();
+    await after.close();
+    await opened.close();
+  });
+
+  test('a log that somebody reading for long has made grow is cut back', async () => {
+    const dir = temporaryFolder();
+    const log = join(dir, 'journal.sqlite-wal');
+    const mib = 1024 * 1024;
+    await withJournal(dir, async (journal) => {
+      const large = `"${'x'.repeat(mib)}"`;
+      expect(await append(journal, entity, recordOf(1))).toBeUndefined();
+      const other = new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true });
+      other.exec('BEGIN');
+      other.prepare('SELECT count(*) FROM journal').get();
+      for (let seq = 2; seq <= 50; seq++)
+        expect(await append(journal, entity, recordOf(seq, large))).toBeUndefined();
+      expect(statSync(log).size).toBeGreaterThan(49 * mib);
+      other.close();
+      for (let seq = 51; seq <= 80; seq++)
+        expect(await append(journal, entity, recordOf(seq, large))).toBeUndefined();
+      expect(statSync(log).size).toBeLessThan(40 * mib);
+    });
+  });
+
+  test('a log that is always being read from stays short all the same', async () => {
+    const dir = temporaryFolder();
+    await withJournal(dir, async (journal) => {
+      expect(await append(journal, entity, recordOf(1))).toBeUndefined();
+      const large = `"${'x'.repeat(1024 * 1024)}"`;
+      // One begins to read before the other ends, so that there is no moment without a reader.
+      const readers = [0, 1].map(
+        () => new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true }),
+      );
+      const read = (reader: DatabaseSync) => {
+        if (reader.isTransaction) reader.exec('COMMIT');
+        reader.exec('BEGIN');
+        reader.prepare('SELECT count(*) FROM journal').get();
+      };
+      readers.forEach(read);
+      let turn = 0;
+      const reading = setInterval(() => read(readers[turn++ % 2]!), 1);
+      for (let seq = 2; seq <= 120; seq++)
+        expect(await append(journal, entity, recordOf(seq, large))).toBeUndefined();
+      clearInterval(reading);
+      for (const reader of readers) reader.close();
+      expect(statSync(join(dir, 'journal.sqlite-wal')).size).toBeLessThan(80 * 1024 * 1024);
     });
   });
 
@@ -205,8 +287,8 @@ describe('damage', () => {
     ['a time', 'UPDATE journal SET time_ms = time_ms + 1 WHERE seq = 2'],
     ['a manifest', `UPDATE journal SET manifest = 'F' WHERE seq = 2`],
     ['a number', 'UPDATE journal SET seq = 4 WHERE seq = 2'],
-    ['a kind', 'UPDATE journal SET kind = 1 WHERE seq = 2'],
     ['a number beyond what a number holds', 'UPDATE journal SET time_ms = 9223372036854775807'],
+    ['a kind', 'UPDATE journal SET kind = 1 WHERE seq = 2'],
     ['its entity', `UPDATE entity SET id = 'two'; INSERT INTO entity VALUES (9, 'Cart', 'x')`],
   ])('of %s is found and named when it is read', async (_, sql) => {
     const dir = await filledFolder(3);
@@ -221,6 +303,36 @@ describe('damage', () => {
       expect(await append(journal, other, recordOf(1))).toBeUndefined();
       expect(await journal.read(other, 0, 10)).toEqual([recordOf(1)]);
     });
+  });
+
+  test('of a deletion is found when one asks for it', async () => {
+    const dir = await filledFolder(3);
+    for (const sql of [
+      'UPDATE journal SET kind = 1 WHERE seq = 2',
+      'UPDATE journal SET time_ms = 1 WHERE seq = 2',
+    ]) {
+      edit(dir, sql);
+      await withJournal(dir, async (journal) => {
+        await expect(journal.lastDeletion(entity)).rejects.toMatchObject({
+          code: 'SVC_JOURNAL_CORRUPT',
+          message: expect.stringContaining('record 2') as string,
+        });
+      });
+    }
+  });
+
+  test('that lost the journal and left its log is refused, and nothing is touched', async () => {
+    const dir = temporaryFolder();
+    const opened = await openSqliteJournal(dir);
+    const journal = attachJournal(opened.connect(), opened.dir);
+    expect(await append(journal, entity, recordOf(1))).toBeUndefined();
+    const copy = temporaryFolder();
+    copyFileSync(join(dir, 'journal.sqlite-wal'), join(copy, 'journal.sqlite-wal'));
+    await journal.close();
+    await opened.close();
+    const before = contents(copy);
+    await expect(openSqliteJournal(copy)).rejects.toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
+    expect(contents(copy)).toEqual(before);
   });
 
   test('of one byte in the file is found and named when the record is read', async () => {

@@ -83,8 +83,36 @@ describe('the history', () => {
     const it = new EngineUnderTest({ journal });
     const outcomes = ['add', 'total', 'noop'].map((name) => it.outcome('a', name, 1));
     expect(await Promise.all(outcomes)).toEqual(['failed trap', 'failed trap', 'failed trap']);
-    expect(it.guest.folds).toEqual([4]);
+    // Once together, then one by one up to the one that traps.
+    expect(it.guest.folds).toEqual([4, 1, 1, 1, 1]);
     expect(it.guest.openCount).toBe(0);
+  });
+
+  test.each([false, true])(
+    'that is more than the guest can fold in one call is folded one by one; answers later: %s',
+    async (later) => {
+      const journal = await filled(1_500);
+      const it = new EngineUnderTest({ journal, later });
+      it.guest.foldEventsMax = 400;
+      expect(await it.outcome('a', 'history')).toHaveLength(1_500);
+      expect(it.guest.violations).toEqual([]);
+      expect(it.guest.openCount).toBe(1);
+    },
+  );
+
+  test('of large events is read and folded in small pages', async () => {
+    const journal = await filled(0);
+    const entity = { component: COUNTER, id: 'large' };
+    const note = 'x'.repeat(300_000);
+    const event = { manifest: COUNTER_EVENT, json: JSON.stringify({ type: 'Added', by: 1, note }) };
+    const records = Array.from(
+      { length: 9 },
+      (_, index) => ({ kind: 'event', seq: index + 1, timeMs: 0, event }) as const,
+    );
+    await new Promise((resolve) => journal.append(entity, records, resolve));
+    const it = new EngineUnderTest({ journal });
+    expect(await it.outcome('large', 'total')).toBe(9);
+    expect(it.guest.folds).toEqual([4, 4, 1]);
   });
 });
 

@@ -1,0 +1,69 @@
+// Decorators that mean nothing where they stand. AssemblyScript passes over what it does not know,
+// so a slip of the pen would silently change what is stored or served.
+import {
+  ClassDeclaration,
+  DeclarationStatement,
+  FieldDeclaration,
+  MethodDeclaration,
+  type DecoratorNode,
+  type Source,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { decoratorName, problemAt } from './syntax.ts';
+
+const ROLES = ['data', 'variant', 'entity', 'endpoint'];
+/** AssemblyScript's own; those that reach outside fail the build as imports do. */
+const LANGUAGE: ReadonlySet<string> = new Set([
+  'external',
+  'final',
+  'global',
+  'inline',
+  'lazy',
+  'operator',
+  'unmanaged',
+  'unsafe',
+]);
+const PLACES: ReadonlyMap<string, string> = new Map([
+  ...ROLES.map((name) => [name, 'a class'] as const),
+  ['access', 'an @endpoint class or one of its routes'],
+  ['optional', 'a field of a @data or @variant class'],
+  ...['command', 'query'].map((name) => [name, 'a method of an @entity class'] as const),
+  ...['get', 'post', 'put', 'patch', 'del'].map(
+    (name) => [name, 'a method of an @endpoint class'] as const,
+  ),
+]);
+
+export function decoratorProblems(source: Source): Problem[] {
+  const problems: Problem[] = [];
+  const check = (decorators: readonly DecoratorNode[] | null, allowed: readonly string[]): void => {
+    for (const decorator of decorators ?? []) {
+      const name = decoratorName(decorator);
+      // `@operator.binary(…)` has no plain name.
+      if (name === '' || LANGUAGE.has(name) || allowed.includes(name)) continue;
+      const place = PLACES.get(name);
+      const message =
+        place === undefined
+          ? `@${name} is not known; there are ${[...PLACES.keys()].map((one) => `@${one}`).join(', ')}`
+          : `@${name} means nothing here: it stands before ${place}`;
+      problems.push(problemAt(decorator.range, message));
+    }
+  };
+  for (const statement of source.statements) {
+    if (!(statement instanceof DeclarationStatement)) continue;
+    if (!(statement instanceof ClassDeclaration)) {
+      check(statement.decorators, []);
+      continue;
+    }
+    const names = new Set((statement.decorators ?? []).map((one) => decoratorName(one)));
+    const isData = names.has('data') || names.has('variant');
+    const isService = names.has('entity') || names.has('endpoint');
+    check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access'] : ROLES);
+    for (const member of statement.members) {
+      // The methods of entities and endpoints are read, decorators and all, as handlers.
+      if (isService && member instanceof MethodDeclaration) continue;
+      const isField = member instanceof FieldDeclaration;
+      check(member.decorators, isData && isField ? ['optional'] : []);
+    }
+  }
+  return problems;
+}

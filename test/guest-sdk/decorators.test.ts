@@ -1,0 +1,56 @@
+// Slips of the pen that AssemblyScript itself would pass over in silence.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { BuildError, buildComponent } from '../../guest-sdk/compiler/index.ts';
+import { UserProjects, entity } from './support/user-projects.ts';
+
+let projects: UserProjects;
+
+beforeAll(async () => {
+  projects = await UserProjects.open();
+});
+
+afterAll(() => projects.remove());
+
+async function firstLine(source: string): Promise<string> {
+  const entryFile = await projects.write({ 'index.ts': source });
+  const failure = await buildComponent({ entryFile }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (!(failure instanceof BuildError))
+    throw new Error('the build did not fail as it should', { cause: failure });
+  const [problem] = failure.problems;
+  return `${problem?.line}:${problem?.column} ${problem?.message}`;
+}
+
+test.each([
+  ['@dta class Typo {}', /^\d+:1 @dta is not known; there are @data, @variant, /],
+  ['@data class Typo { @optinal a: i32 = 1; }', /^\d+:20 @optinal is not known; there are /],
+  ['class Plain { @optional a: i32 = 1; }', /@optional means nothing here: .* a field of a @data/],
+  ['class Plain { @command("a") a(): void {} }', /@command means .* a method of an @entity class$/],
+  ['class Plain { @get("/a") a(): void {} }', /@get means .* a method of an @endpoint class$/],
+  ['@access("local") class Plain {}', /@access means .* an @endpoint class or one of its routes$/],
+  ['@data enum Color { Red }', /@data means nothing here: it stands before a class$/],
+  ['@query("a") function a(): void {}', /@query means nothing here/],
+  ['class ThingClient {}', /'ThingClient' is the client that the compiler writes for 'Thing'/],
+])('what would be passed over in silence: %s', async (declaration, expected) => {
+  expect(await firstLine(`${entity('')}\n${declaration}`)).toMatch(expected);
+});
+
+test.each([
+  ['@query("a", "b") a(state: State): i32 { return 1; }', /@query needs the name it is called by/],
+  ['@query("a") static a(state: State): i32 { return 1; }', /handler 'a' cannot be static/],
+  ['@query("a") a<T>(state: State): i32 { return 1; }', /handler 'a' cannot have type parameters/],
+])('a handler that cannot be called: %s', async (member, expected) => {
+  expect(await firstLine(entity(member))).toMatch(expected);
+});
+
+test('the language has decorators of its own', async () => {
+  const entryFile = await projects.write({
+    'index.ts': entity(
+      '@inline private twice(n: i32): i32 { return n * 2; }',
+      '@final class Pair { @inline sum(): i32 { return 1; } @operator("+") add(o: Pair): Pair { return o; } }\n@inline const N = 1;\n@inline function one(): i32 { return N; }\nregister<Thing>();',
+    ),
+  });
+  expect((await buildComponent({ entryFile })).descriptor.entities).toHaveLength(1);
+});
