@@ -67,16 +67,22 @@ export function openDataFolder(path: string): DataFolder {
 
 function makeFolder(dir: string): void {
   try {
-    // Only this user: it holds what the services know.
-    const outermost = mkdirSync(dir, { recursive: true, mode: 0o700 });
-    if (outermost !== undefined)
-      for (let made = dir; made.length >= outermost.length; made = dirname(made))
-        sync(dirname(made));
+    makeMissing(dir);
     if (!statSync(dir).isDirectory()) throw new Error('it is not a folder');
     accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unusable(dir, error);
   }
+}
+
+/** One by one: Node's own way never ends where a folder cannot be made at all (under /proc, say). */
+function makeMissing(dir: string): void {
+  if (existsSync(dir)) return;
+  const parent = dirname(dir);
+  if (parent !== dir) makeMissing(parent);
+  // Only this user: it holds what the services know.
+  mkdirSync(dir, { mode: 0o700 });
+  sync(parent);
 }
 
 /** A database that is never written: SQLite's exclusive lock on it is the operating system's. */

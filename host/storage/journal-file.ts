@@ -76,10 +76,11 @@ function logPath(path: string): string {
  * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE.
  */
 export function inspectJournalFile(path: string): boolean {
+  // Looked for first: a log that another host makes right now has its journal.
+  const hasLog = existsSync(logPath(path));
   if (!existsSync(path)) {
     // A new journal would take in what the log of the lost one holds.
-    if (existsSync(logPath(path)))
-      throw journalDamaged(path, `it is missing, and its log ${logPath(path)} is there`);
+    if (hasLog) throw journalDamaged(path, `it is missing, and its log ${logPath(path)} is there`);
     return false;
   }
   const header = Buffer.alloc(HEADER_BYTES);

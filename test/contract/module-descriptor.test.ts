@@ -88,7 +88,7 @@ describe('a module descriptor', () => {
       'a reference to a prototype member',
       (d) => (d.types['State'] = { $ref: '#/types/constructor' }),
     ],
-    ['a condition', (d) => (d.types['State'] = { if: text, then: text })],
+    ['a condition', (d) => (d.types['State'] = { if: text, else: text })],
     [
       'a field whose name holds a line break',
       (d) => (d.types['State'] = { type: 'object', properties: { 'a\nb': text }, required: [] }),

@@ -87,6 +87,12 @@ describe('the data folder', () => {
     expect(readFileSync(file, 'utf8')).toBe('precious');
   });
 
+  test('is refused at once where no folder can be made', async () => {
+    await expect(openSqliteJournal('/proc/svc/data')).rejects.toMatchObject({
+      code: 'SVC_DATA_UNUSABLE',
+    });
+  });
+
   test('is refused when nothing can be written in it', async () => {
     const dir = temporaryFolder();
     mkdirSync(join(dir, 'lock'));

@@ -227,8 +227,7 @@ describe('several users', () => {
       const large = `"${'x'.repeat(mib)}"`;
       expect(await append(journal, entity, recordOf(1))).toBeUndefined();
       const other = new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true });
-      other.exec('BEGIN');
-      other.prepare('SELECT count(*) FROM journal').get();
+      beginReading(other);
       for (let seq = 2; seq <= 50; seq++)
         expect(await append(journal, entity, recordOf(seq, large))).toBeUndefined();
       expect(statSync(log).size).toBeGreaterThan(49 * mib);
@@ -248,14 +247,9 @@ describe('several users', () => {
       const readers = [0, 1].map(
         () => new DatabaseSync(join(dir, 'journal.sqlite'), { readOnly: true }),
       );
-      const read = (reader: DatabaseSync) => {
-        if (reader.isTransaction) reader.exec('COMMIT');
-        reader.exec('BEGIN');
-        reader.prepare('SELECT count(*) FROM journal').get();
-      };
-      readers.forEach(read);
+      readers.forEach(beginReading);
       let turn = 0;
-      const reading = setInterval(() => read(readers[turn++ % 2]!), 1);
+      const reading = setInterval(() => beginReading(readers[turn++ % 2]!), 1);
       for (let seq = 2; seq <= 120; seq++)
         expect(await append(journal, entity, recordOf(seq, large))).toBeUndefined();
       clearInterval(reading);
@@ -276,6 +270,13 @@ describe('several users', () => {
     await journal.close();
   });
 });
+
+/** It holds what it sees, and needs the log for it, until it begins again. */
+function beginReading(reader: DatabaseSync): void {
+  if (reader.isTransaction) reader.exec('COMMIT');
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM journal').get();
+}
 
 function transferred(port: ReturnType<Awaited<ReturnType<typeof openSqliteJournal>>['connect']>) {
   return { workerData: { port }, transferList: [port] };
