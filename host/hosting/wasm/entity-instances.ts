@@ -24,10 +24,16 @@ import type { WasmLimits } from './wasm-limits.ts';
 
 const PAGE_BYTES = 64 * 1024;
 
-/** An instance that entities share. */
+/** An instance that entities share. It is let go of with its fault: the idle ones would keep its memory. */
 interface Shared {
-  readonly instance: ModuleInstance;
+  /** Undefined once it is lost. */
+  instance: ModuleInstance | undefined;
   openEntities: number;
+}
+
+/** After every call of a shared instance. */
+function letGoIfLost(shared: Shared): void {
+  if (shared.instance?.lost === true) shared.instance = undefined;
 }
 
 export class EntityInstances implements GuestEntities {
@@ -58,10 +64,15 @@ export class EntityInstances implements GuestEntities {
     if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
     const source = this.#sources.get(entity.component);
     assert(source !== undefined, 'an entity of a component that the module does not declare');
-    const shared = this.#withRoom();
-    const rep = constructEntity(shared.instance, entity, snapshot, source);
+    const { shared, instance } = this.#withRoom();
+    let rep: number;
+    try {
+      rep = constructEntity(instance, entity, snapshot, source);
+    } finally {
+      letGoIfLost(shared);
+    }
     shared.openEntities++;
-    const opened = new WasmEntity(shared.instance, rep, source, (closed) => {
+    const opened = new WasmEntity(shared, rep, source, (closed) => {
       this.#open.delete(closed);
       shared.openEntities--;
     });
@@ -79,18 +90,21 @@ export class EntityInstances implements GuestEntities {
   }
 
   /** The last instance if it has room, or any other that has, or a new one. */
-  #withRoom(): Shared {
-    if (this.#current !== undefined && this.#hasRoom(this.#current)) return this.#current;
-    this.#current = undefined;
+  #withRoom(): { readonly shared: Shared; readonly instance: ModuleInstance } {
+    const current = this.#current?.instance;
+    if (this.#current !== undefined && current !== undefined && this.#hasRoom(this.#current))
+      return { shared: this.#current, instance: current };
     for (const shared of this.#shared)
-      if (this.#hasRoom(shared)) this.#current ??= shared;
-      else if (shared.openEntities === 0 || shared.instance.lost) this.#shared.delete(shared);
-    if (this.#current === undefined) {
-      const instance = new ModuleInstance(this.#module, this.#limits, this.#log, false);
-      this.#current = { instance, openEntities: 0 };
-      this.#shared.add(this.#current);
-    }
-    return this.#current;
+      if (shared.instance !== undefined && this.#hasRoom(shared)) {
+        this.#current = shared;
+        return { shared, instance: shared.instance };
+      } else if (shared.openEntities === 0 || shared.instance === undefined)
+        this.#shared.delete(shared);
+    const instance = new ModuleInstance(this.#module, this.#limits, this.#log, false);
+    const shared: Shared = { instance, openEntities: 0 };
+    this.#current = shared;
+    this.#shared.add(shared);
+    return { shared, instance };
   }
 
   /**
@@ -99,7 +113,7 @@ export class EntityInstances implements GuestEntities {
    */
   #hasRoom({ instance, openEntities }: Shared): boolean {
     return (
-      !instance.lost &&
+      instance !== undefined &&
       openEntities < this.#limits.entitiesPerInstance &&
       instance.memory.bytes.length <= this.#crowdedBytes
     );
@@ -107,47 +121,58 @@ export class EntityInstances implements GuestEntities {
 }
 
 class WasmEntity implements GuestEntity {
-  readonly #instance: ModuleInstance;
+  readonly #shared: Shared;
   readonly #rep: number;
   readonly #source: string;
   readonly #onClose: (entity: WasmEntity) => void;
   #closed = false;
   #lost = false;
 
-  constructor(
-    instance: ModuleInstance,
-    rep: number,
-    source: string,
-    onClose: (entity: WasmEntity) => void,
-  ) {
-    this.#instance = instance;
+  constructor(shared: Shared, rep: number, source: string, onClose: (entity: WasmEntity) => void) {
+    this.#shared = shared;
     this.#rep = rep;
     this.#source = source;
     this.#onClose = onClose;
   }
 
   get lost(): boolean {
-    return this.#lost || this.#instance.lost;
+    return this.#lost || this.#shared.instance === undefined;
   }
 
   apply(events: readonly StoredEvent[]): string | undefined {
-    this.#expectLive();
-    return applyEvents(this.#instance, this.#rep, events, this.#source);
+    const instance = this.#live();
+    try {
+      return applyEvents(instance, this.#rep, events, this.#source);
+    } finally {
+      letGoIfLost(this.#shared);
+    }
   }
 
   command(context: CallContext, name: string, input: string): Effect | Refusal {
-    this.#expectLive();
-    return command(this.#instance, this.#rep, context, name, input, this.#source);
+    const instance = this.#live();
+    try {
+      return command(instance, this.#rep, context, name, input, this.#source);
+    } finally {
+      letGoIfLost(this.#shared);
+    }
   }
 
   query(context: CallContext, name: string, input: string): Reply | Refusal {
-    this.#expectLive();
-    return query(this.#instance, this.#rep, context, name, input, this.#source);
+    const instance = this.#live();
+    try {
+      return query(instance, this.#rep, context, name, input, this.#source);
+    } finally {
+      letGoIfLost(this.#shared);
+    }
   }
 
   snapshot(): string {
-    this.#expectLive();
-    return takeSnapshot(this.#instance, this.#rep, this.#source);
+    const instance = this.#live();
+    try {
+      return takeSnapshot(instance, this.#rep, this.#source);
+    } finally {
+      letGoIfLost(this.#shared);
+    }
   }
 
   /** A fault of the destructor is not the caller's: it only loses the instance. */
@@ -155,11 +180,14 @@ class WasmEntity implements GuestEntity {
     if (this.#closed) return;
     this.#closed = true;
     this.#onClose(this);
-    if (this.lost) return;
+    const { instance } = this.#shared;
+    if (this.#lost || instance === undefined) return;
     try {
-      destroyEntity(this.#instance, this.#rep, this.#source);
+      destroyEntity(instance, this.#rep, this.#source);
     } catch (error) {
       if (!(error instanceof GuestFault)) throw error;
+    } finally {
+      letGoIfLost(this.#shared);
     }
   }
 
@@ -167,8 +195,10 @@ class WasmEntity implements GuestEntity {
     this.#lost = true;
   }
 
-  #expectLive(): void {
-    if (this.#closed || this.lost)
+  #live(): ModuleInstance {
+    const { instance } = this.#shared;
+    if (this.#closed || this.#lost || instance === undefined)
       throw new GuestFault('trap', 'The entity was lost with its instance; open it anew.');
+    return instance;
   }
 }
