@@ -7,16 +7,12 @@ import { Context } from "./context";
 import { Change, Effect, EffectBase } from "./effect";
 import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
-import { addEntity } from "./registry";
 import { Result } from "./result";
 
 /** An entity's class without its types. */
 export abstract class EntityComponent {
   abstract __svc_component(): string;
   abstract __svc_open(id: string, snapshot: string | null): LiveEntity;
-  __svc_register(): void {
-    addEntity(this);
-  }
 }
 
 /**

@@ -6,5 +6,5 @@ export { EntityCall } from "./entity";
 export { EndpointComponent, HttpCall } from "./http-call";
 export { JsonReader } from "./json-reader";
 export { JsonWriter } from "./json-writer";
-export { addEndpoint } from "./registry";
+export { addEndpoint, addEntity } from "./registry";
 export { Result } from "./result";

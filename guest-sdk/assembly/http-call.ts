@@ -1,12 +1,12 @@
-// HttpCall: one request on its way to its handler, and the answer on its way back.
+// HttpCall: one request on its way to its handler.
 // EndpointComponent: what the compiler makes of the user's endpoint class.
 import { Code, Refusal } from "./code";
-import { fromJson, toJson } from "./codec";
+import { fromJson } from "./codec";
 import { Context } from "./context";
 import { host } from "./host";
-import { Header, Request } from "./http";
+import { Request } from "./http";
+import { BODY_BYTES, BODY_JSON, BODY_NONE, BODY_TEXT, HttpAnswer } from "./http-answer";
 import { JsonReader, rangeWords } from "./json-reader";
-import { Done } from "./result";
 
 export interface EndpointComponent {
   /** Index in the descriptor of the first route; the compiler puts it in. */
@@ -15,21 +15,7 @@ export interface EndpointComponent {
   __svc_handle(route: i32, call: HttpCall): void;
 }
 
-/** The cases of the WIT's variant `body`. */
-export const BODY_NONE: u8 = 0;
-export const BODY_JSON: u8 = 1;
-export const BODY_TEXT: u8 = 2;
-export const BODY_BYTES: u8 = 3;
-
-export class HttpCall {
-  refusal: Refusal | null = null;
-  status: i32 = 200;
-  headers: Header[] = [];
-  /** What is answered: a case of the variant, and where its string or bytes are. */
-  bodyCase: u8 = BODY_NONE;
-  text: string = "";
-  bytes: Uint8Array | null = null;
-
+export class HttpCall extends HttpAnswer {
   constructor(
     private parametersAt: usize,
     public request: Request,
@@ -37,14 +23,8 @@ export class HttpCall {
     private givenCase: u8,
     private givenAt: usize,
     private givenLength: i32,
-  ) {}
-
-  get failed(): bool {
-    return this.refusal !== null;
-  }
-
-  refuse(refusal: Refusal): void {
-    this.refusal = refusal;
+  ) {
+    super();
   }
 
   private badRequest(message: string): void {
@@ -95,31 +75,6 @@ export class HttpCall {
       if (reader.failed) this.badRequest(reader.problem("body"));
       return value;
     }
-  }
-
-  answer<T>(value: T): void {
-    if (isString<T>()) {
-      this.bodyCase = BODY_TEXT;
-      this.text = changetype<string>(value);
-    } else if (isReference<T>() && !isArray<T>()) {
-      if (idof<T>() == idof<Done>()) {
-        this.status = 204;
-      } else if (idof<T>() == idof<Uint8Array>()) {
-        this.bodyCase = BODY_BYTES;
-        this.bytes = changetype<Uint8Array>(value);
-      } else if (isDefined(changetype<nonnull<T>>(value).__svc_answer)) {
-        changetype<nonnull<T>>(value).__svc_answer(this);
-      } else {
-        this.answerJson<T>(value);
-      }
-    } else {
-      this.answerJson<T>(value);
-    }
-  }
-
-  private answerJson<T>(value: T): void {
-    this.bodyCase = BODY_JSON;
-    this.text = toJson<T>(value);
   }
 }
 

@@ -1,13 +1,6 @@
 // Request and Response: what an endpoint's handler sees and answers beyond its values.
-import { HttpCall } from "./http-call";
 import { host, wellFormed } from "./host";
-
-export class Header {
-  constructor(
-    public name: string,
-    public value: string,
-  ) {}
-}
+import { Header, HttpAnswer } from "./http-answer";
 
 export class Request {
   constructor(
@@ -99,7 +92,7 @@ export class Response<T> {
     return this;
   }
 
-  __svc_answer(call: HttpCall): void {
+  __svc_answer(call: HttpAnswer): void {
     call.answer<T>(this.value);
     if (this.status != 0) call.status = this.status;
     call.headers = this.headers;

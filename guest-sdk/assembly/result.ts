@@ -1,19 +1,7 @@
-// Result<T>: a value, or the refusal that came instead. Done: an answer without content.
+// Result<T>: a value, or the refusal that came instead.
 import { Code, Refusal } from "./code";
 import { toJson } from "./codec";
-import { HttpCall } from "./http-call";
-import { JsonReader } from "./json-reader";
-import { JsonWriter } from "./json-writer";
-
-/** The answer of something that has nothing to say but that it is done: 204. */
-export class Done {
-  __svc_encode(writer: JsonWriter): void {
-    writer.raw("null");
-  }
-  __svc_decode(reader: JsonReader): void {
-    reader.readNull();
-  }
-}
+import { HttpAnswer } from "./http-answer";
 
 export class Result<T> {
   /** Why there is no value; null when there is one. */
@@ -69,7 +57,7 @@ export class Result<T> {
     return Result.__svc_of<string>(toJson<T>(this.given));
   }
 
-  __svc_answer(call: HttpCall): void {
+  __svc_answer(call: HttpAnswer): void {
     const refusal = this.refusal;
     if (refusal !== null) call.refuse(refusal);
     else call.answer<T>(this.given);

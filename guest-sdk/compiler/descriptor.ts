@@ -234,7 +234,7 @@ export function replyBody(
 ): Body | undefined {
   const value = sdkClass(returned, 'Result') ?? returned;
   const type = sdkClass(value, 'Response') ?? value;
-  if (type.getClass()?.prototype.internalName === `${SDK_PATH}result/Done`) return undefined;
+  if (type.getClass()?.prototype.internalName === `${SDK_PATH}done/Done`) return undefined;
   if (type.toString() === 'void') {
     report(range, 'a handler returns a value: Done when there is nothing to say (204)');
     return undefined;

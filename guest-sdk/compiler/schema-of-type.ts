@@ -71,7 +71,7 @@ export class SchemaBuilder {
         if (first!.getClass()?.prototype.internalName !== '~lib/string/String')
           this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
         return { type: 'object', additionalProperties: this.schema(second!, place) };
-      case `${SDK_PATH}result/Done`:
+      case `${SDK_PATH}done/Done`:
         return { type: 'null' };
       default:
         return this.#unsupported(reference.type, place);

@@ -17,6 +17,7 @@ const GLUE = [
   'RecordedEvent',
   'Result',
   'addEndpoint',
+  'addEntity',
   'blank',
   'read',
   'toJson',
@@ -133,6 +134,7 @@ export function entityMembers(entity: EntityClass): string {
   const commands = entity.handlers.filter((handler) => handler.kind === 'command');
   const queries = entity.handlers.filter((handler) => handler.kind === 'query');
   return `__svc_component(): string { return ${quote(entity.component)}; }
+__svc_register(): void { __svc_addEntity(this); }
 __svc_command(state: ${entity.state}, call: __svc_EntityCall): __svc_EffectBase {
   ${commands.map((handler) => dispatch(handler, 'call.commandRefused()')).join('\n  ')}
   return call.unknownCommand(${quote(entity.component)});

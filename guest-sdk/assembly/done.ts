@@ -1,0 +1,13 @@
+// Done: an answer without content.
+import { JsonReader } from "./json-reader";
+import { JsonWriter } from "./json-writer";
+
+/** The answer of something that has nothing to say but that it is done: 204. */
+export class Done {
+  __svc_encode(writer: JsonWriter): void {
+    writer.raw("null");
+  }
+  __svc_decode(reader: JsonReader): void {
+    reader.readNull();
+  }
+}

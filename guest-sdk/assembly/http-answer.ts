@@ -1,0 +1,60 @@
+// HttpAnswer: what a handler answered, on its way back: a refusal, or a status, headers and a body.
+import { Refusal } from "./code";
+import { toJson } from "./codec";
+import { Done } from "./done";
+
+export class Header {
+  constructor(
+    public name: string,
+    public value: string,
+  ) {}
+}
+
+/** The cases of the WIT's variant `body`. */
+export const BODY_NONE: u8 = 0;
+export const BODY_JSON: u8 = 1;
+export const BODY_TEXT: u8 = 2;
+export const BODY_BYTES: u8 = 3;
+
+export class HttpAnswer {
+  refusal: Refusal | null = null;
+  status: i32 = 200;
+  headers: Header[] = [];
+  /** What is answered: a case of the variant, and where its string or bytes are. */
+  bodyCase: u8 = BODY_NONE;
+  text: string = "";
+  bytes: Uint8Array | null = null;
+
+  get failed(): bool {
+    return this.refusal !== null;
+  }
+
+  refuse(refusal: Refusal): void {
+    this.refusal = refusal;
+  }
+
+  answer<T>(value: T): void {
+    if (isString<T>()) {
+      this.bodyCase = BODY_TEXT;
+      this.text = changetype<string>(value);
+    } else if (isReference<T>() && !isArray<T>()) {
+      if (idof<T>() == idof<Done>()) {
+        this.status = 204;
+      } else if (idof<T>() == idof<Uint8Array>()) {
+        this.bodyCase = BODY_BYTES;
+        this.bytes = changetype<Uint8Array>(value);
+      } else if (isDefined(changetype<nonnull<T>>(value).__svc_answer)) {
+        changetype<nonnull<T>>(value).__svc_answer(this);
+      } else {
+        this.answerJson<T>(value);
+      }
+    } else {
+      this.answerJson<T>(value);
+    }
+  }
+
+  private answerJson<T>(value: T): void {
+    this.bodyCase = BODY_JSON;
+    this.text = toJson<T>(value);
+  }
+}
