@@ -1,8 +1,9 @@
 // The contract's table "HTTP routes declared by a component service", row by row, against a real host.
-import { writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -305,4 +306,37 @@ test('stored format: events lie in the journal as JSON with the case name in typ
     sku: 'apple',
     quantity: 2,
   });
+});
+
+test('wire names: renaming a handler in the code changes nothing that is stored or routed by', async () => {
+  const source = join(folder, 'renamed');
+  cpSync(join(import.meta.dirname, '../../fixtures/shopping-cart/assembly'), source, {
+    recursive: true,
+  });
+  for (const file of ['cart.ts', 'cart-endpoint.ts']) {
+    const code = readFileSync(join(source, file), 'utf8');
+    expect(code).toContain('addItem(');
+    writeFileSync(join(source, file), code.replaceAll('addItem(', 'putItem('));
+  }
+  const { component, descriptor } = await buildComponent({ entryFile: join(source, 'index.ts') });
+  expect(descriptor.entities[0]!.commands.map(({ name }) => name)).toContain('add-item');
+  const module = join(folder, 'renamed.wasm');
+  writeFileSync(module, component);
+
+  const data = join(folder, 'renamed-data');
+  const original = new SvcProcess([
+    'run',
+    join(folder, 'shopping-cart.wasm'),
+    '--port',
+    '0',
+    '--data',
+    data,
+  ]);
+  await call('POST', `${await original.listening()}/carts/c/items`, { sku: 'a', quantity: 1 });
+  await original.end('SIGTERM');
+  const renamed = new SvcProcess(['run', module, '--port', '0', '--data', data]);
+  const url = await renamed.listening();
+  const { body } = await call('POST', `${url}/carts/c/items`, { sku: 'a', quantity: 1 });
+  expect(body).toMatchObject({ items: [{ sku: 'a', quantity: 2 }] });
+  await renamed.end('SIGTERM');
 });
