@@ -32,6 +32,8 @@ describe('the README', () => {
     const built = await runSvc(['build', 'counter.ts'], { cwd: folder });
     expect(built).toMatchObject({ code: 0, stdout: '' });
     expect(built.stderr).toMatch(/^counter\.wasm: \d+ KiB, 1 entity, 2 routes, in [\d.]+ s\n$/);
+    const size = /(\d+ KiB)/.exec(built.stderr)![1]!;
+    expect(commands).toContain(`# counter.wasm, ${size}\n`);
 
     const inspected = await runSvc(['inspect', 'counter.wasm'], { cwd: folder });
     expect(inspected.code).toBe(0);
