@@ -7,8 +7,9 @@ WORKDIR /svc
 COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
 COPY guest-sdk/package.json guest-sdk/
+COPY host/package.json host/
 COPY cli/package.json cli/
-RUN npm ci --omit=dev --workspace contract --include-workspace-root
+RUN npm ci --omit=dev --workspace contract --workspace host --include-workspace-root
 
 FROM node:26-slim
 WORKDIR /svc

@@ -36,6 +36,7 @@ async function main(): Promise<void> {
     settings: {
       moduleBytes,
       name: settings.name,
+      deployed: settings.deployed,
       dataFolder: settings.dataFolder,
       address: { host: settings.host, port: settings.port },
       rooms: settings.rooms,

@@ -8,7 +8,13 @@ import { SvcError } from './model/svc-error.ts';
 /** The numbers that a room can be set to, with their defaults: `{ answerTimeoutMs: 60_000 }`. */
 export type RoomDefaults = Readonly<Record<string, number>>;
 
+/** Where a deployed instance finds its module and keeps its journal, when nothing else is said. */
+const DEPLOYED_MODULE = '/service/module.wasm';
+const DEPLOYED_DATA = '/data';
+
 export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> {
+  /** Not a run on a developer's machine: every caller is the internet's, and there is nobody to look on. */
+  readonly deployed: boolean;
   /** Absolute path of the module. */
   readonly moduleFile: string;
   /** Name of the service: lower-case letters, digits and hyphens. */
@@ -37,6 +43,7 @@ const flags = {
   data: { type: 'string', dotted: 'svc.data' },
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
+  deployed: { type: 'boolean', dotted: 'svc.deployed' },
 } as const;
 const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
 
@@ -48,7 +55,7 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
   { args, env, stderrIsTerminal }: Surroundings,
   rooms: Rooms,
 ): Settings<Rooms> {
-  const { moduleFile, given } = readFlags(args);
+  const { positionals, given } = readFlags(args);
   const known = new Set([
     ...plainNames,
     ...Object.entries(rooms).flatMap(([room, record]) =>
@@ -64,17 +71,20 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
   const lookUp = (dotted: string): string | undefined =>
     given.get(dotted) ?? env[variableName(dotted)];
 
+  const deployed = readBoolean('svc.deployed', lookUp('svc.deployed'));
+  const moduleFile = moduleOf(positionals, deployed);
   const name = lookUp('svc.name') ?? nameFromFile(moduleFile);
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw invalid('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
-  const logFormat = lookUp('svc.log') ?? (stderrIsTerminal ? 'text' : 'json');
+  const logFormat = lookUp('svc.log') ?? (stderrIsTerminal && !deployed ? 'text' : 'json');
   if (logFormat !== 'text' && logFormat !== 'json')
     throw invalid('svc.log', logFormat, "'text' or 'json'");
   return {
+    deployed,
     moduleFile: resolve(moduleFile),
     name,
-    dataFolder: resolve(lookUp('svc.data') ?? join('.svc', name)),
-    host: lookUp('svc.http.host') ?? '127.0.0.1',
+    dataFolder: resolve(lookUp('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', name))),
+    host: lookUp('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, 65_535),
     logFormat,
     rooms: Object.fromEntries(
@@ -117,12 +127,6 @@ function readFlags(args: readonly string[]) {
       `${(error as Error).message.split('. ')[0]}. svc run --help lists the options.`,
     );
   }
-  const [moduleFile, ...others] = parsed.positionals;
-  if (moduleFile === undefined || others.length > 0)
-    throw new SvcError(
-      'SVC_USAGE',
-      `run takes one MODULE.wasm, and found ${parsed.positionals.length === 0 ? 'none' : parsed.positionals.join(' ')}. svc run --help says more.`,
-    );
   const given = new Map<string, string>();
   for (const assignment of parsed.values.set ?? []) {
     const equals = assignment.indexOf('=');
@@ -132,9 +136,20 @@ function readFlags(args: readonly string[]) {
   }
   for (const [flag, { dotted }] of Object.entries(flags)) {
     const value = parsed.values[flag as keyof typeof flags];
-    if (value !== undefined) given.set(dotted, value);
+    if (value !== undefined) given.set(dotted, String(value));
   }
-  return { moduleFile, given };
+  return { positionals: parsed.positionals, given };
+}
+
+/** A deployed instance has its module where the image puts it, unless the command line names another. */
+function moduleOf(positionals: readonly string[], deployed: boolean): string {
+  const [moduleFile, ...others] = positionals;
+  if (moduleFile !== undefined && others.length === 0) return moduleFile;
+  if (moduleFile === undefined && deployed) return DEPLOYED_MODULE;
+  throw new SvcError(
+    'SVC_USAGE',
+    `run takes one MODULE.wasm, and found ${moduleFile === undefined ? 'none' : positionals.join(' ')}. svc run --help says more.`,
+  );
 }
 
 function nameFromFile(moduleFile: string): string {
@@ -142,6 +157,12 @@ function nameFromFile(moduleFile: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-');
   return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
+}
+
+function readBoolean(dotted: string, text: string | undefined): boolean {
+  if (text === undefined || text === 'false') return false;
+  if (text === 'true') return true;
+  throw invalid(dotted, text, "'true' or 'false'");
 }
 
 function readNumber(

@@ -33,6 +33,8 @@ export type ToShard =
 export interface ShardSettings {
   readonly moduleBytes: Uint8Array;
   readonly name: string;
+  /** Not a run on a developer's machine. */
+  readonly deployed: boolean;
   readonly dataFolder: string;
   readonly address: Address;
   readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm'>;

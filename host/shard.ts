@@ -4,7 +4,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from './engine/entity-engine.ts';
 import { createWasmGuest } from './hosting/wasm/wasm-guest.ts';
-import { callerOfAddress } from './http/access.ts';
+import { callerOfAddress, INTERNET } from './http/access.ts';
 import { RouteTable } from './http/route-table.ts';
 import { GuestFault } from './model/guest-fault.ts';
 import { SvcError } from './model/svc-error.ts';
@@ -51,7 +51,7 @@ async function run(): Promise<void> {
     routes,
     settings: settings.rooms.http,
     chance,
-    callerOf: (socket) => callerOfAddress(socket.remoteAddress),
+    callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle: requestHandler({ guest, engine, clock: systemClock, chance }),
     log: {
       warn: ({ err: _stackless, ...fields }, message) => log('warn', message, fields),

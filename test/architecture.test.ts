@@ -17,7 +17,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/http': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],
   'guest-sdk/compiler': [],
-  cli: ['host/embed.ts', 'guest-sdk/compiler'],
+  // It runs modules in the runtime itself, which it knows as the package @svc/host.
+  'guest-sdk/testing': ['guest-sdk/compiler'],
+  cli: [],
+  // It measures the runtime from outside, and the engine through the rooms that it is made of.
+  bench: ['host', 'guest-sdk/compiler', 'test/support'],
+  examples: [],
   scripts: ['cli', 'contract', 'host/room-settings.ts', 'host/settings.ts', 'test/support'],
 };
 /** Where several adapters meet. Nobody imports them (embed.ts: only other programs do). */
@@ -33,18 +38,21 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   typebox: ['contract'],
   // Of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
-  fastify: ['host/http'],
+  fastify: ['host/http', 'bench'],
+  autocannon: ['bench'],
+  vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
   pino: ['host'],
   assemblyscript: ['guest-sdk/compiler'],
   '@bytecodealliance/jco': ['guest-sdk/compiler'],
-  '@svc/contract': ['host', 'guest-sdk/compiler', 'cli', 'scripts'],
-  '@svc/guest-sdk': ['cli', 'scripts'],
+  '@svc/contract': ['host', 'guest-sdk/compiler', 'guest-sdk/testing', 'cli', 'scripts'],
+  '@svc/guest-sdk': ['cli', 'scripts', 'examples', 'cli/template'],
+  '@svc/host': ['cli', 'guest-sdk/testing'],
 };
 const PURE = ['host/model', 'host/engine'];
 const IMPURE =
   /\bnew Date\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\bfetch\(|\bperformance\.|\bprocess\./;
 
-const files = globSync('{contract,host,guest-sdk,cli,scripts}/**/*.{ts,js,mjs}', {
+const files = globSync('{bench,contract,host,guest-sdk,cli,examples,scripts}/**/*.{ts,js,mjs}', {
   cwd: root,
 })
   .filter((file) => !file.includes('/generated/') && !file.includes('node_modules'))

@@ -2,7 +2,7 @@
 // admission, so both say the same; no code of the module runs.
 import { readFile } from 'node:fs/promises';
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
-import { inspectModule, type ModuleReport } from '../../host/embed.ts';
+import { inspectModule, type ModuleReport } from '@svc/host';
 import { readArguments } from '../arguments.ts';
 import { CommandFailure, EXIT_CODE, UsageError, type Command, type ExitCode } from '../command.ts';
 

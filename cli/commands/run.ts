@@ -4,18 +4,22 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { Command, ExitCode } from '../command.ts';
 
-const host = fileURLToPath(new URL('../../host/main.ts', import.meta.url));
+const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
 
 export const run: Command = {
   help: `Serves a module until it is told to stop (ctrl-c or SIGTERM).
 
 Usage: svc run MODULE.wasm [--port 9000] [--host ADDRESS] [--data DIR] [--name NAME]
+       svc run --deployed [MODULE.wasm]
 
   --port PORT       HTTP port; 0 takes a free one                 (default 9000)
   --host ADDRESS    address to listen on                          (default 127.0.0.1)
   --data DIR        folder of the journal, made when missing      (default .svc/NAME)
   --name NAME       name of the service            (default: the module file's name)
   --log FORMAT      'text' or 'json'      (default: text on a terminal, json elsewhere)
+  --deployed        not a developer's machine: listens on every address, takes every caller for
+                    the internet, logs json; the module is /service/module.wasm and the journal
+                    lies in /data, unless said otherwise
   --set NAME=VALUE  any other setting, by its dotted name; may be repeated
                     (docs/reference/settings.md lists them)
 

@@ -29,6 +29,31 @@ describe('settings', () => {
     expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
   });
 
+  test('of a deployed instance fit an image', () => {
+    const deployed = {
+      deployed: true,
+      moduleFile: '/service/module.wasm',
+      dataFolder: '/data',
+      host: '0.0.0.0',
+      port: 9000,
+      logFormat: 'json',
+    };
+    expect(read(['--deployed'])).toMatchObject(deployed);
+    expect(read([], { SVC_DEPLOYED: 'true', SVC_NAME: 'carts' })).toMatchObject({
+      ...deployed,
+      name: 'carts',
+    });
+    expect(
+      readSettings({ args: ['--deployed'], env: {}, stderrIsTerminal: true }, rooms).logFormat,
+    ).toBe('json');
+    expect(read(['m.wasm', '--deployed', '--host', '::1', '--data', '/d'])).toMatchObject({
+      host: '::1',
+      dataFolder: '/d',
+    });
+    expect(read(['m.wasm']).deployed).toBe(false);
+    expect(codeOf(() => read([], { SVC_DEPLOYED: 'yes' }))).toBe('SVC_SETTING_INVALID');
+  });
+
   test('are text on a terminal and JSON elsewhere', () => {
     expect(
       readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms).logFormat,

@@ -40,6 +40,7 @@ function supervise(program: string, { limits = {}, connect }: Options = {}) {
     settings: {
       moduleBytes: new TextEncoder().encode(program),
       name: 'test',
+      deployed: false,
       dataFolder: '/nowhere',
       address: { host: '127.0.0.1', port: 0 },
       rooms: ROOM_DEFAULTS,
