@@ -21,36 +21,61 @@ const PASSED_ON: ReadonlySet<string | undefined> = new Set([
   'INTERNAL',
 ]);
 
-export function requestHandler({ guest, engine, clock, chance }: Parts) {
-  return async (
-    request: EndpointRequest,
-    metadata: Metadata,
-  ): Promise<EndpointResponse | Refusal> => {
-    let failure: unknown;
-    const noticed = (error: unknown): never => {
-      failure = error;
-      throw error;
-    };
-    const calls: HostCalls = {
-      nowMs: () => clock.nowMs(),
-      call: (...call) => noticing(() => engine.call(...call), noticed),
-      readEvents: (...range) => noticing(() => engine.readEvents(...range), noticed),
-    };
+export function requestHandler(parts: Parts) {
+  const { guest, clock, chance } = parts;
+  return (request: EndpointRequest, metadata: Metadata): Awaitable<EndpointResponse | Refusal> => {
+    const calls = new RequestCalls(parts);
     const context = { nowMs: clock.nowMs(), seed: chance.seed(), metadata };
-    const answer = await guest.endpoints.handle(context, request, calls);
-    const isPassedOn =
-      answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
-    if (isPassedOn && failure !== undefined) throw failure;
-    return answer;
+    const answer = guest.endpoints.handle(context, request, calls);
+    return answer instanceof Promise
+      ? answer.then((later) => calls.notPassedOn(later))
+      : calls.notPassedOn(answer);
   };
 }
 
-/** Stays synchronous where the call does. */
-function noticing<T>(call: () => Awaitable<T>, noticed: (error: unknown) => never): Awaitable<T> {
-  try {
-    const answer = call();
-    return answer instanceof Promise ? answer.catch(noticed) : answer;
-  } catch (error) {
-    return noticed(error);
+/** What the handler of one request may reach, and what failed of it. */
+class RequestCalls implements HostCalls {
+  readonly #engine: Parts['engine'];
+  readonly #clock: Clock;
+  #failure: unknown;
+
+  constructor({ engine, clock }: Parts) {
+    this.#engine = engine;
+    this.#clock = clock;
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  call(...call: Parameters<HostCalls['call']>): ReturnType<HostCalls['call']> {
+    return this.#noticing(() => this.#engine.call(...call));
+  }
+
+  readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
+    return this.#noticing(() => this.#engine.readEvents(...range));
+  }
+
+  /** Throws the failure of a component whose refusal is the handler's answer. */
+  notPassedOn(answer: EndpointResponse | Refusal): EndpointResponse | Refusal {
+    const isPassedOn =
+      answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
+    if (isPassedOn && this.#failure !== undefined) throw this.#failure;
+    return answer;
+  }
+
+  /** Stays synchronous where the call does. */
+  #noticing<T>(call: () => Awaitable<T>): Awaitable<T> {
+    try {
+      const answer = call();
+      return answer instanceof Promise ? answer.catch((error) => this.#noticed(error)) : answer;
+    } catch (error) {
+      return this.#noticed(error);
+    }
+  }
+
+  #noticed(error: unknown): never {
+    this.#failure = error;
+    throw error;
   }
 }

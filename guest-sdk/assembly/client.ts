@@ -4,6 +4,7 @@ import { Code, INTERNAL, Refusal, TIMED_OUT, UNAVAILABLE } from "./code";
 import { fromJson } from "./codec";
 import { host, journal, routing } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
+import { Reply } from "./reply";
 import { Result } from "./result";
 
 // The metadata of the request that is being served: it goes along with every call.
@@ -55,11 +56,7 @@ export class EntityClient {
       answer,
     );
     if (load<u8>(answer) != 0) return Result.__svc_refused<R>(callError(answer + 4));
-    const reader = new JsonReader(host.textAt(answer + 4), STORED_DEPTH_MAX);
-    const reply = fromJson<R>(reader);
-    if (!reader.failed) return Result.__svc_of<R>(reply);
-    const message = "the reply of '" + name + "' does not decode: " + reader.problem("reply");
-    return Result.__svc_refused<R>(Refusal.other(INTERNAL, message));
+    return new Reply<R>(host.textAt(answer + 4), name);
   }
 
   /** Acknowledged events of the entity's present life, oldest first; `limit`: 1 to 1,000. */

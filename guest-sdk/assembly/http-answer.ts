@@ -54,7 +54,20 @@ export class HttpAnswer {
   }
 
   private answerJson<T>(value: T): void {
-    this.bodyCase = BODY_JSON;
-    this.text = toJson<T>(value);
+    this.answerText(toJson<T>(value));
   }
+
+  /** Answers with JSON text as it is. */
+  answerText(json: string): void {
+    this.bodyCase = BODY_JSON;
+    this.text = json;
+  }
+}
+
+/** Whether a value of this type is answered as its JSON text. */
+export function isJsonAnswer<T>(): bool {
+  if (isString<T>()) return false;
+  if (!isReference<T>() || isArray<T>()) return true;
+  if (idof<T>() == idof<Done>() || idof<T>() == idof<Uint8Array>()) return false;
+  return !isDefined(changetype<nonnull<T>>(0).__svc_answer);
 }

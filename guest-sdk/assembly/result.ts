@@ -4,9 +4,8 @@ import { toJson } from "./codec";
 import { HttpAnswer } from "./http-answer";
 
 export class Result<T> {
-  /** Why there is no value; null when there is one. */
-  refusal: Refusal | null = null;
-  private given!: T;
+  protected refused: Refusal | null = null;
+  protected given!: T;
 
   static __svc_of<T>(value: T): Result<T> {
     const result = new Result<T>();
@@ -16,9 +15,18 @@ export class Result<T> {
 
   static __svc_refused<T>(refusal: Refusal): Result<T> {
     const result = new Result<T>();
-    result.refusal = refusal;
+    result.refused = refusal;
     return result;
   }
+
+  /** Why there is no value; null when there is one. */
+  get refusal(): Refusal | null {
+    this.look();
+    return this.refused;
+  }
+
+  /** Comes before the first look at what it holds. */
+  protected look(): void {}
 
   get isOk(): bool {
     return this.refusal === null;

@@ -1,9 +1,8 @@
 // HttpServer owns the listening socket and the life of the server: it listens, hands each request to
-// an Exchange, and stops. fastify serves the connections; it has one route, and neither the paths of
-// a module nor those of a caller reach its router.
-import { METHODS } from 'node:http';
+// an Exchange, and stops. Node's own server serves the connections: the routes are a module's and known
+// only once it is admitted, so a framework's router, hooks and body parsers would have nothing to do.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import fastify, { type FastifyInstance } from 'fastify';
 import type { Chance } from '../engine/needs/clock.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
@@ -52,7 +51,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
   const connections = new Connections(settings.lingerTimeoutMs);
-  const app = createApp({
+  const server = createNodeServer({
     routes: options.routes,
     handle: options.handle,
     settings,
@@ -67,59 +66,34 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const stop = async (graceMs: number): Promise<void> => {
     load.isStopping = true;
-    const closed = app.close();
+    const closed = closedOf(server);
     connections.close();
     const timer = setTimeout(() => connections.cut(), graceMs);
     await closed;
     clearTimeout(timer);
   };
   return {
-    listen: (address) => listen(app, address),
+    listen: (address) => listen(server, address),
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
   };
 }
 
-function createApp(parts: ExchangeParts): FastifyInstance {
+function createNodeServer(parts: ExchangeParts): Server {
   const { settings, connections } = parts;
-  const expecting = new WeakSet<object>();
-  const app = fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    return503OnClosing: false,
-    forceCloseConnections: false,
-    // The one address that fastify's router ever sees; the request keeps its own as `originalUrl`.
-    rewriteUrl: () => '/',
+  const begin =
+    (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
+      new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
+  const server = createServer({
     keepAliveTimeout: settings.keepAliveTimeoutMs,
     requestTimeout: settings.requestTimeoutMs,
-    // A connection is silent while a handler works and the caller waits, so it may be for longer.
-    connectionTimeout: settings.answerTimeoutMs + settings.stallTimeoutMs,
-    http: {
-      maxHeaderSize: settings.headerBytesMax,
-      headersTimeout: settings.headersTimeoutMs,
-      // Ours has a body.
-      requireHostHeader: false,
-      connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
-    },
-    clientErrorHandler: (error, socket) => {
-      const answer = clientErrorAnswer(error.code, settings);
-      if (answer === undefined) socket.destroy();
-      else connections.breakOff(socket, answer);
-    },
+    maxHeaderSize: settings.headerBytesMax,
+    headersTimeout: settings.headersTimeoutMs,
+    // Ours has a body.
+    requireHostHeader: false,
+    connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
   });
-  for (const method of METHODS)
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  app.all('/', () => undefined);
-  // Taken over here, before fastify would read a body: what is read depends on the route.
-  app.addHook('onRequest', (request, reply) => {
-    reply.hijack();
-    new Exchange(parts, {
-      request: request.raw,
-      response: reply.raw,
-      target: request.originalUrl,
-      expectsContinue: expecting.has(request.raw),
-    }).run();
-  });
-  const { server } = app;
+  // A connection is silent while a handler works and the caller waits, so it may be for longer.
+  server.timeout = settings.answerTimeoutMs + settings.stallTimeoutMs;
   // With a limit on headers Node would drop the further ones in silence; they are counted later.
   server.maxHeadersCount = 0;
   server.maxConnections = settings.connectionsMax;
@@ -127,18 +101,26 @@ function createApp(parts: ExchangeParts): FastifyInstance {
   // the answer and those of pipelined requests when the server closes. `Connections` closes them.
   server.closeIdleConnections = () => undefined;
   server.prependListener('connection', (socket: Socket) => connections.accept(socket));
-  server.on('checkContinue', (request, response) => {
-    expecting.add(request);
-    app.routing(request, response);
-  });
+  server.on('request', begin(false));
+  server.on('checkContinue', begin(true));
   // Other expectations may be ignored (RFC 9110, 10.1.1).
-  server.on('checkExpectation', (request, response) => app.routing(request, response));
-  return app;
+  server.on('checkExpectation', begin(false));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const answer = clientErrorAnswer(error.code ?? '', settings);
+    if (answer === undefined) socket.destroy();
+    else connections.breakOff(socket, answer);
+  });
+  return server;
 }
 
-async function listen(app: FastifyInstance, address: HttpAddress): Promise<HttpAddress> {
-  const { server } = app;
-  await app.ready();
+/** Resolves when the last connection is closed. A server that never listened is closed. */
+function closedOf(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+}
+
+async function listen(server: Server, address: HttpAddress): Promise<HttpAddress> {
   await new Promise<void>((resolve, reject) => {
     const onError = (error: Error): void => reject(listenFailure(error, address));
     server.once('error', onError);

@@ -2,7 +2,7 @@
 // It becomes the metadata that a handler passes on with its calls.
 import type { Chance } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
-import { parseTraceParent } from '../model/trace-context.ts';
+import { parseTraceParent, spanIdOf } from '../model/trace-context.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const MEMBER =
@@ -24,7 +24,7 @@ export function traceMetadata(headers: IncomingHttpHeaders, chance: Chance): Met
 
 /** 16 hexadecimal digits, never all zero. */
 export function newSpanId(chance: Chance): string {
-  return (chance.seed() || 1n).toString(16).padStart(16, '0');
+  return spanIdOf(chance.seed());
 }
 
 function isTracestate(value: string): boolean {

@@ -23,23 +23,33 @@ export interface TraceParent {
 export function parseTraceParent(value: string): TraceParent | undefined {
   if (value.length < TRACEPARENT_LENGTH) return undefined;
   if (value[2] !== '-' || value[35] !== '-' || value[52] !== '-') return undefined;
-  const version = value.slice(0, 2);
+  if (!isHex(value, 0, 2) || !isHex(value, 3, 35)) return undefined;
+  if (!isHex(value, 36, 52) || !isHex(value, 53, TRACEPARENT_LENGTH)) return undefined;
   const traceId = value.slice(3, 35);
   const parentId = value.slice(36, 52);
-  const flags = value.slice(53, 55);
-  if (!isHex(version) || !isHex(traceId) || !isHex(parentId) || !isHex(flags)) return undefined;
-  if (version === 'ff' || isZero(traceId) || isZero(parentId)) return undefined;
+  if (value.startsWith('ff') || isZero(traceId) || isZero(parentId)) return undefined;
   // Later versions may append fields; this one has none.
-  if (value.length > TRACEPARENT_LENGTH && (version === '00' || value[55] !== '-'))
+  if (value.length > TRACEPARENT_LENGTH && (value.startsWith('00') || value[55] !== '-'))
     return undefined;
-  return { traceId, parentId, flags: Number.parseInt(flags, 16) & KNOWN_FLAGS };
+  return { traceId, parentId, flags: Number.parseInt(value.slice(53, 55), 16) & KNOWN_FLAGS };
+}
+
+const seedWord = new BigUint64Array(1);
+const seedBytes = new Uint8Array(seedWord.buffer);
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
+/** 16 lower-case hexadecimal digits of 64 random bits, never all zero. */
+export function spanIdOf(seed: bigint): string {
+  // An all-zero id is invalid, so that one draw in 2^64 becomes 1.
+  seedWord[0] = seed === 0n ? 1n : seed;
+  let id = '';
+  for (let index = 7; index >= 0; index--) id += HEX[seedBytes[index]!]!;
+  return id;
 }
 
 /** The header for a call that belongs to `parent`. `spanId`: 64 random bits. */
 export function childTraceParent(parent: TraceParent, spanId: bigint): string {
-  // An all-zero parent id is invalid, so that one draw in 2^64 becomes 1.
-  const id = (BigInt.asUintN(64, spanId) || 1n).toString(16).padStart(16, '0');
-  return `00-${parent.traceId}-${id}-${parent.flags.toString(16).padStart(2, '0')}`;
+  return `00-${parent.traceId}-${spanIdOf(spanId)}-${HEX[parent.flags]!}`;
 }
 
 /** The metadata of a call that is made with `metadata`: its trace context is the child's. */
@@ -48,9 +58,7 @@ export function childMetadata(
   chance: { readonly seed: () => bigint },
 ): Metadata {
   if (metadata.length === 0) return metadata;
-  const headers = metadata.filter(([name]) => name === TRACEPARENT);
-  const parent =
-    headers.length === 1 && headers[0] !== undefined ? parseTraceParent(headers[0][1]) : undefined;
+  const parent = parentOf(metadata);
   const child: (readonly [string, string])[] = [];
   for (const entry of metadata)
     if (entry[0] === TRACEPARENT) {
@@ -59,8 +67,19 @@ export function childMetadata(
   return child;
 }
 
-function isHex(text: string): boolean {
-  for (let index = 0; index < text.length; index++) {
+/** The trace that the metadata names once, and well formed. */
+function parentOf(metadata: Metadata): TraceParent | undefined {
+  let value: string | undefined;
+  for (const entry of metadata)
+    if (entry[0] === TRACEPARENT) {
+      if (value !== undefined) return undefined;
+      value = entry[1];
+    }
+  return value === undefined ? undefined : parseTraceParent(value);
+}
+
+function isHex(text: string, start: number, end: number): boolean {
+  for (let index = start; index < end; index++) {
     const unit = text.charCodeAt(index);
     const isDigit = unit >= 0x30 && unit <= 0x39;
     const isLetter = unit >= 0x61 && unit <= 0x66;

@@ -123,7 +123,7 @@ describe('an entity', () => {
     );
     expect(bad('{"type":"item-added"')).toMatch(/^event 2 of 3: .*is not JSON/);
     expect(guest.apply(cart, [{ manifest: 'other-event', json: apple.json }])).toBe(
-      "event 1 of 1: its manifest is 'other-event', this module stores 'cart-event'",
+      "event 1 of 1: its manifest is 'other-event', this module stores 'cart-event': if that class was renamed, write @data(\"other-event\") before it",
     );
   });
 
@@ -198,19 +198,18 @@ describe('an endpoint', () => {
       [{ unavailable: 'later' }, { code: CODES.other, otherCode: 'UNAVAILABLE', message: 'later' }],
       [{ timedOut: true }, { code: CODES.other, otherCode: 'TIMED_OUT' }],
       [{ other: 'broken' }, { code: CODES.other, otherCode: 'INTERNAL', message: 'broken' }],
-      [
-        { ok: '{"id":1}' },
-        {
-          code: CODES.other,
-          otherCode: 'INTERNAL',
-          message: "the reply of 'get' does not decode: id: must be a string, found 1",
-        },
-      ],
     ];
     for (const [given, refused] of answers) {
       answer = given;
       expect(guest.handle({ route: 0, parameters: ['c1'] })).toMatchObject({ refused });
     }
+  });
+
+  test('a reply that the handler only passes on is not decoded', () => {
+    answer = { ok: '{"id":1}' };
+    expect(guest.handle({ route: 0, parameters: ['c1'] })).toMatchObject({
+      ok: { status: 200, body: { kind: 'json', content: '{"id":1}' } },
+    });
   });
 
   test('a body that does not decode is refused and no entity is called', () => {
@@ -243,11 +242,11 @@ test('memory stays flat over many commands and entities', () => {
 });
 
 test('an ordinary request needs no more memory than the instance begins with', () => {
-  const items = Array.from({ length: 220 }, (_, index) => ({ sku: `sku-${index}`, quantity: 1 }));
+  const items = Array.from({ length: 100 }, (_, index) => ({ sku: `sku-${index}`, quantity: 1 }));
   const reply = JSON.stringify({ id: 'c1', items, checkedOut: false });
   const own = new CoreGuest(module, { call: () => ({ ok: reply }) });
   const before = own.memoryBytes;
-  expect(before).toBe(3 * 65_536);
+  expect(before).toBe(65_536);
   const headers = Array.from({ length: 15 }, (_, n) => [`name-${n}`, 'v'.repeat(60)] as const);
   const body = { json: '{"sku":"apple","quantity":2}' };
   const response = own.handle({ route: 1, parameters: ['c1'], headers, body });

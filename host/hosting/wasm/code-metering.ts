@@ -1,5 +1,5 @@
 // Meters a function's code: it pays for itself at its entry, at the heads of its loops, and where it
-// moves bytes or grows the memory.
+// moves bytes or grows the memory. How large the memory is, it learns from the host's count.
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { EMPTY_BLOCK, OP, STEP, readInstruction } from './instruction-reader.ts';
@@ -16,6 +16,8 @@ export interface Meter {
   readonly payForBytes: number;
   /** A function: (pages) → as memory.grow, having paid for it. */
   readonly growMemory: number;
+  /** A global: the size of the memory as the module knows it, in pages. */
+  readonly pages: number;
 }
 
 /** Where a function's code must change: parallel lists, in the order of the code. */
@@ -47,9 +49,10 @@ export function writeMeteredBody(out: ByteWriter, body: ByteReader, meter: Meter
       out.u8(OP.call);
       out.u32(meter.payForBytes);
     } else {
-      out.u8(OP.call);
-      out.u32(meter.growMemory);
-      copied += 2; // memory.grow and its memory index
+      const isGrow = step === STEP.memoryGrow;
+      out.u8(isGrow ? OP.call : OP.globalGet);
+      out.u32(isGrow ? meter.growMemory : meter.pages);
+      copied += 2; // the instruction and its memory index
     }
   }
   out.bytes(bytes.subarray(copied, body.end));
@@ -89,6 +92,7 @@ function findEdits(body: ByteReader): Edits {
       }
       case STEP.bulk:
       case STEP.memoryGrow:
+      case STEP.memorySize:
         edits.positions.push(at);
         edits.steps.push(step);
         edits.units.push(0);

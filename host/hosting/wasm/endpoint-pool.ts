@@ -1,7 +1,8 @@
 // EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
 // time: the engine would let a second one enter while the first waits for the host, and the module's
 // memory is not made for that. After each request the instance is put back to its state after
-// initialisation, so no request sees what another left.
+// initialisation, so no request sees what another left. That costs what its memory has grown to, so
+// an instance that rarely needs what it has is replaced by a new one.
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
@@ -19,7 +20,12 @@ interface Slot {
   readonly handle: WaitingHandle;
   /** Fails the request that it serves. */
   abandon: ((reason: GuestFault) => void) | undefined;
+  /** Requests in a row that needed less than half of its grown memory. */
+  roomyRequests: number;
 }
+
+/** So many requests pay together for the instance that replaces a roomy one. */
+const ROOMY_REQUESTS_MAX = 100;
 
 interface Waiting {
   readonly proceed: (slot: Slot) => void;
@@ -52,14 +58,15 @@ export class EndpointPool implements GuestEndpoints {
     this.#idle.push(first);
   }
 
-  async handle(
+  handle(
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
-    const slot = this.#freeSlot() ?? (await this.#nextFreeSlot());
-    if (this.#closed) throw closedFault();
-    return this.#serve(slot, context, request, calls);
+    const slot = this.#freeSlot();
+    return slot === undefined
+      ? this.#serveLater(context, request, calls)
+      : this.#serve(slot, context, request, calls);
   }
 
   /** Fails what is under way and what waits. */
@@ -72,6 +79,16 @@ export class EndpointPool implements GuestEndpoints {
       slot.abandon?.(reason);
     }
     this.#idle.length = 0;
+  }
+
+  async #serveLater(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Promise<EndpointResponse | Refusal> {
+    const slot = await this.#nextFreeSlot();
+    if (this.#closed) throw closedFault();
+    return this.#serve(slot, context, request, calls);
   }
 
   /** Ended by `abandon`, too: the module's stack may wait for ever. */
@@ -132,15 +149,23 @@ export class EndpointPool implements GuestEndpoints {
 
   #newSlot(): Slot {
     const instance = new ModuleInstance(this.#module, this.#limits, this.#log, true);
-    return { instance, handle: waitingHandle(instance), abandon: undefined };
+    return { instance, handle: waitingHandle(instance), abandon: undefined, roomyRequests: 0 };
   }
 
   /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
   #release(slot: Slot): void {
     slot.abandon = undefined;
     this.#busy.delete(slot);
-    if (slot.instance.restore(this.#image)) this.#idle.push(slot);
+    if (!this.#isTooRoomy(slot) && slot.instance.restore(this.#image)) this.#idle.push(slot);
     this.#serveWaiting();
+  }
+
+  #isTooRoomy(slot: Slot): boolean {
+    const { instance } = slot;
+    const { length } = instance.memory.bytes;
+    const isRoomy = length > this.#image.length && instance.usedBytes * 2 < length;
+    slot.roomyRequests = isRoomy ? slot.roomyRequests + 1 : 0;
+    return slot.roomyRequests > ROOMY_REQUESTS_MAX;
   }
 
   /** Each failure to make an instance is the next request's own, so that none waits for ever. */

@@ -12,15 +12,19 @@ export const OP = {
   loop: 0x03,
   if: 0x04,
   end: 0x0b,
+  return: 0x0f,
   call: 0x10,
   localGet: 0x20,
   localTee: 0x22,
   globalGet: 0x23,
   globalSet: 0x24,
+  memorySize: 0x3f,
   memoryGrow: 0x40,
   i32Const: 0x41,
   i32Eq: 0x46,
   i32LtS: 0x48,
+  i32GtU: 0x4b,
+  i32Add: 0x6a,
   i32Sub: 0x6b,
   i32ShrU: 0x76,
   misc: 0xfc,
@@ -37,6 +41,7 @@ export const STEP = {
   block: 2,
   end: 3,
   memoryGrow: 4,
+  memorySize: 6,
   /** `memory.copy`, `memory.fill`, `memory.init`: the top of the stack is a length in bytes. */
   bulk: 5,
 } as const;
@@ -149,7 +154,7 @@ export function readInstruction(reader: ByteReader): Step {
       return STEP.plain;
     case IMMEDIATE.zeroByte:
       if (reader.u8() !== 0) throw unsupported('several memories');
-      return opcode === OP.memoryGrow ? STEP.memoryGrow : STEP.plain;
+      return opcode === OP.memoryGrow ? STEP.memoryGrow : STEP.memorySize;
     case IMMEDIATE.heapType:
       if (!REFERENCE_TYPES.has(reader.u8())) throw unsupported('typed references');
       return STEP.plain;

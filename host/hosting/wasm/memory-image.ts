@@ -1,8 +1,10 @@
 // MemoryImage: what a memory held at one moment, so that it can be put back.
 //
-// Invariant: putting back writes every byte of the memory. What it holds by then is the module's own
-// doing and is never asked. The image is kept as the stretches that are not zero: most of a memory
+// Invariant: putting back writes every byte of the memory, also of one that has grown since: what it
+// holds by then is the module's own doing and is never asked. The image is kept as the stretches that are not zero: most of a memory
 // is, and filling costs half of what copying does.
+
+import assert from 'node:assert/strict';
 
 /** The grain of a stretch, in bytes. Divides a page. */
 const BLOCK_BYTES = 1024;
@@ -13,17 +15,18 @@ interface Stretch {
 }
 
 export class MemoryImage {
-  readonly #length: number;
+  /** Of the memory when the image was taken, in bytes. */
+  readonly length: number;
   readonly #stretches: readonly Stretch[];
 
   constructor(memory: Uint8Array) {
-    this.#length = memory.length;
+    this.length = memory.length;
     this.#stretches = stretches(memory);
   }
 
-  /** False: the memory has another length, and was left as it is. */
-  putBack(memory: Uint8Array): boolean {
-    if (memory.length !== this.#length) return false;
+  /** `memory`: as long as it was, or longer; what it has grown by holds zeros then. */
+  putBack(memory: Uint8Array): void {
+    assert(memory.length >= this.length, 'a memory cannot shrink');
     let end = 0;
     for (const { start, bytes } of this.#stretches) {
       memory.fill(0, end, start);
@@ -31,7 +34,6 @@ export class MemoryImage {
       end = start + bytes.length;
     }
     memory.fill(0, end);
-    return true;
   }
 }
 

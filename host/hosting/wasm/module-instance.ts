@@ -20,6 +20,7 @@ import {
   FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
   KEEP_EXPORT,
+  PAGES_EXPORT,
   PUT_BACK_EXPORT,
 } from './module-rewriter.ts';
 import type { WasmLimits } from './wasm-limits.ts';
@@ -28,6 +29,7 @@ import type { WasmLimits } from './wasm-limits.ts';
 const OWN_HANDLES_MAX = 1000;
 /** How the abort line of a module begins: `abort: message at file:line:column`. */
 const ABORT = 'abort';
+const PAGE_BYTES = 65_536;
 const SOURCE_AT_START = 'module';
 
 export class ModuleInstance {
@@ -39,6 +41,7 @@ export class ModuleInstance {
   readonly #state: CallState;
   readonly #fuel: WebAssembly.Global;
   readonly #growthRefused: WebAssembly.Global;
+  readonly #pages: WebAssembly.Global;
   readonly #begin: (fuel: number) => void;
   readonly #putBackGlobals: () => void;
   readonly #log: GuestLog;
@@ -66,6 +69,7 @@ export class ModuleInstance {
     }
     this.#fuel = instance.exports[FUEL_EXPORT] as WebAssembly.Global;
     this.#growthRefused = instance.exports[GROWTH_REFUSED_EXPORT] as WebAssembly.Global;
+    this.#pages = instance.exports[PAGES_EXPORT] as WebAssembly.Global;
     this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
     this.#putBackGlobals = instance.exports[PUT_BACK_EXPORT] as () => void;
     this.exports = coreExports(instance);
@@ -142,12 +146,19 @@ export class ModuleInstance {
     return new MemoryImage(this.memory.bytes);
   }
 
+  /** How much of its memory the module has asked for by now, in bytes. */
+  get usedBytes(): number {
+    return (this.#pages.value as number) * PAGE_BYTES;
+  }
+
   /**
-   * Puts memory and globals back to what they were after initialisation. False: that cannot be,
-   * since the instance is lost, or its memory has grown and cannot shrink.
+   * Puts memory and globals back to what they were after initialisation. False: that is not worth it,
+   * or cannot be, since the memory has grown beyond `reusedPagesMax`, or the instance is lost.
    */
   restore(image: MemoryImage): boolean {
-    if (this.lost || !image.putBack(this.memory.bytes)) return false;
+    const { bytes } = this.memory;
+    if (this.lost || bytes.length > this.limits.reusedPagesMax * PAGE_BYTES) return false;
+    image.putBack(bytes);
     this.#putBackGlobals();
     this.#state.reset();
     return true;

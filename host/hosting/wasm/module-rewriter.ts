@@ -2,6 +2,10 @@
 // it counts fuel at function entries, loop heads and bulk memory operations, its memory has a
 // maximum, and it can keep the values of its mutable globals and put them back.
 //
+// How large the memory is, the module learns from a count of pages that is put back like a global: a
+// memory cannot shrink, but a module that does not know of the pages can be given them once more. The
+// bytes behind its count are within its reach all the same, so they are put back with all the others.
+//
 // Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
 // adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
 import { SvcError } from '../../model/svc-error.ts';
@@ -15,7 +19,7 @@ import {
   writeMeteredBody,
   writePayment,
 } from './code-metering.ts';
-import { OP, unsupported } from './instruction-reader.ts';
+import { EMPTY_BLOCK, OP, unsupported } from './instruction-reader.ts';
 import { printable } from './printable.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
@@ -24,15 +28,17 @@ const RESERVED_PREFIX = 'svc-host:';
 export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
 /** 1 when the last attempt to grow the memory was refused. */
 export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
+/** The size of the memory as the module knows it, in pages. */
+export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
 /** (fuel): begins a call with this much fuel. */
 export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
-/** (): keeps the present values of the module's own globals. */
+/** (): keeps the present values of the module's own globals, and its pages. */
 export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
-/** (): gives the module's own globals the values that were kept. */
+/** (): gives them the values that were kept. */
 export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
 
 const MUTABLE_GLOBALS_MAX = 1000;
-/** Growing detaches every view of the memory, even by nothing. */
+/** Growing detaches every view of the memory. */
 const GROWTH_UNITS = 2000;
 const I32 = 0x7f;
 const FUNCTION_TYPE = 0x60;
@@ -54,7 +60,9 @@ interface Additions extends Meter {
   readonly growthRefused: number;
   /** The first of the globals that keep the values of `mutable`, in the same order. */
   readonly kept: number;
-  /** The module's own mutable globals. */
+  /** The most pages that the memory may have. */
+  readonly pagesMax: number;
+  /** The module's own mutable globals, and the count of pages. */
   readonly mutable: readonly number[];
   readonly begin: number;
   readonly keep: number;
@@ -72,8 +80,10 @@ export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): Uint8Ar
   const additions: Additions = {
     fuel: globals,
     growthRefused: globals + 1,
-    kept: globals + 2,
-    mutable: mutableGlobals(core),
+    pages: globals + 2,
+    kept: globals + 3,
+    pagesMax: maximumPages(core, limits),
+    mutable: [...mutableGlobals(core), globals + 2],
     payForBytes: functions,
     growMemory: functions + 1,
     begin: functions + 2,
@@ -161,19 +171,21 @@ function writeSection(
       out.u8(1);
       out.u8(1);
       out.u32(core.memory.initial);
-      out.u32(maximumPages(core, limits));
+      out.u32(additions.pagesMax);
       return true;
     }
     case CORE_SECTION.global:
-      writeExtended(out, section, 2 + additions.mutable.length);
+      writeExtended(out, section, 3 + additions.mutable.length);
       writeCounter(out, limits.startFuel);
       writeCounter(out, 0);
-      for (const index of additions.mutable) writeNothing(out, core.globals[index]!.type);
+      writeCounter(out, core.memory.initial);
+      for (const index of additions.mutable) writeNothing(out, core.globals[index]?.type ?? 'i32');
       return true;
     case CORE_SECTION.export:
-      writeExtended(out, section, 5);
+      writeExtended(out, section, 6);
       writeExport(out, FUEL_EXPORT, GLOBAL_KIND, additions.fuel);
       writeExport(out, GROWTH_REFUSED_EXPORT, GLOBAL_KIND, additions.growthRefused);
+      writeExport(out, PAGES_EXPORT, GLOBAL_KIND, additions.pages);
       writeExport(out, BEGIN_EXPORT, FUNCTION_KIND, additions.begin);
       writeExport(out, KEEP_EXPORT, FUNCTION_KIND, additions.keep);
       writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
@@ -246,15 +258,49 @@ function writePayForBytes(out: ByteWriter, additions: Additions): void {
   for (const byte of [OP.localGet, 0]) out.u8(byte);
 }
 
-/** Pays, grows, and notes in a global whether growing was refused. */
+/**
+ * Pays, counts the pages, and takes them from the memory's own growth only where it does not have them
+ * yet. Notes in a global whether growing was refused.
+ */
 function writeGrowMemory(out: ByteWriter, additions: Additions): void {
+  const { pages, growthRefused, pagesMax } = additions;
+  const code = (...bytes: readonly number[]) => {
+    for (const byte of bytes) out.u8(byte);
+  };
+  const getPages = () => writeGlobal(out, OP.globalGet, pages);
+  const refuseGrowth = () => {
+    code(OP.i32Const, 1);
+    writeGlobal(out, OP.globalSet, growthRefused);
+    code(OP.i32Const);
+    out.s32(-1);
+    code(OP.return, OP.end);
+  };
   writePayment(out, additions, GROWTH_UNITS);
-  for (const byte of [OP.localGet, 0, OP.memoryGrow, 0, OP.localTee, 0, OP.i32Const]) out.u8(byte);
+  // more > pagesMax - pages
+  code(OP.localGet, 0, OP.i32Const);
+  out.s32(pagesMax);
+  getPages();
+  code(OP.i32Sub, OP.i32GtU, OP.if, EMPTY_BLOCK);
+  refuseGrowth();
+  // pages + more > memory.size
+  getPages();
+  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32GtU, OP.if, EMPTY_BLOCK);
+  getPages();
+  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32Sub, OP.memoryGrow, 0, OP.i32Const);
   out.s32(-1);
-  out.u8(OP.i32Eq);
-  out.u8(OP.globalSet);
-  out.u32(additions.growthRefused);
-  for (const byte of [OP.localGet, 0]) out.u8(byte);
+  code(OP.i32Eq, OP.if, EMPTY_BLOCK);
+  refuseGrowth();
+  code(OP.end, OP.i32Const, 0);
+  writeGlobal(out, OP.globalSet, growthRefused);
+  getPages();
+  getPages();
+  code(OP.localGet, 0, OP.i32Add);
+  writeGlobal(out, OP.globalSet, pages);
+}
+
+function writeGlobal(out: ByteWriter, op: number, index: number): void {
+  out.u8(op);
+  out.u32(index);
 }
 
 function writeBegin(out: ByteWriter, additions: Additions): void {

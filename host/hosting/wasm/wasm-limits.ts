@@ -32,6 +32,8 @@ export interface WasmLimits {
   readonly entitiesPerInstance: number;
   /** The most instances that serve HTTP requests, one request at a time each. */
   readonly endpointInstancesMax: number;
+  /** An instance whose memory has grown beyond this many pages serves no further request. */
+  readonly reusedPagesMax: number;
   /** The most requests that wait for an instance; further ones fail with SVC_OVERLOADED. */
   readonly waitingRequestsMax: number;
 }
@@ -55,5 +57,6 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   logLinesMax: 1000,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
+  reusedPagesMax: 16,
   waitingRequestsMax: 1024,
 };

@@ -261,16 +261,28 @@ describe('an instance', () => {
     }
   });
 
-  test('whose memory has grown is thrown away', async () => {
-    const size = {
-      handle: `(drop (call $clear)) (drop (memory.grow (i32.const 1)))
-        (i32.store16 (i32.const 20) (i32.add (i32.const 200) (memory.size))) (i32.const 16)`,
-    };
-    const { endpoints } = await liveGuest(size, { endpointInstancesMax: 1 });
-    for (let turn = 0; turn < 3; turn++)
-      expect(await endpoints.handle(CONTEXT, request(0), hostCalls())).toMatchObject({
-        status: 203,
-      });
+  // Answers 200 and its size in pages, or the byte at the end of what it has grown to, and marks it.
+  const grows = (pages: number) => ({
+    handle: `(local $end i32)
+      (drop (call $clear)) (drop (memory.grow (i32.const ${pages})))
+      (local.set $end (i32.sub (i32.shl (memory.size) (i32.const 16)) (i32.const 1)))
+      (i32.store16 (i32.const 20) (i32.add (i32.const 200)
+        (i32.add (memory.size) (i32.load8_u (local.get $end)))))
+      (i32.store8 (local.get $end) (i32.const 99)) (i32.const 16)`,
+  });
+
+  test.each([
+    ['is used again without its pages', 1, 1024],
+    ['beyond the limit is thrown away', 5, 3],
+  ])('whose memory has grown %s', async (_what, pages, reusedPagesMax) => {
+    const { endpoints } = await liveGuest(grows(pages), {
+      endpointInstancesMax: 1,
+      reusedPagesMax,
+    });
+    const first = await endpoints.handle(CONTEXT, request(0), hostCalls());
+    expect(first).toMatchObject({ kind: 'response' });
+    for (let turn = 0; turn < 300; turn++)
+      expect(await endpoints.handle(CONTEXT, request(0), hostCalls())).toEqual(first);
   });
 
   test('serves one request at a time, and the others wait in order', async () => {

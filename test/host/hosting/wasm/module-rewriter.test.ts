@@ -8,6 +8,7 @@ import {
   FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
   KEEP_EXPORT,
+  PAGES_EXPORT,
   PUT_BACK_EXPORT,
   rewriteCoreModule,
 } from '../../../../host/hosting/wasm/module-rewriter.ts';
@@ -215,6 +216,28 @@ describe('memory', () => {
       expect(run(0)).toBe(8);
     },
   );
+
+  test('is put back to the size that the module knew, and grows without growing', async () => {
+    const { exports, fuel, run } = await metered(
+      `(func (export "size") (result i32) (memory.size)) ${grow}`,
+      '(memory (export "memory") 1)',
+    );
+    const size = exports['size'] as () => number;
+    const memory = exports['memory'] as WebAssembly.Memory;
+    const call = (name: string) => (exports[name] as () => void)();
+    fuel.value = 1_000_000;
+    expect(run(1)).toBe(1);
+    call(KEEP_EXPORT);
+    expect(run(3)).toBe(2);
+    const { buffer } = memory;
+    call(PUT_BACK_EXPORT);
+    expect(size()).toBe(2);
+    expect([run(0), run(2), run(1), size()]).toEqual([2, 2, 4, 5]);
+    expect(memory.buffer).toBe(buffer);
+    expect([run(3), size(), run(1)]).toEqual([5, 8, -1]);
+    expect(memory.buffer.byteLength).toBe(8 * 65_536);
+    expect((exports[PAGES_EXPORT] as WebAssembly.Global).value).toBe(8);
+  });
 
   test("keeps the module's own maximum when it is smaller", async () => {
     const { fuel, run } = await metered(grow, '(memory (export "memory") 1 2)');

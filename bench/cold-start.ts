@@ -1,0 +1,47 @@
+// (e): from the start of the process to the first answer, beside the bare server's.
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { median, type Measurement, type Pace } from './report.ts';
+import { benchModule, startBareFastify, startSvc, type Service } from './service.ts';
+
+export async function measureColdStart({ rounds }: Pace): Promise<Measurement[]> {
+  const module = await benchModule();
+  try {
+    const figures: { svc: number; bare: number }[] = [];
+    // The first start fills Node's cache of compiled sources, as every start after an installation does.
+    for (let round = -1; round < Math.max(7, rounds); round++) {
+      const figure = {
+        svc: await firstAnswerMs(() => startSvc(module.file, join(module.folder, `data-${round}`))),
+        bare: await firstAnswerMs(startBareFastify),
+      };
+      if (round >= 0) figures.push(figure);
+    }
+    const svc = median(figures.map((figure) => figure.svc));
+    const bare = median(figures.map((figure) => figure.bare));
+    return [
+      {
+        letter: 'e',
+        what: 'cold start of `svc run` to the first answer',
+        svc,
+        beside: 'bare fastify',
+        other: bare,
+        unit: 'ms',
+        ratio: svc / bare,
+        cores: `${availableParallelism()} each`,
+      },
+    ];
+  } finally {
+    module.remove();
+  }
+}
+
+async function firstAnswerMs(start: () => Promise<Service>): Promise<number> {
+  const startedMs = performance.now();
+  const service = await start();
+  const response = await fetch(`${service.url}/counters/first`);
+  await response.text();
+  const tookMs = performance.now() - startedMs;
+  await service.stop();
+  if (response.status !== 200) throw new Error(`the first answer was ${response.status}`);
+  return tookMs;
+}

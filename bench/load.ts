@@ -1,0 +1,100 @@
+// Loader: makes requests over a number of connections for some seconds, and counts the answers. It is
+// wrk where that is installed: it costs the machine the least. Elsewhere it is autocannon.
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import autocannon from 'autocannon';
+
+export interface Load {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  /** Each request goes to one of them, drawn at random, or in turns. */
+  readonly paths: readonly string[];
+  /** JSON text. */
+  readonly body: string | undefined;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface Loader {
+  readonly name: string;
+  /** Answers per second. Throws when an answer was not 2xx or a connection broke. */
+  run(load: Load): Promise<number>;
+}
+
+export async function createLoader(): Promise<Loader> {
+  const hasWrk = spawnSync('wrk', ['--version']).error === undefined;
+  return hasWrk
+    ? { name: 'wrk, one thread', run: runWrk }
+    : { name: 'autocannon, one thread', run: runAutocannon };
+}
+
+async function runWrk({ url, method, paths, body, connections, seconds }: Load): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  try {
+    const script = join(folder, 'requests.lua');
+    writeFileSync(script, wrkScript(method, paths, body));
+    const output = await outputOf('wrk', [
+      '--threads=1',
+      `--connections=${connections}`,
+      `--duration=${seconds}s`,
+      `--script=${script}`,
+      url,
+    ]);
+    const perSecond = /Requests\/sec:\s+([0-9.]+)/.exec(output)?.[1];
+    const bad = /Non-2xx.*|Socket errors.*/.exec(output)?.[0];
+    if (perSecond === undefined || bad !== undefined) throw new Error(`wrk: ${bad ?? output}`);
+    return Number(perSecond);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The requests are written out before the first is sent, so that drawing one is all it does. */
+function wrkScript(method: string, paths: readonly string[], body: string | undefined): string {
+  const list = paths.map((path) => JSON.stringify(path)).join(', ');
+  const headers = body === undefined ? '{}' : '{ ["content-type"] = "application/json" }';
+  return `
+local paths = { ${list} }
+local requests = {}
+function init(args)
+  for index, path in ipairs(paths) do
+    requests[index] = wrk.format(${JSON.stringify(method)}, path, ${headers}, ${body === undefined ? 'nil' : `[[${body}]]`})
+  end
+end
+function request() return requests[math.random(#requests)] end
+`;
+}
+
+async function outputOf(command: string, args: readonly string[]): Promise<string> {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) output += chunk as string;
+  return output;
+}
+
+async function runAutocannon({
+  url,
+  method,
+  paths,
+  body,
+  connections,
+  seconds,
+}: Load): Promise<number> {
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  const result = await autocannon({
+    url,
+    connections,
+    duration: seconds,
+    requests: paths.map((path) => ({
+      method,
+      path,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })),
+  });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`autocannon: ${result.non2xx} answers were not 2xx, ${result.errors} errors`);
+  return result.requests.average;
+}

@@ -1,0 +1,53 @@
+// `npm run bench`: every measurement in one run, each beside what it is compared with, as ratios.
+// Usage: npm run bench -- [--only a,b] [--seconds 3] [--rounds 5] [--json FILE]
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { measureColdStart } from './cold-start.ts';
+import { measureEngine } from './engine.ts';
+import { measureHttp } from './http.ts';
+import { createLoader } from './load.ts';
+import { describeMachine } from './machine.ts';
+import { measureMetering } from './metering.ts';
+import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', default: 'a,b,c,d,e,f' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '5' },
+    json: { type: 'string' },
+  },
+});
+const wanted = new Set(values.only.split(','));
+const pace: Pace = { seconds: wholeNumber('seconds', 60), rounds: wholeNumber('rounds', 100) };
+
+function wholeNumber(name: 'seconds' | 'rounds', max: number): number {
+  const number = /^[1-9][0-9]{0,2}$/.test(values[name]) ? Number(values[name]) : Number.NaN;
+  if (number <= max) return number;
+  process.stderr.write(`bench: --${name} takes a number from 1 to ${max}\n`);
+  process.exit(2);
+}
+
+const loader = await createLoader();
+const measurements: Measurement[] = [];
+for (const [letters, measure] of [
+  [['a', 'b', 'c'], () => measureHttp(wanted, pace, loader)],
+  [['d'], () => measureEngine(pace)],
+  [['e'], () => measureColdStart(pace)],
+  [['f'], () => measureMetering(pace)],
+] as const)
+  if (letters.some((letter) => wanted.has(letter))) {
+    process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);
+    measurements.push(...(await measure()));
+  }
+
+const report: BenchReport = {
+  date: new Date().toISOString().slice(0, 10),
+  machine: describeMachine(),
+  load: loader.name,
+  pace,
+  measurements,
+};
+process.stdout.write(reportText(report));
+if (values.json !== undefined)
+  writeFileSync(values.json, `${JSON.stringify(report, undefined, 2)}\n`);

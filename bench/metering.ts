@@ -1,0 +1,54 @@
+// (f): commands of the counter's core module, metered as the host runs it, beside the same module as the
+// compiler made it. Both are driven by the same code, without the host's checks.
+import { join } from 'node:path';
+import { buildComponent } from '../guest-sdk/compiler/index.ts';
+import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
+import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
+import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { CoreGuest } from '../test/support/core-guest.ts';
+import { median, type Measurement, type Pace } from './report.ts';
+
+/** What an instance does with the fuel that it starts with. */
+const COMMANDS_PER_INSTANCE = 10_000;
+
+export async function measureMetering({ seconds, rounds }: Pace): Promise<Measurement[]> {
+  const entryFile = join(import.meta.dirname, '..', 'fixtures', 'counter', 'assembly', 'index.ts');
+  const { core } = await buildComponent({ entryFile });
+  const plain = new WebAssembly.Module(core);
+  const rewritten = rewriteCoreModule(readCoreModule(core), WASM_LIMITS_DEFAULT);
+  const metered = new WebAssembly.Module(rewritten);
+  for (const module of [plain, metered]) commandsPerSecond(module, 2);
+  const figures: { metered: number; plain: number }[] = [];
+  for (let round = 0; round < rounds; round++)
+    figures.push({
+      metered: commandsPerSecond(metered, seconds),
+      plain: commandsPerSecond(plain, seconds),
+    });
+  return [
+    {
+      letter: 'f',
+      what: 'commands of one metered instance, no engine, no journal',
+      svc: median(figures.map((figure) => figure.metered)),
+      beside: 'the same, not metered',
+      other: median(figures.map((figure) => figure.plain)),
+      unit: 'per second',
+      ratio: median(figures.map((figure) => figure.metered / figure.plain)),
+      cores: '1',
+    },
+  ];
+}
+
+function commandsPerSecond(module: WebAssembly.Module, seconds: number): number {
+  const startedMs = performance.now();
+  const untilMs = startedMs + seconds * 1000;
+  let commands = 0;
+  while (performance.now() < untilMs) {
+    const guest = new CoreGuest(module);
+    const entity = guest.open('counter', 'c1');
+    for (let turn = 0; turn < COMMANDS_PER_INSTANCE; turn++)
+      if (!('ok' in guest.command(entity, 'add', '{"amount":1}')))
+        throw new Error('the counter refused to add');
+    commands += COMMANDS_PER_INSTANCE;
+  }
+  return (commands * 1000) / (performance.now() - startedMs);
+}

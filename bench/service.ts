@@ -1,0 +1,69 @@
+// The two servers that are compared, each a process of its own: a module served by `svc run`, and a
+// fastify with the same routes whose handlers answer a constant.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildComponent } from '../guest-sdk/compiler/index.ts';
+
+const root = join(import.meta.dirname, '..');
+const HIGHEST_START_MS = 30_000;
+
+export interface Service {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The module that is measured, as a file in a folder that is removed by `remove`. */
+export async function benchModule(): Promise<{ file: string; folder: string; remove(): void }> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const file = join(folder, 'counter.wasm');
+  const entryFile = join(root, 'fixtures', 'counter', 'assembly', 'index.ts');
+  writeFileSync(file, (await buildComponent({ entryFile })).component);
+  return { file, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** Serves the module as a deployed instance does, with a journal of its own. */
+export async function startSvc(moduleFile: string, dataFolder: string): Promise<Service> {
+  return start(join(root, 'cli', 'bin', 'svc.js'), [
+    'run',
+    moduleFile,
+    '--deployed',
+    '--host',
+    '127.0.0.1',
+    '--port',
+    '0',
+    '--data',
+    dataFolder,
+  ]);
+}
+
+export async function startBareFastify(): Promise<Service> {
+  return start(join(root, 'bench', 'bare-fastify.ts'), []);
+}
+
+/** Both print their address in a line of its own once they listen. */
+async function start(file: string, args: readonly string[]): Promise<Service> {
+  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
+  const timer = setTimeout(() => child.kill('SIGKILL'), HIGHEST_START_MS);
+  let output = '';
+  for await (const chunk of child.stdout.setEncoding('utf8')) {
+    output += chunk as string;
+    const url = /^(http:\/\/\S+)$/m.exec(output)?.[1];
+    if (url === undefined) continue;
+    clearTimeout(timer);
+    return { url, stop: async () => stop(child) };
+  }
+  clearTimeout(timer);
+  throw new Error(`${file} ended before it listened:\n${errors}`);
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const ended = new Promise((resolve) => {
+    child.once('exit', resolve);
+  });
+  child.kill('SIGTERM');
+  await ended;
+}

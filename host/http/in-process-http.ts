@@ -1,0 +1,107 @@
+// InProcessHttp: the HTTP server without a socket, for programs that try a module out. A request
+// crosses a pair of streams in memory and is parsed, judged, served and written as any other.
+import { type IncomingMessage, createServer, request as sendRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { type Duplex, duplexPair } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import type { Chance } from '../engine/needs/clock.ts';
+import type { HeaderList } from '../model/endpoint.ts';
+import { type Caller, INTERNET } from './access.ts';
+import { Connections } from './connections.ts';
+import { type EndpointHandler, Exchange, type ExchangeParts } from './exchange.ts';
+import type { HttpLog } from './http-log.ts';
+import { HTTP_SETTINGS_DEFAULT } from './http-settings.ts';
+import type { RouteTable } from './route-table.ts';
+
+export interface InProcessHttpOptions {
+  readonly routes: RouteTable;
+  readonly handle: EndpointHandler;
+  readonly log: HttpLog;
+  /** For new traces and error ids. */
+  readonly chance: Chance;
+  /** The service's own project. */
+  readonly project: string | undefined;
+}
+
+export interface InProcessRequest {
+  readonly method: string;
+  /** Path and query, percent-encoded. */
+  readonly target: string;
+  readonly headers: HeaderList;
+  readonly body: string | Uint8Array | undefined;
+  readonly caller: Caller;
+}
+
+export interface InProcessAnswer {
+  readonly status: number;
+  /** Names in lower case, in their order; without those of the connection. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+}
+
+export class InProcessHttp {
+  readonly #callers = new WeakMap<object, Caller>();
+  readonly #connections = new Connections(0);
+  readonly #server;
+
+  constructor(options: InProcessHttpOptions) {
+    const parts: ExchangeParts = {
+      ...options,
+      settings: HTTP_SETTINGS_DEFAULT,
+      callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
+      connections: this.#connections,
+      load: { inFlight: 0, isStopping: false },
+    };
+    // Without a host there is an answer of our own, with a body.
+    this.#server = createServer({ requireHostHeader: false }, (request, response) => {
+      // The time of the machine is none of an answer's: whoever tries a module out sets the time.
+      response.sendDate = false;
+      new Exchange(parts, {
+        request,
+        response,
+        target: request.url!,
+        expectsContinue: false,
+      }).run();
+    });
+  }
+
+  /** Rejects when the request cannot be written as HTTP, or was cut by `close`. */
+  async request({
+    method,
+    target,
+    headers,
+    body,
+    caller,
+  }: InProcessRequest): Promise<InProcessAnswer> {
+    const answered = Promise.withResolvers<IncomingMessage>();
+    const sent = sendRequest({
+      method,
+      path: target,
+      headers: [...headers.flat(), 'connection', 'close'],
+      createConnection: () => this.#connect(caller),
+    });
+    sent.on('response', answered.resolve).on('error', answered.reject);
+    sent.end(body);
+    const answer = await answered.promise;
+    const answerHeaders: [string, string][] = [];
+    for (let at = 0; at < answer.rawHeaders.length; at += 2) {
+      const name = answer.rawHeaders[at]!.toLowerCase();
+      if (name !== 'connection') answerHeaders.push([name, answer.rawHeaders[at + 1]!]);
+    }
+    return { status: answer.statusCode!, headers: answerHeaders, body: await buffer(answer) };
+  }
+
+  /** Cuts what is under way. */
+  close(): void {
+    this.#connections.cut();
+  }
+
+  #connect(caller: Caller): Duplex {
+    const [near, far] = duplexPair();
+    this.#callers.set(far, caller);
+    // Of a socket, the server uses what every stream has.
+    this.#connections.accept(far as Socket);
+    this.#server.emit('connection', far);
+    return near;
+  }
+}
