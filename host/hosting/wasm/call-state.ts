@@ -21,6 +21,8 @@ export class CallState {
   hostCallsLeft = 0;
   readonly #handlesMax: number;
   readonly #reps = new Map<number, number>();
+  /** Handles that were given up, to be used again: their numbers have 31 bits and would run out. */
+  readonly #freeHandles: number[] = [];
   #lastHandle = 0;
 
   /** `handlesMax`: how many resources the module may hold for itself. */
@@ -39,7 +41,7 @@ export class CallState {
   newHandle(rep: number): number {
     if (this.#reps.size >= this.#handlesMax)
       throw new GuestFault('limit', 'The module made too many resources.');
-    const handle = ++this.#lastHandle;
+    const handle = this.#freeHandles.pop() ?? ++this.#lastHandle;
     this.#reps.set(handle, rep);
     return handle;
   }
@@ -55,6 +57,7 @@ export class CallState {
   takeHandle(handle: number): number {
     const rep = this.repOf(handle);
     this.#reps.delete(handle);
+    this.#freeHandles.push(handle);
     return rep;
   }
 
@@ -63,6 +66,7 @@ export class CallState {
     this.phase = PHASE.closed;
     this.calls = undefined;
     this.#reps.clear();
+    this.#freeHandles.length = 0;
     this.#lastHandle = 0;
   }
 }

@@ -93,6 +93,7 @@ export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.destroy, signature(i32(1))],
   [CORE_EXPORT.initialize, signature([])],
   ...[
+    CORE_EXPORT.construct,
     CORE_EXPORT.apply,
     CORE_EXPORT.command,
     CORE_EXPORT.query,
@@ -102,7 +103,8 @@ export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   ].map((name) => [post(name), signature(i32(1))] as const),
 ]);
 
-type Release = ((pointer: number) => void) | undefined;
+/** A post-return. It is given what its function returned. */
+type Release = ((result: number) => void) | undefined;
 
 /** The exports of one instance, as the bindings call them. Their signatures were checked. */
 export interface CoreExports {
@@ -110,6 +112,7 @@ export interface CoreExports {
   readonly realloc: (old: number, oldSize: number, alignment: number, size: number) => number;
   readonly initialize: (() => void) | undefined;
   readonly construct: (...parameters: readonly number[]) => number;
+  readonly constructPost: Release;
   readonly destroy: ((rep: number) => void) | undefined;
   readonly apply: (rep: number, events: number, count: number) => number;
   readonly applyPost: Release;
@@ -147,6 +150,7 @@ export function coreExports(instance: WebAssembly.Instance): CoreExports {
     realloc: required(CORE_EXPORT.realloc),
     initialize: optional(CORE_EXPORT.initialize),
     construct: required(CORE_EXPORT.construct),
+    constructPost: optional(post(CORE_EXPORT.construct)),
     destroy: optional(CORE_EXPORT.destroy),
     apply: required(CORE_EXPORT.apply),
     applyPost: optional(post(CORE_EXPORT.apply)),

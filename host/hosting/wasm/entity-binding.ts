@@ -45,6 +45,7 @@ export function constructEntity(
       textLength,
     );
     const rep = instance.takeHandle(handle);
+    exports.constructPost?.(handle);
     instance.settle(source);
     return rep;
   } catch (error) {
@@ -181,7 +182,7 @@ function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
   const address = memory.record(result, RESULT_SIZE, 4);
   if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
   const events = liftEvents(memory, memory.u32(address + 4), memory.u32(address + 8));
-  const deleteEntity = memory.tag(address + 12, 2) === 1;
+  const deleteEntity = memory.bool(address + 12);
   return { kind: 'effect', events, deleteEntity, reply: memory.stringAt(address + 16) };
 }
 

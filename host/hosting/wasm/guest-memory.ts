@@ -94,7 +94,12 @@ export class GuestMemory {
     return this.#view.getUint32(address, true);
   }
 
-  /** The tag of an enum, a variant, an option, a result or a bool: below `cases`. */
+  /** True unless it is 0. */
+  bool(address: number): boolean {
+    return this.#view.getUint8(address) !== 0;
+  }
+
+  /** The tag of an enum, a variant, an option or a result: below `cases`. */
   tag(address: number, cases: number): number {
     const tag = this.#view.getUint8(address);
     if (tag >= cases) throw badValue(`the tag ${tag} where there are ${cases} cases`);
@@ -116,6 +121,7 @@ export class GuestMemory {
       case 'utf8':
         return this.#utf8(start, count);
       case 'latin1+utf16':
+        if (count === UTF16_TAG) return '';
         return (count & UTF16_TAG) !== 0
           ? this.#utf16(start, (count ^ UTF16_TAG) >>> 0)
           : this.#latin1(start, count);
@@ -127,6 +133,7 @@ export class GuestMemory {
     const tagged = (length & UTF16_TAG) !== 0 && this.#encoding === 'latin1+utf16';
     const wide = tagged || this.#encoding === 'utf16';
     const count = (tagged ? length ^ UTF16_TAG : length) >>> 0;
+    if (count === 0) return '';
     const size = wide ? count * 2 : count;
     const start = this.record(pointer, size, wide ? 2 : 1);
     const end = start + Math.min(size, bytesMax);
@@ -138,6 +145,7 @@ export class GuestMemory {
   /** A copy of the bytes. */
   byteList(pointer: number, length: number): Uint8Array {
     const size = length >>> 0;
+    if (size === 0) return new Uint8Array();
     const start = this.record(pointer, size, 1);
     this.#pay(size);
     return this.#bytes.slice(start, start + size);

@@ -130,7 +130,6 @@ describe('a result of a command is a fault', () => {
     ['at an unaligned address', commanding('', 18)],
     ['that does not fit at the end of the memory', commanding('', 131_072 - 32)],
     ['with a tag that no result has', commanding(store8(16, 2))],
-    ['with a bool of 7', commanding(store8(28, 7))],
     ['with a code that no refusal has', commanding(store8(16, 1) + store8(20, 8))],
     ['with details that are neither there nor not', commanding(store8(16, 1) + store8(40, 3))],
     ['with an unaligned list of events', commanding(store(20, 4097) + store(24, 1))],

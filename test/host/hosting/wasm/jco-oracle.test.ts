@@ -1,32 +1,13 @@
 // jco as an oracle: the same calls of the same module through our binding and through the glue that
 // jco generates come to the same results. The generated code runs in a child process of its own.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, expect, test } from 'vitest';
-import type { GuestEntity, HostCalls } from '../../../../host/engine/needs/guest.ts';
+import { expect, test } from 'vitest';
 import { inspectModule } from '../../../../host/hosting/wasm/admission.ts';
-import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
-import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
-import type { CallContext, Refusal } from '../../../../host/model/call.ts';
-import type { Body, EndpointResponse } from '../../../../host/model/endpoint.ts';
-import { SvcError } from '../../../../host/model/svc-error.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';
 import { counter } from './support/counter.ts';
 import { guestModule } from './support/guest-module.ts';
-import type {
-  RoutingAnswer,
-  ScenarioCall,
-  ScenarioContext,
-  ScenarioResult,
-} from './support/scenario.ts';
-
-const ORACLE = join(import.meta.dirname, 'support', 'jco-oracle.ts');
-const folder = mkdtempSync(join(tmpdir(), 'svc-scenario-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+import { expectSame } from './support/run-scenario.ts';
+import type { RoutingAnswer, ScenarioCall, ScenarioContext } from './support/scenario.ts';
 
 /** Not ASCII, not Latin-1, not of one UTF-16 unit; short and long. */
 const TEXTS = ['', 'cart', 'grüße', '世界', '😀🛒', `${'ü'.repeat(50)}😀`, 'x'.repeat(2000)];
@@ -198,123 +179,6 @@ test('a module with its strings in UTF-8 agrees', async () => {
   ]);
   expect(results.flatMap(({ log }) => log)).toHaveLength(2);
 });
-
-async function expectSame(
-  module: Uint8Array,
-  calls: readonly ScenarioCall[],
-): Promise<readonly ScenarioResult[]> {
-  const [theirs, ours] = await Promise.all([throughJco(module, calls), throughOurs(module, calls)]);
-  expect(ours).toHaveLength(calls.length);
-  // With its call, so that a difference says where it is.
-  for (const [index, result] of ours.entries())
-    expect({ call: calls[index], ...result }).toEqual({ call: calls[index], ...theirs[index] });
-  return ours;
-}
-
-async function throughJco(
-  module: Uint8Array,
-  calls: readonly ScenarioCall[],
-): Promise<readonly ScenarioResult[]> {
-  const name = `${calls.length}-${module.length}`;
-  const files = [join(folder, `${name}.wasm`), join(folder, `${name}.json`)] as const;
-  writeFileSync(files[0], module);
-  writeFileSync(files[1], JSON.stringify({ calls }));
-  const options = { maxBuffer: 64 * 1024 * 1024 };
-  const { stdout } = await promisify(execFile)(process.execPath, [ORACLE, ...files], options);
-  return JSON.parse(stdout) as readonly ScenarioResult[];
-}
-
-async function throughOurs(
-  module: Uint8Array,
-  calls: readonly ScenarioCall[],
-): Promise<readonly ScenarioResult[]> {
-  let log: { level: string; message: string }[] = [];
-  const guest = await createWasmGuest(module, WASM_LIMITS_DEFAULT, ({ level, message }) =>
-    log.push({ level, message }),
-  );
-  const results: ScenarioResult[] = [];
-  let entity: GuestEntity | undefined;
-  for (const made of calls) {
-    log = [];
-    const routed: unknown[] = [];
-    let outcome: unknown;
-    switch (made.kind) {
-      case 'open':
-        entity = await guest.entities.open(made, made.snapshot);
-        outcome = null;
-        break;
-      case 'apply':
-        outcome = (await entity!.apply(made.events)) ?? null;
-        break;
-      case 'command':
-      case 'query':
-        outcome = plain(await entity![made.kind](contextOf(made.context), made.name, made.input));
-        break;
-      case 'snapshot':
-        outcome = await entity!.snapshot();
-        break;
-      case 'handle':
-        outcome = plain(
-          await guest.endpoints.handle(
-            contextOf(made.context),
-            { ...made.request, body: bodyOf(made.request.body) },
-            callsOf(made, routed),
-          ),
-        );
-        break;
-    }
-    results.push({ outcome, routed, log });
-  }
-  await guest.close();
-  return results;
-}
-
-const contextOf = ({ nowMs, seed, metadata }: ScenarioContext): CallContext => ({
-  nowMs,
-  seed: BigInt(seed),
-  metadata,
-});
-
-function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unknown[]): HostCalls {
-  const left = [...answers];
-  return {
-    nowMs: () => nowMs,
-    call: async (target, name, input, metadata, key) => {
-      routed.push({ target, name, input, metadata, key: key ?? null });
-      const answer = left.shift();
-      if (answer === undefined) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'too late');
-      return answer as Awaited<ReturnType<HostCalls['call']>>;
-    },
-    readEvents: async (entity, afterSeq, limit) => {
-      routed.push({ entity, afterSeq, limit });
-      return (journal ?? []).map((event) => ({ kind: 'event', ...event }));
-    },
-  };
-}
-
-function bodyOf(body: Handle['request']['body']): Body {
-  return body.kind === 'bytes' ? { ...body, bytes: Buffer.from(body.bytes, 'base64') } : body;
-}
-
-/** As the oracle says it. */
-function plain(outcome: object): unknown {
-  const { kind } = outcome as { kind: string };
-  if (kind === 'refusal') {
-    const { code, otherCode, message, details } = outcome as Refusal;
-    const word = otherCode === undefined ? code : `${code} ${otherCode}`;
-    return { kind, code: word, message, details: details ?? null };
-  }
-  if (kind !== 'response') return outcome;
-  const { status, headers: pairs, body } = outcome as EndpointResponse;
-  const val = body.kind === 'bytes' ? Buffer.from(body.bytes).toString('base64') : undefined;
-  const text = 'text' in body ? { val: body.text } : {};
-  return {
-    kind,
-    status,
-    headers: pairs,
-    body: { kind: body.kind, ...(val === undefined ? text : { val }) },
-  };
-}
 
 /** Handler → the index of its route. */
 function routeIndexes(module: Uint8Array): (handler: string) => number {

@@ -1,0 +1,118 @@
+// docs/how-to/other-languages.md names what a module imports and exports: exactly what the component
+// tools make of wit/runtime.wit, and what the host admits.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { componentEmbed } from '@bytecodealliance/jco';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  CORE_EXPORT,
+  CORE_IMPORTS,
+  OPTIONAL_CORE_EXPORTS,
+  REQUIRED_CORE_EXPORTS,
+} from '../../../../host/hosting/wasm/core-interface.ts';
+import {
+  type CoreModule,
+  readCoreModule,
+} from '../../../../host/hosting/wasm/core-module-reader.ts';
+
+const root = join(import.meta.dirname, '../../../..');
+const file = join(root, 'docs/how-to/other-languages.md');
+const page = readFileSync(file, 'utf8');
+/** The rows of the table under a heading, cell by cell, without their quotes. */
+const tableUnder = (heading: string) =>
+  page
+    .split(`## ${heading}\n`)[1]!
+    .split('\n## ')[0]!
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
+/** `(2 × i32, i64) → ()` as core-interface.ts writes it. */
+const signatureOf = (words: string) => {
+  const [parameters, result] = words.split(' → ') as [string, string];
+  const each = parameters
+    .slice(1, -1)
+    .split(', ')
+    .flatMap((run) => {
+      const [count, type] = run.includes(' × ') ? run.split(' × ') : ['1', run];
+      return Array.from({ length: Number(count) }, () => type);
+    });
+  return `${each.join(' ')} -> ${result === '()' ? '' : result}`.trim();
+};
+const POST = 'cabi_post_';
+const imports = tableUnder('What the core module imports').map(
+  ([module, name, type]) => [module!, name!, signatureOf(type!)] as const,
+);
+const exports = tableUnder('What the core module exports').map(
+  ([name, type, post]) => [name!, signatureOf(type!), post === 'yes'] as const,
+);
+const functionsOf = (core: CoreModule) =>
+  core.exports
+    .filter(({ kind }) => kind === 0)
+    .map(({ name, index }) => [olderName(name), core.functions[index]!] as const);
+
+/** The tools' own example of a module has names of the newer convention. */
+function olderName(name: string): string {
+  if (name === 'cm32p2_realloc') return CORE_EXPORT.realloc;
+  if (name === 'cm32p2_initialize') return CORE_EXPORT.initialize;
+  const [, of, member] = name.split('|') as [string, string, string];
+  const posted = member.endsWith('_post');
+  const plain = member.replace(/_post$/, '').replace(/^(\w+)_dtor$/, '[dtor]$1');
+  return `${posted ? POST : ''}${of}.0#${plain}`;
+}
+
+function olderImport(module: string, name: string): readonly [string, string] {
+  const of = module.replace('cm32p2|_ex_', '[export]').replace('cm32p2|', '');
+  return [`${of}.0`, name.replace(/^(\w+)_(new|rep|drop)$/, '[resource-$2]$1')];
+}
+
+describe('the page about other languages', () => {
+  let dummy: CoreModule;
+  beforeAll(async () => {
+    const options = {
+      dummy: true,
+      witSource: readFileSync(join(root, 'wit/runtime.wit'), 'utf8'),
+      world: 'service',
+    };
+    dummy = readCoreModule(await componentEmbed(options));
+  });
+
+  test('names the imports that wit/runtime.wit has, with their types', () => {
+    const ofTools = dummy.imports.map(({ module, name, signature }) => [
+      ...olderImport(module, name),
+      signature,
+    ]);
+    expect(new Set(imports)).toEqual(new Set(ofTools));
+    const ofHost = [...CORE_IMPORTS].flatMap(([module, functions]) =>
+      [...functions].map(([name, signature]) => [module, name, signature]),
+    );
+    expect(new Set(imports)).toEqual(new Set(ofHost));
+  });
+
+  test('names the exports that wit/runtime.wit has, with their types and post-returns', () => {
+    const named = exports.flatMap(([name, signature, post]) => [
+      [name, signature],
+      ...(post ? [[`${POST}${name}`, 'i32 ->']] : []),
+    ]);
+    expect(new Set(named)).toEqual(new Set(functionsOf(dummy)));
+    const ofHost = [...REQUIRED_CORE_EXPORTS, ...OPTIONAL_CORE_EXPORTS];
+    expect(new Set(named)).toEqual(new Set(ofHost));
+  });
+
+  test('is right that no function has more than the 16 parameters that are passed flat', () => {
+    const counts = functionsOf(dummy).map(
+      ([, signature]) => signature.split(' ->')[0]!.split(' ').length,
+    );
+    expect(Math.max(...counts)).toBe(16);
+  });
+
+  test('points at files that exist', () => {
+    const links = [...page.matchAll(/\]\((?!http)([^)#]+)/g)].map((match) => match[1]!);
+    expect(links.length).toBeGreaterThan(4);
+    expect(links.filter((link) => !existsSync(join(dirname(file), link)))).toEqual([]);
+  });
+});

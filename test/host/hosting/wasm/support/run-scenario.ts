@@ -1,0 +1,140 @@
+// Runs a scenario through our binding and through jco's glue, which is run in a child process of its own.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import type { GuestEntity, HostCalls } from '../../../../../host/engine/needs/guest.ts';
+import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
+import type { CallContext, Refusal } from '../../../../../host/model/call.ts';
+import type { Body, EndpointResponse } from '../../../../../host/model/endpoint.ts';
+import { SvcError } from '../../../../../host/model/svc-error.ts';
+import type { ScenarioCall, ScenarioContext, ScenarioResult } from './scenario.ts';
+
+const ORACLE = join(import.meta.dirname, 'jco-oracle.ts');
+
+type Handle = Extract<ScenarioCall, { kind: 'handle' }>;
+
+/** Both come to the same results, which are answered. */
+export async function expectSame(
+  module: Uint8Array,
+  calls: readonly ScenarioCall[],
+): Promise<readonly ScenarioResult[]> {
+  const [theirs, ours] = await Promise.all([throughJco(module, calls), throughOurs(module, calls)]);
+  expect(ours).toHaveLength(calls.length);
+  // With its call, so that a difference says where it is.
+  for (const [index, result] of ours.entries())
+    expect({ call: calls[index], ...result }).toEqual({ call: calls[index], ...theirs[index] });
+  return ours;
+}
+
+async function throughJco(
+  module: Uint8Array,
+  calls: readonly ScenarioCall[],
+): Promise<readonly ScenarioResult[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-scenario-'));
+  try {
+    const files = [join(folder, 'module.wasm'), join(folder, 'scenario.json')] as const;
+    writeFileSync(files[0], module);
+    writeFileSync(files[1], JSON.stringify({ calls }));
+    const options = { maxBuffer: 64 * 1024 * 1024 };
+    const { stdout } = await promisify(execFile)(process.execPath, [ORACLE, ...files], options);
+    return JSON.parse(stdout) as readonly ScenarioResult[];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function throughOurs(
+  module: Uint8Array,
+  calls: readonly ScenarioCall[],
+): Promise<readonly ScenarioResult[]> {
+  let log: { level: string; message: string }[] = [];
+  const guest = await createWasmGuest(module, WASM_LIMITS_DEFAULT, ({ level, message }) =>
+    log.push({ level, message }),
+  );
+  const results: ScenarioResult[] = [];
+  let entity: GuestEntity | undefined;
+  for (const made of calls) {
+    log = [];
+    const routed: unknown[] = [];
+    let outcome: unknown;
+    switch (made.kind) {
+      case 'open':
+        entity = await guest.entities.open(made, made.snapshot);
+        outcome = null;
+        break;
+      case 'apply':
+        outcome = (await entity!.apply(made.events)) ?? null;
+        break;
+      case 'command':
+      case 'query':
+        outcome = plain(await entity![made.kind](contextOf(made.context), made.name, made.input));
+        break;
+      case 'snapshot':
+        outcome = await entity!.snapshot();
+        break;
+      case 'handle':
+        outcome = plain(
+          await guest.endpoints.handle(
+            contextOf(made.context),
+            { ...made.request, body: bodyOf(made.request.body) },
+            callsOf(made, routed),
+          ),
+        );
+        break;
+    }
+    results.push({ outcome, routed, log });
+  }
+  await guest.close();
+  return results;
+}
+
+const contextOf = ({ nowMs, seed, metadata }: ScenarioContext): CallContext => ({
+  nowMs,
+  seed: BigInt(seed),
+  metadata,
+});
+
+function callsOf({ context: { nowMs }, answers, journal }: Handle, routed: unknown[]): HostCalls {
+  const left = [...answers];
+  return {
+    nowMs: () => nowMs,
+    call: async (target, name, input, metadata, key) => {
+      routed.push({ target, name, input, metadata, key: key ?? null });
+      const answer = left.shift();
+      if (answer === undefined) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'too late');
+      return answer as Awaited<ReturnType<HostCalls['call']>>;
+    },
+    readEvents: async (entity, afterSeq, limit) => {
+      routed.push({ entity, afterSeq, limit });
+      return (journal ?? []).map((event) => ({ kind: 'event', ...event }));
+    },
+  };
+}
+
+function bodyOf(body: Handle['request']['body']): Body {
+  return body.kind === 'bytes' ? { ...body, bytes: Buffer.from(body.bytes, 'base64') } : body;
+}
+
+/** As the oracle says it. */
+function plain(outcome: object): unknown {
+  const { kind } = outcome as { kind: string };
+  if (kind === 'refusal') {
+    const { code, otherCode, message, details } = outcome as Refusal;
+    const word = otherCode === undefined ? code : `${code} ${otherCode}`;
+    return { kind, code: word, message, details: details ?? null };
+  }
+  if (kind !== 'response') return outcome;
+  const { status, headers: pairs, body } = outcome as EndpointResponse;
+  const val = body.kind === 'bytes' ? Buffer.from(body.bytes).toString('base64') : undefined;
+  const text = 'text' in body ? { val: body.text } : {};
+  return {
+    kind,
+    status,
+    headers: pairs,
+    body: { kind: body.kind, ...(val === undefined ? text : { val }) },
+  };
+}
