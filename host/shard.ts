@@ -2,6 +2,7 @@
 // over it, and the HTTP server in front. It is started by the supervisor with ShardSettings, and talks
 // to it in the words of shard-messages.ts.
 import { parentPort, workerData } from 'node:worker_threads';
+import { developerLimits } from './engine/engine-limits.ts';
 import { createEngine } from './engine/entity-engine.ts';
 import { createWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress, INTERNET } from './http/access.ts';
@@ -37,7 +38,7 @@ async function run(): Promise<void> {
     journal,
     clock: systemClock,
     chance,
-    limits: settings.rooms.engine,
+    limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
       log('warn', 'an entity failed', {
         component,

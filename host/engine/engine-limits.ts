@@ -14,6 +14,18 @@ export interface EngineLimits {
   readonly effectBytesMax: number;
   /** UTF-8 bytes of a reply, and of a refusal's message and of its details. */
   readonly replyBytesMax: number;
+  /**
+   * Of this many commands and queries one is checked not to change the state it was given; 0 checks
+   * none. A run on a developer's machine checks each, unless this is 0.
+   */
+  readonly purityCheckInterval: number;
+  /**
+   * Of this many entities that come into memory one is compared with a fresh fold of its events when
+   * it leaves; 0 compares none. A run on a developer's machine compares each, unless this is 0.
+   */
+  readonly purityRefoldInterval: number;
+  /** Events of an entity that is compared so, and of all that are at a stop; longer ones are not. */
+  readonly purityRefoldEventsMax: number;
 }
 
 const MIB = 1024 * 1024;
@@ -25,4 +37,17 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   eventBytesMax: MIB,
   effectBytesMax: 16 * MIB,
   replyBytesMax: 8 * MIB,
+  // A prime, so that a load that repeats itself has each of its calls looked at in time.
+  purityCheckInterval: 997,
+  purityRefoldInterval: 100,
+  purityRefoldEventsMax: 10_000,
 };
+
+/** The same for a run on a developer's machine: what is checked of some calls is checked of all. */
+export function developerLimits(limits: EngineLimits): EngineLimits {
+  return {
+    ...limits,
+    purityCheckInterval: Math.min(limits.purityCheckInterval, 1),
+    purityRefoldInterval: Math.min(limits.purityRefoldInterval, 1),
+  };
+}

@@ -11,6 +11,8 @@ import { EntityCall, type HandlerKind } from './entity/entity-call.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
+import { PurityCheck } from './entity/purity-check.ts';
+import { RefoldCheck } from './entity/refold-check.ts';
 import type { Chance, Clock } from './needs/clock.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
@@ -46,6 +48,8 @@ export class EntityEngine {
   readonly #journal: Journal;
   readonly #limits: EngineLimits;
   readonly #around: Surroundings;
+  /** Undefined: it is turned off. */
+  readonly #refolds: RefoldCheck | undefined;
   readonly #idle = new IdleList<LiveEntity>();
   #liveCount = 0;
   #closed: Promise<void> | undefined = undefined;
@@ -56,8 +60,23 @@ export class EntityEngine {
     this.#journal = journal;
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
+    const { descriptor, entities: unchecked } = needs.guest;
+    const { purityCheckInterval, purityRefoldInterval } = this.#limits;
+    if (purityRefoldInterval > 0)
+      this.#refolds = new RefoldCheck({
+        entities: unchecked,
+        descriptor,
+        journal,
+        faultLog,
+        limits: this.#limits,
+      });
+    const refolded = this.#refolds ?? unchecked;
+    const entities =
+      purityCheckInterval > 0
+        ? new PurityCheck(refolded, descriptor, purityCheckInterval)
+        : refolded;
     this.#around = {
-      entities: needs.guest.entities,
+      entities,
       journal,
       clock,
       chance,
@@ -77,7 +96,7 @@ export class EntityEngine {
    * Refuses with NOT_FOUND (no such component, command or query) and BAD_REQUEST (an entity id that
    * cannot be; an idempotency key, which is not supported). Throws, or rejects with: GuestFault;
    * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_CORRUPT,
-   * SVC_EVENT_UNREADABLE.
+   * SVC_EVENT_UNREADABLE, SVC_STATE_CHANGED.
    */
   call(
     target: EntityRef,
@@ -152,8 +171,12 @@ export class EntityEngine {
       await new Promise<void>((resolve) => {
         this.#drained = resolve;
       });
-    for (let entity = this.#idle.oldest; entity !== undefined; entity = this.#idle.oldest)
+    await this.#refolds?.underWay;
+    this.#refolds?.stop();
+    for (let entity = this.#idle.oldest; entity !== undefined; entity = this.#idle.oldest) {
       this.#evict(entity);
+      if (this.#refolds?.underWay !== undefined) await this.#refolds.underWay;
+    }
   }
 
   #enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
@@ -181,7 +204,8 @@ export class EntityEngine {
 
   #evict(entity: LiveEntity): void {
     this.#forget(entity);
-    entity.close();
+    if (this.#refolds === undefined) entity.close();
+    else this.#refolds.evict(() => entity.close());
   }
 
   #forget(entity: LiveEntity): void {

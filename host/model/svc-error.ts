@@ -18,10 +18,13 @@ export const SVC_ERROR_CODES = [
   // The data folder and the journal.
   'SVC_DATA_UNUSABLE',
   'SVC_DATA_IN_USE',
+  'SVC_JOURNAL_MISSING',
   'SVC_JOURNAL_NEWER',
   'SVC_JOURNAL_CORRUPT',
   'SVC_JOURNAL_UNAVAILABLE',
   'SVC_EVENT_UNREADABLE',
+  'SVC_STATE_CHANGED',
+  'SVC_NOT_IN_JOURNAL',
   // Serving.
   'SVC_PORT_IN_USE',
   'SVC_ADDRESS_UNAVAILABLE',
@@ -33,6 +36,7 @@ export const SVC_ERROR_CODES = [
   'SVC_USAGE',
   'SVC_SETTING_INVALID',
   'SVC_BUILD_FAILED',
+  'SVC_NEW_FAILED',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

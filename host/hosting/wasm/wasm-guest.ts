@@ -18,7 +18,14 @@ export async function createWasmGuest(
   limits: WasmLimits = WASM_LIMITS_DEFAULT,
   log: GuestLog = () => {},
 ): Promise<Guest> {
-  const module = admitModule(bytes, limits);
+  return startWasmGuest(admitModule(bytes, limits), limits, log);
+}
+
+/**
+ * A guest of its own for an admitted module: it shares the compiled code with the others, and no
+ * instance. Throws an SvcError SVC_MODULE_START_FAILED.
+ */
+export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: GuestLog): Guest {
   const endpoints = start(module, limits, log);
   const entities = new EntityInstances(module, limits, log);
   return {

@@ -75,7 +75,13 @@ class Run {
       later,
       perInstance: 2,
       journal: this.#journal,
-      limits: { liveEntitiesMax: LIVE_MAX, callsPerEntityMax: 20 },
+      // The checks of purity look at all that there is: they find nothing, and change nothing.
+      limits: {
+        liveEntitiesMax: LIVE_MAX,
+        callsPerEntityMax: 20,
+        purityCheckInterval: 2,
+        purityRefoldInterval: 1,
+      },
     });
   }
 

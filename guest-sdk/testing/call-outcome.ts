@@ -1,0 +1,93 @@
+// CallOutcome: how the last command or query of an entity came out, for the expectations about it.
+import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host';
+import { jsonValue, parsed } from './json-value.ts';
+import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
+
+/** What a test expects of a refusal; what is left out may be anything. */
+export interface ExpectedRefusal {
+  /** `CONFLICT` and its kin, or the module's own word. */
+  readonly code?: string;
+  /** The whole message, or what it matches. */
+  readonly message?: string | RegExp;
+  /** As JSON. */
+  readonly details?: unknown;
+}
+
+export class CallOutcome {
+  readonly #kind: 'command' | 'query';
+  readonly #heading: string;
+  readonly #answer: Effect | Reply | Refusal;
+  readonly #logged: string;
+
+  constructor(
+    kind: 'command' | 'query',
+    heading: string,
+    answer: Effect | Reply | Refusal,
+    logged: string,
+  ) {
+    this.#kind = kind;
+    this.#heading = heading;
+    this.#answer = answer;
+    this.#logged = logged;
+  }
+
+  /** `what`: the end of a sentence about the command or query. */
+  message(what: string): string {
+    return `${this.#heading}\nThe ${this.#kind} ${what}.${this.#logged}`;
+  }
+
+  /** It replied. */
+  succeeded(door: Door): this {
+    if (this.#answer.kind !== 'refusal') return this;
+    throw new TestFailure(this.message(`was refused: ${wordsOf(this.#answer)}`), door);
+  }
+
+  /** Of a refused command: none. */
+  events(door: Door): readonly StoredEvent[] {
+    if (this.#kind === 'query')
+      throw new TestFailure(this.message('persists nothing: expect its reply'), door);
+    return this.#answer.kind === 'effect' ? this.#answer.events : [];
+  }
+
+  get reply(): unknown {
+    if (this.#answer.kind === 'reply') return parsed(this.#answer.json);
+    return this.#answer.kind === 'effect' ? parsed(this.#answer.reply) : undefined;
+  }
+
+  get deletes(): boolean {
+    return this.#answer.kind === 'effect' && this.#answer.deleteEntity;
+  }
+
+  expectRefusal(expected: string | ExpectedRefusal, door: Door): void {
+    const answer = this.#answer;
+    if (answer.kind !== 'refusal')
+      throw new TestFailure(
+        this.message(`was not refused: it replied ${shown(JSON.stringify(this.reply))}`),
+        door,
+      );
+    const wanted = typeof expected === 'string' ? { code: expected } : expected;
+    const { code, message, details } = wanted;
+    const found: Record<string, unknown> = {};
+    const compared: Record<string, unknown> = {};
+    if (code !== undefined) [found['code'], compared['code']] = [codeOf(answer), code];
+    if (message !== undefined) {
+      const fits = message instanceof RegExp && message.test(answer.message);
+      found['message'] = answer.message;
+      compared['message'] = fits ? answer.message : message;
+    }
+    if (details !== undefined) {
+      found['details'] = answer.details === undefined ? undefined : parsed(answer.details);
+      compared['details'] = jsonValue(details);
+    }
+    const what = `was refused otherwise than expected: ${wordsOf(answer)}`;
+    expectEqual(found, compared, this.message(what), door);
+  }
+}
+
+function codeOf({ code, otherCode }: Refusal): string {
+  return code === 'OTHER' ? (otherCode ?? code) : code;
+}
+
+function wordsOf(refusal: Refusal): string {
+  return `${codeOf(refusal)} '${shown(refusal.message)}'`;
+}

@@ -1,0 +1,342 @@
+// EndpointsUnderTest: a module's endpoints in a world of their own: the runtime's HTTP without a
+// socket, its engine over a journal in memory, or fakes in the place of components.
+/* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+/* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
+import {
+  type Awaitable,
+  type Caller,
+  ENGINE_LIMITS_DEFAULT,
+  type EntityEngine,
+  type EntityRef,
+  type Guest,
+  GuestFault,
+  INTERNET,
+  InProcessHttp,
+  LOCAL,
+  MemoryJournal,
+  type Refusal,
+  type Reply,
+  RouteTable,
+  type StoredEvent,
+  SvcError,
+  createEngine,
+  developerLimits,
+  requestHandler,
+} from '@svc/host';
+import { EndpointAnswer } from './endpoint-answer.ts';
+import { type FakeComponent, callFake } from './fake-component.ts';
+import { GuestAccount } from './guest-account.ts';
+import { jsonText, parsed } from './json-value.ts';
+import type { ModuleUnderTest } from './module-under-test.ts';
+import { checkReplay } from './replay-check.ts';
+import { storedEvent } from './stored-events.ts';
+import { SetChance, SetClock, type Time } from './surroundings.ts';
+import { atTestEnd, atTestFailure } from './test-end.ts';
+import { type Door, TestFailure, restacked, shown } from './test-failure.ts';
+import { WatchedEntities } from './watched-entities.ts';
+
+/**
+ * Who calls: anybody (the default), a developer on the own machine, or a service: of the project
+ * that is tested (`service orders`) or of another (`service billing/orders`).
+ */
+export type CallerName = 'internet' | 'local' | `service ${string}`;
+
+export interface EndpointsOptions {
+  /** Component id → what stands in for it. Those left out are the module's own. */
+  readonly components?: Readonly<Record<string, FakeComponent>>;
+  /** Where time stands; 2026-01-01T00:00:00Z when left out. */
+  readonly nowMs?: Time;
+  readonly seed?: number | bigint;
+  /** Of requests that do not say. */
+  readonly caller?: CallerName;
+}
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  /** A string is sent as text, bytes as bytes, everything else as JSON; a header says otherwise. */
+  readonly body?: unknown;
+  readonly caller?: CallerName;
+}
+
+/** The project that the module belongs to, as far as access rules ask. */
+const PROJECT = 'own-project';
+
+/** A fresh world without any history. At the test's end its entities are replayed. */
+export function testEndpoints(
+  module: ModuleUnderTest,
+  options: EndpointsOptions = {},
+): EndpointsUnderTest {
+  for (const id of Object.keys(options.components ?? {})) module.component(id, testEndpoints);
+  const endpoints = new EndpointsUnderTest(module, options);
+  atTestEnd(() => endpoints.close(), testEndpoints);
+  atTestFailure(() => endpoints.faults);
+  return endpoints;
+}
+
+export class EndpointsUnderTest {
+  readonly #module: ModuleUnderTest;
+  readonly #fakes: ReadonlyMap<string, FakeComponent>;
+  readonly #caller: CallerName;
+  readonly #clock = new SetClock();
+  readonly #chance = new SetChance();
+  readonly #account: GuestAccount;
+  readonly #journal = new MemoryJournal();
+  readonly #guest: Guest;
+  readonly #entities: WatchedEntities;
+  readonly #engine: EntityEngine;
+  readonly #http: InProcessHttp;
+  /** What the caller was told → what the log would say. */
+  readonly #failures = new Map<string, string>();
+  readonly #faults: string[] = [];
+  /** What a test must hear of, whatever the handler answers. */
+  #broken: unknown;
+  #underWay: Promise<unknown>[] = [];
+
+  /** Tests call `testEndpoints`. */
+  constructor(module: ModuleUnderTest, options: EndpointsOptions) {
+    this.#module = module;
+    this.#fakes = new Map(Object.entries(options.components ?? {}));
+    this.#caller = options.caller ?? 'internet';
+    if (options.nowMs !== undefined) this.#clock.set(options.nowMs);
+    if (options.seed !== undefined) this.#chance.set(options.seed);
+    this.#account = new GuestAccount(module.folder);
+    this.#guest = module.start(this.#account.log);
+    this.#entities = new WatchedEntities(this.#guest);
+    this.#engine = createEngine({
+      guest: { descriptor: module.descriptor, entities: this.#entities },
+      journal: this.#journal,
+      clock: this.#clock,
+      chance: this.#chance,
+      limits: developerLimits(ENGINE_LIMITS_DEFAULT),
+      faultLog: (_entity, _handler, fault) => {
+        if (fault instanceof SvcError) this.#broken ??= fault;
+      },
+    });
+    const handle = requestHandler({
+      guest: this.#guest,
+      engine: {
+        call: (...call) => this.#call(...call),
+        readEvents: (...range) => this.#readEvents(...range),
+      },
+      clock: this.#clock,
+      chance: this.#chance,
+    });
+    this.#http = new InProcessHttp({
+      routes: new RouteTable(module.descriptor),
+      handle,
+      chance: this.#chance,
+      project: PROJECT,
+      log: {
+        warn: ({ errorId, err }) => this.#failures.set(errorId, this.#account.reason(err)),
+        error: ({ err }) => (this.#broken ??= err),
+      },
+    });
+  }
+
+  get<Json = any>(path: string, options: RequestOptions = {}): Promise<EndpointAnswer<Json>> {
+    return this.#send('GET', path, options, this.get);
+  }
+
+  post<Json = any>(
+    path: string,
+    body?: unknown,
+    options: RequestOptions = {},
+  ): Promise<EndpointAnswer<Json>> {
+    return this.#send('POST', path, { ...options, body }, this.post);
+  }
+
+  put<Json = any>(
+    path: string,
+    body?: unknown,
+    options: RequestOptions = {},
+  ): Promise<EndpointAnswer<Json>> {
+    return this.#send('PUT', path, { ...options, body }, this.put);
+  }
+
+  patch<Json = any>(
+    path: string,
+    body?: unknown,
+    options: RequestOptions = {},
+  ): Promise<EndpointAnswer<Json>> {
+    return this.#send('PATCH', path, { ...options, body }, this.patch);
+  }
+
+  delete<Json = any>(path: string, options: RequestOptions = {}): Promise<EndpointAnswer<Json>> {
+    return this.#send('DELETE', path, options, this.delete);
+  }
+
+  /** Any method. `path` with its query string; what an address may not hold is percent-encoded. */
+  request<Json = any>(
+    method: string,
+    path: string,
+    options: RequestOptions = {},
+  ): Promise<EndpointAnswer<Json>> {
+    return this.#send(method, path, options, this.request);
+  }
+
+  /** Sets the time of what follows. It does not move by itself. */
+  at(time: Time): this {
+    this.#clock.set(time);
+    return this;
+  }
+
+  /** Sets the next number of chance; each one after it is one more. */
+  seed(seed: number | bigint): this {
+    this.#chance.set(seed);
+    return this;
+  }
+
+  /** Events that an entity has had before it is first called. */
+  async given(component: string, id: string, events: readonly (object | string)[]): Promise<void> {
+    const { event } = this.#module.component(component, this.given);
+    const stored = events.map((one, index): StoredEvent => {
+      const made = storedEvent(one, event.manifest);
+      if (typeof made !== 'string') return made;
+      throw new TestFailure(`given: event ${index + 1} of ${events.length} ${made}`, this.given);
+    });
+    const timeMs = this.#clock.nowMs();
+    const seq = (await this.#records({ component, id })).length;
+    const records = stored.map((one, index) => {
+      return { kind: 'event', seq: seq + index + 1, timeMs, event: one } as const;
+    });
+    await new Promise<void>((resolve, reject) => {
+      this.#journal.append({ component, id }, records, (failure) => {
+        if (failure === undefined) resolve();
+        else reject(failure);
+      });
+    });
+  }
+
+  /** The events of an entity's present life. */
+  async events(component: string, id: string): Promise<readonly unknown[]> {
+    this.#module.component(component, this.events);
+    return (await this.#life({ component, id })).map(({ json }) => parsed(json));
+  }
+
+  /** What the runtime's log says of the requests that failed: no caller gets to see it. */
+  get faults(): readonly string[] {
+    return this.#faults;
+  }
+
+  /** Waits for the requests under way, and compares every entity with its events. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+    const states = this.#entities.states();
+    try {
+      for (const { ref, state } of states)
+        checkReplay(this.#module, ref, await this.#life(ref), state, this.close);
+    } finally {
+      this.#http.close();
+      await this.#engine.close();
+      await this.#guest.close();
+    }
+  }
+
+  #send<Json>(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    door: Door,
+  ): Promise<EndpointAnswer<Json>> {
+    // Made here, while the test's own line is on the stack.
+    const failure = new TestFailure('', door);
+    const answer = this.#request<Json>(method, path, options, failure);
+    this.#underWay.push(answer);
+    return answer;
+  }
+
+  async #request<Json>(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    failure: TestFailure,
+  ): Promise<EndpointAnswer<Json>> {
+    const { headers, body } = contentOf(method, options);
+    const answer = await this.#http.request({
+      method,
+      target: path.replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent),
+      headers,
+      body,
+      caller: callerOf(options.caller ?? this.#caller),
+    });
+    const broken = this.#broken;
+    this.#broken = undefined;
+    if (broken !== undefined) {
+      const reason = broken instanceof SvcError ? this.#account.reason(broken) : undefined;
+      if (reason === undefined) throw broken;
+      failure.message = `${method} ${path}\n${reason}${this.#account.logged()}`;
+      throw restacked(failure, failure);
+    }
+    const told = new TextDecoder().decode(answer.body);
+    const errorId = /"errorId":"([0-9a-f]+)"/.exec(told)?.[1];
+    const reason = errorId === undefined ? undefined : this.#failures.get(errorId);
+    if (reason !== undefined) this.#faults.push(`${method} ${shown(path)}: ${reason}`);
+    return new EndpointAnswer<Json>(`${method} ${shown(path)}`, answer, reason);
+  }
+
+  #call(...call: Parameters<EntityEngine['call']>): Awaitable<Reply | Refusal> {
+    const [{ component, id }, name, input, metadata] = call;
+    const fake = this.#fakes.get(component);
+    if (fake === undefined) return this.#engine.call(...call);
+    return callFake(fake, id, name, input, metadata).catch((error: unknown) => {
+      // What a fake throws in the kit's words is how the call fails, anything else the test's own.
+      if (!(error instanceof SvcError) && !(error instanceof GuestFault)) this.#broken ??= error;
+      throw error;
+    });
+  }
+
+  #readEvents(...range: Parameters<EntityEngine['readEvents']>) {
+    const [{ component, id }] = range;
+    if (!this.#fakes.has(component)) return this.#engine.readEvents(...range);
+    this.#broken ??= new TestFailure(
+      `A handler read the events of ${component} '${shown(id)}', and a fake has none. ` +
+        'Leave the component out of `components`, and give it events with .given(…).',
+      this.#readEvents,
+    );
+    throw this.#broken;
+  }
+
+  #records(entity: EntityRef) {
+    return this.#journal.read(entity, 0, Number.MAX_SAFE_INTEGER);
+  }
+
+  async #life(entity: EntityRef): Promise<readonly StoredEvent[]> {
+    const records = await this.#records(entity);
+    const deleted = records.findLastIndex(({ kind }) => kind === 'deleted');
+    return records
+      .slice(deleted + 1)
+      .flatMap((record) => (record.kind === 'event' ? [record.event] : []));
+  }
+}
+
+function contentOf(method: string, { headers = {}, body }: RequestOptions) {
+  const list = Object.entries(headers).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
+  );
+  const has = (wanted: string) => list.some(([name]) => name.toLowerCase() === wanted);
+  if (!has('host')) list.unshift(['host', 'test']);
+  if (body === undefined) {
+    // As every client says of a method that may have a body.
+    if (/^(POST|PUT|PATCH)$/.test(method) && !has('content-length'))
+      list.push(['content-length', '0']);
+    return { headers: list, body };
+  }
+  const [type, content] =
+    typeof body === 'string'
+      ? ['text/plain', body]
+      : body instanceof Uint8Array
+        ? ['application/octet-stream', body]
+        : ['application/json', jsonText(body)];
+  if (!has('content-type')) list.push(['content-type', type]);
+  if (!has('content-length')) list.push(['content-length', String(Buffer.byteLength(content))]);
+  return { headers: list, body: content };
+}
+
+function callerOf(name: CallerName): Caller {
+  if (name === 'internet') return INTERNET;
+  if (name === 'local') return LOCAL;
+  const [first = '', second] = name.slice('service '.length).split('/');
+  return second === undefined
+    ? { kind: 'service', project: PROJECT, service: first }
+    : { kind: 'service', project: first, service: second };
+}

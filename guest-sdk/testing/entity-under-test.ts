@@ -1,0 +1,347 @@
+// EntityUnderTest: one entity of a module in a sandbox of its own, with a history and a time that the
+// test gives. It does what the runtime does with a command (decide, fold, keep) without waiting.
+/* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+import type { EntityDescriptor } from '@svc/contract';
+import {
+  ENGINE_LIMITS_DEFAULT,
+  type CallContext,
+  type Effect,
+  type EntityRef,
+  type Guest,
+  type GuestEntity,
+  type Metadata,
+  type Refusal,
+  type Reply,
+  type StoredEvent,
+  effectFault,
+  entityIdProblem,
+  outcomeFault,
+} from '@svc/host';
+import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
+import { GuestAccount } from './guest-account.ts';
+import { jsonText, jsonValue, parsed } from './json-value.ts';
+import type { ModuleUnderTest } from './module-under-test.ts';
+import { checkReplay } from './replay-check.ts';
+import { storedEvent } from './stored-events.ts';
+import { whatThereIs } from './suggestion.ts';
+import { SetChance, SetClock, type Time, metadataOf } from './surroundings.ts';
+import { atOnce } from './synchronous.ts';
+import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
+import { atTestEnd } from './test-end.ts';
+
+/** The entity `id` of a component, without any history. At the test's end its events are replayed. */
+export function testEntity(
+  module: ModuleUnderTest,
+  component: string,
+  id: string,
+): EntityUnderTest {
+  const descriptor = module.component(component, testEntity);
+  const problem = entityIdProblem(id);
+  if (problem !== undefined) throw new TestFailure(`The entity id ${problem}.`, testEntity);
+  const entity = new EntityUnderTest(module, descriptor, { component, id });
+  atTestEnd(() => entity.thenReplays(), testEntity);
+  return entity;
+}
+
+/** What a module says before a problem; the kit folds given events one by one. */
+const PLACE = /^event \d+ of \d+: /;
+
+export class EntityUnderTest {
+  readonly #module: ModuleUnderTest;
+  readonly #descriptor: EntityDescriptor;
+  readonly #ref: EntityRef;
+  readonly #account: GuestAccount;
+  readonly #guest: Guest;
+  readonly #clock = new SetClock();
+  readonly #chance = new SetChance();
+  #metadata: Metadata = [];
+  #entity: GuestEntity | undefined;
+  /** Events of the present life: given, and persisted by commands. */
+  #history: StoredEvent[] = [];
+  #last: CallOutcome | undefined;
+
+  /** Tests call `testEntity`. */
+  constructor(module: ModuleUnderTest, descriptor: EntityDescriptor, ref: EntityRef) {
+    this.#module = module;
+    this.#descriptor = descriptor;
+    this.#ref = ref;
+    this.#account = new GuestAccount(module.folder);
+    this.#guest = module.start(this.#account.log);
+  }
+
+  /** Sets the time of the calls that follow. It does not move by itself. */
+  at(time: Time): this {
+    this.#clock.set(time);
+    return this;
+  }
+
+  /** Sets the seed of the next call; each one after it has the next number. */
+  seed(seed: number | bigint): this {
+    this.#chance.set(seed);
+    return this;
+  }
+
+  /** Sets the metadata of the calls that follow. */
+  metadata(metadata: Readonly<Record<string, string | readonly string[]>>): this {
+    this.#metadata = metadataOf(metadata);
+    return this;
+  }
+
+  /** Events that have happened before: objects with their `type`, or JSON text. */
+  given(events: readonly (object | string)[]): this {
+    this.#account.begin();
+    for (const [index, event] of events.entries()) {
+      const which = `given: event ${index + 1} of ${events.length}`;
+      const stored = storedEvent(event, this.#descriptor.event.manifest);
+      if (typeof stored === 'string') throw this.#failure(`${which} ${stored}`, this.given);
+      const problem = this.#folded([stored], which, this.given);
+      if (problem !== undefined)
+        throw this.#failure(
+          `${which} does not decode: ${shown(problem.replace(PLACE, ''))}\n  ${shown(stored.json)}`,
+          this.given,
+        );
+      this.#history.push(stored);
+    }
+    return this;
+  }
+
+  /** Sends a command, and folds the events that it persists. */
+  when(command: string, input?: unknown): this {
+    const context = this.#begin('command', command, input, this.when);
+    const text = jsonText(input);
+    const entity = this.#live(this.when);
+    const heading = this.#heading('command', command, text);
+    const decision = this.#watched(heading, `command '${command}'`, this.when, () =>
+      atOnce(entity.command(context, command, text)),
+    );
+    if (decision.kind === 'effect') this.#keep(decision, heading);
+    this.#last = this.#outcome('command', heading, decision);
+    return this;
+  }
+
+  /** Sends a query. */
+  query(query: string, input?: unknown): this {
+    const context = this.#begin('query', query, input, this.query);
+    const text = jsonText(input);
+    const entity = this.#live(this.query);
+    const heading = this.#heading('query', query, text);
+    const answer = this.#watched(heading, `query '${query}'`, this.query, () =>
+      atOnce(entity.query(context, query, text)),
+    );
+    const fault = outcomeFault(answer, ENGINE_LIMITS_DEFAULT);
+    if (fault !== undefined) throw this.#faulted(heading, fault, this.query);
+    this.#last = this.#outcome('query', heading, answer);
+    return this;
+  }
+
+  /** The last command persisted exactly these events, in this order. */
+  thenEvents(events: readonly (object | string)[]): this {
+    const outcome = this.#done(this.thenEvents).succeeded(this.thenEvents);
+    expectEqual(
+      outcome.events(this.thenEvents).map(({ json }) => parsed(json)),
+      events.map((event) => (typeof event === 'string' ? parsed(event) : jsonValue(event))),
+      outcome.message('persisted other events than expected'),
+      this.thenEvents,
+    );
+    return this;
+  }
+
+  /** The last command persisted nothing; it may have been refused. */
+  thenNoEvents(): this {
+    const outcome = this.#done(this.thenNoEvents);
+    const events = outcome.events(this.thenNoEvents).map(({ json }) => parsed(json));
+    expectEqual(events, [], outcome.message('persisted events'), this.thenNoEvents);
+    return this;
+  }
+
+  /** The last command or query replied with this. */
+  thenReply(reply: unknown): this {
+    const outcome = this.#done(this.thenReply).succeeded(this.thenReply);
+    expectEqual(
+      outcome.reply,
+      jsonValue(reply) ?? null,
+      outcome.message('replied something else than expected'),
+      this.thenReply,
+    );
+    return this;
+  }
+
+  /** The last command or query was refused: with this code, and what else is given. */
+  thenRefused(expected: string | ExpectedRefusal): this {
+    this.#done(this.thenRefused).expectRefusal(expected, this.thenRefused);
+    return this;
+  }
+
+  /** The last command deleted the entity. */
+  thenDeleted(): this {
+    const outcome = this.#done(this.thenDeleted).succeeded(this.thenDeleted);
+    if (!outcome.deletes)
+      throw new TestFailure(outcome.message('did not delete the entity'), this.thenDeleted);
+    return this;
+  }
+
+  /**
+   * The events of the entity's life, folded anew in a fresh instance, make its present state. Tests
+   * need not ask: it is looked at when each ends.
+   */
+  thenReplays(): this {
+    const state = this.#entity?.lost === false ? atOnce(this.#entity.snapshot()) : undefined;
+    checkReplay(this.#module, this.#ref, this.#history, state, this.thenReplays);
+    return this;
+  }
+
+  /** The reply of the last command or query. */
+  reply<T = unknown>(): T {
+    return this.#done(this.reply).succeeded(this.reply).reply as T;
+  }
+
+  /** What the last command persisted. */
+  get events(): readonly unknown[] {
+    const door = Object.getOwnPropertyDescriptor(EntityUnderTest.prototype, 'events')!.get!;
+    return this.#done(door)
+      .events(door)
+      .map(({ json }) => parsed(json));
+  }
+
+  /** The present state, as it would be stored. */
+  state<T = unknown>(): T {
+    return parsed(this.#encoded(this.#name, this.state)) as T;
+  }
+
+  get #name(): string {
+    return `${this.#ref.component} '${shown(this.#ref.id)}'`;
+  }
+
+  #heading(kind: 'command' | 'query', name: string, input: string): string {
+    const given = input === 'null' ? '' : ` ${shown(input)}`;
+    return `${this.#name}, ${kind} '${name}'${given}, after ${typesOf(this.#history)}`;
+  }
+
+  #begin(kind: 'command' | 'query', name: string, input: unknown, door: Door): CallContext {
+    this.#account.begin();
+    const { commands, queries } = this.#descriptor;
+    const isCommand = kind === 'command';
+    const handlers = isCommand ? commands : queries;
+    const handler = handlers.find((one) => one.name === name);
+    if (handler === undefined) {
+      const isOther = (isCommand ? queries : commands).some((one) => one.name === name);
+      const names = handlers.map((one) => one.name);
+      throw this.#failure(
+        isOther
+          ? `${this.#name}: '${name}' is ${isCommand ? 'a query, ask it with .query' : 'a command, send it with .when'}('${name}', …)`
+          : `${this.#name} has no ${kind} '${name}'.${whatThereIs(name, names)}`,
+        door,
+      );
+    }
+    if (input !== undefined && handler.input === undefined)
+      throw this.#failure(`${this.#name}: ${kind} '${name}' takes no input`, door);
+    const { nowMs, seed } = { nowMs: this.#clock.nowMs(), seed: this.#chance.seed() };
+    return { nowMs, seed, metadata: this.#metadata };
+  }
+
+  /** Runs a handler, which has to leave the state as it is. */
+  #watched<T>(heading: string, handler: string, door: Door, call: () => T): T {
+    const before = this.#encoded(`${heading}\nBefore it`, door);
+    let answer: T;
+    try {
+      answer = call();
+    } catch (fault) {
+      throw this.#faulted(heading, fault, door);
+    }
+    const after = this.#encoded(`${heading}\nAfter it`, door);
+    if (before !== after) {
+      this.#drop();
+      const message =
+        `${heading}\n${handler} changed the state it was given; only apply may. ` +
+        `Work on a copy, and return the change as an event.${this.#account.logged()}`;
+      expectEqual(parsed(after), parsed(before), message, door);
+      // Equal as values: the order within a map differs.
+      expectEqual(after, before, message, door);
+    }
+    return answer;
+  }
+
+  #encoded(heading: string, door: Door): string {
+    const entity = this.#live(door);
+    try {
+      return atOnce(entity.snapshot());
+    } catch (fault) {
+      throw this.#faulted(`${heading} the state has no JSON form`, fault, door);
+    }
+  }
+
+  /** Folds the events of a command, and ends the entity's life when it says so. */
+  #keep(effect: Effect, heading: string): void {
+    const { manifest } = this.#descriptor.event;
+    const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
+    if (fault !== undefined) throw this.#faulted(heading, fault, this.when);
+    const problem = this.#folded(effect.events, heading, this.when);
+    if (problem !== undefined)
+      throw this.#failure(
+        `${heading}\nIt persists an event that does not decode: ${shown(problem)}`,
+        this.when,
+      );
+    this.#history.push(...effect.events);
+    if (!effect.deleteEntity) return;
+    this.#drop();
+    this.#history = [];
+  }
+
+  #folded(events: readonly StoredEvent[], what: string, door: Door): string | undefined {
+    if (events.length === 0) return undefined;
+    const entity = this.#live(door);
+    try {
+      return atOnce(entity.apply(events));
+    } catch (fault) {
+      throw this.#faulted(`${what}\nFolding it (${typesOf(events)}) failed`, fault, door);
+    }
+  }
+
+  /** The entity, brought back from its history when a fault took it. */
+  #live(door: Door): GuestEntity {
+    if (this.#entity?.lost === true) this.#drop();
+    if (this.#entity !== undefined) return this.#entity;
+    try {
+      const entity = atOnce(this.#guest.entities.open(this.#ref, undefined));
+      this.#entity = entity;
+      if (this.#history.length > 0) atOnce(entity.apply(this.#history));
+      return entity;
+    } catch (fault) {
+      throw this.#faulted(`${this.#name}: its empty state cannot be made`, fault, door);
+    }
+  }
+
+  #drop(): void {
+    this.#entity?.close();
+    this.#entity = undefined;
+  }
+
+  #outcome(
+    kind: 'command' | 'query',
+    heading: string,
+    answer: Effect | Reply | Refusal,
+  ): CallOutcome {
+    return new CallOutcome(kind, heading, answer, this.#account.logged());
+  }
+
+  #done(door: Door): CallOutcome {
+    if (this.#last !== undefined) return this.#last;
+    throw this.#failure(
+      `${this.#name}: nothing was sent yet. Send a command with .when(…) or ask with .query(…) first.`,
+      door,
+    );
+  }
+
+  /** A fault leaves nothing to rely on: the next call meets the entity as its history tells it. */
+  #faulted(heading: string, fault: unknown, door: Door): TestFailure {
+    this.#drop();
+    return new TestFailure(
+      `${heading}\n${this.#account.reason(fault)}${this.#account.logged()}`,
+      door,
+    );
+  }
+
+  #failure(message: string, door: Door): TestFailure {
+    return new TestFailure(`${message}${this.#account.logged()}`, door);
+  }
+}

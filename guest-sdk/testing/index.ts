@@ -1,0 +1,24 @@
+// @svc/guest-sdk/testing: tries a module out in vitest, in the runtime's own sandbox and without a
+// server: its entities with given events, its endpoints with requests. The package's one door.
+export { EntityUnderTest, testEntity } from './entity-under-test.ts';
+export type { ExpectedRefusal } from './call-outcome.ts';
+export { type ModuleUnderTest, testModule } from './module-under-test.ts';
+export { TestFailure } from './test-failure.ts';
+export { TIME_DEFAULT, type Time } from './surroundings.ts';
+export {
+  type CallerName,
+  type EndpointsOptions,
+  EndpointsUnderTest,
+  type RequestOptions,
+  testEndpoints,
+} from './endpoints-under-test.ts';
+export { EndpointAnswer } from './endpoint-answer.ts';
+export {
+  CallFailure,
+  type FakeCall,
+  type FakeComponent,
+  failed,
+  refused,
+  timedOut,
+  unavailable,
+} from './fake-component.ts';

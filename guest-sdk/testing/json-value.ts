@@ -1,0 +1,43 @@
+// What a test gives and expects, as JSON values, and the way between them and a module's JSON text.
+
+/** As the SDK writes 64-bit integers beyond: a string of digits. */
+const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
+
+/**
+ * The JSON value that stands for a value of a test: a bigint as the SDK writes 64-bit integers, a
+ * Date as text, a Map as an object. Matchers of `expect` stay what they are.
+ */
+export function jsonValue(value: unknown): unknown {
+  if (typeof value === 'bigint')
+    return value <= SAFE_MAX && value >= -SAFE_MAX ? Number(value) : value.toString();
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Map) return mapped([...value] as [string, unknown][]);
+  if (Array.isArray(value)) return value.map((item) => jsonValue(item));
+  return isPlain(value) ? mapped(Object.entries(value)) : value;
+}
+
+export function jsonText(value: unknown): string {
+  return JSON.stringify(jsonValue(value) ?? null);
+}
+
+export function parsed(json: string): unknown {
+  return JSON.parse(json) as unknown;
+}
+
+function mapped(entries: readonly (readonly [string, unknown])[]): Record<string, unknown> {
+  return Object.fromEntries(
+    entries
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, jsonValue(value)]),
+  );
+}
+
+/** An object literal or an object of a class without a JSON form of its own; not a matcher. */
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !('asymmetricMatch' in value) &&
+    !('toJSON' in value)
+  );
+}

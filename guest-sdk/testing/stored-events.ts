@@ -1,0 +1,17 @@
+// An event as a test writes it, in its stored form.
+import type { StoredEvent } from '@svc/host';
+import { jsonText, parsed } from './json-value.ts';
+
+/** `event`: an object with its `type`, or JSON text. Answers what is wrong, as a sentence's end. */
+export function storedEvent(event: object | string, manifest: string): StoredEvent | string {
+  let value: unknown = event;
+  if (typeof event === 'string')
+    try {
+      value = parsed(event);
+    } catch {
+      return `is not JSON: ${event.slice(0, 100)}`;
+    }
+  if (typeof value !== 'object' || value === null || !('type' in value))
+    return `has no type: ${jsonText(value).slice(0, 100)}`;
+  return { manifest, json: typeof event === 'string' ? event : jsonText(event) };
+}

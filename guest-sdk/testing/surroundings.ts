@@ -1,0 +1,49 @@
+// Time, chance and metadata as a test sets them. Time does not move by itself; each call draws the
+// next number.
+import type { Chance, Clock, Metadata } from '@svc/host';
+
+/** Milliseconds since 1970, ISO text with a time zone, or a Date. */
+export type Time = number | string | Date;
+
+/** Where time stands until a test sets it: 2026-01-01T00:00:00Z. */
+export const TIME_DEFAULT = Date.UTC(2026, 0, 1);
+
+export class SetClock implements Clock {
+  #nowMs = TIME_DEFAULT;
+
+  nowMs(): number {
+    return this.#nowMs;
+  }
+
+  /** Throws RangeError for what is no time. */
+  set(time: Time): void {
+    const ms = typeof time === 'number' ? time : new Date(time).getTime();
+    if (!Number.isSafeInteger(ms) || ms < 0)
+      throw new RangeError(
+        `'${String(time)}' is no time: give milliseconds since 1970, ISO text, or a Date`,
+      );
+    this.#nowMs = ms;
+  }
+}
+
+export class SetChance implements Chance {
+  #next = 1n;
+
+  seed(): bigint {
+    const seed = this.#next;
+    this.#next = BigInt.asUintN(64, seed + 1n);
+    return seed;
+  }
+
+  set(seed: number | bigint): void {
+    this.#next = BigInt.asUintN(64, BigInt(seed));
+  }
+}
+
+export function metadataOf(
+  metadata: Readonly<Record<string, string | readonly string[]>>,
+): Metadata {
+  return Object.entries(metadata).flatMap(([name, value]) =>
+    (typeof value === 'string' ? [value] : value).map((one) => [name, one] as const),
+  );
+}

@@ -1,0 +1,32 @@
+// WatchedEntities: a guest's entities as an engine uses them, remembered with their last state so
+// that a test can compare it with their events in the end.
+import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host';
+import { atOnce } from './synchronous.ts';
+
+export class WatchedEntities implements GuestEntities {
+  readonly #inner: GuestEntities;
+  readonly #opened = new Map<string, { readonly ref: EntityRef; readonly entity: GuestEntity }>();
+
+  constructor({ entities }: Pick<Guest, 'entities'>) {
+    this.#inner = entities;
+  }
+
+  open(ref: EntityRef, snapshot: string | undefined): GuestEntity {
+    const entity = atOnce(this.#inner.open(ref, snapshot));
+    const key = `${ref.component}\n${ref.id}`;
+    this.#opened.set(key, { ref, entity });
+    const close = entity.close.bind(entity);
+    entity.close = () => {
+      if (this.#opened.get(key)?.entity === entity) this.#opened.delete(key);
+      close();
+    };
+    return entity;
+  }
+
+  /** The entities in memory, each with its state as JSON text. */
+  states(): readonly { readonly ref: EntityRef; readonly state: string }[] {
+    return [...this.#opened.values()]
+      .filter(({ entity }) => !entity.lost)
+      .map(({ ref, entity }) => ({ ref, state: atOnce(entity.snapshot()) }));
+  }
+}

@@ -1,0 +1,165 @@
+// PurityCheck finds commands and queries that change the state they are given, which only apply
+// may: of every so many calls it encodes the state of one before and after. The caller of such a
+// handler gets a failure, and the entity is rebuilt from the journal, so nothing wrong is stored.
+//
+// Invariants: a call that is not looked at costs a count. The check never turns a component off: one
+// whose state cannot be encoded is not checked any more.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import { quoted } from '../quoted.ts';
+import type { HandlerKind } from './entity-call.ts';
+import { entityName } from './history.ts';
+import { differencePath } from './state-difference.ts';
+
+export class PurityCheck implements GuestEntities {
+  readonly #entities: GuestEntities;
+  readonly #descriptor: ModuleDescriptor;
+  readonly #interval: number;
+  #left: number;
+  /** Components whose state could not be encoded. */
+  readonly #unchecked = new Set<string>();
+
+  /** `interval`: one call of this many is checked. 1 or more. */
+  constructor(entities: GuestEntities, descriptor: ModuleDescriptor, interval: number) {
+    this.#entities = entities;
+    this.#descriptor = descriptor;
+    this.#interval = interval;
+    this.#left = interval;
+  }
+
+  open(ref: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity> {
+    return andThen(
+      this.#entities.open(ref, snapshot),
+      (entity) => new CheckedEntity(this, ref, entity),
+    );
+  }
+
+  /** Counts a call: whether it is to be checked. */
+  isDue({ component }: EntityRef): boolean {
+    if (--this.#left > 0) return false;
+    this.#left = this.#interval;
+    return !this.#unchecked.has(component);
+  }
+
+  /** What to throw when the state could not be encoded before a call. */
+  unencodable({ component }: EntityRef, fault: unknown): unknown {
+    if (!(fault instanceof GuestFault)) return fault;
+    this.#unchecked.add(component);
+    const { guestMessage } = fault;
+    return new GuestFault(
+      fault.faultCause,
+      `The state could not be written as JSON, and the handlers of component ${quoted(component)} ` +
+        `are no longer checked for changing it. ${fault.message}`,
+      { cause: fault, ...(guestMessage === undefined ? {} : { guestMessage }) },
+    );
+  }
+
+  /** `after`: undefined when it has no JSON form any more. */
+  changed(
+    ref: EntityRef,
+    kind: HandlerKind,
+    name: string,
+    before: string,
+    after: string | undefined,
+  ): SvcError {
+    const entity = this.#descriptor.entities.find(({ component }) => component === ref.component);
+    const path =
+      after === undefined || entity === undefined
+        ? undefined
+        : differencePath(before, after, entity.state.schema, this.#descriptor.types);
+    const where = path === undefined ? '' : `, at ${path}`;
+    const how = after === undefined ? ', so that it has no JSON form any more' : '';
+    return new SvcError(
+      'SVC_STATE_CHANGED',
+      `${kind} ${quoted(name)} of ${entityName(ref)} changed the state it was given${where}${how}; ` +
+        'only apply may. Nothing of the call was kept: let the handler work on a copy, and return ' +
+        'the change as an event.',
+    );
+  }
+}
+
+class CheckedEntity implements GuestEntity {
+  readonly #check: PurityCheck;
+  readonly #ref: EntityRef;
+  readonly #entity: GuestEntity;
+
+  constructor(check: PurityCheck, ref: EntityRef, entity: GuestEntity) {
+    this.#check = check;
+    this.#ref = ref;
+    this.#entity = entity;
+  }
+
+  get lost(): boolean {
+    return this.#entity.lost;
+  }
+
+  apply(events: readonly StoredEvent[]): Awaitable<string | undefined> {
+    return this.#entity.apply(events);
+  }
+
+  command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {
+    if (!this.#check.isDue(this.#ref)) return this.#entity.command(context, name, input);
+    return this.#checked('command', name, () => this.#entity.command(context, name, input));
+  }
+
+  query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal> {
+    if (!this.#check.isDue(this.#ref)) return this.#entity.query(context, name, input);
+    return this.#checked('query', name, () => this.#entity.query(context, name, input));
+  }
+
+  snapshot(): Awaitable<string> {
+    return this.#entity.snapshot();
+  }
+
+  close(): void {
+    this.#entity.close();
+  }
+
+  #checked<T>(kind: HandlerKind, name: string, call: () => Awaitable<T>): Awaitable<T> {
+    const before = recovered(
+      () => this.#entity.snapshot(),
+      (fault) => {
+        throw this.#check.unencodable(this.#ref, fault);
+      },
+    );
+    return andThen(before, (stateBefore) =>
+      andThen(call(), (answer) => {
+        // Another entity's fault took the instance while this call waited.
+        if (this.#entity.lost) return answer;
+        return andThen(this.#stateAfter(), (stateAfter) => {
+          if (stateBefore === stateAfter) return answer;
+          throw this.#check.changed(this.#ref, kind, name, stateBefore, stateAfter);
+        });
+      }),
+    );
+  }
+
+  /** Undefined: it has no JSON form. Of a guest that answers later, a fault may be another entity's. */
+  #stateAfter(): Awaitable<string | undefined> {
+    try {
+      return this.#entity.snapshot();
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      return undefined;
+    }
+  }
+}
+
+/** Stays synchronous where it can. */
+function andThen<A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): Awaitable<B> {
+  // oxlint-disable-next-line promise/no-callback-in-promise -- it is the one who waits
+  return value instanceof Promise ? value.then(next) : next(value);
+}
+
+function recovered<T>(call: () => Awaitable<T>, recover: (fault: unknown) => T): Awaitable<T> {
+  try {
+    const answer = call();
+    return answer instanceof Promise ? answer.catch(recover) : answer;
+  } catch (fault) {
+    return recover(fault);
+  }
+}

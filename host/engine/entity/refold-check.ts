@@ -1,0 +1,209 @@
+// RefoldCheck compares entities that leave memory with what their events make: of every so many
+// that are opened it watches one, and when that is evicted, folds its journal anew. It finds what a
+// check of single calls missed, and an apply that depends on more than state and event.
+//
+// Invariants
+// R1  One fold under way at most, of at most so many events; eviction waits for none.
+// R2  An entity that is opened again while it is folded is not judged: its journal may have grown.
+// R3  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
+import assert from 'node:assert';
+import type { ModuleDescriptor } from '@svc/contract';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
+import type { Journal } from '../needs/journal.ts';
+import { quoted } from '../quoted.ts';
+import type { HandlerKind } from './entity-call.ts';
+import { entityName } from './history.ts';
+import { replay } from './replay.ts';
+import { differencePath } from './state-difference.ts';
+
+/** Handlers that a report names. */
+const HANDLERS_MAX = 16;
+/** What opening and reading an entity costs at a stop, in events. */
+const EVENTS_PER_ENTITY = 100;
+
+interface Needs {
+  readonly entities: GuestEntities;
+  readonly descriptor: ModuleDescriptor;
+  readonly journal: Journal;
+  readonly faultLog: FaultLog;
+  readonly limits: Pick<EngineLimits, 'purityRefoldInterval' | 'purityRefoldEventsMax'>;
+}
+
+export class RefoldCheck implements GuestEntities {
+  readonly #needs: Needs;
+  #left: number;
+  #isEvicting = false;
+  /** Events that may still be folded. */
+  #eventsLeft = Infinity;
+  #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
+  #done: Promise<void> | undefined = undefined;
+
+  /** With an interval of 1 or more. */
+  constructor(needs: Needs) {
+    assert(needs.limits.purityRefoldInterval >= 1);
+    this.#needs = needs;
+    this.#left = needs.limits.purityRefoldInterval;
+  }
+
+  open(ref: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity> {
+    const { entities, limits } = this.#needs;
+    const current = this.#current;
+    if (current?.ref.id === ref.id && current.ref.component === ref.component)
+      current.isOpenedAgain = true;
+    const opened = entities.open(ref, snapshot);
+    if (--this.#left > 0) return opened;
+    this.#left = limits.purityRefoldInterval;
+    if (opened instanceof Promise)
+      return opened.then((entity) => new WatchedEntity(this, ref, entity));
+    return new WatchedEntity(this, ref, opened);
+  }
+
+  /** Closes an entity whose state is what the journal holds. */
+  evict(close: () => void): void {
+    this.#isEvicting = true;
+    try {
+      close();
+    } finally {
+      this.#isEvicting = false;
+    }
+  }
+
+  /** From here on, all folds together have the limit of one. */
+  stop(): void {
+    this.#eventsLeft = this.#needs.limits.purityRefoldEventsMax;
+  }
+
+  /** The fold under way; it never rejects for a fault of the module or the journal. */
+  get underWay(): Promise<void> | undefined {
+    return this.#done;
+  }
+
+  /** Whether an entity that is being closed is to be folded anew. */
+  takes(events: number): boolean {
+    const cost = events + EVENTS_PER_ENTITY;
+    return (
+      this.#isEvicting &&
+      this.#current === undefined &&
+      events <= this.#needs.limits.purityRefoldEventsMax &&
+      cost <= this.#eventsLeft
+    );
+  }
+
+  begin(ref: EntityRef, state: Awaitable<string>, events: number, handlers: string): void {
+    this.#eventsLeft -= events + EVENTS_PER_ENTITY;
+    const current = { ref, isOpenedAgain: false };
+    this.#current = current;
+    this.#done = this.#compare(ref, state, handlers, current).finally(() => {
+      this.#current = undefined;
+      this.#done = undefined;
+    });
+  }
+
+  async #compare(
+    ref: EntityRef,
+    state: Awaitable<string>,
+    handlers: string,
+    current: { readonly isOpenedAgain: boolean },
+  ): Promise<void> {
+    const { entities, journal, faultLog } = this.#needs;
+    try {
+      const kept = await state;
+      const { guest } = await replay(entities, journal, ref);
+      try {
+        if (guest.lost) return;
+        const folded = await guest.snapshot();
+        if (!current.isOpenedAgain && folded !== kept)
+          faultLog(ref, undefined, this.#differs(ref, folded, kept, handlers));
+      } finally {
+        guest.close();
+      }
+    } catch (fault) {
+      if (!(fault instanceof SvcError) && !(fault instanceof GuestFault)) throw fault;
+    }
+  }
+
+  #differs(ref: EntityRef, folded: string, kept: string, handlers: string): SvcError {
+    const { descriptor } = this.#needs;
+    const entity = descriptor.entities.find(({ component }) => component === ref.component);
+    const path =
+      entity === undefined
+        ? undefined
+        : differencePath(folded, kept, entity.state.schema, descriptor.types);
+    return new SvcError(
+      'SVC_STATE_CHANGED',
+      `The state of ${entityName(ref)} was not what its events make` +
+        `${path === undefined ? '' : `, at ${path}`}. While it was in memory ran: ${handlers}. One of ` +
+        'them changed the state that it was given, or apply depends on more than state and event. ' +
+        'The journal holds the events as they were decided.',
+    );
+  }
+}
+
+/** Remembers what ran, for the report. */
+class WatchedEntity implements GuestEntity {
+  readonly #check: RefoldCheck;
+  readonly #ref: EntityRef;
+  readonly #entity: GuestEntity;
+  readonly #handlers = new Set<string>();
+  #events = 0;
+
+  constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity) {
+    this.#check = check;
+    this.#ref = ref;
+    this.#entity = entity;
+  }
+
+  get lost(): boolean {
+    return this.#entity.lost;
+  }
+
+  apply(events: readonly StoredEvent[]): Awaitable<string | undefined> {
+    this.#events += events.length;
+    return this.#entity.apply(events);
+  }
+
+  command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {
+    this.#note('command', name);
+    return this.#entity.command(context, name, input);
+  }
+
+  query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal> {
+    this.#note('query', name);
+    return this.#entity.query(context, name, input);
+  }
+
+  snapshot(): Awaitable<string> {
+    return this.#entity.snapshot();
+  }
+
+  close(): void {
+    const entity = this.#entity;
+    // What nothing ran on is what was folded a moment ago.
+    if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(this.#events)) {
+      entity.close();
+      return;
+    }
+    const ran = [...this.#handlers].join(', ');
+    let state: Awaitable<string>;
+    try {
+      state = entity.snapshot();
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      entity.close();
+      return;
+    }
+    if (state instanceof Promise) state = state.finally(() => entity.close());
+    else entity.close();
+    this.#check.begin(this.#ref, state, this.#events, ran);
+  }
+
+  #note(kind: HandlerKind, name: string): void {
+    if (this.#handlers.size < HANDLERS_MAX) this.#handlers.add(`${kind} ${quoted(name)}`);
+  }
+}

@@ -1,0 +1,95 @@
+// Where two states of an entity differ, as a path for a message: `items[0].quantity`. What a state
+// holds may be nobody's business, so the path has indexes and the names of declared fields; the key
+// of a map is `[…]`.
+import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
+
+const STEPS_MAX = 20;
+const HIDDEN = '[…]';
+
+type Types = ModuleDescriptor['types'];
+type Path = readonly string[];
+
+/** Of two JSON texts of a type. Undefined: they differ in no value, or are no JSON. */
+export function differencePath(
+  before: string,
+  after: string,
+  schema: TypeSchema,
+  types: Types,
+): string | undefined {
+  let path: Path | undefined;
+  try {
+    path = difference(JSON.parse(before), JSON.parse(after), schema, types);
+  } catch {
+    // A module that keeps no rule may nest deeper than a stack.
+    return undefined;
+  }
+  if (path === undefined || path.length === 0) return undefined;
+  const text = path.slice(0, STEPS_MAX).join('');
+  return (text.startsWith('.') ? text.slice(1) : text) + (path.length > STEPS_MAX ? '…' : '');
+}
+
+/** Undefined: equal. Empty: here. */
+function difference(
+  a: unknown,
+  b: unknown,
+  schema: TypeSchema | undefined,
+  types: Types,
+): Path | undefined {
+  if (a === b) return undefined;
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) return [];
+  const form = resolved(schema, b, types);
+  for (const key of new Set([...Object.keys(b), ...Object.keys(a)])) {
+    const [step, inner] = stepInto(form, key, Array.isArray(b));
+    if (!Object.hasOwn(a, key) || !Object.hasOwn(b, key)) return [step];
+    const found = difference(a[key], b[key], inner, types);
+    if (found !== undefined) return [step, ...found];
+  }
+  return undefined;
+}
+
+function stepInto(
+  form: TypeSchema | undefined,
+  key: string,
+  isList: boolean,
+): readonly [step: string, inner: TypeSchema | undefined] {
+  if (isList) return [`[${key}]`, form !== undefined && 'items' in form ? form.items : undefined];
+  if (form !== undefined && 'properties' in form && Object.hasOwn(form.properties, key)) {
+    const property = form.properties[key];
+    const inner = property === undefined || 'const' in property ? undefined : property;
+    return [`.${key}`, inner];
+  }
+  const inner =
+    form !== undefined && 'additionalProperties' in form ? form.additionalProperties : undefined;
+  return [HIDDEN, inner];
+}
+
+/** The schema behind references, null and the cases of a sum type. */
+function resolved(
+  schema: TypeSchema | undefined,
+  value: Readonly<Record<string, unknown>>,
+  types: Types,
+): TypeSchema | undefined {
+  let form = schema;
+  // References may lead in a circle.
+  for (let step = 0; form !== undefined && step < STEPS_MAX; step++)
+    if ('$ref' in form) form = types[form.$ref.slice('#/types/'.length)];
+    else if ('anyOf' in form) form = form.anyOf[0];
+    else if ('oneOf' in form) form = form.oneOf.find((one) => isCase(one.$ref, value, types));
+    else return form;
+  return undefined;
+}
+
+function isCase(
+  reference: string,
+  value: Readonly<Record<string, unknown>>,
+  types: Types,
+): boolean {
+  const form = types[reference.slice('#/types/'.length)];
+  if (form === undefined || !('properties' in form)) return false;
+  const tag = form.properties['type'];
+  return tag !== undefined && 'const' in tag && tag.const === value['type'];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
