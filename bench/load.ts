@@ -2,9 +2,28 @@
 // wrk where that is installed: it costs the machine the least. Elsewhere it is autocannon.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import autocannon from 'autocannon';
+
+/** What is used of autocannon, which has no types of its own. */
+type Autocannon = (options: {
+  readonly url: string;
+  readonly connections: number;
+  /** Seconds. */
+  readonly duration: number;
+  readonly requests: readonly {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+  }[];
+}) => Promise<{
+  readonly non2xx: number;
+  readonly errors: number;
+  /** Per second. */
+  readonly requests: { readonly average: number };
+}>;
 
 export interface Load {
   readonly url: string;
@@ -82,6 +101,7 @@ async function runAutocannon({
   connections,
   seconds,
 }: Load): Promise<number> {
+  const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;
   const headers = body === undefined ? {} : { 'content-type': 'application/json' };
   const result = await autocannon({
     url,

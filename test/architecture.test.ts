@@ -38,8 +38,7 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   typebox: ['contract'],
   // Of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
-  fastify: ['host/http', 'bench'],
-  autocannon: ['bench'],
+  fastify: ['bench'],
   vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
   pino: ['host'],
   assemblyscript: ['guest-sdk/compiler'],
@@ -197,7 +196,9 @@ describe('a file', () => {
     const lumber = /(^|-)(utils?|common|helpers?|misc|manager|impl)(-|\.|$)/;
     const odd = files.filter((file) => {
       const name = relative(dirname(file), file);
-      return !/^[a-z0-9]+(-[a-z0-9]+)*(\.config)?\.(ts|js|mjs)$/.test(name) || lumber.test(name);
+      return (
+        !/^[a-z0-9]+(-[a-z0-9]+)*(\.(config|test))?\.(ts|js|mjs)$/.test(name) || lumber.test(name)
+      );
     });
     expect(odd).toEqual([]);
   });
