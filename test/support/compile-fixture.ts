@@ -1,8 +1,8 @@
-// Compiles a guest under fixtures/ once: what it gave is kept in build/ under a hash of everything
-// that it depends on (its sources, the SDK, the compiler, the contract).
+// Compiles a guest under fixtures/ or examples/ once: what it gave is kept in build/ under a hash of
+// everything that it depends on (its sources, the SDK, the compiler, the contract).
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 
@@ -12,18 +12,23 @@ const INPUTS = ['guest-sdk', 'contract', 'wit', 'package-lock.json'];
 
 /** The component of `fixtures/<name>/assembly/index.ts`. */
 export async function compileFixture(name: string): Promise<Uint8Array> {
-  return readFile(await built(name, 'component'));
+  return readFile(await built(join('fixtures', name), 'component'));
+}
+
+/** The component of `examples/<name>/assembly/index.ts`. */
+export async function compileExample(name: string): Promise<Uint8Array> {
+  return readFile(await built(join('examples', name), 'component'));
 }
 
 /** The core module inside of the component. */
 export async function compileFixtureCore(name: string): Promise<Uint8Array> {
-  return readFile(await built(name, 'core'));
+  return readFile(await built(join('fixtures', name), 'core'));
 }
 
-async function built(name: string, kind: 'component' | 'core'): Promise<string> {
-  const folder = join('fixtures', name, 'assembly');
+async function built(guest: string, kind: 'component' | 'core'): Promise<string> {
+  const folder = join(guest, 'assembly');
   const hash = await hashOf([folder, ...INPUTS]);
-  const file = (which: string): string => join(CACHE, `${name}-${hash}.${which}.wasm`);
+  const file = (which: string): string => join(CACHE, `${basename(guest)}-${hash}.${which}.wasm`);
   const wanted = file(kind);
   if (await exists(wanted)) return wanted;
   const { component, core } = await buildComponent({ entryFile: join(ROOT, folder, 'index.ts') });

@@ -1,0 +1,10 @@
+// The module: what is registered here exists, everything else does not.
+import { register } from "@svc/guest-sdk";
+import { BankAccount } from "./account";
+import { AccountEndpoint, TransferEndpoint } from "./bank-endpoint";
+import { MoneyTransfer } from "./transfer";
+
+register<BankAccount>();
+register<MoneyTransfer>();
+register<AccountEndpoint>();
+register<TransferEndpoint>();

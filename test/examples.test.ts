@@ -1,0 +1,100 @@
+// The examples: each has what a newcomer looks for, and what its README shows is what happens.
+import { existsSync, globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { compileExample } from './support/compile-fixture.ts';
+import { SvcProcess } from './support/host-process.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
+
+const root = join(import.meta.dirname, '..', 'examples');
+const examples = readdirSync(root, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .toSorted();
+const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
+const scriptsOf = (example: string): Readonly<Record<string, string>> =>
+  (JSON.parse(read(example, 'package.json')) as { scripts: Record<string, string> }).scripts;
+
+/** A command of a README, and the comment below it: the answer. */
+interface Request {
+  readonly command: string;
+  readonly path: string;
+  readonly init: RequestInit;
+  readonly answer: string;
+}
+
+function requestsOf(readme: string): Request[] {
+  const blocks = [...readme.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map((match) => match[1]!);
+  return blocks.flatMap((block) =>
+    [...block.matchAll(/^(curl (?:.*\\\n)*.*)\n# (.*)$/gm)].map(([, command, answer]) =>
+      requestOf(command!.replaceAll('\\\n', ' '), answer!),
+    ),
+  );
+}
+
+function requestOf(command: string, answer: string): Request {
+  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
+    ([, quoted, bare]) => quoted ?? bare!,
+  );
+  const headers = new Headers();
+  const init: RequestInit = { headers };
+  let path: string | undefined;
+  for (let at = 1; at < words.length; at++) {
+    const word = words[at]!;
+    if (word === '-X') init.method = words[++at]!;
+    else if (word === '-d') init.body = words[++at]!;
+    else if (word === '-H') headers.append(...(words[++at]!.split(': ') as [string, string]));
+    else path = /^http:\/\/127\.0\.0\.1:9000(\/\S*)$/.exec(word)![1]!;
+  }
+  return { command, path: path!, init, answer };
+}
+
+// Compiling is the better part of these tests' time, and the limit of a test is not about it.
+const modules = new Map<string, Uint8Array>();
+beforeAll(async () => {
+  for (const example of examples) modules.set(example, await compileExample(example));
+}, 300_000);
+
+describe('the examples', () => {
+  test('are numbered from 01 on, and the list names them all', () => {
+    expect(examples.map((name) => name.slice(0, 3))).toEqual(['01-', '02-', '03-', '04-', '05-']);
+    const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
+    expect(listed.map((match) => match[1])).toEqual(examples);
+  });
+
+  test.for(examples)('%s has tests, and a README whose links lead somewhere', (example) => {
+    expect(globSync('test/*.test.ts', { cwd: join(root, example) })).not.toEqual([]);
+    expect(scriptsOf(example)['test']).toBe('vitest run');
+    const links = [...read(example, 'README.md').matchAll(/\]\((?!http)([^)#]+)/g)];
+    expect(links.length).toBeGreaterThanOrEqual(3);
+    const lost = links.filter(([, link]) => !existsSync(join(root, example, link!)));
+    expect(lost).toEqual([]);
+    const files = globSync('{assembly,test}/*.ts', { cwd: join(root, example) });
+    const linked = new Set(links.map(([, link]) => link));
+    // The index.ts of a module in several files only registers.
+    const worthReading = files.filter((file) => !file.endsWith('/index.ts') || files.length === 2);
+    expect(worthReading.filter((file) => !linked.has(file))).toEqual([]);
+  });
+
+  test.for(examples)('%s answers as its README says', async (example) => {
+    const folder = temporaryFolder();
+    const module = `${example.slice(3)}.wasm`;
+    expect(scriptsOf(example)['start']).toBe(
+      `svc build assembly/index.ts -o ${module} && svc run ${module}`,
+    );
+    writeFileSync(join(folder, module), modules.get(example)!);
+    const service = new SvcProcess(['run', module, '--port', '0'], { cwd: folder });
+    onTestFinished(async () => void (await service.end('SIGKILL')));
+    const url = await service.listening();
+
+    const requests = requestsOf(read(example, 'README.md'));
+    expect(requests.length).toBeGreaterThanOrEqual(3);
+    expect(read(example, 'README.md').match(/^curl /gm)).toHaveLength(requests.length);
+    for (const { command, path, init, answer } of requests) {
+      const response = await fetch(url + path, init);
+      const body = await response.text();
+      const found = body === '' ? `${response.status}, without content` : body;
+      expect({ command, answer: found }).toEqual({ command, answer });
+    }
+  });
+});
