@@ -1,41 +1,101 @@
-// Reads the words after a command: node's own parser, with messages that say what to do.
-import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
-import { UsageError } from './command.ts';
-import { closest } from './suggestion.ts';
+// Reads the words after a command by its description: node's own parser, with messages that say what
+// to do.
+import { parseArgs } from 'node:util';
+import type {
+  CommandDescription,
+  Completion,
+  OptionDescription,
+  OptionDescriptions,
+  OptionValues,
+} from './description.ts';
+import { didYouMean } from './suggestion.ts';
+import { UsageError } from './usage-error.ts';
 
-/** Options and exactly as many other words as `words` names. Throws UsageError. */
-export function readArguments<const T extends ParseArgsOptionsConfig>(
-  command: string,
-  args: readonly string[],
-  options: T,
-  words: readonly string[],
-) {
-  const parsed = parse(command, args, options);
-  if (parsed.positionals.length !== words.length)
-    throw new UsageError(
-      `${command} takes ${words.join(' ')}, and found ` +
-        (parsed.positionals.length === 0 ? 'nothing' : parsed.positionals.join(' ')) +
-        `. svc ${command} --help says more.`,
-    );
-  return parsed;
+/** More of them make no sentence. */
+const CHOICES_LISTED_MAX = 5;
+
+interface Arguments<O extends OptionDescriptions> {
+  readonly words: readonly string[];
+  readonly options: OptionValues<O>;
 }
 
-function parse<const T extends ParseArgsOptionsConfig>(
-  command: string,
+/** Throws UsageError. */
+export function readArguments<O extends OptionDescriptions>(
+  description: CommandDescription<O>,
   args: readonly string[],
-  options: T,
-) {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true, strict: true });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    const unknown = /^Unknown option '--?([^']*)'/.exec(message)?.[1];
-    if (unknown === undefined) throw new UsageError(`${message}. svc ${command} --help says more.`);
-    const suggestion = closest(unknown, Object.keys(options));
+): Arguments<O> {
+  const { values, positionals } = parse(description, args);
+  const { name, words } = description;
+  const required = words.filter((word) => word.optional !== true).length;
+  if (positionals.length < required || positionals.length > words.length) {
+    const expected = words.map((word) => (word.optional ? `[${word.name}]` : word.name)).join(' ');
+    const found = positionals.length === 0 ? 'nothing' : positionals.join(' ');
     throw new UsageError(
-      `${command} has no option '--${unknown}'.` +
-        (suggestion === undefined ? '' : ` Did you mean '--${suggestion}'?`) +
-        ` svc ${command} --help lists them.`,
+      `${name} takes ${expected || 'no words'}, and found ${found}. svc ${name} --help says more.`,
     );
   }
+  for (const [index, { name: word, completes }] of words.entries())
+    checkChoice(name, word, completes, positionals[index]);
+  const options = Object.entries(description.options).map(([option, { completes, ...rest }]) => {
+    const value = values[option] ?? rest.default ?? (rest.type === 'boolean' ? false : undefined);
+    if (typeof value === 'string') checkChoice(name, `--${option}`, completes, value);
+    return [option, value];
+  });
+  return { words: positionals, options: Object.fromEntries(options) as OptionValues<O> };
+}
+
+/** Throws UsageError for an option that the command has not. Words and values are not looked at. */
+export function checkOptions(description: CommandDescription, args: readonly string[]): void {
+  parse(description, args);
+}
+
+function parse(
+  { name, options }: CommandDescription,
+  args: readonly string[],
+): { values: Readonly<Record<string, unknown>>; positionals: readonly string[] } {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: Object.fromEntries(
+        Object.entries(options).map(([option, described]) => [option, forNode(described)]),
+      ),
+      allowPositionals: true,
+      strict: true,
+    });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const unknown = /^Unknown option '(--?[^']*)'/.exec(message)?.[1];
+    if (unknown === undefined)
+      // What follows the first sentence is about words that begin with a hyphen.
+      throw new UsageError(`${message.split('. ')[0]}. svc ${name} --help says more.`);
+    const known = Object.keys(options).map((option) => `--${option}`);
+    throw new UsageError(
+      `${name} has no option '${unknown}'.${didYouMean(unknown, [...known, '--help'])} ` +
+        `svc ${name} --help lists them.`,
+    );
+  }
+}
+
+function forNode({ type, short, multiple }: OptionDescription) {
+  return {
+    type,
+    ...(short === undefined ? {} : { short }),
+    ...(multiple === undefined ? {} : { multiple }),
+  };
+}
+
+function checkChoice(
+  command: string,
+  place: string,
+  completes: Completion | undefined,
+  found: string | undefined,
+): void {
+  if (found === undefined || completes?.kind !== 'choices' || completes.choices.includes(found))
+    return;
+  const { choices } = completes;
+  const expected =
+    choices.length > CHOICES_LISTED_MAX
+      ? `${command} does not know the ${place} '${found}'.`
+      : `${command} takes ${choices.map((choice) => `'${choice}'`).join(' or ')} as ${place}, and found '${found}'.`;
+  throw new UsageError(`${expected}${didYouMean(found, choices)} svc ${command} --help says more.`);
 }

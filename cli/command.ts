@@ -1,4 +1,8 @@
-// Command: one word of the command line, and how it ends. Data goes to stdout, all else to stderr.
+// Command: one word of the command line: what it takes, described once, and what it does. Help,
+// parsing, suggestions and completion are all made from the description. Data goes to stdout, all
+// else to stderr.
+import { readArguments } from './arguments.ts';
+import type { CommandDescription, OptionDescriptions, OptionValues } from './description.ts';
 
 /** Documented in docs/reference/cli.md. */
 export const EXIT_CODE = {
@@ -11,9 +15,23 @@ export const EXIT_CODE = {
 export type ExitCode = (typeof EXIT_CODE)[keyof typeof EXIT_CODE];
 
 export interface Command {
-  /** What `svc NAME --help` prints. */
-  readonly help: string;
+  readonly description: CommandDescription;
+  /** `args`: what follows the command's name. Throws UsageError, and errors with a code. */
   run(args: readonly string[]): Promise<ExitCode>;
+}
+
+/** A command that is given its words and options, read as its description says. */
+export function command<const O extends OptionDescriptions>(
+  description: CommandDescription<O>,
+  run: (words: readonly string[], options: OptionValues<O>) => Promise<ExitCode>,
+): Command {
+  return {
+    description,
+    run(args) {
+      const { words, options } = readArguments(description, args);
+      return run(words, options);
+    },
+  };
 }
 
 /** Refused or failed, with a code of docs/errors. */
@@ -25,13 +43,5 @@ export class CommandFailure extends Error {
     super(message, options);
     this.name = 'CommandFailure';
     this.code = code;
-  }
-}
-
-/** The words of the command line make no sense: the message says which, and what was expected. */
-export class UsageError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'UsageError';
   }
 }

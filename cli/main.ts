@@ -1,80 +1,64 @@
 // svc, the command line: finds the command, runs it, and says what went wrong in one place.
-import { EXIT_CODE, UsageError, type Command, type ExitCode } from './command.ts';
-import { closest } from './suggestion.ts';
+import { EXIT_CODE, type ExitCode } from './command.ts';
+import { COMMAND_NAMES, loadAllCommands, loadCommand } from './command-list.ts';
+import { printable, printableLines } from './printable.ts';
+import { didYouMean } from './suggestion.ts';
+import { errorStyle } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
-
-interface Entry {
-  readonly name: string;
-  /** One line for the list of commands. */
-  readonly summary: string;
-  /** A command is loaded when it is asked for: what serves a module needs no compiler. */
-  readonly load: () => Promise<Command>;
-}
-
-const commands: readonly Entry[] = [
-  {
-    name: 'build',
-    summary: 'compile AssemblyScript to a component',
-    load: async () => (await import('./commands/build.ts')).build,
-  },
-  {
-    name: 'run',
-    summary: 'serve a module: its routes, its entities, its journal',
-    load: async () => (await import('./commands/run.ts')).run,
-  },
-  {
-    name: 'inspect',
-    summary: 'say what a module is, and whether the host admits it',
-    load: async () => (await import('./commands/inspect.ts')).inspect,
-  },
-];
-
-const overview = `svc runs sandboxed WebAssembly components with durable state.
-
-Usage: svc COMMAND [ARGUMENT ...]
-
-Commands:
-${commands.map((command) => `  ${command.name.padEnd(9)} ${command.summary}`).join('\n')}
-
-  svc COMMAND --help says more about one of them; svc --version prints the version.
-`;
 
 async function dispatch(args: readonly string[]): Promise<ExitCode> {
   const [first, ...others] = args;
   // `svc help run` is `svc run --help`.
   const [word, ...rest] =
     first === 'help' && others[0] !== undefined ? [others[0], '--help'] : [first, ...others];
-  if (word === '--version' || word === '-v' || word === 'version') {
-    process.stdout.write(`${version}\n`);
-    return EXIT_CODE.ok;
-  }
   if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
-    process.stdout.write(overview);
+    const { overviewOf } = await import('./help.ts');
+    const commands = await loadAllCommands();
+    process.stdout.write(overviewOf(commands.map(({ description }) => description)));
     return EXIT_CODE.ok;
   }
-  const entry = commands.find((candidate) => candidate.name === word);
-  if (entry === undefined) {
-    const suggestion = closest(
-      word,
-      commands.map((candidate) => candidate.name),
-    );
+  const command = await loadCommand(word === '--version' || word === '-v' ? 'version' : word);
+  if (command === undefined)
     throw new UsageError(
       `there is no command '${word}'.` +
-        (suggestion === undefined ? '' : ` Did you mean '${suggestion}'?`) +
-        ` svc --help lists them.`,
+        didYouMean(word, [...COMMAND_NAMES, 'help', '--help', '--version']) +
+        ' svc --help lists them.',
     );
-  }
-  const command = await entry.load();
-  if (rest.includes('--help') || rest.includes('-h')) {
-    process.stdout.write(command.help);
+  const end = rest.indexOf('--');
+  const options = end < 0 ? rest : rest.slice(0, end);
+  if (options.includes('--help') || options.includes('-h')) {
+    const { helpOf } = await import('./help.ts');
+    process.stdout.write(helpOf(command.description));
     return EXIT_CODE.ok;
   }
   return command.run(rest);
 }
 
-/** Such a failure is understood and explained; any other is a bug, and shows its stack. */
+/** Such a failure is understood and explained; any other is a bug. */
 function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
+}
+
+/** What went wrong, for a person, and the exit code for a script. */
+function report(error: unknown): ExitCode {
+  const prefix = errorStyle(['red', 'bold'], 'svc:');
+  if (error instanceof UsageError) {
+    process.stderr.write(`${prefix} ${printable(error.message)} [SVC_USAGE]\n`);
+    return EXIT_CODE.usage;
+  }
+  if (hasCode(error) && error.code.startsWith('SVC_')) {
+    process.stderr.write(`${prefix} ${printable(error.message)} [${error.code}]\n`);
+    if (process.stderr.isTTY)
+      process.stderr.write(`${errorStyle('dim', `     svc explain ${error.code} says more.`)}\n`);
+    return EXIT_CODE.failed;
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `${prefix} this is a bug in svc ${version}, not in what you gave it. Please report these lines:\n` +
+      `node ${process.version}, ${process.platform} ${process.arch}\n${printableLines(stack)}\n`,
+  );
+  return EXIT_CODE.failed;
 }
 
 // Who read the output may be gone (`svc inspect … | head`): then there is nobody left to tell.
@@ -83,11 +67,5 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 try {
   process.exitCode = await dispatch(process.argv.slice(2));
 } catch (error) {
-  if (error instanceof UsageError) {
-    process.stderr.write(`svc: ${error.message} [SVC_USAGE]\n`);
-    process.exitCode = EXIT_CODE.usage;
-  } else if (hasCode(error) && error.code.startsWith('SVC_')) {
-    process.stderr.write(`svc: ${error.message} [${error.code}]\n`);
-    process.exitCode = EXIT_CODE.failed;
-  } else throw error;
+  process.exitCode = report(error);
 }

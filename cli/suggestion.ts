@@ -22,8 +22,14 @@ export function closest(word: string, candidates: readonly string[]): string | u
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   for (const candidate of candidates) {
-    const steps = distance(word.toLowerCase(), candidate);
+    const steps = distance(word.toLowerCase(), candidate.toLowerCase());
     if (steps < bestDistance) [best, bestDistance] = [candidate, steps];
   }
   return best;
+}
+
+/** ` Did you mean 'build'?`, or nothing when no candidate is near. */
+export function didYouMean(word: string, candidates: readonly string[]): string {
+  const suggestion = closest(word, candidates);
+  return suggestion === undefined ? '' : ` Did you mean '${suggestion}'?`;
 }

@@ -45,6 +45,8 @@ const flags = {
   log: { type: 'string', dotted: 'svc.log' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
 } as const;
+/** The options of `svc run`. */
+export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
 
 /** Timers count milliseconds in 31 bits, and take more for none at all; two of these add up. */

@@ -9,7 +9,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR = 26;
-const main = join(dirname(dirname(fileURLToPath(import.meta.url))), 'main.ts');
+// TypeScript in the checkout, JavaScript in the package: package.json knows.
+const main = fileURLToPath(import.meta.resolve('@svc/cli/main'));
 
 /** Folder of the npm package `node`, or undefined when it was never installed. */
 function nodePackage() {

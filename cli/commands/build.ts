@@ -1,67 +1,93 @@
 // svc build: AssemblyScript in, component out.
 import { writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import {
-  buildComponent,
-  BuildError,
-  problemText,
-  type BuiltComponent,
-} from '@svc/guest-sdk/compiler';
-import { readArguments } from '../arguments.ts';
-import { CommandFailure, EXIT_CODE, UsageError, type Command, type ExitCode } from '../command.ts';
+import type { BuiltComponent, Problem, ProblemPart } from '@svc/guest-sdk/compiler';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { printable, printableJson } from '../printable.ts';
+import { errorStyle } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
-export const build: Command = {
-  help: `Compiles an AssemblyScript file, and what it imports, to a component.
+const PROBLEM_STYLES = {
+  place: 'bold',
+  error: 'red',
+  warning: 'yellow',
+  mark: 'red',
+  help: 'cyan',
+} as const satisfies Record<ProblemPart, string>;
 
-Usage: svc build FILE.ts [-o OUT.wasm]
-
-  -o, --output OUT.wasm   the component        (default: FILE.wasm in this folder)
-
-Exits with 1 when it does not compile; the messages name file and line.
-
-Example:
-  svc build assembly/index.ts -o shopping-cart.wasm
-`,
-  async run(args): Promise<ExitCode> {
-    const { values, positionals } = readArguments(
-      'build',
-      args,
-      { output: { type: 'string', short: 'o' } },
-      ['FILE.ts'],
-    );
-    const entryFile = positionals[0]!;
-    const output = values.output ?? `${basename(entryFile).replace(/\.ts$/, '')}.wasm`;
-    if (resolve(output) === resolve(entryFile))
-      throw new UsageError(
-        `build would write over its source ${entryFile}. Name another file with -o.`,
-      );
+export const build = command(
+  {
+    name: 'build',
+    summary: 'compile AssemblyScript to a component',
+    about: 'Compiles an AssemblyScript file, and what it imports, to a component.',
+    words: [{ name: 'FILE.ts', completes: { kind: 'file', ending: '.ts' } }],
+    options: {
+      output: {
+        type: 'string',
+        short: 'o',
+        value: 'OUT.wasm',
+        help: 'the component',
+        otherwise: 'FILE.wasm in this folder',
+        completes: { kind: 'file', ending: '.wasm' },
+      },
+      json: {
+        type: 'boolean',
+        help: 'print what was built, or why not, as JSON on stdout',
+      },
+    },
+    notes: 'Exits with 1 when it does not compile; the messages name file and line.',
+    examples: ['svc build assembly/index.ts -o shopping-cart.wasm'],
+  },
+  async ([entryFile], { output: named, json }) => {
+    const output = outputFile(entryFile!, named);
     const startedMs = performance.now();
-    const { component, descriptor, warnings } = await compile(entryFile);
-    for (const warning of warnings) process.stderr.write(`warning: ${problemText(warning)}\n`);
-    await write(output, component);
-    const routes = descriptor.endpoints.flatMap((endpoint) => endpoint.routes);
-    process.stderr.write(
-      `${output}: ${Math.ceil(component.length / 1024)} KiB, ` +
-        `${count(descriptor.entities.length, 'entity', 'entities')}, ${count(routes.length, 'route', 'routes')}, ` +
-        `in ${((performance.now() - startedMs) / 1000).toFixed(1)} s\n`,
-    );
+    const built = await compile(entryFile!, json);
+    await write(output, built.component);
+    const seconds = (performance.now() - startedMs) / 1000;
+    if (json) printJson(output, built);
+    else await printReport(output, built, seconds);
     return EXIT_CODE.ok;
   },
-};
+);
+
+function outputFile(entryFile: string, named: string | undefined): string {
+  if (named === 'json')
+    throw new UsageError(
+      "build's -o names the component. --json prints the report as JSON; a file of that name is -o ./json.",
+    );
+  const output = named ?? `${basename(entryFile).replace(/\.ts$/, '')}.wasm`;
+  if (resolve(output) === resolve(entryFile))
+    throw new UsageError(
+      `build would write over its source ${entryFile}. Name another file with -o.`,
+    );
+  return output;
+}
 
 /** The compiler's messages go ahead of the failure, since they may be many. */
-async function compile(entryFile: string): Promise<BuiltComponent> {
+async function compile(entryFile: string, json: boolean): Promise<BuiltComponent> {
+  const { buildComponent, BuildError } = await import('@svc/guest-sdk/compiler');
   try {
     return await buildComponent({ entryFile });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
-    process.stderr.write(`${error.message}\n`);
+    const { code, problems } = error;
+    if (json) process.stdout.write(jsonLine({ error: { code, problems } }));
+    else process.stderr.write(await problemLines(problems));
     throw new CommandFailure(
-      'SVC_BUILD_FAILED',
+      code,
       `${entryFile} does not compile to a component. Mend what is named above.`,
       { cause: error },
     );
   }
+}
+
+/** The place first, as editors and terminals know it; then the line, and what to do. */
+async function problemLines(problems: readonly Problem[]): Promise<string> {
+  const { problemText } = await import('@svc/guest-sdk/compiler');
+  const texts = problems.map((problem) =>
+    problemText(problem, (part, text) => errorStyle(PROBLEM_STYLES[part], text)),
+  );
+  return texts.map((text) => `${text}\n`).join('\n');
 }
 
 async function write(output: string, component: Uint8Array): Promise<void> {
@@ -75,6 +101,38 @@ async function write(output: string, component: Uint8Array): Promise<void> {
       { cause: error },
     );
   }
+}
+
+async function printReport(
+  output: string,
+  { component, descriptor, warnings }: BuiltComponent,
+  seconds: number,
+): Promise<void> {
+  process.stderr.write(await problemLines(warnings));
+  const routes = descriptor.endpoints.flatMap((endpoint) => endpoint.routes);
+  process.stderr.write(
+    `${printable(output)}: ${Math.ceil(component.length / 1024)} KiB, ` +
+      `${count(descriptor.entities.length, 'entity', 'entities')}, ${count(routes.length, 'route', 'routes')}, ` +
+      `in ${seconds.toFixed(1)} s\n`,
+  );
+}
+
+function printJson(output: string, { component, descriptor, warnings }: BuiltComponent): void {
+  process.stdout.write(
+    jsonLine({
+      file: output,
+      bytes: component.length,
+      components: descriptor.entities.map((entity) => entity.component),
+      routes: descriptor.endpoints.flatMap(({ prefix, routes }) =>
+        routes.map(({ method, path }) => ({ method, path: prefix + path || '/' })),
+      ),
+      warnings,
+    }),
+  );
+}
+
+function jsonLine(value: unknown): string {
+  return `${printableJson(JSON.stringify(value))}\n`;
 }
 
 function count(number: number, one: string, many: string): string {

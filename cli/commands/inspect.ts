@@ -2,39 +2,34 @@
 // admission, so both say the same; no code of the module runs.
 import { readFile } from 'node:fs/promises';
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
-import { inspectModule, type ModuleReport } from '@svc/host';
-import { readArguments } from '../arguments.ts';
-import { CommandFailure, EXIT_CODE, UsageError, type Command, type ExitCode } from '../command.ts';
+import type { ModuleReport } from '@svc/host';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { OUTPUT_OPTION } from '../description.ts';
+import { printable, printableJson, printableLines } from '../printable.ts';
+import { outputStyle } from '../terminal.ts';
 
-export const inspect: Command = {
-  help: `Says what a module is: its imports and exports, its components and routes, its sizes, and
-whether the host admits it, and why not. No code of the module runs.
-
-Usage: svc inspect MODULE.wasm [-o json]
-
-  -o, --output FORMAT   'text' or 'json'                            (default: text)
-
-Exits with 0 when the module is admitted, with 1 when it is refused.
-
-Example:
-  svc inspect shopping-cart.wasm
-`,
-  async run(args): Promise<ExitCode> {
-    const { values, positionals } = readArguments(
-      'inspect',
-      args,
-      { output: { type: 'string', short: 'o', default: 'text' } },
-      ['MODULE.wasm'],
-    );
-    if (values.output !== 'text' && values.output !== 'json')
-      throw new UsageError(`inspect prints 'text' or 'json', not '${values.output}'.`);
-    const report = await inspectFile(positionals[0]!);
+export const inspect = command(
+  {
+    name: 'inspect',
+    summary: 'say what a module is, and whether the host admits it',
+    about: `Says what a module is: its imports and exports, its components and routes, its sizes, and
+whether the host admits it, and why not. No code of the module runs.`,
+    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+    options: { output: OUTPUT_OPTION },
+    notes: 'Exits with 0 when the module is admitted, with 1 when it is refused.',
+    examples: [
+      'svc inspect shopping-cart.wasm',
+      "svc inspect shopping-cart.wasm -o json | jq '.descriptor.entities[].component'",
+    ],
+  },
+  async ([file], { output }) => {
+    const report = await inspectFile(file!);
     process.stdout.write(
-      values.output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : textOf(report),
+      output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
     return report.refusal === undefined ? EXIT_CODE.ok : EXIT_CODE.failed;
   },
-};
+);
 
 async function inspectFile(file: string): Promise<ModuleReport> {
   let bytes;
@@ -47,6 +42,7 @@ async function inspectFile(file: string): Promise<ModuleReport> {
       { cause: error },
     );
   }
+  const { inspectModule } = await import('@svc/host');
   return inspectModule(bytes);
 }
 
@@ -59,7 +55,6 @@ function textOf({
   refusal,
 }: ModuleReport): string {
   const lines = [
-    refusal === undefined ? 'admitted' : `refused: ${refusal.message} [${refusal.code}]`,
     ...section('imports', imports),
     ...section('exports', exports),
     ...(descriptor === undefined ? [] : descriptorLines(descriptor)),
@@ -75,7 +70,11 @@ function textOf({
     ]),
     ...(stringEncoding === undefined ? [] : section('strings', [stringEncoding])),
   ];
-  return `${lines.join('\n')}\n`;
+  const verdict =
+    refusal === undefined
+      ? outputStyle('green', 'admitted')
+      : `${outputStyle('red', 'refused')}: ${printable(refusal.message)} [${refusal.code}]`;
+  return `${verdict}\n${printableLines(lines.join('\n'))}\n`;
 }
 
 function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescriptor): string[] {

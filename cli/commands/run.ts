@@ -1,36 +1,80 @@
-// svc run: becomes the host. The host reads the flags itself (host/settings.ts), so that each exists once.
+// svc run: becomes the host. The host reads the flags itself (host/settings.ts); what is described
+// here is for help, completion and suggestions, and a test holds it against what the host reads.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { checkOptions } from '../arguments.ts';
 import type { Command, ExitCode } from '../command.ts';
+import type { CommandDescription } from '../description.ts';
 
 const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
 
+const description: CommandDescription = {
+  name: 'run',
+  summary: 'serve a module: its routes, its entities, its journal',
+  about: 'Serves a module until it is told to stop (ctrl-c or SIGTERM).',
+  words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+  options: {
+    port: {
+      type: 'string',
+      value: 'PORT',
+      help: 'HTTP port; 0 takes a free one',
+      default: '9000',
+    },
+    host: {
+      type: 'string',
+      value: 'ADDRESS',
+      help: 'address to listen on',
+      default: '127.0.0.1',
+    },
+    data: {
+      type: 'string',
+      value: 'DIR',
+      help: 'folder of the journal, made when missing',
+      otherwise: '.svc/NAME',
+      completes: { kind: 'folder' },
+    },
+    name: {
+      type: 'string',
+      value: 'NAME',
+      help: 'name of the service',
+      otherwise: "the module file's name",
+    },
+    log: {
+      type: 'string',
+      value: 'FORMAT',
+      help: "'text' or 'json'",
+      otherwise: 'text on a terminal, json elsewhere',
+      completes: { kind: 'choices', choices: ['text', 'json'] },
+    },
+    deployed: {
+      type: 'boolean',
+      help: `not a developer's machine: listens on every address, takes every
+caller for the internet, logs json; the module is
+/service/module.wasm and the journal lies in /data, unless said
+otherwise`,
+    },
+    set: {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VALUE',
+      help: `any other setting, by its dotted name; may be repeated
+(docs/reference/settings.md lists them)`,
+    },
+  },
+  notes: `Every setting can also be given by the environment: svc.http.port is SVC_HTTP_PORT.
+The log goes to stderr; once the service listens, its address goes to stdout.`,
+  examples: [
+    'svc run shopping-cart.wasm',
+    'svc run shopping-cart.wasm --port 0 --data /var/lib/carts --set svc.http.answer-timeout-ms=5000',
+    'svc run --deployed',
+  ],
+};
+
 export const run: Command = {
-  help: `Serves a module until it is told to stop (ctrl-c or SIGTERM).
-
-Usage: svc run MODULE.wasm [--port 9000] [--host ADDRESS] [--data DIR] [--name NAME]
-       svc run --deployed [MODULE.wasm]
-
-  --port PORT       HTTP port; 0 takes a free one                 (default 9000)
-  --host ADDRESS    address to listen on                          (default 127.0.0.1)
-  --data DIR        folder of the journal, made when missing      (default .svc/NAME)
-  --name NAME       name of the service            (default: the module file's name)
-  --log FORMAT      'text' or 'json'      (default: text on a terminal, json elsewhere)
-  --deployed        not a developer's machine: listens on every address, takes every caller for
-                    the internet, logs json; the module is /service/module.wasm and the journal
-                    lies in /data, unless said otherwise
-  --set NAME=VALUE  any other setting, by its dotted name; may be repeated
-                    (docs/reference/settings.md lists them)
-
-Every setting can also be given by the environment: svc.http.port is SVC_HTTP_PORT.
-The log goes to stderr; once the service listens, its address goes to stdout.
-
-Examples:
-  svc run shopping-cart.wasm
-  svc run shopping-cart.wasm --port 0 --data /var/lib/carts --set svc.http.answer-timeout-ms=5000
-`,
+  description,
   async run(args): Promise<ExitCode> {
+    checkOptions(description, args);
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
     if (process.platform !== 'win32' && process.execve !== undefined)
       process.execve(process.execPath, command, process.env);

@@ -73,9 +73,9 @@ function logPath(path: string): string {
 /**
  * Looks at the file without changing anything, not even through SQLite. False when there is none.
  * Closing the file ends the locks this process has on it, so nothing of this process has it open.
- * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE.
+ * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE: also when this user may not use it so.
  */
-export function inspectJournalFile(path: string): boolean {
+export function inspectJournalFile(path: string, use: 'read' | 'write' = 'write'): boolean {
   // Looked for first: a log that another host makes right now has its journal.
   const hasLog = existsSync(logPath(path));
   if (!existsSync(path)) {
@@ -86,7 +86,7 @@ export function inspectJournalFile(path: string): boolean {
   const header = Buffer.alloc(HEADER_BYTES);
   let length: number;
   try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(path, use === 'read' ? constants.R_OK : constants.R_OK | constants.W_OK);
     const file = openSync(path, 'r');
     try {
       length = readSync(file, header, 0, HEADER_BYTES, 0);

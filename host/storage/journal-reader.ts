@@ -99,7 +99,11 @@ export class JournalReader {
   }
 }
 
-function recordOf(entity: EntityRef, [seq, kind, timeMs, manifest, json, crc]: Row): JournalRecord {
+/** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
+export function recordOf(
+  entity: EntityRef,
+  [seq, kind, timeMs, manifest, json, crc]: Row,
+): JournalRecord {
   if (crc !== recordChecksum(entity.component, entity.id, seq, kind, timeMs, manifest, json))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
   if (kind === KIND_EVENT && manifest !== null && json !== null)

@@ -1,13 +1,21 @@
 // The command line as its user has it: real processes in a folder of their own.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../cli/package.json' with { type: 'json' };
+import { SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const counter = readFileSync(join(root, 'fixtures/counter/assembly/index.ts'), 'utf8');
+const counter = readFileSync(
+  join(root, 'fixtures/counter/assembly/index.ts'),
+  'utf8',
+); /** Found before anything is compiled, in its third line. */
+const bad = '@data class A { a: i32 = 0; }\n\n@dat class B {}\n';
+
+/** As a pipe has it, whatever the terminal of the tests is. */
+const NO_COLOUR = { FORCE_COLOR: undefined, NO_COLOR: undefined };
 
 function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = temporaryFolder();
@@ -27,23 +35,127 @@ describe('svc', () => {
   test.each([[[]], [['--help']], [['-h']], [['help']]])('%j lists the commands', async (args) => {
     const { code, stdout, stderr } = await runSvc(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^ {2}build .*\n {2}run .*\n {2}inspect /m);
+    expect(stdout).toMatch(/^ {2}new .*\n {2}build .*\n {2}run .*\n {2}inspect .*\n {2}journal /m);
   });
 
-  test.each(['build', 'run', 'inspect'])('%s --help says how it is used', async (command) => {
-    const answers = await Promise.all([
-      runSvc([command, '--help']),
-      runSvc([command, 'x', '-h']),
-      runSvc(['help', command]),
-    ]);
-    for (const { code, stdout, stderr } of answers) {
-      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toContain(`Usage: svc ${command} `);
-    }
+  test.each(['new', 'build', 'run', 'inspect', 'journal', 'explain', 'completion', 'version'])(
+    '%s --help says how it is used',
+    async (command) => {
+      const answers = await Promise.all([
+        runSvc([command, '--help']),
+        runSvc([command, 'x', '-h']),
+        runSvc(['help', command]),
+      ]);
+      for (const { code, stdout, stderr } of answers) {
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(stdout).toMatch(new RegExp(`^Usage: svc ${command}( |$)`, 'm'));
+        expect(stdout).toMatch(/^Examples?:\n {2}.*svc /m);
+      }
+    },
+  );
+});
+
+describe('a word that was mistyped', () => {
+  test.each([
+    [['jounral'], "Did you mean 'journal'?"],
+    [['--verison'], "Did you mean '--version'?"],
+    [['run', 'a.wasm', '--prot', '1'], "Did you mean '--port'?"],
+    [['inspect', 'a.wasm', '-o', 'jsno'], "Did you mean 'json'?"],
+    [['completion', 'bsh'], "Did you mean 'bash'?"],
+    [['explain', 'svc_build_faild'], "Did you mean 'SVC_BUILD_FAILED'?"],
+    [['build', 'a.ts', '-o', 'json'], '--json prints the report as JSON'],
+  ])('is answered with what was meant: %j', async (args, suggestion) => {
+    const { code, stdout, stderr } = await runSvc(args);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(suggestion);
+    expect(stderr).toMatch(/\[SVC_USAGE\]\n$/);
+  });
+
+  test('reaches a terminal without its control characters', async () => {
+    const { stderr } = await runSvc(['\u001b[31mred\u009b']);
+    expect(stderr).toContain(String.raw`there is no command '\u{1b}[31mred\u{9b}'`);
   });
 });
 
-describe('svc build', () => {
+test('svc version -o json says which Node it runs on', async () => {
+  const { stdout } = await runSvc(['version', '-o', 'json']);
+  expect(JSON.parse(stdout)).toEqual({ svc: manifest.version, node: process.versions.node });
+});
+
+describe('svc explain', () => {
+  test('prints the page of a code', async () => {
+    const { code, stdout } = await runSvc(['explain', 'SVC_PORT_IN_USE'], { env: NO_COLOUR });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^SVC_PORT_IN_USE\n/);
+    expect(stdout).toMatch(/^What to do$/m);
+  });
+
+  test('without a code lists all of them', async () => {
+    const { stdout } = await runSvc(['explain']);
+    expect(stdout.trimEnd().split('\n')).toEqual([...SVC_ERROR_CODES].toSorted());
+  });
+});
+
+describe('colour', () => {
+  const ESCAPE = '\u001b[';
+
+  test('is for a terminal: not for a pipe, and not when NO_COLOR says so', async () => {
+    const folder = folderWith({ 'bad.ts': bad });
+    for (const env of [NO_COLOUR, { FORCE_COLOR: undefined, NO_COLOR: '1' }]) {
+      const { stderr } = await runSvc(['build', 'bad.ts'], { cwd: folder, env });
+      expect(stderr).toMatch(/^bad\.ts:3:\d+: /);
+      expect(stderr).not.toContain(ESCAPE);
+    }
+  });
+
+  test('marks the place of a problem, and is never in JSON', async () => {
+    const folder = folderWith({ 'bad.ts': bad });
+    const env = { FORCE_COLOR: '1', NO_COLOR: undefined };
+    const coloured = await runSvc(['build', 'bad.ts'], { cwd: folder, env });
+    expect(coloured.stderr).toContain('\u001b[1mbad.ts:3:1:\u001b[22m ');
+    const json = await runSvc(['build', 'bad.ts', '--json'], { cwd: folder, env });
+    expect(json.stdout).not.toContain(ESCAPE);
+  });
+});
+
+// Compiling takes seconds where the machine has other things to do.
+describe('svc build', { timeout: 90_000 }, () => {
+  test('--json prints what was built, and nothing else', async () => {
+    const folder = folderWith({ 'counter.ts': counter });
+    const built = await runSvc(['build', 'counter.ts', '--json'], { cwd: folder });
+    expect(built).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(built.stdout)).toEqual({
+      file: 'counter.wasm',
+      bytes: statSync(join(folder, 'counter.wasm')).size,
+      components: ['counter'],
+      routes: [
+        { method: 'GET', path: '/counters/{id}' },
+        { method: 'POST', path: '/counters/{id}' },
+      ],
+      warnings: [],
+    });
+  });
+
+  test('--json prints the problems with file, line and column', async () => {
+    const folder = folderWith({ 'bad.ts': bad });
+    const built = await runSvc(['build', 'bad.ts', '--json'], { cwd: folder });
+    expect(built.code).toBe(1);
+    expect(JSON.parse(built.stdout)).toMatchObject({
+      error: { code: 'SVC_BUILD_FAILED', problems: [{ file: 'bad.ts', line: 3, column: 1 }] },
+    });
+    expect(built.stderr).toMatch(/^svc: .*\[SVC_BUILD_FAILED\]\n$/);
+  });
+
+  test('in a folder outside of any checkout, with an empty home, uses the SDK that svc brings', async () => {
+    const folder = folderWith({ 'counter.ts': counter });
+    const home = folderWith({});
+    const env = { HOME: home, USERPROFILE: home, NODE_PATH: undefined };
+    const built = await runSvc(['build', 'counter.ts'], { cwd: folder, env });
+    expect(built.code).toBe(0);
+    expect(readdirSync(folder).toSorted()).toEqual(['counter.ts', 'counter.wasm']);
+    expect(readdirSync(home)).toEqual([]);
+  });
+
   test('writes the component to the file that -o names, and nothing to stdout', async () => {
     const folder = folderWith({ 'my counter.ts': counter });
     mkdirSync(join(folder, 'out put'));
@@ -56,10 +168,10 @@ describe('svc build', () => {
   });
 
   test('of what does not compile names file and line, exits with 1 and writes nothing', async () => {
-    const folder = folderWith({ 'bad.ts': 'const a: i32 = 1;\nconst b: i32 = "text";\n' });
+    const folder = folderWith({ 'bad.ts': bad });
     const built = await runSvc(['build', 'bad.ts'], { cwd: folder });
     expect(built).toMatchObject({ code: 1, stdout: '' });
-    expect(built.stderr).toMatch(/^bad\.ts:2:\d+: /m);
+    expect(built.stderr).toMatch(/^bad\.ts:3:\d+: /m);
     expect(built.stderr).toMatch(/\nsvc: bad\.ts does not compile .*\[SVC_BUILD_FAILED\]\n$/);
     expect(built.stderr).not.toMatch(/^ +at /m);
     expect(existsSync(join(folder, 'bad.wasm'))).toBe(false);

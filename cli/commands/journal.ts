@@ -1,0 +1,186 @@
+// svc journal: what a data folder holds, read only. It reads pages and prints them one by one, so that
+// a journal may be of any size.
+import type { JournalInspection } from '@svc/host';
+import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
+import { OUTPUT_OPTION } from '../description.ts';
+import { journalPrinter, type JournalPrinter } from '../journal-printer.ts';
+import { printable } from '../printable.ts';
+import { shellWord } from '../shell-word.ts';
+import { didYouMean } from '../suggestion.ts';
+import { printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Few, since each event may have a megabyte. */
+const PAGE_RECORDS = 32;
+const PAGE_ENTITIES = 500;
+/** So many ids are looked through for the one that was meant. */
+const SUGGESTED_FROM = 1_000;
+
+export const journal = command(
+  {
+    name: 'journal',
+    summary: 'show what a data folder holds: components, entities, events',
+    about: `Shows what a journal holds: its components; the entities of one; the events of one entity.
+It reads only, and may do so while a service runs on the folder.`,
+    words: [
+      { name: 'DIR', completes: { kind: 'folder' } },
+      { name: 'COMPONENT', optional: true, completes: { kind: 'component' } },
+      { name: 'ID', optional: true },
+    ],
+    options: {
+      after: {
+        type: 'string',
+        value: 'SEQ',
+        help: 'only events after this one; of entities: only ids after this one',
+      },
+      limit: {
+        type: 'string',
+        value: 'N',
+        help: "at most so many events or entities, or 'all'",
+        default: '100',
+      },
+      output: {
+        ...OUTPUT_OPTION,
+        help: "'text', 'json' (one document), or 'names' (components or ids,\none on a line)",
+        completes: { kind: 'choices', choices: ['text', 'json', 'names'] },
+      },
+    },
+    notes:
+      'Exits with 1 when it met a damaged record, which it names; it shows the others all the same.',
+    examples: [
+      'svc journal .svc/shopping-cart',
+      'svc journal .svc/shopping-cart shopping-cart c1',
+      'svc journal .svc/shopping-cart shopping-cart c1 --after 100 --limit all -o json',
+    ],
+  },
+  async ([dir, component, id], { after, limit, output }) => {
+    const limitCount = readLimit(limit);
+    const printer = journalPrinter(output, dir!);
+    if (component === undefined && after !== undefined)
+      throw new UsageError('journal takes --after with a COMPONENT, and found none.');
+    if (id !== undefined && output === 'names')
+      throw new UsageError("journal takes '-o names' for components and entities, not for events.");
+    const { inspectJournal } = await import('@svc/host');
+    const inspection = inspectJournal(dir!);
+    try {
+      if (component === undefined) {
+        await printData(printer.components(inspection.components()));
+        return EXIT_CODE.ok;
+      }
+      if (id === undefined)
+        return await printEntities(inspection, printer, { component, after, limitCount });
+      return await printRecords(inspection, printer, {
+        entity: { component, id },
+        after: readSeq(after),
+        limitCount,
+      });
+    } finally {
+      inspection.close();
+    }
+  },
+);
+
+async function printEntities(
+  inspection: JournalInspection,
+  printer: JournalPrinter,
+  which: {
+    readonly component: string;
+    readonly after: string | undefined;
+    readonly limitCount: number;
+  },
+): Promise<ExitCode> {
+  const { component, limitCount } = which;
+  checkComponent(inspection, component);
+  let last = which.after ?? '';
+  let count = 0;
+  let open = await printData(printer.entitiesHead(component));
+  while (open && count < limitCount) {
+    const asked = Math.min(PAGE_ENTITIES, limitCount - count);
+    const page = inspection.entities(component, last, asked);
+    if (page.length > 0) open = await printData(printer.entities(page, count === 0));
+    count += page.length;
+    last = page.at(-1)?.id ?? last;
+    if (page.length < asked) break;
+  }
+  const more = open && inspection.entities(component, last, 1).length > 0;
+  await printEnd(printer, more ? last : undefined);
+  return EXIT_CODE.ok;
+}
+
+async function printRecords(
+  inspection: JournalInspection,
+  printer: JournalPrinter,
+  which: {
+    readonly entity: { readonly component: string; readonly id: string };
+    readonly after: number;
+    readonly limitCount: number;
+  },
+): Promise<ExitCode> {
+  const { entity, limitCount } = which;
+  checkEntity(inspection, entity);
+  let last = which.after;
+  let count = 0;
+  let damagedCount = 0;
+  let open = await printData(printer.recordsHead(entity));
+  while (open && count < limitCount) {
+    const asked = Math.min(PAGE_RECORDS, limitCount - count);
+    const { records, lastSeq, storedCount } = inspection.records(entity, last, asked);
+    if (records.length > 0) open = await printData(printer.records(records, count === 0));
+    damagedCount += records.filter((record) => record.kind === 'damaged').length;
+    count += storedCount;
+    last = lastSeq;
+    if (storedCount < asked) break;
+  }
+  const more = open && inspection.records(entity, last, 1).storedCount > 0;
+  await printEnd(printer, more ? last : undefined);
+  if (damagedCount === 0) return EXIT_CODE.ok;
+  throw new CommandFailure(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal of entity '${entity.id}' of component '${entity.component}' is damaged in ` +
+      `${damagedCount === 1 ? 'one place' : `${damagedCount} places`}, named above. ` +
+      'Restore the data folder from a backup; the other entities are not affected.',
+  );
+}
+
+/** What `last` is: see JournalPrinter. A document says it itself; a list has it said beside it. */
+async function printEnd(printer: JournalPrinter, last: string | number | undefined): Promise<void> {
+  const tail = printer.tail(last);
+  if (tail === '' && last !== undefined)
+    process.stderr.write(`There is more: --after ${shellWord(printable(String(last)))}\n`);
+  else await printData(tail);
+}
+
+function checkComponent(inspection: JournalInspection, component: string): void {
+  if (inspection.hasComponent(component)) return;
+  const known = inspection.components().map((summary) => summary.component);
+  throw new CommandFailure(
+    'SVC_NOT_IN_JOURNAL',
+    `The journal has no component '${component}'.${didYouMean(component, known)} ` +
+      'svc journal DIR lists them.',
+  );
+}
+
+function checkEntity(
+  inspection: JournalInspection,
+  entity: { readonly component: string; readonly id: string },
+): void {
+  if (inspection.hasEntity(entity)) return;
+  checkComponent(inspection, entity.component);
+  const known = inspection.entities(entity.component, '', SUGGESTED_FROM).map(({ id }) => id);
+  throw new CommandFailure(
+    'SVC_NOT_IN_JOURNAL',
+    `The journal has no entity '${entity.id}' of component '${entity.component}'.` +
+      `${didYouMean(entity.id, known)} svc journal DIR ${entity.component} lists them.`,
+  );
+}
+
+function readLimit(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`journal takes a whole number from 1 or 'all' as --limit, not '${text}'.`);
+}
+
+function readSeq(text = '0'): number {
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`journal takes an event's number as --after, not '${text}'.`);
+}

@@ -1,0 +1,152 @@
+// svc new: a small project that builds, passes its tests and runs. It is a copy of template/, whose
+// files are real ones; only what is written {{so}} is replaced. Nothing that exists is overwritten.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { checkoutFolder, templateFolder } from '../installation.ts';
+import { printable } from '../printable.ts';
+import { shellWord } from '../shell-word.ts';
+import { errorStyle } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { version } from '../version.ts';
+
+/** It is the package's name and the service's, which allows less. */
+const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
+/** npm installs no package into one of the same name. */
+const TAKEN = new Set(['node', 'vitest']);
+/** A new repository may be there already. */
+const NOT_IN_THE_WAY = new Set(['.git']);
+const NAMED_MAX = 5;
+/** A package leaves files of the name itself out. */
+const STORED_NAMES: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
+
+export const newProject = command(
+  {
+    name: 'new',
+    summary: 'make a small project: an entity, an endpoint, a test',
+    about: `Makes a small project that builds, passes its tests and runs: an entity, an endpoint, a test with
+the test kit, a README. The folder is made, or is empty; its name is the name of the project.`,
+    words: [{ name: 'DIR', completes: { kind: 'folder' } }],
+    options: {},
+    examples: ['svc new my-service', 'mkdir my-service && cd my-service && svc new .'],
+  },
+  async ([dir]) => {
+    const folder = resolve(dir!);
+    const name = projectName(folder);
+    makeFolder(folder);
+    const values = { name, ...packageVersions(realpathSync(folder)) };
+    for (const file of filesUnder(templateFolder())) copy(file, folder, values);
+    process.stderr.write(nextSteps(name, relative(process.cwd(), folder)));
+    return EXIT_CODE.ok;
+  },
+);
+
+/** Throws UsageError. */
+function projectName(folder: string): string {
+  const name = basename(folder);
+  if (NAME.test(name) && !TAKEN.has(name)) return name;
+  const plain = name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-+|-+$/g, '')
+    .slice(0, 50)
+    .replace(/-+$/, '');
+  const suggestion = plain === '' || TAKEN.has(plain) ? `my-${plain || 'service'}` : plain;
+  const reason = TAKEN.has(name)
+    ? 'is the name of a package that every project uses'
+    : 'is no name for a service: lower-case letters, digits and hyphens between them, at most 63';
+  throw new UsageError(
+    `new takes the project's name from the folder, and '${name}' ${reason}. Did you mean '${suggestion}'?`,
+  );
+}
+
+function makeFolder(folder: string): void {
+  let found: string[];
+  try {
+    makeMissing(folder);
+    found = readdirSync(folder)
+      .filter((file) => !NOT_IN_THE_WAY.has(file))
+      .toSorted();
+  } catch (error) {
+    throw failure(folder, error);
+  }
+  if (found.length === 0) return;
+  const named = found.slice(0, NAMED_MAX).map((file) => `'${file}'`);
+  const others = found.length - named.length;
+  throw new CommandFailure(
+    'SVC_NEW_FAILED',
+    `The folder ${folder} is not empty: it has ${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}. ` +
+      'Name a folder that does not exist or is empty.',
+  );
+}
+
+/** One by one: Node's own way never ends where a folder cannot be made at all (under /proc, say). */
+function makeMissing(folder: string): void {
+  if (existsSync(folder)) return;
+  makeMissing(dirname(folder));
+  mkdirSync(folder);
+}
+
+/** In a checkout its own packages, linked; else the packages of this version. */
+function packageVersions(folder: string): Readonly<Record<string, string>> {
+  const checkout = checkoutFolder();
+  const specification = (room: string) =>
+    checkout === undefined
+      ? version
+      : `file:${relative(folder, join(realpathSync(checkout), room)).replaceAll(sep, '/')}`;
+  return { cli: specification('cli'), 'guest-sdk': specification('guest-sdk') };
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+function copy(file: string, folder: string, values: Readonly<Record<string, string>>): void {
+  const text = readFileSync(join(templateFolder(), file), 'utf8').replaceAll(
+    /\{\{([a-z-]+)\}\}/g,
+    (_placeholder, key: string) => values[key]!,
+  );
+  const target = join(folder, dirname(file), STORED_NAMES[basename(file)] ?? basename(file));
+  try {
+    makeMissing(dirname(target));
+    writeFileSync(target, text, { flag: 'wx' });
+  } catch (error) {
+    throw failure(folder, error);
+  }
+}
+
+function failure(folder: string, cause: unknown): CommandFailure {
+  return new CommandFailure(
+    'SVC_NEW_FAILED',
+    `The project cannot be written to ${folder} (${(cause as NodeJS.ErrnoException).code}). ` +
+      'Name a folder that this user may write.',
+    { cause },
+  );
+}
+
+function nextSteps(name: string, path: string): string {
+  const enter = path === '' ? '' : `cd ${shellWord(printable(path))} && `;
+  const steps = [
+    [`${enter}npm install`, ''],
+    ['npm test', 'the module in the sandbox, without a server'],
+    ['npm start', 'http://127.0.0.1:9000'],
+  ] as const;
+  const width = Math.max(...steps.map(([step]) => step.length));
+  return [
+    `${printable(name)} is made. Next:\n`,
+    ...steps.map(
+      ([step, says]) =>
+        `  ${errorStyle('bold', says === '' ? step : step.padEnd(width))}${says === '' ? '' : `   ${errorStyle('dim', says)}`}`,
+    ),
+    '',
+  ].join('\n');
+}

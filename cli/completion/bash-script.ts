@@ -1,0 +1,111 @@
+// Completion for bash, also for the old one of macOS (3.2).
+import type { CommandDescription, Completion } from '../description.ts';
+import { formsOf, formsWithValue } from './option-words.ts';
+
+export function bashScript(commands: readonly CommandDescription[]): string {
+  const values = commands.flatMap(({ name, options }) =>
+    Object.entries(options).flatMap(([option, described]) =>
+      described.completes === undefined
+        ? []
+        : [
+            `${formsOf(option, described)
+              .map((form) => quoted(`${name} ${form}`))
+              .join(' | ')}) ${offer(described.completes)} ;;`,
+          ],
+    ),
+  );
+  const options = commands.map(
+    ({ name, options: own }) =>
+      `${name}) _svc_choices ${Object.keys(own)
+        .map((option) => `--${option}`)
+        .join(' ')} ;;`,
+  );
+  const words = commands.flatMap(({ name, words: own }) =>
+    own.flatMap(({ completes }, index) =>
+      completes === undefined ? [] : [`${quoted(`${name} ${index + 1}`)}) ${offer(completes)} ;;`],
+    ),
+  );
+  return `# bash completion of svc; svc completion --help says where it goes.
+
+_svc_choices() {
+    local choice
+    for choice in "$@"; do
+        [[ $choice == "$cur"* ]] && COMPREPLY+=("$choice")
+    done
+}
+
+_svc_lines() {
+    local line
+    while IFS= read -r line; do COMPREPLY+=("$line"); done
+}
+
+_svc_folders() {
+    compopt -o filenames 2>/dev/null
+    _svc_lines < <(compgen -d -- "$cur")
+}
+
+_svc_files() {
+    _svc_folders
+    _svc_lines < <(compgen -f -X "!*$1" -- "$cur")
+}
+
+# A name that a shell could take for more than a name is not offered.
+_svc_components() {
+    local dir=\${words[1]/#\\~/$HOME} name
+    while IFS= read -r name; do _svc_choices "$name"; done \\
+        < <(svc journal "$dir" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')
+}
+
+_svc() {
+    local cur=\${COMP_WORDS[COMP_CWORD]} option='' word index
+    local -a words=()
+    COMPREPLY=()
+    for ((index = 1; index < COMP_CWORD; index++)); do
+        word=\${COMP_WORDS[index]}
+        # bash takes --output=json for three words.
+        if [[ $word == = ]]; then continue; fi
+        if [[ -n $option ]]; then option=''; continue; fi
+        case $word in
+            ${formsWithValue(commands).join(' | ')}) option=$word ;;
+            -*) ;;
+            *) words+=("$word") ;;
+        esac
+    done
+    if [[ $cur == = ]]; then cur=''; fi
+    if [[ -n $option ]]; then
+        case "\${words[0]} $option" in
+            ${values.join('\n            ')}
+        esac
+    elif [[ $cur == -* ]]; then
+        case \${words[0]} in
+            '') _svc_choices --help --version ;;
+            ${options.join('\n            ')}
+        esac
+    else
+        case "\${words[0]} \${#words[@]}" in
+            ' 0') _svc_choices ${commands.map(({ name }) => name).join(' ')} ;;
+            ${words.join('\n            ')}
+        esac
+    fi
+}
+
+complete -F _svc svc
+`;
+}
+
+function offer(completion: Completion): string {
+  switch (completion.kind) {
+    case 'file':
+      return `_svc_files ${quoted(completion.ending)}`;
+    case 'folder':
+      return '_svc_folders';
+    case 'choices':
+      return `_svc_choices ${completion.choices.map((choice) => quoted(choice)).join(' ')}`;
+    case 'component':
+      return '_svc_components';
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,83 @@
+// Completion for fish.
+import type { CommandDescription, Completion } from '../description.ts';
+import { formsWithValue, shortHelp } from './option-words.ts';
+
+export function fishScript(commands: readonly CommandDescription[]): string {
+  const lines = commands.flatMap(({ name, summary, options, words }) => [
+    `complete -c svc -n '__svc_at 0' -a ${name} -d ${quoted(summary)}`,
+    ...Object.entries(options).map(([option, described]) =>
+      [
+        `complete -c svc -n '__svc_in ${name}'`,
+        ...(described.short === undefined ? [] : [`-s ${described.short}`]),
+        `-l ${option}`,
+        ...(described.type === 'string' ? [`-x${offer(described.completes)}`] : []),
+        `-d ${quoted(shortHelp(described))}`,
+      ].join(' '),
+    ),
+    ...words.flatMap(({ completes }, index) =>
+      completes === undefined
+        ? []
+        : [`complete -c svc -n '__svc_in ${name}; and __svc_at ${index + 1}'${offer(completes)}`],
+    ),
+  ]);
+  return `# fish completion of svc; svc completion --help says where it goes.
+
+# The words before the one that is typed, without options and their values.
+function __svc_words
+    set -l value no
+    for word in (commandline -opc)[2..-1]
+        if test $value = yes
+            set value no
+            continue
+        end
+        switch $word
+            case ${formsWithValue(commands).join(' ')}
+                set value yes
+            case '-*'
+            case '*'
+                printf '%s\\n' $word
+        end
+    end
+end
+
+function __svc_at
+    test (count (__svc_words)) -eq $argv[1]
+end
+
+function __svc_in
+    set -l words (__svc_words)
+    test "$words[1]" = $argv[1]
+end
+
+# A name that a shell could take for more than a name is not offered.
+function __svc_components
+    set -l words (__svc_words)
+    set -l dir (string replace -r '^~' $HOME -- $words[2])
+    svc journal $dir -o names 2>/dev/null | string match -r '^[A-Za-z0-9._-]+$'
+end
+
+complete -c svc -f
+complete -c svc -n '__svc_at 0' -s h -l help -d 'say how it is used'
+complete -c svc -n '__svc_at 0' -s v -l version -d 'print the version'
+${lines.join('\n')}
+`;
+}
+
+function offer(completion: Completion | undefined): string {
+  switch (completion?.kind) {
+    case 'file':
+      return ` -k -a '(__fish_complete_suffix ${completion.ending})'`;
+    case 'folder':
+      return ` -a '(__fish_complete_directories)'`;
+    case 'choices':
+      return ` -a ${quoted(completion.choices.join(' '))}`;
+    case 'component':
+      return ` -a '(__svc_components)'`;
+    case undefined:
+      return '';
+  }
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, (character) => `\\${character}`)}'`;
+}

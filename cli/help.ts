@@ -1,0 +1,60 @@
+// What `--help` prints, made from the descriptions of the commands.
+import { usageOf, type CommandDescription, type OptionDescription } from './description.ts';
+
+/** What `svc NAME --help` prints. */
+export function helpOf(description: CommandDescription): string {
+  const { about, options, notes, examples } = description;
+  const rows = Object.entries(options).map(
+    ([name, option]) => [optionText(name, option), option] as const,
+  );
+  const width = Math.max(0, ...rows.map(([text]) => text.length));
+  return [
+    about,
+    `Usage: ${usageOf(description)}`,
+    ...(rows.length === 0
+      ? []
+      : [`Options:\n${rows.map(([text, option]) => optionLines(text, option, width)).join('\n')}`]),
+    ...(notes === undefined ? [] : [notes]),
+    `${examples.length === 1 ? 'Example' : 'Examples'}:\n${indented(examples)}`,
+  ]
+    .map((part) => `${part}\n`)
+    .join('\n');
+}
+
+/** What `svc --help` prints. */
+export function overviewOf(commands: readonly CommandDescription[]): string {
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  return `svc runs sandboxed WebAssembly components with durable state.
+
+Usage: svc COMMAND [ARGUMENT ...]
+
+Commands:
+${indented(commands.map(({ name, summary }) => `${name.padEnd(width)}  ${summary}`))}
+
+Examples:
+  svc new my-service
+  svc build assembly/index.ts -o my-service.wasm
+  svc run my-service.wasm
+  svc journal .svc/my-service
+
+  svc COMMAND --help says more about one of them.
+`;
+}
+
+function optionText(name: string, { short, value }: OptionDescription): string {
+  const shortText = short === undefined ? '    ' : `-${short}, `;
+  return `${shortText}--${name}${value === undefined ? '' : ` ${value}`}`;
+}
+
+function optionLines(text: string, option: OptionDescription, width: number): string {
+  const fallback = option.default ?? option.otherwise;
+  const help = option.help + (fallback === undefined ? '' : ` (default: ${fallback})`);
+  return help
+    .split('\n')
+    .map((line, index) => `  ${(index === 0 ? text : '').padEnd(width)}   ${line}`)
+    .join('\n');
+}
+
+function indented(lines: readonly string[]): string {
+  return lines.map((line) => `  ${line}`).join('\n');
+}

@@ -1,0 +1,50 @@
+// A book of a library: who has it, and how often it was lent.
+import { Code, Done, Effect, EventSourcedEntity } from "@svc/guest-sdk";
+
+/** What a book is right now. It is never stored: the runtime makes it from the events. */
+@data export class Loan {
+  reader: string = "";
+  count: i32 = 0;
+}
+
+@data export class Lend { reader: string = ""; }
+
+/** What can happen to a book. This is what is stored, for good. */
+@data export abstract class BookEvent {}
+@variant("lent") export class Lent extends BookEvent { reader: string = ""; }
+@variant("returned") export class Returned extends BookEvent {}
+
+@entity("book")
+export class Book extends EventSourcedEntity<Loan, BookEvent> {
+  empty(entityId: string): Loan { return new Loan(); }
+
+  /** One event more: the next state. It decides nothing; the event has happened. */
+  apply(state: Loan, event: BookEvent): Loan {
+    if (event instanceof Lent) {
+      state.reader = (event as Lent).reader;
+      state.count += 1;
+    } else if (event instanceof Returned) {
+      state.reader = "";
+    }
+    return state;
+  }
+
+  /** A command decides: it refuses, or says which events happen. It leaves the state alone. */
+  @command("lend")
+  lend(state: Loan, input: Lend): Effect<Loan> {
+    if (input.reader == "") return this.refuse<Loan>("reader: must not be empty");
+    if (state.reader != "") return this.refuse<Loan>(state.reader + " has it", Code.CONFLICT);
+    const lent: Lent = { reader: input.reader };
+    const next: Loan = { reader: input.reader, count: state.count + 1 };
+    return this.persist(lent).thenReply(next);
+  }
+
+  @command("give-back")
+  giveBack(state: Loan): Effect<Done> {
+    if (state.reader == "") return this.reply(new Done());
+    return this.persist(new Returned()).thenReply(new Done());
+  }
+
+  @query("get")
+  get(state: Loan): Loan { return state; }
+}

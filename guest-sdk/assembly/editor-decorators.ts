@@ -1,0 +1,18 @@
+// The decorators, declared for editors: the compiler of svc reads them itself and never sees this file.
+// A module's assembly/tsconfig.json extends the tsconfig.json beside it.
+
+declare function data(name: string): (type: object) => void;
+declare function data(type: object): void;
+declare function variant(name: string): (type: object) => void;
+declare function entity(component: string): (type: object) => void;
+declare function endpoint(prefix: string): (type: object) => void;
+declare function access(rule: string, ...services: string[]): (place: object, name?: string, handler?: object) => void;
+
+declare function optional(type: object, field: string): void;
+declare function command(name: string): (type: object, name: string, handler: object) => void;
+declare function query(name: string): (type: object, name: string, handler: object) => void;
+declare function get(path: string): (type: object, name: string, handler: object) => void;
+declare function post(path: string): (type: object, name: string, handler: object) => void;
+declare function put(path: string): (type: object, name: string, handler: object) => void;
+declare function patch(path: string): (type: object, name: string, handler: object) => void;
+declare function del(path: string): (type: object, name: string, handler: object) => void;

@@ -1,0 +1,165 @@
+// Completion in the real shells: a script that a shell cannot read, or reads otherwise, is found here.
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runSvc } from '../support/host-process.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { withJournal } from '../support/with-journal.ts';
+
+const folder = temporaryFolderOfFile();
+const root = join(import.meta.dirname, '..', '..');
+const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}` };
+
+/** A name that a shell would run, did it come to its command line as it is. */
+const HOSTILE = '$(touch${IFS}hacked)';
+
+beforeAll(async () => {
+  mkdirSync(join(folder, 'bin'));
+  const svc = join(folder, 'bin', 'svc');
+  writeFileSync(
+    svc,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'cli/bin/svc.js')}' "$@"\n`,
+  );
+  chmodSync(svc, 0o755);
+  for (const file of ['my entry.ts', 'a.wasm', 'note.txt']) writeFileSync(join(folder, file), '');
+  await withJournal(join(folder, 'data'), async (journal) => {
+    for (const component of ['wallet', 'shopping-cart', HOSTILE]) await store(journal, component);
+  });
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    const { stdout } = await runSvc(['completion', shell]);
+    writeFileSync(join(folder, `completion.${shell}`), stdout);
+  }
+});
+
+function store(
+  journal: Parameters<Parameters<typeof withJournal>[1]>[0],
+  component: string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    journal.append(
+      { component, id: 'a' },
+      [{ kind: 'event', seq: 1, timeMs: 1, event: { manifest: 'E', json: '{}' } }],
+      (failure) => (failure === undefined ? resolve() : reject(failure)),
+    );
+  });
+}
+
+function has(shell: string): boolean {
+  const found = spawnSync(shell, ['-c', 'exit 0']).status === 0;
+  if (!found) console.log(`${shell} is not installed, so its completion is not tried.`);
+  return found;
+}
+
+function inShell(shell: string, args: readonly string[], script: string): string {
+  const { stdout, stderr } = spawnSync(shell, [...args, '-c', script], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+  expect(stderr).toBe('');
+  return stdout;
+}
+
+/** What is typed; what is offered for its last word. */
+const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] = [
+  ['svc bui', ['build']],
+  ['svc inspect a.wasm -o ', ['json', 'text']],
+  ['svc inspect -o json a.wasm -o j', ['json']],
+  ['svc build x.ts --js', ['--json']],
+  ['svc run a.wasm --log ', ['json', 'text']],
+  ['svc journal data ', ['shopping-cart', 'wallet']],
+  ['svc journal -o json data w', ['wallet']],
+  ['svc completion ', ['bash', 'fish', 'zsh']],
+  ['svc explain SVC_PORT', ['SVC_PORT_IN_USE']],
+  ['svc help jour', ['journal']],
+  ['svc version extra ', []],
+];
+
+function inBash(line: string): string[] {
+  const words = line.split(' ').map((word) => `'${word}'`);
+  return inShell(
+    'bash',
+    ['--norc'],
+    `source completion.bash; COMP_WORDS=(${words.join(' ')}); COMP_CWORD=${words.length - 1}
+     _svc; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  )
+    .split('\n')
+    .filter((word) => word !== '')
+    .toSorted();
+}
+
+function inFish(line: string): string[] {
+  return inShell('fish', ['--no-config'], `source completion.fish; complete -C '${line}'`)
+    .split('\n')
+    .map((offer) => offer.split('\t')[0]!)
+    .filter((word) => word !== '');
+}
+
+/** A shell of its own on a terminal of its own; resolves once the screen shows what is expected. */
+function inZsh(line: string, screen: string): string {
+  return inShell(
+    'zsh',
+    ['-f'],
+    `zmodload zsh/zpty
+     zpty shell zsh -f -i
+     zpty -w shell "PS1='> '; autoload -U compinit; compinit -u -D; source completion.zsh; echo REA''DY"
+     zpty -r -m shell out '*READY*'
+     zpty -w -n shell '${line}'$'\\t'
+     zpty -r -m shell out '*${screen}*'
+     print found`,
+  );
+}
+
+describe.skipIf(!has('bash'))('bash', () => {
+  test.each(OFFERS)('after %j offers %j', (line, offered) => {
+    expect(inBash(line)).toEqual(offered);
+  });
+
+  test('offers the files of the kind that a place takes, and folders to look into', () => {
+    expect(inBash('svc build ')).toEqual(['bin', 'data', 'my entry.ts']);
+    expect(inBash('svc run ')).toEqual(['a.wasm', 'bin', 'data']);
+    expect(inBash('svc journal ')).toEqual(['bin', 'data']);
+  });
+
+  test('takes --output=json, which bash splits, for an option and its value', () => {
+    expect(inBash('svc inspect --output = js')).toEqual(['json']);
+    expect(inBash('svc inspect --output =')).toEqual(['json', 'text']);
+  });
+
+  test('is registered for svc', () => {
+    expect(inShell('bash', ['--norc'], 'source completion.bash; complete -p svc')).toBe(
+      'complete -F _svc svc\n',
+    );
+  });
+});
+
+describe.skipIf(!has('fish'))('fish', () => {
+  test.each(OFFERS)('after %j offers %j', (line, offered) => {
+    expect(inFish(line).toSorted()).toEqual(offered);
+  });
+
+  test('offers the files of the kind that a place takes first', () => {
+    expect(inFish('svc build ')[0]).toBe('my entry.ts');
+    expect(inFish('svc run ')[0]).toBe('a.wasm');
+    expect(inFish('svc journal ').toSorted()).toEqual(['bin/', 'data/']);
+  });
+});
+
+describe.skipIf(!has('zsh'))('zsh', () => {
+  test.each([
+    ['svc bui', 'svc build'],
+    ['svc ', 'journal*-- show what a data folder holds'],
+    ['svc build m', 'svc build my*entry.ts'],
+    ['svc run a', 'svc run a.wasm'],
+    ['svc inspect a.wasm -o j', 'svc inspect a.wasm -o json'],
+    ['svc build x.ts --js', 'svc build x.ts --json'],
+    ['svc journal data w', 'svc journal data wallet'],
+    ['svc journal -o json data sh', 'svc journal -o json data shopping-cart'],
+    ['svc explain SVC_PORT', 'SVC_PORT_IN_USE'],
+    ['svc help jour', 'svc help journal'],
+  ])('makes of %j and a tab %j', (line, screen) => {
+    expect(inZsh(line, screen)).toBe('found\n');
+  });
+});

@@ -1,0 +1,51 @@
+// The descriptions of the commands: help, parsing and completion are made from them.
+import { describe, expect, test } from 'vitest';
+import { readArguments } from '../../cli/arguments.ts';
+import { COMMAND_NAMES, loadAllCommands } from '../../cli/command-list.ts';
+import { run } from '../../cli/commands/run.ts';
+import type { CommandDescription } from '../../cli/description.ts';
+import { helpOf } from '../../cli/help.ts';
+import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
+import { readSettings, RUN_OPTIONS } from '../../host/settings.ts';
+
+const descriptions = (await loadAllCommands()).map(({ description }) => description);
+
+test('every command has the name under which it is found', () => {
+  expect(descriptions.map(({ name }) => name)).toEqual(COMMAND_NAMES);
+});
+
+test.each(descriptions)('the help of $name fits a terminal and ends with an example', (one) => {
+  const lines = helpOf(one).split('\n');
+  expect(lines.filter((line) => line.length > 100)).toEqual([]);
+  expect(lines.at(-2)).toMatch(/^ {2}.*\bsvc /);
+});
+
+const examples = descriptions.flatMap((description) =>
+  description.examples
+    // Without a module of its own, which only the host allows.
+    .filter((example) => !example.includes('--deployed'))
+    .map((example) => [example, description] as const),
+);
+
+test.each(examples)('an example makes sense: %s', (example, description: CommandDescription) => {
+  const own = /\bsvc (\S+)([^|)]*)/.exec(example)!;
+  expect(own[1]).toBe(description.name);
+  const args = own[2]!.split(' ').filter((word) => word !== '');
+  expect(() => readArguments(description, args)).not.toThrow();
+});
+
+describe('the options of svc run', () => {
+  test('are those that the host reads', () => {
+    expect(Object.keys(run.description.options).toSorted()).toEqual(RUN_OPTIONS.toSorted());
+  });
+
+  test('have the defaults that the host has', () => {
+    const settings = readSettings(
+      { args: ['m.wasm'], env: {}, stderrIsTerminal: false },
+      ROOM_DEFAULTS,
+    );
+    const { port, host } = run.description.options;
+    expect(port!.default).toBe(String(settings.port));
+    expect(host!.default).toBe(settings.host);
+  });
+});
