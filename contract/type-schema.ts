@@ -12,7 +12,9 @@ const shapes = {
   Text: Type.Object(
     {
       type: Type.Literal('string'),
-      format: Type.Optional(Type.Union([Type.Literal('date-time'), Type.Literal('byte')])),
+      format: Type.Optional(Type.Literal('date-time')),
+      /** The text stands for bytes. */
+      contentEncoding: Type.Optional(Type.Literal('base64')),
       enum: Type.Optional(
         Type.Array(Type.String({ maxLength: 200 }), { minItems: 1, maxItems: 1000 }),
       ),

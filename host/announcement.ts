@@ -77,6 +77,7 @@ function sample(
   switch (schema.type) {
     case 'string':
       if ('format' in schema && schema.format === 'date-time') return '2030-01-01T00:00:00.000Z';
+      if ('contentEncoding' in schema) return 'AQID';
       return schema.enum?.[0] ?? name;
     case 'boolean':
       return true;

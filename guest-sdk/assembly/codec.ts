@@ -1,6 +1,7 @@
 // Values of any supported type to and from JSON. What a type is, is decided while compiling; the
 // compiler gives each @data and @variant class its part (`__svc_encode`, `__svc_decode`, for sum
 // types `__svc_readCase`). Decoding never runs a constructor: it fills every field.
+import { readBytes, writeBytes } from "./base64";
 import { readDate, writeDate } from "./date-time";
 import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
@@ -35,7 +36,8 @@ export function read<T>(reader: JsonReader): T {
   } else if (isBoolean<T>()) {
     return <T>reader.readBool();
   } else if (isInteger<T>()) {
-    if (sizeof<T>() == 8) return reader.readBigInteger<T>();
+    if (isDefined(changetype<T>(0).__svc_readEnum)) return <T>(<T>0).__svc_readEnum(reader);
+    else if (sizeof<T>() == 8) return reader.readBigInteger<T>();
     else return reader.readInteger<T>();
   } else if (isFloat<T>()) {
     if (sizeof<T>() == 8) return <T>reader.readDouble();
@@ -65,6 +67,8 @@ function readReference<T>(reader: JsonReader): T {
     return list;
   } else if (idof<T>() == idof<Date>()) {
     return changetype<T>(readDate(reader));
+  } else if (idof<T>() == idof<Uint8Array>()) {
+    return changetype<T>(readBytes(reader));
   } else if (isDefined(changetype<T>(0).__svc_readCase) && !isDefined(changetype<T>(0).__svc_isCase)) {
     return changetype<T>(0).__svc_readCase(reader);
   } else if (isDefined(changetype<T>(0).__svc_decode)) {
@@ -109,7 +113,8 @@ export function write<T>(to: JsonWriter, value: T): void {
   } else if (isBoolean<T>()) {
     to.bool(<bool>value);
   } else if (isInteger<T>()) {
-    to.integer<T>(value);
+    if (isDefined(value.__svc_writeEnum)) value.__svc_writeEnum(to);
+    else to.integer<T>(value);
   } else if (isFloat<T>()) {
     to.double(<f64>value);
   } else {
@@ -122,6 +127,8 @@ function writeReference<T>(to: JsonWriter, value: T): void {
     to.string(changetype<string>(value));
   } else if (idof<T>() == idof<Date>()) {
     writeDate(to, changetype<Date>(value));
+  } else if (idof<T>() == idof<Uint8Array>()) {
+    writeBytes(to, changetype<Uint8Array>(value));
   } else {
     to.enter();
     writeNested<T>(to, value);

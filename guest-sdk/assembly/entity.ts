@@ -153,7 +153,10 @@ class LiveEntityOf<S, E> extends LiveEntity {
       const stored = at + (<usize>i << 4);
       const name = host.textAt(stored);
       if (name != manifest)
-        return place(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest + "'";
+        return (
+          place(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest +
+          "': if that class was renamed, write @data(\"" + name + "\") before it"
+        );
       const reader = new JsonReader(host.textAt(stored + 8), STORED_DEPTH_MAX);
       const event = fromJson<E>(reader);
       if (reader.failed) return place(i, count) + ": " + reader.problem("event");

@@ -40,6 +40,11 @@ export class HttpCall extends HttpAnswer {
       if (text != "true" && text != "false")
         this.badRequest("path parameter '" + name + "': must be true or false");
       return text == "true";
+    } else if (isInteger<T>() && isDefined(changetype<T>(0).__svc_ofName)) {
+      const reader = new JsonReader("");
+      const value = (<T>0).__svc_ofName(text, reader);
+      if (reader.failed) this.badRequest("path parameter '" + name + "': " + reader.message);
+      return <T>value;
     } else {
       // 64-bit integers stand in a path as they are, without the quotes that JSON needs.
       const big = isInteger<T>() && sizeof<T>() == 8;

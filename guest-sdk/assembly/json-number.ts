@@ -20,6 +20,24 @@ const EXACT_POWERS: StaticArray<f64> = [
 
 /** The double nearest to a number of JSON's grammar; infinite when it is too large for one. */
 export function doubleOfToken(start: usize, end: usize): f64 {
+  return realOfToken(start, end, false);
+}
+
+/**
+ * The float nearest to a number of JSON's grammar; infinite when it is too large for one. Only when
+ * the nearest double lies exactly between two floats, rounding twice could go wrong.
+ */
+export function floatOfToken(start: usize, end: usize): f32 {
+  const double = realOfToken(start, end, false);
+  const float = <f32>double;
+  // The other float at the same distance, if there is one there.
+  const other = isFinite(float) ? 2 * double - <f64>float : double;
+  if (<f64>float == double || (isFinite(float) && <f64><f32>other != other)) return float;
+  return <f32>realOfToken(start, end, true);
+}
+
+/** `toOdd`: what does not fit is rounded to the odd neighbour, so that it can be rounded again. */
+function realOfToken(start: usize, end: usize, toOdd: bool): f64 {
   let at = start;
   const negative = load<u16>(at) == MINUS;
   if (negative) at += 2;
@@ -46,11 +64,11 @@ export function doubleOfToken(start: usize, end: usize): f64 {
   const value =
     mantissa == 0
       ? 0
-      : significant <= 19 && mantissa <= 1 << 53 && exponent >= -22 && exponent <= 22
+      : !toOdd && significant <= 19 && mantissa <= 1 << 53 && exponent >= -22 && exponent <= 22
         ? exponent < 0
           ? <f64>mantissa / unchecked(EXACT_POWERS[-exponent])
           : <f64>mantissa * unchecked(EXACT_POWERS[exponent])
-        : nearestDouble(digitsStart, digitsEnd, significant, exponent);
+        : roundedDouble(digitsStart, digitsEnd, significant, exponent, toOdd);
   return negative ? -value : value;
 }
 
@@ -80,7 +98,7 @@ function readExponent(at: usize, end: usize): i32 {
 let used: i32 = 1;
 
 /** digits × 10^exponent, rounded once: 64 bits of the quotient, and what is left. */
-function nearestDouble(start: usize, end: usize, significant: i32, exponent: i32): f64 {
+function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32, toOdd: bool): f64 {
   if (significant + exponent > 310) return Infinity;
   if (significant + exponent < -330) return 0;
   const above = numerator;
@@ -103,7 +121,7 @@ function nearestDouble(start: usize, end: usize, significant: i32, exponent: i32
   shiftLeft(above, belowShift + shift);
   const high = divide(above, below, belowLimbs, 1);
   const low = divide(above, below, belowLimbs, 0);
-  return assemble((high << 32) | low, shift, bitLength(above) != 0);
+  return assemble((high << 32) | low, shift, bitLength(above) != 0, toOdd);
 }
 
 /**
@@ -168,8 +186,11 @@ function readDigits(limbs: StaticArray<u32>, start: usize, end: usize): i32 {
   return left - 1;
 }
 
-/** quotient × 2^-shift, with `sticky` when there is more behind the quotient. Half goes to even. */
-function assemble(quotient: u64, shift: i32, sticky: bool): f64 {
+/**
+ * quotient × 2^-shift, with `sticky` when there is more behind the quotient. To the nearest double,
+ * half to the even one; or, `toOdd`, down, with the last bit set when anything was left away.
+ */
+function assemble(quotient: u64, shift: i32, sticky: bool, toOdd: bool): f64 {
   const length = 64 - <i32>clz(quotient);
   const exponent = length - 1 - shift;
   if (exponent > 1023) return Infinity;
@@ -179,7 +200,8 @@ function assemble(quotient: u64, shift: i32, sticky: bool): f64 {
   let mantissa = drop == 64 ? 0 : quotient >> drop;
   const half = <u64>1 << (drop - 1);
   const rest = drop == 64 ? quotient : quotient & ((<u64>1 << drop) - 1);
-  if (rest > half || (rest == half && (sticky || (mantissa & 1) != 0))) ++mantissa;
+  if (toOdd) mantissa |= <u64>(rest != 0 || sticky);
+  else if (rest > half || (rest == half && (sticky || (mantissa & 1) != 0))) ++mantissa;
   if (exponent < -1022) return reinterpret<f64>(mantissa);
   // A carry out of the mantissa is a step of the exponent, up to infinity.
   return reinterpret<f64>((<u64>(exponent + 1023) << 52) + (mantissa - (<u64>1 << 52)));

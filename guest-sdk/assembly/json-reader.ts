@@ -16,7 +16,7 @@ import {
   isDigit,
   shortened,
 } from "./json-cursor";
-import { doubleOfToken } from "./json-number";
+import { doubleOfToken, floatOfToken } from "./json-number";
 
 /** Objects and arrays inside of one another: deeper text of a caller is refused. */
 const DEPTH_MAX: i32 = 100;
@@ -249,7 +249,7 @@ export class JsonReader extends JsonCursor {
 
   readFloat(): f32 {
     if (this.failed || !this.scanNumber("a number")) return 0;
-    const value = <f32>doubleOfToken(this.tokenStart, this.at);
+    const value = floatOfToken(this.tokenStart, this.at);
     if (value - value == 0) return value;
     this.at = this.tokenStart;
     this.wrongType("a number that 32 bits can hold");
@@ -285,6 +285,12 @@ export class JsonReader extends JsonCursor {
     const escaped = this.scanString();
     if (this.failed) return "";
     return escaped ? this.unescape(from, this.at - 2) : this.slice(from, this.at - 2);
+  }
+
+  /** A string that is a name; `known`: what may stand there. */
+  readName(known: string): string {
+    if (!this.failed && this.peek() != QUOTE) this.wrongType(known);
+    return this.readString();
   }
 
   /** Takes any value; its grammar is checked, its content is not kept. */
@@ -335,17 +341,18 @@ export class JsonReader extends JsonCursor {
 
   unknownTag(tag: string, known: string): void {
     if (this.failed) return;
-    this.wrongTag(known, tag);
+    this.unknownName(known, tag);
     this.within("type");
   }
 
   readTag(name: string): void {
     const tag = this.readString();
-    if (!this.failed && tag != name) this.wrongTag("\"" + name + "\"", tag);
+    if (!this.failed && tag != name) this.unknownName("\"" + name + "\"", tag);
   }
 
-  private wrongTag(expected: string, tag: string): void {
-    this.fail("must be " + expected + ", found \"" + shortened(tag) + "\"");
+  /** `known`: the names that may stand there. */
+  unknownName(known: string, name: string): void {
+    this.fail("must be " + known + ", found \"" + shortened(name) + "\"");
   }
 }
 

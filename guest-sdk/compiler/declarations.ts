@@ -6,10 +6,12 @@ import {
   MethodDeclaration,
   NamedTypeNode,
   type DecoratorNode,
+  type EnumDeclaration,
   type Parser,
   type Source,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { readEnums, type DataEnum } from './data-enum.ts';
 import { decoratorProblems } from './decorators.ts';
 import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
 import { readEntity, type EntityClass } from './entity-declaration.ts';
@@ -55,6 +57,7 @@ export interface DataClass {
 
 export interface Declarations {
   readonly data: ReadonlyMap<ClassDeclaration, DataClass>;
+  readonly enums: ReadonlyMap<EnumDeclaration, DataEnum>;
   readonly entities: ReadonlyMap<ClassDeclaration, EntityClass>;
   readonly endpoints: ReadonlyMap<ClassDeclaration, EndpointClass>;
   readonly problems: readonly Problem[];
@@ -69,11 +72,13 @@ export function isUserSource(source: Source): boolean {
 
 export function readDeclarations(parser: Parser): Declarations {
   const data = new Map<ClassDeclaration, DataClass>();
+  const enums = new Map<EnumDeclaration, DataEnum>();
   const entities = new Map<ClassDeclaration, EntityClass>();
   const endpoints = new Map<ClassDeclaration, EndpointClass>();
   const problems: Problem[] = [];
   for (const source of parser.sources.filter((candidate) => isUserSource(candidate))) {
     problems.push(...decoratorProblems(source));
+    for (const one of readEnums(source, problems)) enums.set(one.declaration, one);
     const names = sdkNames(source);
     const classes = classesOf(source);
     for (const declaration of classes) {
@@ -101,7 +106,7 @@ export function readDeclarations(parser: Parser): Declarations {
       }
     }
   }
-  return { data, entities, endpoints, problems };
+  return { data, enums, entities, endpoints, problems };
 }
 
 /** A class without a role that extends a sum type would be a case that nobody can decode. */

@@ -2,14 +2,19 @@
 // none. Named types are collected once, under the name by which other schemas refer to them.
 import {
   Class,
+  Enum,
   PropertyPrototype,
   Type,
+  type DeclarationStatement,
   type ClassDeclaration,
+  type EnumDeclaration,
   type Program,
   type Range,
 } from 'assemblyscript';
 import type { TypeSchema } from '@svc/contract';
+import { EnumType } from './data-enum.ts';
 import type { DataClass, Declarations, Field } from './declarations.ts';
+import { endlessFields } from './endless-types.ts';
 import { SDK_PATH } from './syntax.ts';
 
 type Report = (range: Range, message: string) => void;
@@ -31,7 +36,9 @@ export class SchemaBuilder {
   readonly #program: Program;
   readonly #declarations: Declarations;
   readonly #report: Report;
-  readonly #names = new Map<Class, string>();
+  readonly #names = new Map<Class | Enum, string>();
+  /** By the name in `types`. */
+  readonly #classes = new Map<string, DataClass>();
 
   constructor(program: Program, declarations: Declarations, report: Report) {
     this.#program = program;
@@ -43,6 +50,7 @@ export class SchemaBuilder {
   schema(type: Type, place: Range): TypeSchema {
     if (type.isNullableReference)
       return { anyOf: [this.schema(type.nonNullableType, place), { type: 'null' }] };
+    if (type instanceof EnumType) return this.#enumSchema(type, place);
     if (type === Type.bool) return { type: 'boolean' };
     if (type === Type.f32) return { type: 'number', format: 'float' };
     if (type === Type.f64) return { type: 'number', format: 'double' };
@@ -67,6 +75,8 @@ export class SchemaBuilder {
         return { type: 'array', items: this.schema(first!, place) };
       case '~lib/date/Date':
         return { type: 'string', format: 'date-time' };
+      case '~lib/typedarray/Uint8Array':
+        return { type: 'string', contentEncoding: 'base64' };
       case '~lib/map/Map':
         if (first!.getClass()?.prototype.internalName !== '~lib/string/String')
           this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
@@ -78,12 +88,43 @@ export class SchemaBuilder {
     }
   }
 
+  #enumSchema(type: EnumType, place: Range): TypeSchema {
+    const { name } = type.element;
+    const data = this.#declarations.enums.get(type.element.declaration as EnumDeclaration);
+    if (data === undefined) {
+      this.#report(
+        place,
+        `enum '${name}' has no JSON form: write @data before it, and its members are stored by their names`,
+      );
+      return NONE;
+    }
+    const known = this.#names.get(type.element);
+    if (known !== undefined) return { $ref: `#/types/${known}` };
+    const free = this.#freeName(name, data.declaration);
+    this.#names.set(type.element, free);
+    this.types[free] = { type: 'string', enum: [...data.members] };
+    return { $ref: `#/types/${free}` };
+  }
+
   #unsupported(type: Type, place: Range): TypeSchema {
     const name = displayName(type);
-    const known =
-      'bool, the integers of 8 to 64 bits, f32, f64, string, Date, arrays, Map<string, T>, and @data classes';
-    this.#report(place, `type '${name}' has no JSON form: use ${known}`);
+    const instead = insteadOf(type);
+    this.#report(place, `type '${name}' has no JSON form: ${instead}`);
     return NONE;
+  }
+
+  /** Once every type is known: which of them can have no value. */
+  reportEndless(): void {
+    const reported = new Set<Field>();
+    for (const { type, field: name } of endlessFields(this.types)) {
+      const field = this.#classes.get(type)?.fields.find((one) => one.name === name);
+      if (field === undefined || reported.has(field)) continue;
+      reported.add(field);
+      this.#report(
+        field.node.range,
+        `field '${name}' makes every '${type}' hold another '${type}', without end: make it '${field.type} | null' or '${field.type}[]'`,
+      );
+    }
   }
 
   dataOf(reference: Class): DataClass | undefined {
@@ -94,16 +135,17 @@ export class SchemaBuilder {
   #named(reference: Class, data: DataClass): string {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
-    const name = this.#freeName(displayName(reference.type), data);
+    const name = this.#freeName(displayName(reference.type), data.declaration);
     this.#names.set(reference, name);
+    this.#classes.set(name, data);
     this.types[name] = NONE;
     this.types[name] = data.kind === 'sum' ? this.#sum(data) : this.#record(reference, data);
     return name;
   }
 
-  #freeName(wanted: string, data: DataClass): string {
+  #freeName(wanted: string, declaration: DeclarationStatement): string {
     if (!(wanted in this.types)) return wanted;
-    const file = data.declaration.range.source.simplePath.replaceAll(/[^A-Za-z0-9_]/g, '_');
+    const file = declaration.range.source.simplePath.replaceAll(/[^A-Za-z0-9_]/g, '_');
     let name = `${file}.${wanted}`;
     for (let count = 2; name in this.types; count++) name = `${file}.${wanted}-${count}`;
     return name;
@@ -142,8 +184,34 @@ function fieldType(reference: Class, field: Field): Type | undefined {
   return reference.program.resolver.resolveProperty(member)?.type;
 }
 
+/** What to write in the place of a type that has no JSON form. */
+function insteadOf(type: Type): string {
+  const reference = type.getClass();
+  const item = reference?.typeArguments?.[0];
+  switch (reference?.prototype.internalName) {
+    case '~lib/set/Set':
+      return `use an array, ${displayName(item!)}[]`;
+    case '~lib/staticarray/StaticArray':
+      return `use ${displayName(item!)}[]`;
+    case '~lib/arraybuffer/ArrayBuffer':
+    case '~lib/typedarray/Uint8ClampedArray':
+    case '~lib/typedarray/Int8Array':
+      return 'use Uint8Array, which is base64 text in JSON';
+    case undefined:
+    default:
+  }
+  if (
+    reference !== undefined &&
+    reference !== null &&
+    !reference.prototype.internalName.startsWith('~lib/')
+  )
+    return 'write @data before the class';
+  return 'use bool, the integers of 8 to 64 bits, f32, f64, string, Date, Uint8Array, arrays, Map<string, T>, and @data classes and enums';
+}
+
 /** A type as the user writes it: without the files of its parts. */
 export function displayName(type: Type): string {
+  if (type instanceof EnumType) return type.element.name;
   const reference = type.getClass();
   if (reference === null) return type.toString();
   const args = (reference.typeArguments ?? []).map((argument) => displayName(argument));

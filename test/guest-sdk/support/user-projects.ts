@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { BuildError, buildComponent, type Problem } from '../../../guest-sdk/compiler/index.ts';
 
 export class UserProjects {
   readonly folder: string;
@@ -26,9 +27,33 @@ export class UserProjects {
     return join(own, 'index.ts');
   }
 
+  /** Why the files do not build. */
+  async problemsOf(files: Readonly<Record<string, string>> | string): Promise<readonly Problem[]> {
+    const entryFile = await this.write(typeof files === 'string' ? { 'index.ts': files } : files);
+    const failure = await buildComponent({ entryFile }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    if (!(failure instanceof BuildError))
+      throw new Error('the build did not fail as it should', { cause: failure });
+    return failure.problems;
+  }
+
+  /** The first of them: `line:column message: help`. */
+  async firstLine(source: string): Promise<string> {
+    const [problem] = await this.problemsOf(source);
+    return `${problem?.line}:${problem?.column} ${problemLine(problem)}`;
+  }
+
   async remove(): Promise<void> {
     await rm(this.folder, { recursive: true });
   }
+}
+
+/** `message: help` */
+export function problemLine(problem: Problem | undefined): string {
+  const help = problem?.help === undefined ? '' : `: ${problem.help}`;
+  return `${problem?.message}${help}`;
 }
 
 export const ENTITY = `import { Code, Context, Done, Effect, EventSourcedEntity, Request, Result, ok, register } from "@svc/guest-sdk";
@@ -36,11 +61,13 @@ export const ENTITY = `import { Code, Context, Done, Effect, EventSourcedEntity,
 @data abstract class Event {}
 @variant("added") class Added extends Event {}
 `;
+/** One query, for an entity that is not about its handlers. */
+export const QUERY = '@query("get") get(s: State): State { return s; }';
 /** A module with one entity; its members begin on line 8. */
 export const entity = (members: string, tail = 'register<Thing>();'): string =>
   `${ENTITY}@entity("thing") class Thing extends EventSourcedEntity<State, Event> {
   empty(id: string): State { return new State(); }
-  apply(state: State, event: Event): State { return state; }
+  apply(state: State, event: Event): State { if (event instanceof Added) state.n += 1; return state; }
 ${members}
 }
 ${tail}`;

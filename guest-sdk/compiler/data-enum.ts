@@ -1,0 +1,129 @@
+// DataEnum: an enum whose members are stored by their names. AssemblyScript takes every enum for an
+// i32, so each enum of the user gets a type of its own: still an i32 in the module, but another type
+// than i32 in `Colour[]`, `Page<Colour>` and `Effect<Colour>`. What is stored follows from the type.
+//
+// Invariant: an enum without @data keeps the members of i32, and has no JSON form.
+import {
+  Class,
+  ClassPrototype,
+  Enum,
+  EnumDeclaration,
+  Type,
+  TypeDefinition,
+  type Program,
+  type Source,
+} from 'assemblyscript';
+import * as assemblyscript from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { decoratorOf, problemAt } from './syntax.ts';
+
+export interface DataEnum {
+  readonly declaration: EnumDeclaration;
+  readonly name: string;
+  /** The first of several members of one value is the one that is written. */
+  readonly members: readonly string[];
+}
+
+/** The type of an enum of the user: an i32 by kind, itself by identity and by name. */
+export class EnumType extends Type {
+  readonly element: Enum;
+
+  constructor(element: Enum) {
+    super(Type.i32.kind, Type.i32.flags, Type.i32.size);
+    this.element = element;
+  }
+
+  /** Tells `Array<Colour>` from `Array<i32>`: the compiler finds instances by this name. */
+  override toString(): string {
+    return this.element.internalName;
+  }
+}
+
+// The flags are a const enum in the types and an object at run time.
+const { CommonFlags } = assemblyscript as unknown as {
+  readonly CommonFlags: { readonly Resolved: number };
+};
+/** So many names stand in a message. */
+const NAMES_SHOWN = 20;
+
+export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
+  const enums: DataEnum[] = [];
+  for (const declaration of source.statements) {
+    if (!(declaration instanceof EnumDeclaration)) continue;
+    const role = decoratorOf(declaration, 'data');
+    if (role === undefined) continue;
+    const name = declaration.name.text;
+    if ((role.args?.length ?? 0) > 0)
+      problems.push(
+        problemAt(
+          role.range,
+          `the name of enum '${name}' is not stored, the names of its members are: write @data alone`,
+        ),
+      );
+    const members = declaration.values.map((value) => value.name.text);
+    if (members.length === 0)
+      problems.push(
+        problemAt(declaration.name.range, `enum '${name}' has no member, so it has no value`),
+      );
+    enums.push({ declaration, name, members });
+  }
+  return enums;
+}
+
+const quote = (text: string): string => JSON.stringify(text);
+const wrapperName = (name: string): string => `__svc_EnumOf${name}`;
+
+/** The class whose members are those of the enum's values. */
+export function enumClass({ name, members }: DataEnum): string {
+  const shown = members.slice(0, NAMES_SHOWN).map(quote).join(' or ');
+  const rest = members.length - NAMES_SHOWN;
+  const known = rest > 0 ? `${shown} or one of ${rest} more names` : shown;
+  const read = members.map((member) => `if (name == ${quote(member)}) return ${name}.${member};`);
+  const write = members.map(
+    (member) => `if (this == ${name}.${member}) { w.raw(${quote(quote(member))}); return; }`,
+  );
+  return `@final @unmanaged abstract class ${wrapperName(name)} {
+  toString(this: i32, radix: i32 = 10): String { return (<i32>this).toString(radix); }
+  __svc_ofName(this: i32, name: string, r: __svc_JsonReader): i32 {
+    ${read.join('\n    ')}
+    r.unknownName(${quote(known)}, name);
+    return 0;
+  }
+  __svc_readEnum(this: i32, r: __svc_JsonReader): i32 {
+    const name = r.readName(${quote(known)});
+    return r.failed ? 0 : this.__svc_ofName(name, r);
+  }
+  __svc_writeEnum(this: i32, w: __svc_JsonWriter): void {
+    ${write.join('\n    ')}
+    throw new Error("enum '${name}' has no member of the value " + (<i32>this).toString() + ": it cannot be written as JSON");
+  }
+}`;
+}
+
+/** Before any type is resolved: from then on an enum's name means its own type. */
+export function giveEnumsTypes(
+  program: Program,
+  isUsers: (source: Source) => boolean,
+  enums: ReadonlyMap<EnumDeclaration, DataEnum>,
+): void {
+  for (const [declaration, element] of program.elementsByDeclaration) {
+    if (!(element instanceof Enum) || !(declaration instanceof EnumDeclaration)) continue;
+    // An enum may share its name with a type of the user's own.
+    if (!isUsers(declaration.range.source) || element.shadowType !== null) continue;
+    const type = new EnumType(element);
+    const definition = new TypeDefinition(element.name, element.parent, declaration as never);
+    definition.setType(type);
+    definition.set(CommonFlags.Resolved);
+    element.shadowType = definition;
+    const data = enums.get(declaration);
+    const wrapper = data === undefined ? undefined : wrapperOf(element, data);
+    if (wrapper !== undefined) wrapper.wrappedType = type;
+    program.wrapperClasses.set(type, wrapper ?? program.wrapperClasses.get(Type.i32)!);
+  }
+}
+
+function wrapperOf(element: Enum, { name }: DataEnum): Class | undefined {
+  const prototype = element.parent.getMember(wrapperName(name));
+  if (!(prototype instanceof ClassPrototype)) return undefined;
+  return element.program.resolver.resolveClass(prototype, null) ?? undefined;
+}
