@@ -1,21 +1,101 @@
-// BuildError: why a component could not be built. A Problem is one reason, with its place.
+// BuildError: why a component could not be built. A Problem is one reason, with its place and what to
+// do; its text is made to be read at a terminal, hence without characters that steer one.
 
 export interface Problem {
-  /** Relative to the folder of the entry file; undefined when there is no place to name. */
+  /**
+   * Beside the entry file as the caller has named that: `cart.ts` for `/home/me/index.ts`,
+   * `assembly/cart.ts` for `assembly/index.ts`. Undefined when there is no place to name.
+   */
   readonly file?: string;
   /** From 1. */
   readonly line?: number;
   /** From 1. */
   readonly column?: number;
-  /** What is wrong, and what to do. */
+  /** The line of the file, and how much of it is meant. */
+  readonly sourceLine?: string;
+  readonly length?: number;
+  /** What is wrong. */
   readonly message: string;
+  /** What to do; may have several lines. */
+  readonly help?: string;
+  /** Without it: an error. */
+  readonly severity?: 'warning';
 }
 
-/** `file:line:column: message` */
-export function problemText(problem: Problem): string {
-  if (problem.file === undefined) return problem.message;
+const LINE_MAX = 120;
+/** Of a longer line, so much is shown before the place. */
+const LEAD = 40;
+const HELP_INDENT = '      ';
+
+/** What a terminal may colour. */
+export type ProblemPart = 'place' | 'error' | 'warning' | 'mark' | 'help';
+
+/** `file:line:column: error: message`, the line with a mark under the place, and `help: …`. */
+export function problemText(
+  problem: Problem,
+  paint: (part: ProblemPart, text: string) => string = (_part, text) => text,
+): string {
+  const severity = problem.severity ?? 'error';
+  const place = placeOf(problem);
+  const head = place === '' ? '' : `${paint('place', place)} `;
+  const lines = [`${head}${paint(severity, `${severity}:`)} ${printable(problem.message)}`];
+  const excerpt = excerptOf(problem);
+  if (excerpt !== undefined)
+    lines.push(excerpt.source, `${excerpt.margin}${paint('mark', excerpt.mark)}`);
+  if (problem.help !== undefined) {
+    const help = problem.help.split('\n').map((line) => printable(line));
+    lines.push(`${paint('help', 'help:')} ${help.join(`\n${HELP_INDENT}`)}`);
+  }
+  return lines.join('\n');
+}
+
+function placeOf(problem: Problem): string {
+  if (problem.file === undefined) return '';
   const place = problem.line === undefined ? '' : `:${problem.line}:${problem.column ?? 1}`;
-  return `${problem.file}${place}: ${problem.message}`;
+  return `${printable(problem.file)}${place}:`;
+}
+
+interface Excerpt {
+  readonly source: string;
+  readonly margin: string;
+  readonly mark: string;
+}
+
+function excerptOf({ sourceLine, line, column = 1, length = 1 }: Problem): Excerpt | undefined {
+  if (sourceLine === undefined || line === undefined) return undefined;
+  const start = sourceLine.length <= LINE_MAX ? 0 : Math.max(0, column - 1 - LEAD);
+  const at = column - 1;
+  const end = start + LINE_MAX;
+  const before = printable(sourceLine.slice(start, at));
+  const meant = printable(sourceLine.slice(at, Math.min(at + length, end)));
+  const after = printable(sourceLine.slice(Math.min(at + length, end), end));
+  return {
+    source: `  ${line} | ${before}${meant}${after}`.trimEnd(),
+    margin: `  ${' '.repeat(String(line).length)} | ${' '.repeat(before.length)}`,
+    mark: '^'.repeat(Math.max(1, meant.length)),
+  };
+}
+
+// eslint-disable-next-line no-control-regex -- these are what it is about
+const STEERING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+function printable(text: string): string {
+  return text
+    .replaceAll('\t', ' ')
+    .replace(STEERING, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** By file, line and column; what has no place comes last. */
+export function inOrder(problems: readonly Problem[]): Problem[] {
+  return problems.toSorted((a, b) => {
+    if (a.file === undefined || b.file === undefined)
+      return Number(a.file === undefined) - Number(b.file === undefined);
+    return (
+      compare(a.file, b.file) || (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+    );
+  });
 }
 
 export class BuildError extends Error {
@@ -24,11 +104,12 @@ export class BuildError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[], options: { readonly cause?: unknown } = {}) {
+    const sorted = inOrder(problems);
     super(
-      problems.map((problem) => problemText(problem)).join('\n'),
+      sorted.map((problem) => problemText(problem)).join('\n\n'),
       options.cause === undefined ? {} : { cause: options.cause },
     );
     this.name = 'BuildError';
-    this.problems = problems;
+    this.problems = sorted;
   }
 }

@@ -1,10 +1,14 @@
 // From a core module to a component: the contract's types, the canonical ABI's adapters, and the
 // descriptor as a custom section of the component itself, so that reading it runs no code.
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { componentEmbed, componentNew } from '@bytecodealliance/jco';
 import { DESCRIPTOR_SECTION, type ModuleDescriptor } from '@svc/contract';
 
-const WIT_FILE = new URL('../../wit/runtime.wit', import.meta.url);
+/** The package brings a copy of the file that lies at the repository's root. */
+const WIT_FILES = ['../wit/runtime.wit', '../../wit/runtime.wit'].map(
+  (path) => new URL(path, import.meta.url),
+);
 
 export async function componentOf(
   core: Uint8Array,
@@ -12,7 +16,10 @@ export async function componentOf(
 ): Promise<Uint8Array> {
   const embedded = await componentEmbed({
     binary: core,
-    witSource: await readFile(WIT_FILE, 'utf8'),
+    witSource: await readFile(
+      WIT_FILES.find((file) => existsSync(file))!,
+      'utf8',
+    ),
     world: 'service',
     stringEncoding: 'utf16',
   });

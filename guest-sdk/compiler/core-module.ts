@@ -1,11 +1,13 @@
 // Runs the AssemblyScript compiler on a user's entry file, with the SDK in place.
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { DiagnosticMessage } from 'assemblyscript';
 import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
-import { BuildError, type Problem } from './build-error.ts';
+import { BuildError, inOrder, type Problem } from './build-error.ts';
+import { CompilerCrash, withoutExit } from './compiler-crash.ts';
+import { diagnosticHelp, readable } from './diagnostic-help.ts';
 import { isWritten } from './inject.ts';
 import { sdkTransform, type BuildState } from './sdk-transform.ts';
 import { problemAt } from './syntax.ts';
@@ -16,11 +18,6 @@ const ENTRY = 'svc-module-entry';
 const SDK_FILE = /(?:^|[/\\])node_modules[/\\]@svc[/\\]guest-sdk[/\\](.+)$/;
 const ERROR_CATEGORY = 3;
 
-/**
- * The runtime puts all of them back after each request, at half a microsecond each; and it replaces
- * an instance whose memory has grown, at a hundred. Three hold a reply of 7,000 characters.
- */
-const INITIAL_MEMORY_PAGES = 3;
 /** 64 MiB; the runtime may allow less. */
 const MAXIMUM_MEMORY_PAGES = 1024;
 
@@ -31,18 +28,48 @@ export interface CoreModule {
   readonly warnings: readonly Problem[];
 }
 
-/** Throws BuildError. */
+/** Throws BuildError, and CompilerCrash. */
 export async function compileCoreModule(
   entryFile: string,
   sdk: BuildState['sdk'],
 ): Promise<CoreModule> {
   const entry = resolve(entryFile);
-  const folder = dirname(entry);
   if ((await readText(entry)) === null)
     throw new BuildError([
       { message: `'${entryFile}' cannot be read: name the file that registers your components` },
     ]);
-  const state: BuildState = { sdk, problems: [], descriptor: undefined, diagnostics: [] };
+  const named = (problem: Problem): Problem => besideEntry(problem, entryFile);
+  const state: BuildState = {
+    sdk,
+    entryName: basename(entry),
+    problems: [],
+    warnings: [],
+    descriptor: undefined,
+    clients: new Map(),
+    diagnostics: [],
+  };
+  let core: Uint8Array | undefined;
+  let crash: unknown;
+  try {
+    core = await withoutExit(() => run(entry, state));
+  } catch (error) {
+    crash = error;
+  }
+  const errors = (state.problems.length > 0 ? state.problems : compilerErrors(state)).map(named);
+  if (errors.length > 0) throw new BuildError(errors);
+  if (crash !== undefined) throw crash;
+  if (core === undefined || state.descriptor === undefined)
+    throw new CompilerCrash('it gave no module');
+  const remarks = state.diagnostics
+    .filter((one) => !isError(one))
+    .map((one): Problem => ({ ...problemOf(one, state.clients), severity: 'warning' }))
+    .filter((one) => one.file?.startsWith('~lib/') !== true);
+  const warnings = inOrder([...state.warnings, ...remarks].map((problem) => named(problem)));
+  return { core, descriptor: state.descriptor, warnings };
+}
+
+/** Undefined: there are problems, or messages of the compiler, in the state. */
+async function run(entry: string, state: BuildState): Promise<Uint8Array | undefined> {
   let core: Uint8Array | undefined;
   const silent = { write: () => true };
   const { error } = await main(
@@ -51,9 +78,8 @@ export async function compileCoreModule(
       '--outFile=module.wasm',
       '--runtime=minimal',
       '-O3',
-      `--initialMemory=${INITIAL_MEMORY_PAGES}`,
       `--maximumMemory=${MAXIMUM_MEMORY_PAGES}`,
-      `--baseDir=${folder}`,
+      `--baseDir=${dirname(entry)}`,
     ],
     {
       stdout: silent,
@@ -76,18 +102,16 @@ export async function compileCoreModule(
       reportDiagnostic: () => undefined,
     },
   );
-  if (state.problems.length > 0) throw new BuildError(state.problems);
-  const errors = state.diagnostics.filter((one) => isError(one)).map((one) => problemOf(one));
-  const warnings = state.diagnostics
-    .filter((one) => !isError(one))
-    .map((one) => problemOf(one))
-    .filter((one) => one.file?.startsWith('~lib/') !== true);
-  if (errors.length > 0) throw new BuildError(errors);
-  if (error !== null || core === undefined || state.descriptor === undefined)
-    throw new BuildError([{ message: error?.message ?? 'the compiler gave no module' }], {
-      cause: error,
-    });
-  return { core, descriptor: state.descriptor, warnings };
+  const isExplained = state.problems.length > 0 || state.diagnostics.some((one) => isError(one));
+  if (error !== null && !isExplained) throw new CompilerCrash(error.message, { cause: error });
+  return core;
+}
+
+/** The file as whoever called the build would name it. */
+function besideEntry(problem: Problem, entryFile: string): Problem {
+  if (problem.file === undefined || problem.file.startsWith('~lib/') || isAbsolute(entryFile))
+    return problem;
+  return { ...problem, file: join(dirname(entryFile), problem.file) };
 }
 
 /** The user's file first, so that what it registers is registered before anything is served. */
@@ -109,14 +133,31 @@ function isError(diagnostic: DiagnosticMessage): boolean {
   return category === ERROR_CATEGORY;
 }
 
-function problemOf(diagnostic: DiagnosticMessage): Problem {
-  const { range } = diagnostic;
-  const message = `${diagnostic.message} (AS${diagnostic.code})`;
+/** An error in written code mostly repeats one of the user's: it is said when there is no other. */
+function compilerErrors({ diagnostics, clients }: BuildState): Problem[] {
+  const errors = diagnostics.filter((one) => isError(one));
+  const users = errors.filter(({ range }) => range === null || !isWritten(range.source));
+  return (users.length > 0 ? users : errors).map((one) => problemOf(one, clients));
+}
+
+function problemOf(diagnostic: DiagnosticMessage, clients: ReadonlyMap<string, string>): Problem {
+  const { range, relatedRange } = diagnostic;
+  const message = `${readable(diagnostic.message)} (AS${diagnostic.code})`;
   if (range === null) return { message };
-  if (!isWritten(range.source)) return problemAt(range, message);
-  const code = range.source.text.slice(range.start, range.end);
-  return {
-    file: range.source.normalizedPath,
-    message: `${message}; in what the SDK has written for this file: ${code}`,
-  };
+  if (isWritten(range.source)) {
+    const code = range.source.text.slice(range.start, range.end);
+    return {
+      file: range.source.normalizedPath,
+      message: `${message}; in what the SDK has written for this file: ${code}`,
+    };
+  }
+  const problem = problemAt(
+    range,
+    message,
+    diagnosticHelp(diagnostic.code, diagnostic.message, clients),
+  );
+  if (problem.help !== undefined || relatedRange === null || isWritten(relatedRange.source))
+    return problem;
+  const { source, start } = relatedRange;
+  return { ...problem, help: `see also ${source.normalizedPath}:${source.lineAt(start)}` };
 }

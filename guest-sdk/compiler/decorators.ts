@@ -3,7 +3,9 @@
 import {
   ClassDeclaration,
   DeclarationStatement,
+  EnumDeclaration,
   FieldDeclaration,
+  InterfaceDeclaration,
   MethodDeclaration,
   type DecoratorNode,
   type Source,
@@ -25,6 +27,7 @@ const LANGUAGE: ReadonlySet<string> = new Set([
 ]);
 const PLACES: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
+  ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
   ['optional', 'a field of a @data or @variant class'],
   ...['command', 'query'].map((name) => [name, 'a method of an @entity class'] as const),
@@ -50,8 +53,8 @@ export function decoratorProblems(source: Source): Problem[] {
   };
   for (const statement of source.statements) {
     if (!(statement instanceof DeclarationStatement)) continue;
-    if (!(statement instanceof ClassDeclaration)) {
-      check(statement.decorators, []);
+    if (!(statement instanceof ClassDeclaration) || statement instanceof InterfaceDeclaration) {
+      check(statement.decorators, statement instanceof EnumDeclaration ? ['data'] : []);
       continue;
     }
     const names = new Set((statement.decorators ?? []).map((one) => decoratorName(one)));

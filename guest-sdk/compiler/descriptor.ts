@@ -50,44 +50,19 @@ export function describe(
   const entities: EntityDescriptor[] = [];
   const endpoints: EndpointDescriptor[] = [];
   const places: RegisteredEndpoint[] = [];
-  const taken = new Map<string, string>();
   let routes = 0;
   for (const reference of registeredClasses(program)) {
     const declaration = reference.prototype.declaration as ClassDeclaration;
     const entity = declarations.entities.get(declaration);
     const endpoint = declarations.endpoints.get(declaration);
     if (entity !== undefined) {
-      const other = taken.get(entity.component);
-      if (other !== undefined)
-        report(
-          declaration.name.range,
-          `component '${entity.component}' is registered twice, as '${other}' and as '${entity.name}': give each its own id`,
-        );
-      taken.set(entity.component, entity.name);
       entities.push(entityDescriptor(reference, entity, schemas, report));
     } else if (endpoint !== undefined) {
-      const described = endpointDescriptor(reference, endpoint, schemas, report);
-      for (const route of endpoint.routes) {
-        const key = `${route.httpMethod} ${(endpoint.prefix + route.path).replaceAll(/\{[^{}]*\}/g, '{}')}`;
-        const other = taken.get(key);
-        const name = `${endpoint.name}.${route.method.name.text}`;
-        if (other !== undefined)
-          report(
-            route.method.name.range,
-            `${route.httpMethod} ${endpoint.prefix + route.path} is served twice, by '${other}' and by '${name}'`,
-          );
-        taken.set(key, name);
-      }
       places.push({ reference, firstRoute: routes });
       routes += endpoint.routes.length;
-      endpoints.push(described);
+      endpoints.push(endpointDescriptor(reference, endpoint, schemas, report));
     }
   }
-  if (entities.length + endpoints.length === 0)
-    problems.push({
-      message:
-        'nothing is registered: call register<YourEntity>() and register<YourEndpoint>() at the top level of the entry file',
-    });
   const descriptor = {
     protocol: PROTOCOL_VERSION,
     sdk,
@@ -189,11 +164,6 @@ function routeDescriptor(
   for (const [place, argument] of route.arguments.entries()) {
     const type = signature.parameterTypes[place]!;
     if (argument.kind === 'parameter') {
-      if (!isParameterType(type))
-        report(
-          argument.type.range,
-          `path parameter '${argument.name}' must be a string, a bool, an integer or a float, not '${displayName(type)}'`,
-        );
       parameters[argument.index] = {
         name: argument.name,
         schema: schemas.schema(type, argument.type.range),
@@ -214,7 +184,8 @@ function routeDescriptor(
   };
 }
 
-function isParameterType(type: Type): boolean {
+/** What the text of a path segment can be read as. */
+export function isParameterType(type: Type): boolean {
   return type.isValue || type.getClass()?.prototype.internalName === '~lib/string/String';
 }
 

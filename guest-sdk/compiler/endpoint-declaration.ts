@@ -7,6 +7,7 @@ import {
 } from 'assemblyscript';
 import type { AccessRule } from '@svc/contract';
 import type { Problem } from './build-error.ts';
+import { hostileNameProblems } from './reserved-names.ts';
 import {
   constructorProblem,
   decoratorName,
@@ -75,7 +76,8 @@ export function readEndpoint(
     problems.push(
       problemAt(
         role.range,
-        '@endpoint needs the prefix of its routes: @endpoint("/carts"), beginning with a slash and not ending with one, or ""',
+        '@endpoint needs the prefix of its routes',
+        '@endpoint("/carts"), beginning with a slash and not ending with one, or @endpoint("")',
       ),
     );
   if ((declaration.typeParameters?.length ?? 0) > 0)
@@ -85,7 +87,7 @@ export function readEndpoint(
   const accessNode = decoratorOf(declaration, 'access');
   if (accessNode === undefined)
     problems.push(
-      problemAt(declaration.name.range, `endpoint '${name}' has no access rule: ${ACCESS_HELP}`),
+      problemAt(declaration.name.range, `endpoint '${name}' has no access rule`, ACCESS_HELP),
     );
   const access = accessNode === undefined ? undefined : readAccess(accessNode, problems);
   const routes: RouteMethod[] = [];
@@ -94,6 +96,15 @@ export function readEndpoint(
     const route = readRoute(member, prefix ?? '', names, problems);
     if (route !== undefined) routes.push(route);
   }
+  // A slip in a decorator has its own message.
+  if (declaration.members.every((member) => (member.decorators ?? []).length === 0))
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `endpoint '${name}' has no route: nothing can reach it`,
+        'add one: @get("/{id}") get(id: string): string { return id; }',
+      ),
+    );
   return { declaration, name, prefix: prefix ?? '', access: access ?? { allow: 'nobody' }, routes };
 }
 
@@ -103,13 +114,13 @@ function readAccess(node: DecoratorNode, problems: Problem[]): AccessRule | unde
     const bad = services.find((service) => !SERVICE.test(service));
     if (bad === undefined) return services.length === 0 ? { allow } : { allow, services };
     problems.push(
-      problemAt(node.range, `'${bad}' is not a service: write "service" or "service.project"`),
+      problemAt(node.range, `'${bad}' is not a service`, 'write "service" or "service.project"'),
     );
     return undefined;
   }
   if ((allow === 'internet' || allow === 'local' || allow === 'nobody') && services.length === 0)
     return { allow };
-  problems.push(problemAt(node.range, `this access rule is not known: ${ACCESS_HELP}`));
+  problems.push(problemAt(node.range, 'this access rule is not known', ACCESS_HELP));
   return undefined;
 }
 
@@ -132,7 +143,7 @@ function readRoute(
         ),
       );
     else if (found !== undefined)
-      problems.push(problemAt(decorator.range, 'a handler has one route: write a second method'));
+      problems.push(problemAt(decorator.range, 'a handler has one route', 'write a second method'));
     else found = { httpMethod, node: decorator };
   }
   if (found === undefined) return undefined;
@@ -144,7 +155,8 @@ function readRoute(
     problems.push(
       problemAt(
         node.range,
-        `@${decoratorName(node)} needs a path that begins with a slash, with {name} for whole segments: @${decoratorName(node)}("/{id}/items")`,
+        `@${decoratorName(node)} needs a path that begins with a slash, with {name} for whole segments`,
+        `@${decoratorName(node)}("/{id}/items")`,
       ),
     );
     return undefined;
@@ -152,7 +164,14 @@ function readRoute(
   const template = [...(prefix + path).matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]!);
   for (const [index, name] of template.entries())
     if (template.indexOf(name) !== index)
-      problems.push(problemAt(node.range, `the template has the parameter {${name}} twice`));
+      problems.push(
+        problemAt(
+          node.range,
+          `the template has the parameter {${name}} twice`,
+          'give each its own name; the prefix of the endpoint counts',
+        ),
+      );
+    else problems.push(...hostileNameProblems(node, 'a path parameter', name));
   const accessNode = decoratorOf(method, 'access');
   return {
     httpMethod,
@@ -183,6 +202,7 @@ function readArguments(
         problemAt(
           parameter.range,
           `'${name}' is bound to nothing: the template has no {${name}}, and a ${httpMethod} has no body`,
+          `add {${name}} to the path, or read the query string from a parameter of type Request`,
         ),
       );
     else if (args.some((other) => other.kind === 'body'))
@@ -190,6 +210,7 @@ function readArguments(
         problemAt(
           parameter.range,
           `'${name}' is bound to nothing: the template has no {${name}}, and the body is taken by another parameter`,
+          `add {${name}} to the path, or put '${name}' into the class of the body`,
         ),
       );
     else args.push({ kind: 'body', name, type: parameter.type });
@@ -199,7 +220,8 @@ function readArguments(
       problems.push(
         problemAt(
           method.name.range,
-          `'${method.name.text}' does not take the path parameter {${name}}: add a parameter '${name}'`,
+          `'${method.name.text}' does not take the path parameter {${name}}`,
+          `add a parameter '${name}'`,
         ),
       );
   return args;

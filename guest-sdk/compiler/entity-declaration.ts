@@ -1,10 +1,13 @@
 // EntityClass: what the syntax of an @entity class says.
 import {
   DeclarationStatement,
+  ImportStatement,
   MethodDeclaration,
   type ClassDeclaration,
   type DecoratorNode,
+  type IdentifierExpression,
   type ParameterNode,
+  type Source,
   type TypeNode,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
@@ -13,6 +16,7 @@ import {
   decoratorName,
   decoratorOf,
   handlerProblem,
+  methodOf,
   problemAt,
   stringArgument,
   textOf,
@@ -47,7 +51,7 @@ export interface EntityClass {
 
 export const WIRE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 /** Members of every written client. */
-const CLIENT_MEMBERS = new Set(['id', 'constructor', 'withIdempotencyKey', 'events']);
+const CLIENT_MEMBERS = new Set(['id', 'component', 'constructor', 'withIdempotencyKey', 'events']);
 
 export function readEntity(
   declaration: ClassDeclaration,
@@ -63,7 +67,8 @@ export function readEntity(
     problems.push(
       problemAt(
         role.range,
-        "@entity needs the id of the component: @entity(\"shopping-cart\"), of letters, digits, '.', '_', '-'",
+        '@entity needs the id of the component',
+        "@entity(\"shopping-cart\"), of letters, digits, '.', '_', '-', beginning with a letter",
       ),
     );
   const base = declaration.extendsType;
@@ -74,20 +79,19 @@ export function readEntity(
       problemAt(
         declaration.name.range,
         `entity '${name}' must extend EventSourcedEntity<State, Event> of @svc/guest-sdk`,
+        'import { EventSourcedEntity } from "@svc/guest-sdk"; the state is a @data class, the event an abstract @data class with @variant cases',
       ),
     );
+  else problems.push(...missingParts(declaration, textOf(stateNode), textOf(eventNode)));
   if ((declaration.typeParameters?.length ?? 0) > 0)
     problems.push(
       problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
     );
-  const clash = declaration.range.source.statements.find(
-    (other): other is DeclarationStatement =>
-      other instanceof DeclarationStatement && other.name.text === `${name}Client`,
-  );
+  const clash = namesOf(declaration.range.source).find((other) => other.text === `${name}Client`);
   if (clash !== undefined)
     problems.push(
       problemAt(
-        clash.name.range,
+        clash.range,
         `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
       ),
     );
@@ -102,7 +106,8 @@ export function readEntity(
       problems.push(
         problemAt(
           member.name.range,
-          `'${handler.wireName}' is declared twice, by '${other}' and '${member.name.text}': each command and query needs its own name`,
+          `'${handler.wireName}' is declared twice, by '${other}' and '${member.name.text}'`,
+          'each command and query needs its own name',
         ),
       );
     taken.set(handler.wireName, member.name.text);
@@ -110,11 +115,21 @@ export function readEntity(
       problems.push(
         problemAt(
           member.name.range,
-          `every client has a member '${member.name.text}': rename this method, its wire name can stay`,
+          `every client has a member '${member.name.text}'`,
+          'rename this method, its wire name can stay',
         ),
       );
     handlers.push(handler);
   }
+  // A slip in a decorator has its own message.
+  if (declaration.members.every((member) => (member.decorators ?? []).length === 0))
+    problems.push(
+      problemAt(
+        declaration.name.range,
+        `entity '${name}' has neither a @command nor a @query: nothing can reach it`,
+        `add one: @query("get") get(state: ${stateNode ? textOf(stateNode) : 'State'}): ${stateNode ? textOf(stateNode) : 'State'} { return state; }`,
+      ),
+    );
   return {
     declaration,
     name,
@@ -127,6 +142,39 @@ export function readEntity(
   };
 }
 
+function missingParts(declaration: ClassDeclaration, state: string, event: string): Problem[] {
+  const parts = [
+    {
+      name: 'empty',
+      what: 'the state of an entity without events',
+      code: `empty(entityId: string): ${state} { return new ${state}(); }`,
+    },
+    {
+      name: 'apply',
+      what: 'the state after an event',
+      code: `apply(state: ${state}, event: ${event}): ${state} { return state; }`,
+    },
+  ];
+  return parts
+    .filter(({ name }) => methodOf(declaration, name) === undefined)
+    .map(({ name, what, code }) =>
+      problemAt(
+        declaration.name.range,
+        `entity '${declaration.name.text}' has no '${name}', ${what}`,
+        `add ${code}`,
+      ),
+    );
+}
+
+/** What the top level of a file declares and imports. */
+function namesOf(source: Source): IdentifierExpression[] {
+  return source.statements.flatMap((statement) => {
+    if (statement instanceof DeclarationStatement) return [statement.name];
+    if (!(statement instanceof ImportStatement)) return [];
+    return (statement.declarations ?? []).map((declaration) => declaration.name);
+  });
+}
+
 function readHandler(
   method: MethodDeclaration,
   names: SdkNames,
@@ -134,14 +182,16 @@ function readHandler(
 ): EntityHandler | undefined {
   const report = (
     message: string,
+    help?: string,
     node: { readonly range: DecoratorNode['range'] } = method.name,
   ): void => {
-    problems.push(problemAt(node.range, message));
+    problems.push(problemAt(node.range, message, help));
   };
   for (const decorator of method.decorators ?? [])
     if (!['command', 'query', 'inline'].includes(decoratorName(decorator)))
       report(
         `a method of an entity is a @command("name") or a @query("name"), not @${decoratorName(decorator)}`,
+        undefined,
         decorator,
       );
   const role = decoratorOf(method, 'command') ?? decoratorOf(method, 'query');
@@ -152,7 +202,8 @@ function readHandler(
   if (badMethod !== undefined) problems.push(badMethod);
   if (!WIRE_NAME.test(wireName))
     report(
-      `@${kind} needs the name it is called by: @${kind}("add-item"), of letters, digits, '.', '_', '-'`,
+      `@${kind} needs the name it is called by`,
+      `@${kind}("add-item"), of letters, digits, '.', '_', '-', beginning with a letter`,
       role,
     );
 
@@ -166,11 +217,16 @@ function readHandler(
       args.push('input');
     } else
       report(
-        `${kind} '${wireName}' has one input: put '${textOf(parameter.name)}' into the class of '${textOf(input.name)}'`,
+        `${kind} '${wireName}' has one input`,
+        `put '${textOf(parameter.name)}' into the class of '${textOf(input.name)}'`,
         parameter,
       );
   }
-  if (args.length === 0) report(`${kind} '${wireName}' needs the state as its first parameter`);
+  if (args.length === 0)
+    report(
+      `${kind} '${wireName}' needs the state as its first parameter`,
+      `${method.name.text}(state: State): …`,
+    );
 
   const returned = method.signature.returnType;
   const sdkType = names.of(returned);
@@ -179,10 +235,14 @@ function readHandler(
     reply = sdkType === 'Effect' ? typeArgument(returned) : undefined;
     if (reply === undefined)
       report(
-        `command '${wireName}' must return Effect<Reply>, written out (Effect<Done> when there is nothing to say)`,
+        `command '${wireName}' must return Effect<Reply>, written out`,
+        'Effect<Done> when there is nothing to say; a method that only reads is a @query',
       );
   } else if (sdkType === 'Effect') {
-    report(`query '${wireName}' cannot have an effect: return the reply or Result<Reply>`);
+    report(
+      `query '${wireName}' cannot have an effect`,
+      'return the reply or Result<Reply>, or make it a @command',
+    );
   } else if (sdkType === 'Result') reply = typeArgument(returned);
   return { kind, wireName, method, arguments: args, input, reply: reply ?? returned };
 }

@@ -1,36 +1,36 @@
 // The compiler's one door: from a user's AssemblyScript file to a component.
 import { readFile } from 'node:fs/promises';
-import type { ModuleDescriptor } from '@svc/contract';
-import { BuildError, type Problem } from './build-error.ts';
-import { componentOf } from './component.ts';
-import { compileCoreModule } from './core-module.ts';
+import { BuildError } from './build-error.ts';
+import { DEFAULT_BUILD_LIMITS } from './build-limits.ts';
+import { buildInThread, type BuiltComponent } from './build-thread.ts';
 
-export { BuildError, problemText, type Problem } from './build-error.ts';
+export { BuildError, problemText, type Problem, type ProblemPart } from './build-error.ts';
+export type { BuiltComponent } from './build-thread.ts';
 
 export interface BuildOptions {
   /** The file that registers the components; it may lie anywhere. */
   readonly entryFile: string;
-}
-
-export interface BuiltComponent {
-  readonly component: Uint8Array;
-  /** The core module inside of it. */
-  readonly core: Uint8Array;
-  readonly descriptor: ModuleDescriptor;
-  /** What the compiler remarked without failing. */
-  readonly warnings: readonly Problem[];
+  /** Milliseconds until the build is given up; without it 120,000. */
+  readonly timeoutMs?: number;
+  /** Mebibytes of heap that the compiler may use; without it 2,048. */
+  readonly heapMaxMb?: number;
 }
 
 /** The same files give the same bytes. Throws BuildError, whose message is readable as it is. */
 export async function buildComponent(options: BuildOptions): Promise<BuiltComponent> {
-  if (!options.entryFile.endsWith('.ts'))
+  const { entryFile } = options;
+  if (!entryFile.endsWith('.ts'))
     throw new BuildError([
-      { message: `'${options.entryFile}' is not an AssemblyScript file: its name must end in .ts` },
+      { message: `'${entryFile}' is not an AssemblyScript file: its name must end in .ts` },
     ]);
   const manifest = JSON.parse(
     await readFile(new URL('../package.json', import.meta.url), 'utf8'),
   ) as { readonly name: string; readonly version: string };
-  const sdk = { name: manifest.name, version: manifest.version };
-  const { core, descriptor, warnings } = await compileCoreModule(options.entryFile, sdk);
-  return { component: await componentOf(core, descriptor), core, descriptor, warnings };
+  return buildInThread(
+    { entryFile, sdk: { name: manifest.name, version: manifest.version } },
+    {
+      timeoutMs: options.timeoutMs ?? DEFAULT_BUILD_LIMITS.timeoutMs,
+      heapMaxMb: options.heapMaxMb ?? DEFAULT_BUILD_LIMITS.heapMaxMb,
+    },
+  );
 }

@@ -4,7 +4,7 @@ import { FunctionPrototype, type Program } from 'assemblyscript';
 import type binaryen from 'assemblyscript/binaryen';
 import type { Problem } from './build-error.ts';
 import type { RegisteredEndpoint } from './descriptor.ts';
-import { problemAt } from './syntax.ts';
+import { foreignImportProblems, type ForeignImport } from './foreign-imports.ts';
 
 type Binaryen = typeof binaryen;
 type Module = binaryen.Module;
@@ -95,15 +95,16 @@ function closeImports(
   problems: Problem[],
 ): void {
   const imports: binaryen.FunctionInfo[] = [];
+  const foreign: ForeignImport[] = [];
   for (let index = 0; index < module.getNumFunctions(); index++) {
     const info = b.getFunctionInfo(module.getFunctionByIndex(index));
-    if (info.module !== '') imports.push(info);
+    if (info.module || info.base) imports.push(info);
   }
   for (const info of imports) {
     if (CONTRACT_IMPORTS.has(`${info.module} ${info.base}`)) continue;
     const replacement = info.module === 'env' ? ENVIRONMENT.get(info.base ?? '') : undefined;
     if (replacement === undefined) {
-      problems.push(foreignImport(program, info));
+      foreign.push({ module: info.module ?? '', base: info.base ?? '', internalName: info.name });
       continue;
     }
     const called = b.getFunctionInfo(module.getFunction(target(replacement)));
@@ -114,15 +115,5 @@ function closeImports(
     );
     replaceBody(b, module, info.name, module.call(called.name, args, called.results));
   }
-}
-
-function foreignImport(program: Program, info: binaryen.FunctionInfo): Problem {
-  const name = `'${info.base}' of '${info.module}'`;
-  const message = `the import ${name} is not there: a module reaches the runtime through @svc/guest-sdk and nothing else`;
-  const element = program.instancesByName.get(info.name);
-  const declaration =
-    element !== undefined && 'declaration' in element ? element.declaration : undefined;
-  return declaration === undefined
-    ? { message }
-    : problemAt((declaration as { range: Parameters<typeof problemAt>[0] }).range, message);
+  problems.push(...foreignImportProblems(module, program, foreign));
 }

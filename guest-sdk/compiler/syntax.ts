@@ -42,13 +42,22 @@ export function has(node: { readonly flags: number }, wanted: number): boolean {
   return (node.flags & wanted) !== 0;
 }
 
-export function problemAt(range: Range, message: string): Problem {
-  const line = range.source.lineAt(range.start);
+/** `message`: what is wrong; `help`: what to do. */
+export function problemAt(range: Range, message: string, help?: string): Problem {
+  const { source, start, end } = range;
+  const line = source.lineAt(start);
+  const column = source.columnAt();
+  const lineStart = start - (column - 1);
+  const newline = source.text.indexOf('\n', start);
+  const lineEnd = newline < 0 ? source.text.length : newline;
   return {
-    file: range.source.normalizedPath,
+    file: source.normalizedPath,
     line,
-    column: range.source.columnAt(),
+    column,
+    sourceLine: source.text.slice(lineStart, lineEnd).trimEnd(),
+    length: Math.max(1, Math.min(end, lineEnd) - start),
     message,
+    ...(help === undefined ? {} : { help }),
   };
 }
 
@@ -85,6 +94,17 @@ export function stringArgument(decorator: DecoratorNode): string | undefined {
 
 export function classesOf(source: Source): ClassDeclaration[] {
   return source.statements.filter((statement) => statement instanceof ClassDeclaration);
+}
+
+/** The method of a name that stands in the class itself. */
+export function methodOf(
+  declaration: ClassDeclaration,
+  name: string,
+): MethodDeclaration | undefined {
+  return declaration.members.find(
+    (member): member is MethodDeclaration =>
+      member instanceof MethodDeclaration && member.name.text === name,
+  );
 }
 
 /** What the names of one file mean where they come from the SDK. */

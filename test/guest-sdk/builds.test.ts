@@ -21,7 +21,7 @@ type Count = i32;
 @variant("added") class Added extends Event {}
 @entity("thing") class Thing extends Base<State, Event> {
   empty(id: string): State { return new State(); }
-  apply(state: State, event: Event): State { return state; }
+  apply(state: State, event: Event): State { if (event instanceof Added) state.n += 1; return state; }
   @command("add") add(state: State, ctx: Ctx, count: Count): Outcome<svc.Done> { return this.persist(new Added()).thenReply(new svc.Done()); }
   @query("maybe") maybe(state: State): svc.Result<Count> { return svc.ok<Count>(1); }
 }

@@ -1,7 +1,7 @@
 // Slips of the pen that AssemblyScript itself would pass over in silence.
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { BuildError, buildComponent } from '../../guest-sdk/compiler/index.ts';
-import { UserProjects, entity } from './support/user-projects.ts';
+import { buildComponent } from '../../guest-sdk/compiler/index.ts';
+import { QUERY, UserProjects, entity } from './support/user-projects.ts';
 
 let projects: UserProjects;
 
@@ -11,17 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => projects.remove());
 
-async function firstLine(source: string): Promise<string> {
-  const entryFile = await projects.write({ 'index.ts': source });
-  const failure = await buildComponent({ entryFile }).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (!(failure instanceof BuildError))
-    throw new Error('the build did not fail as it should', { cause: failure });
-  const [problem] = failure.problems;
-  return `${problem?.line}:${problem?.column} ${problem?.message}`;
-}
+const firstLine = (source: string): Promise<string> => projects.firstLine(source);
 
 test.each([
   ['@dta class Typo {}', /^\d+:1 @dta is not known; there are @data, @variant, /],
@@ -30,11 +20,11 @@ test.each([
   ['class Plain { @command("a") a(): void {} }', /@command means .* a method of an @entity class$/],
   ['class Plain { @get("/a") a(): void {} }', /@get means .* a method of an @endpoint class$/],
   ['@access("local") class Plain {}', /@access means .* an @endpoint class or one of its routes$/],
-  ['@data enum Color { Red }', /@data means nothing here: it stands before a class$/],
+  ['@data interface Color {}', /@data means nothing here: it stands before a class or an enum$/],
   ['@query("a") function a(): void {}', /@query means nothing here/],
   ['class ThingClient {}', /'ThingClient' is the client that the compiler writes for 'Thing'/],
 ])('what would be passed over in silence: %s', async (declaration, expected) => {
-  expect(await firstLine(`${entity('')}\n${declaration}`)).toMatch(expected);
+  expect(await firstLine(`${entity(QUERY)}\n${declaration}`)).toMatch(expected);
 });
 
 test.each([
@@ -48,7 +38,7 @@ test.each([
 test('the language has decorators of its own', async () => {
   const entryFile = await projects.write({
     'index.ts': entity(
-      '@inline private twice(n: i32): i32 { return n * 2; }',
+      `${QUERY} @inline private twice(n: i32): i32 { return n * 2; }`,
       '@final class Pair { @inline sum(): i32 { return 1; } @operator("+") add(o: Pair): Pair { return o; } }\n@inline const N = 1;\n@inline function one(): i32 { return N; }\nregister<Thing>();',
     ),
   });

@@ -1,0 +1,133 @@
+// Builds in a thread of its own, so that whatever the compiler does (exit, crash, hang, use up its
+// memory) is a BuildError here. Invariants:
+// I1  A thread has one build at a time, and one that did not answer in time is ended.
+// I2  One thread waits for the next build: the compiler is faster once it is warm. It keeps no process
+//     alive.
+import { Worker } from 'node:worker_threads';
+import type { ModuleDescriptor } from '@svc/contract';
+import { BuildError, type Problem } from './build-error.ts';
+import type { BuildLimits } from './build-limits.ts';
+
+export interface BuildRequest {
+  readonly entryFile: string;
+  readonly sdk: { readonly name: string; readonly version: string };
+}
+
+export interface BuiltComponent {
+  readonly component: Uint8Array;
+  /** The core module inside of it. */
+  readonly core: Uint8Array;
+  readonly descriptor: ModuleDescriptor;
+  /** What the compiler remarked without failing. */
+  readonly warnings: readonly Problem[];
+}
+
+export type BuildAnswer =
+  | { readonly kind: 'built'; readonly built: BuiltComponent }
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+  | { readonly kind: 'crashed'; readonly reason: string };
+
+interface Waiting {
+  readonly worker: Worker;
+  readonly heapMaxMb: number;
+}
+
+let waiting: Waiting | undefined;
+
+/** Throws BuildError. */
+export async function buildInThread(
+  request: BuildRequest,
+  limits: BuildLimits,
+): Promise<BuiltComponent> {
+  const worker = take(limits.heapMaxMb);
+  const answer = await answerOf(worker, request, limits);
+  if (answer.kind === 'crashed') {
+    await worker.terminate();
+    throw new BuildError([crash(request, answer.reason)]);
+  }
+  await give({ worker, heapMaxMb: limits.heapMaxMb });
+  if (answer.kind === 'refused') throw new BuildError(answer.problems);
+  return answer.built;
+}
+
+function take(heapMaxMb: number): Worker {
+  if (waiting?.heapMaxMb === heapMaxMb) {
+    const { worker } = waiting;
+    waiting = undefined;
+    worker.ref();
+    return worker;
+  }
+  return new Worker(new URL('./build-worker.ts', import.meta.url), {
+    name: 'build',
+    resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
+    stdout: true,
+    stderr: true,
+  });
+}
+
+async function give(idle: Waiting): Promise<void> {
+  // Without naming them, those of Node's own would go too.
+  for (const event of ['message', 'error', 'exit']) idle.worker.removeAllListeners(event);
+  if (waiting !== undefined) {
+    await idle.worker.terminate();
+    return;
+  }
+  // A thread that ends while it waits has nothing to tell.
+  idle.worker.on('error', () => undefined);
+  idle.worker.on('exit', () => {
+    if (waiting === idle) waiting = undefined;
+  });
+  idle.worker.unref();
+  waiting = idle;
+}
+
+async function answerOf(
+  worker: Worker,
+  request: BuildRequest,
+  limits: BuildLimits,
+): Promise<BuildAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<BuildAnswer>();
+  const timer = setTimeout(() => reject(timedOut(request, limits)), limits.timeoutMs);
+  worker.on('message', resolve);
+  worker.on('error', (error: NodeJS.ErrnoException) =>
+    error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+      ? reject(outOfMemory(request, limits))
+      : resolve({ kind: 'crashed', reason: error.message }),
+  );
+  worker.on('exit', (code) => resolve({ kind: 'crashed', reason: `it ended with code ${code}` }));
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  worker.postMessage(request);
+  try {
+    return await promise;
+  } catch (error) {
+    await worker.terminate();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function crash({ entryFile }: BuildRequest, reason: string): Problem {
+  return {
+    message: `AssemblyScript's compiler crashed on ${entryFile}${reason === '' ? '' : `: ${reason}`}`,
+    help: 'take back the last change, or leave parts out until it compiles, and write what is left another way; a type that contains itself with ever new type arguments, class P<T> { next: P<P<T>> | null }, is known to do this',
+  };
+}
+
+function timedOut({ entryFile }: BuildRequest, { timeoutMs }: BuildLimits): BuildError {
+  return new BuildError([
+    {
+      message: `the build of ${entryFile} did not end within ${timeoutMs} ms and was stopped`,
+      help: 'a function that calls itself in several places without an end is known to keep the optimizer busy for ever: give it one; else raise timeoutMs',
+    },
+  ]);
+}
+
+function outOfMemory({ entryFile }: BuildRequest, { heapMaxMb }: BuildLimits): BuildError {
+  return new BuildError([
+    {
+      message: `the build of ${entryFile} used up its memory of ${heapMaxMb} MiB and was stopped`,
+      help: 'generic classes and functions that lead to ever new type arguments are known to do this: end them; else raise heapMaxMb',
+    },
+  ]);
+}

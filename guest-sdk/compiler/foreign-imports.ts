@@ -1,0 +1,139 @@
+// Imports that the sandbox does not give, with the places in the user's files that lead to them: a
+// call of the standard library may import something three calls further on.
+import type binaryen from 'assemblyscript/binaryen';
+import { PropertyAccessExpression, type Program, type Range, type Source } from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { isUserSource } from './declarations.ts';
+import { problemAt, textOf } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+export interface ForeignImport {
+  readonly module: string;
+  readonly base: string;
+  /** The compiler's name of the function. */
+  readonly internalName: string;
+}
+
+const INSTEAD: readonly (readonly [prefix: string, help: string])[] = [
+  ['performance.now', 'use Date.now(), the clock of the runtime, or the time of the Context'],
+  ['process.exit', 'end a call by answering it, with refuse(…) or by throwing an Error'],
+  ['process.', 'a module has no process: no arguments, no environment, no streams'],
+  ['crypto.', 'use Math.random(), which the runtime seeds for each call; a module has no secrets'],
+  ['console.', 'use console.log, .debug, .info, .warn or .error'],
+  ['Date.', 'use Date.now() and the members of Date that take UTC'],
+];
+const OTHERWISE =
+  'a module computes; what it needs of the outside comes with the call that it serves';
+
+/** `module` holds the places of its code (the option sourceMap). */
+export function foreignImportProblems(
+  module: binaryen.Module,
+  program: Program,
+  imports: readonly ForeignImport[],
+): Problem[] {
+  if (imports.length === 0) return [];
+  const calls = callsOf(module.emitText());
+  return imports.flatMap((one) => {
+    const message = `the import '${one.base}' of '${one.module}' is not there: a module reaches the runtime through @svc/guest-sdk and nothing else`;
+    const help = INSTEAD.find(([prefix]) => one.base.startsWith(prefix))?.[1] ?? OTHERWISE;
+    const declared = declarationOf(program, one.internalName);
+    if (declared !== undefined && isUserSource(declared.source))
+      return [problemAt(declared, message, help)];
+    const places = [
+      ...placesCalling(one.internalName, calls).flatMap((place) => rangeOf(program, place) ?? []),
+      ...mentions(program, one.base),
+    ];
+    const distinct = new Map(
+      places.map((range) => [`${range.source.normalizedPath} ${range.start}`, range]),
+    );
+    if (distinct.size === 0) return [{ message, help }];
+    return [...distinct.values()].map((range) => problemAt(range, message, help));
+  });
+}
+
+function declarationOf(program: Program, internalName: string): Range | undefined {
+  const element = program.instancesByName.get(internalName);
+  return element !== undefined && 'declaration' in element
+    ? (element.declaration as { readonly range: Range }).range
+    : undefined;
+}
+
+interface Place {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+interface Call {
+  readonly from: string;
+  readonly to: string;
+  /** Undefined: code that no line of any file stands for. */
+  readonly place: Place | undefined;
+}
+
+const NAME = String.raw`\$(?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))`;
+const LINE = new RegExp(
+  String.raw`^ \(func ${NAME}|;;@ ?(?:(.+):(\d+):(\d+))?$|\((?:return_)?call ${NAME}`,
+);
+
+/** Who calls whom and where, from the text form of the module: the only one that says it. */
+function callsOf(text: string): Call[] {
+  const calls: Call[] = [];
+  let from = '';
+  let place: Place | undefined;
+  for (const line of text.split('\n')) {
+    const match = LINE.exec(line);
+    if (match === null) continue;
+    const [whole, quotedFunction, plainFunction, file, lineNumber, column, quoted, plain] = match;
+    if (whole.startsWith(' (func')) {
+      from = quotedFunction ?? plainFunction ?? '';
+      place = undefined;
+    } else if (whole.startsWith(';;@')) {
+      // An empty one stands for its surroundings.
+      if (file !== undefined) place = { file, line: Number(lineNumber), column: Number(column) };
+    } else calls.push({ from, to: quoted ?? plain ?? '', place });
+  }
+  return calls;
+}
+
+/** The places of the user's files from which calls lead to a function. */
+function placesCalling(target: string, calls: readonly Call[]): Place[] {
+  const callers = Map.groupBy(calls, (call) => call.to);
+  const places: Place[] = [];
+  const seen = new Set([target]);
+  for (const reached of seen)
+    for (const { from, place } of callers.get(reached) ?? [])
+      if (place !== undefined && !place.file.startsWith('~lib/')) places.push(place);
+      else seen.add(from);
+  return places;
+}
+
+function rangeOf(program: Program, place: Place): Range | undefined {
+  const source = program.sources.find((one) => one.normalizedPath === place.file);
+  if (source === undefined) return undefined;
+  const start = startOfLine(source, place.line) + place.column;
+  // What is called is a name, or a chain of names.
+  const name = /^[\w$.]+/.exec(source.text.slice(start, start + 200))?.[0] ?? '';
+  const range = source.range.atEnd;
+  range.start = start;
+  range.end = start + Math.max(1, name.length);
+  return range;
+}
+
+function startOfLine({ text }: Source, line: number): number {
+  let start = 0;
+  for (let count = 1; count < line; count++) start = text.indexOf('\n', start) + 1;
+  return start;
+}
+
+/** A function that is handed on as a value is called from nowhere: it is found by its name. */
+function mentions(program: Program, name: string): Range[] {
+  const ranges: Range[] = [];
+  for (const source of program.sources.filter((one) => isUserSource(one)))
+    for (const statement of source.statements)
+      walk(statement, (node) => {
+        if (node instanceof PropertyAccessExpression && textOf(node) === name)
+          ranges.push(node.range);
+      });
+  return ranges;
+}

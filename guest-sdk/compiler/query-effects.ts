@@ -1,0 +1,85 @@
+// Queries that build an effect: nothing would come of it, since only the effect that a command returns
+// is carried out. Followed through the methods of the entity that a query calls.
+import {
+  CallExpression,
+  ClassDeclaration,
+  MethodDeclaration,
+  PropertyAccessExpression,
+  ThisExpression,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { methodOf, problemAt } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+const BUILDERS: ReadonlySet<string> = new Set([
+  'persist',
+  'persistAll',
+  'deleteEntity',
+  'reply',
+  'refuse',
+]);
+
+export function queryEffectProblems(entity: EntityClass): Problem[] {
+  const problems: Problem[] = [];
+  const commands = new Map(
+    entity.handlers
+      .filter((handler) => handler.kind === 'command')
+      .map((handler) => [handler.method, handler]),
+  );
+  for (const query of entity.handlers) {
+    if (query.kind !== 'query') continue;
+    for (const call of ownCalls(query.method)) {
+      const builder = builderBehind(call.name, entity.declaration, commands, new Set());
+      if (builder === undefined) continue;
+      const through = builder === call.name ? '' : ` through 'this.${call.name}'`;
+      problems.push(
+        problemAt(
+          call.node.range,
+          `query '${query.wireName}' builds an effect with 'this.${builder}'${through}`,
+          builder === 'refuse'
+            ? 'in a query, return Result<Reply> and write refuse<Reply>(…) without `this`'
+            : 'a query only reads: return the reply, or make it a @command',
+        ),
+      );
+    }
+  }
+  return problems;
+}
+
+/** The first builder of effects that calling a method of the entity leads to. */
+function builderBehind(
+  name: string,
+  declaration: ClassDeclaration,
+  commands: ReadonlyMap<MethodDeclaration, EntityHandler>,
+  seen: Set<string>,
+): string | undefined {
+  const method = methodOf(declaration, name);
+  if (method === undefined) return BUILDERS.has(name) ? name : undefined;
+  if (commands.has(method)) return name;
+  if (seen.has(name)) return undefined;
+  seen.add(name);
+  for (const call of ownCalls(method)) {
+    const builder = builderBehind(call.name, declaration, commands, seen);
+    if (builder !== undefined) return builder;
+  }
+  return undefined;
+}
+
+interface OwnCall {
+  readonly name: string;
+  readonly node: CallExpression;
+}
+
+/** Calls of `this.name(…)`. */
+function ownCalls(method: MethodDeclaration): OwnCall[] {
+  const calls: OwnCall[] = [];
+  if (method.body !== null)
+    walk(method.body, (node) => {
+      if (!(node instanceof CallExpression)) return;
+      const called = node.expression;
+      if (called instanceof PropertyAccessExpression && called.expression instanceof ThisExpression)
+        calls.push({ name: called.property.text, node });
+    });
+  return calls;
+}

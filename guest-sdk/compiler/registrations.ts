@@ -1,0 +1,178 @@
+// Which classes the user's files register, what two of them cannot both have (a component's id, a
+// route), and which are declared without being registered.
+import {
+  CallExpression,
+  ExpressionStatement,
+  FunctionPrototype,
+  IdentifierExpression,
+  PropertyAccessExpression,
+  type ClassDeclaration,
+  type Element,
+  type File,
+  type Node,
+  type Program,
+  type Range,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { isUserSource, type Declarations } from './declarations.ts';
+import type { EndpointClass } from './endpoint-declaration.ts';
+import { displayName } from './schema-of-type.ts';
+import { SDK_PATH, SWALLOW, problemAt } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+export interface Registrations {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+  /** The module would have nothing to serve. */
+  readonly isEmpty: boolean;
+}
+
+/** `entryName`: the file that the user builds, for what is to be added there. */
+export function readRegistrations(
+  program: Program,
+  declarations: Declarations,
+  entryName: string,
+): Registrations {
+  const problems: Problem[] = [];
+  const registered = new Set<ClassDeclaration>();
+  for (const { call, isTopLevel, file } of registerCalls(program)) {
+    const argument = call.typeArguments?.[0];
+    if (!isTopLevel)
+      problems.push(
+        problemAt(
+          call.range,
+          'register must stand at the top level of a file: what a module consists of is known before it runs',
+          'move the line out of the function or block that it is in',
+        ),
+      );
+    if (argument === undefined) {
+      problems.push(problemAt(call.range, 'say what to register: register<ShoppingCart>()'));
+      continue;
+    }
+    const type = program.resolver.resolveType(argument, null, file.startFunction, null, SWALLOW);
+    if (!type) continue;
+    const declaration = type.getClass()?.prototype.declaration as ClassDeclaration | undefined;
+    if (
+      declaration !== undefined &&
+      (declarations.entities.has(declaration) || declarations.endpoints.has(declaration))
+    )
+      registered.add(declaration);
+    else
+      problems.push(
+        problemAt(
+          argument.range,
+          `'${displayName(type)}' cannot be registered: it is neither an @entity nor an @endpoint class`,
+        ),
+      );
+  }
+  problems.push(...clashes(declarations, registered));
+  const forgotten = [...declarations.entities.keys(), ...declarations.endpoints.keys()].filter(
+    (declaration) => !registered.has(declaration),
+  );
+  const warnings = forgotten.map((declaration): Problem => {
+    const what = declarations.entities.has(declaration) ? 'entity' : 'endpoint';
+    const message = `${what} '${declaration.name.text}' is not registered: the module does not have it`;
+    const help = `add to ${entryName}, at its top level: register<${declaration.name.text}>();`;
+    return { ...problemAt(declaration.name.range, message, help), severity: 'warning' };
+  });
+  return { problems, warnings, isEmpty: registered.size === 0 };
+}
+
+export function nothingRegistered(declarations: Declarations, entryName: string): Problem {
+  const lines = [...declarations.entities.keys(), ...declarations.endpoints.keys()].map(
+    ({ name }) => `register<${name.text}>();`,
+  );
+  return {
+    message:
+      'nothing is registered: call register<YourEntity>() and register<YourEndpoint>() at the top level of the entry file',
+    ...(lines.length === 0 ? {} : { help: `add to ${entryName}:\n${lines.join('\n')}` }),
+  };
+}
+
+interface RegisterCall {
+  readonly call: CallExpression;
+  readonly isTopLevel: boolean;
+  readonly file: File;
+}
+
+function registerCalls(program: Program): RegisterCall[] {
+  const calls: RegisterCall[] = [];
+  for (const source of program.sources) {
+    const file = program.filesByName.get(source.internalPath);
+    if (!isUserSource(source) || file === undefined) continue;
+    for (const statement of source.statements)
+      walk(statement, (node) => {
+        if (!(node instanceof CallExpression) || !isRegister(elementOf(file, node.expression)))
+          return;
+        const isTopLevel =
+          statement instanceof ExpressionStatement && statement.expression === node;
+        calls.push({ call: node, isTopLevel, file });
+      });
+  }
+  return calls;
+}
+
+/** What a name, or a name of a namespace, means in a file. */
+function elementOf(file: File, called: Node): Element | null | undefined {
+  if (called instanceof IdentifierExpression) return file.lookup(called.text);
+  if (
+    called instanceof PropertyAccessExpression &&
+    called.expression instanceof IdentifierExpression
+  )
+    return file.lookup(called.expression.text)?.getMember(called.property.text);
+  return undefined;
+}
+
+function isRegister(element: Element | null | undefined): boolean {
+  return (
+    element instanceof FunctionPrototype && element.internalName === `${SDK_PATH}registry/register`
+  );
+}
+
+function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclaration>): Problem[] {
+  const problems: Problem[] = [];
+  const components = new Map<string, string>();
+  const routes = new Map<string, { readonly name: string; readonly range: Range }>();
+  for (const declaration of registered) {
+    const entity = declarations.entities.get(declaration);
+    if (entity !== undefined) {
+      const other = components.get(entity.component);
+      if (other !== undefined)
+        problems.push(
+          problemAt(
+            declaration.name.range,
+            `component '${entity.component}' is registered twice, as '${other}' and as '${entity.name}'`,
+            'give each its own id: @entity("id")',
+          ),
+        );
+      components.set(entity.component, entity.name);
+    }
+    const endpoint = declarations.endpoints.get(declaration);
+    for (const route of endpoint?.routes ?? []) {
+      const template = templateOf(endpoint!, route.path);
+      const key = `${route.httpMethod} ${template.replaceAll(/\{[^{}]*\}/g, '{}')}`;
+      const name = `${endpoint!.name}.${route.method.name.text}`;
+      const other = routes.get(key);
+      if (other === undefined) routes.set(key, { name, range: route.method.name.range });
+      else
+        problems.push(
+          problemAt(
+            route.method.name.range,
+            `${route.httpMethod} ${template} is served twice, by '${other.name}' and by '${name}'`,
+            `change the path or the method of one; the other stands at ${placeText(other.range)}`,
+          ),
+        );
+    }
+  }
+  return problems;
+}
+
+/** As the runtime serves it: an address without a path is the address of `/`. */
+function templateOf(endpoint: EndpointClass, path: string): string {
+  const template = endpoint.prefix + path;
+  return template === '' ? '/' : template;
+}
+
+function placeText({ source, start }: Range): string {
+  return `${source.normalizedPath}:${source.lineAt(start)}`;
+}

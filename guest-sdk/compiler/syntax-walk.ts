@@ -1,0 +1,26 @@
+// Goes through a part of the syntax tree. AssemblyScript has no visitor to build on: the parts of a
+// node are those of its properties that are nodes.
+import { Node, ParenthesizedExpression } from 'assemblyscript';
+
+/** `parents`: from the outermost to the nearest, parentheses left out. */
+export type Visit = (node: Node, parents: readonly Node[]) => void;
+
+/** The node itself first, then what is in it, in the order of the text. */
+export function walk(node: Node, visit: Visit): void {
+  step(node, visit, []);
+}
+
+function step(node: Node, visit: Visit, parents: readonly Node[]): void {
+  if (node instanceof ParenthesizedExpression) return step(node.expression, visit, parents);
+  visit(node, parents);
+  const below = [...parents, node];
+  for (const child of partsOf(node)) step(child, visit, below);
+}
+
+function partsOf(node: Node): Node[] {
+  const parts: Node[] = [];
+  for (const value of Object.values(node) as unknown[])
+    for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
+      if (one instanceof Node) parts.push(one);
+  return parts;
+}

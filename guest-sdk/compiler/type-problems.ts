@@ -1,0 +1,117 @@
+// What is wrong with the types that entities and endpoints are declared with, and with what only types
+// can tell: whether `apply` deals with every case of the event.
+import {
+  ClassPrototype,
+  type Class,
+  type Program,
+  type Range,
+  type Type,
+  type TypeNode,
+} from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import type { Declarations } from './declarations.ts';
+import { isParameterType, replyBody } from './descriptor.ts';
+import { eventCaseProblem } from './event-cases.ts';
+import { SchemaBuilder, displayName } from './schema-of-type.ts';
+import { SWALLOW, problemAt } from './syntax.ts';
+
+/**
+ * What is wrong with types, said at the user's line before the compiler would say it of the
+ * SDK's. A type that does not resolve is left to the compiler, which says so itself.
+ */
+export function typeProblems(program: Program, declarations: Declarations): Problem[] {
+  const problems: Problem[] = [];
+  const report = (range: Range, message: string, help?: string): void => {
+    problems.push(problemAt(range, message, help));
+  };
+  const schemas = new SchemaBuilder(program, declarations, report);
+  for (const data of declarations.data.values()) {
+    if ((data.declaration.typeParameters?.length ?? 0) > 0) continue;
+    const reference = classOf(program, data.declaration);
+    if (reference !== undefined) schemas.schema(reference.type, data.declaration.name.range);
+  }
+  const checkJson = (node: TypeNode, reference: Class): void => {
+    const type = resolve(program, node, reference);
+    if (type !== undefined && !isSdkValue(type)) schemas.schema(type, node.range);
+  };
+  for (const entity of declarations.entities.values()) {
+    const reference = classOf(program, entity.declaration);
+    if (reference === undefined) continue;
+    const state = entity.stateNode && resolve(program, entity.stateNode, reference);
+    const event = entity.eventNode && resolve(program, entity.eventNode, reference);
+    if (state !== undefined && dataOf(schemas, state) === undefined)
+      report(
+        entity.stateNode!.range,
+        `the state '${displayName(state)}' must be a @data class: it is stored`,
+      );
+    const sum = event && dataOf(schemas, event);
+    if (event !== undefined && sum?.kind !== 'sum')
+      report(
+        entity.eventNode!.range,
+        `the event '${displayName(event)}' must be an abstract @data class with @variant cases: events are stored with their case`,
+      );
+    const unhandled = sum?.kind === 'sum' && eventCaseProblem(program, reference, sum);
+    if (unhandled) problems.push(unhandled);
+    for (const handler of entity.handlers) {
+      const [first] = handler.method.signature.parameters;
+      const given = first && resolve(program, first.type, reference);
+      if (given !== undefined && state !== undefined && given !== state)
+        report(
+          first!.range,
+          `the first parameter of a ${handler.kind} is the state, '${displayName(state)}'`,
+        );
+      if (handler.input !== undefined) checkJson(handler.input.type, reference);
+      checkJson(handler.reply, reference);
+    }
+  }
+  for (const endpoint of declarations.endpoints.values()) {
+    const reference = classOf(program, endpoint.declaration);
+    if (reference === undefined) continue;
+    for (const route of endpoint.routes) {
+      for (const argument of route.arguments) {
+        if (argument.kind !== 'body' && argument.kind !== 'parameter') continue;
+        const type = resolve(program, argument.type, reference);
+        if (type === undefined) continue;
+        if (argument.kind === 'body') {
+          if (!isBytes(type)) schemas.schema(type, argument.type.range);
+        } else if (!isParameterType(type))
+          report(
+            argument.type.range,
+            `path parameter '${argument.name}' must be a string, a bool, an integer or a float, not '${displayName(type)}'`,
+          );
+      }
+      const node = route.method.signature.returnType;
+      const returned = resolve(program, node, reference);
+      if (returned !== undefined) replyBody(returned, node.range, schemas, report);
+    }
+  }
+  schemas.reportEndless();
+  return problems;
+}
+
+function isSdkValue(type: Type): boolean {
+  return type.getClass()?.prototype.internalName.startsWith('~lib/@svc/') ?? false;
+}
+
+function isBytes(type: Type): boolean {
+  return type.getClass()?.prototype.internalName === '~lib/typedarray/Uint8Array';
+}
+
+function dataOf(schemas: SchemaBuilder, type: Type): ReturnType<SchemaBuilder['dataOf']> {
+  const reference = type.getClass();
+  return reference === null ? undefined : schemas.dataOf(reference);
+}
+
+function classOf(
+  program: Program,
+  declaration: Class['prototype']['declaration'],
+): Class | undefined {
+  const prototype = program.elementsByDeclaration.get(declaration);
+  if (!(prototype instanceof ClassPrototype)) return undefined;
+  return program.resolver.resolveClass(prototype, null) ?? undefined;
+}
+
+function resolve(program: Program, node: TypeNode, reference: Class): Type | undefined {
+  const types = reference.contextualTypeArguments;
+  return program.resolver.resolveType(node, null, reference, types, SWALLOW) ?? undefined;
+}
