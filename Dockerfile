@@ -1,26 +1,31 @@
-# The runtime as an image: it serves the module at /service/module.wasm and keeps its journal in /data.
-#   docker build -t svc .
-#   docker run -p 9000:9000 -v carts:/data -v ./shopping-cart.wasm:/service/module.wasm:ro svc
+# The runtime as an image. It serves the module at /service/module.wasm and keeps its journal in /data;
+# docs/how-to/deploying.md says how it is run. There is no HEALTHCHECK: the process ends when it cannot
+# go on, and one that is busy is not helped by being restarted.
 
-FROM node:26-slim AS install
+FROM node:26-slim AS packages
+WORKDIR /svc
+COPY . .
+RUN node scripts/pack.ts --folders --out /packages contract host cli
+
+# Of the lock file, what the runtime needs; neither the compiler nor the command line's own Node.
+FROM node:26-slim AS dependencies
 WORKDIR /svc
 COPY package.json package-lock.json .npmrc ./
 COPY contract/package.json contract/
-COPY guest-sdk/package.json guest-sdk/
 COPY host/package.json host/
-COPY cli/package.json cli/
-RUN npm ci --omit=dev --workspace contract --workspace host --include-workspace-root
+RUN npm ci --omit=dev --ignore-scripts --loglevel=error --workspace @svc/contract --workspace @svc/host \
+    && rm -r node_modules/@svc node_modules/.bin node_modules/.package-lock.json \
+    && find node_modules -type d \( -name test -o -name docs -o -name 'benchmark*' -o -name examples \) -prune -exec rm -r {} + \
+    && find node_modules -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' \) -delete
 
 FROM node:26-slim
-WORKDIR /svc
-COPY --from=install /svc/node_modules node_modules
-COPY package.json ./
-COPY contract contract
-COPY host host
-COPY cli cli
-RUN mkdir /data && chown node:node /data
-USER node
+COPY --from=dependencies /svc/node_modules /svc/node_modules
+COPY --from=packages /packages /svc/node_modules/@svc
+RUN ln -s /svc/node_modules/@svc/cli/bin/svc.js /usr/local/bin/svc \
+    && mkdir /data /service \
+    && chown 1000:1000 /data /service
+# By its number, so that a cluster can see that it is not root.
+USER 1000:1000
 VOLUME /data
 EXPOSE 9000
-ENTRYPOINT ["node", "cli/bin/svc.js", "run"]
-CMD ["/service/module.wasm", "--host", "0.0.0.0", "--data", "/data", "--log", "json"]
+ENTRYPOINT ["svc", "run", "--deployed"]

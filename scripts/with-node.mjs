@@ -1,7 +1,7 @@
 // Runs one of the project's TypeScript files on the Node that the project installs as a package.
 // Usage: node scripts/with-node.mjs FILE.ts [ARGUMENT ...]
 // Plain JavaScript for any Node from 20 on: it is what makes sure of the install in the first place.
-// It installs when package-lock.json or a package.json changed since the last install, and else nothing.
+// It installs when package-lock.json, or what a package.json asks for, changed since the last install.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,13 +21,30 @@ const node = join(
 );
 const stamp = join(root, 'node_modules', '.svc-install');
 
+/** What of a package.json decides what is installed; a new script or export does not. */
+const DECISIVE = [
+  'name',
+  'version',
+  'workspaces',
+  'bin',
+  'dependencies',
+  'devDependencies',
+  'optionalDependencies',
+  'peerDependencies',
+  'peerDependenciesMeta',
+  'overrides',
+  'allowScripts',
+];
+
 /** What the installed packages depend on, as one hash. */
 function fingerprint() {
   const hash = createHash('sha256');
-  const workspaces = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).workspaces;
+  const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const folder of ['.', ...workspaces.filter((name) => !name.includes('*'))]) {
     const file = join(root, folder, 'package.json');
-    if (existsSync(file)) hash.update(readFileSync(file));
+    if (!existsSync(file)) continue;
+    const manifest = JSON.parse(readFileSync(file, 'utf8'));
+    hash.update(JSON.stringify(DECISIVE.map((key) => manifest[key])));
   }
   hash.update(readFileSync(join(root, 'package-lock.json')));
   return hash.digest('hex');

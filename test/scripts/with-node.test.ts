@@ -69,6 +69,18 @@ test('a changed lock file installs again', () => {
   expect(calls()).toBe(2);
 });
 
+test('another dependency in package.json installs again; another script does not', () => {
+  launch();
+  const manifest = { workspaces: [], type: 'module', scripts: { hello: 'echo hello' } };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  launch();
+  expect(calls()).toBe(1);
+  const dependencies = { fastify: '5' };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, dependencies }));
+  launch();
+  expect(calls()).toBe(2);
+});
+
 test('removed packages are installed again', () => {
   launch();
   rmSync(join(folder, 'node_modules'), { recursive: true });

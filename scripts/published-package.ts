@@ -1,0 +1,132 @@
+// One package as it is published, laid out in a folder: JavaScript in the place of TypeScript, the rest
+// as it is, and a package.json that names what is there. The same sources give the same files.
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { javascriptOf, renamed } from './published-javascript.ts';
+
+export interface PublishedPackage {
+  /** In the repository; the package is `@svc/FOLDER`. */
+  readonly folder: string;
+  /** Folders whose TypeScript is read or copied, and never run from here. */
+  readonly asItIs: readonly string[];
+  /** Files and folders that it needs of the rest of the repository. */
+  readonly foreign: readonly string[];
+}
+
+/** Each stands after what it depends on. */
+export const PACKAGES: readonly PublishedPackage[] = [
+  { folder: 'contract', asItIs: [], foreign: [] },
+  { folder: 'host', asItIs: [], foreign: [] },
+  { folder: 'guest-sdk', asItIs: ['assembly'], foreign: ['wit/runtime.wit'] },
+  { folder: 'cli', asItIs: ['template'], foreign: ['docs/errors'] },
+];
+
+export interface Repository {
+  readonly root: string;
+  /** Where the compiler put the .d.ts files; without it the packages have none. */
+  readonly declarations: string | undefined;
+}
+
+type Exports = string | { readonly [condition: string]: Exports };
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, Exports>>;
+}
+
+/** What work leaves behind in a folder. */
+const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|\.svc)\/|\.(?:log|wasm)$/;
+
+export function layOut(
+  { folder, asItIs, foreign }: PublishedPackage,
+  { root, declarations }: Repository,
+  target: string,
+): void {
+  const source = join(root, folder);
+  const names = filesOf(source);
+  const compiled = new Set(
+    names.filter(
+      (name) =>
+        name.endsWith('.ts') && !asItIs.some((untouched) => name.startsWith(`${untouched}/`)),
+    ),
+  );
+  rmSync(target, { recursive: true, force: true });
+  const write = (name: string, content: string | Buffer, isProgram = false) => {
+    mkdirSync(dirname(join(target, name)), { recursive: true });
+    writeFileSync(join(target, name), content, { mode: isProgram ? 0o755 : 0o644 });
+  };
+  for (const name of names) {
+    const file = join(source, name);
+    if (!compiled.has(name)) {
+      write(name, readFileSync(file), (statSync(file).mode & 0o100) !== 0);
+      continue;
+    }
+    const plain = name.slice(0, -'.ts'.length);
+    write(`${plain}.js`, javascriptOf(readFileSync(file, 'utf8'), name, compiled));
+    if (declarations === undefined) continue;
+    const types = join(declarations, folder, `${plain}.d.ts`);
+    if (existsSync(types))
+      write(`${plain}.d.ts`, renamed(readFileSync(types, 'utf8'), name, compiled));
+  }
+  for (const path of ['LICENSE', ...foreign])
+    for (const name of statSync(join(root, path)).isDirectory() ? filesOf(join(root, path)) : [''])
+      write(join(path, name), readFileSync(join(root, path, name)));
+  const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest;
+  const published = publishedManifest(manifest, compiled, declarations !== undefined);
+  write('package.json', `${JSON.stringify(published, null, 2)}\n`);
+}
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => !LEFT_BEHIND.test(name))
+    .toSorted();
+}
+
+function publishedManifest(
+  manifest: Manifest,
+  compiled: ReadonlySet<string>,
+  hasTypes: boolean,
+): Manifest {
+  for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
+    if (name.startsWith('@svc/') && version !== manifest.version)
+      throw new Error(
+        `${manifest.name} ${manifest.version} depends on ${name} ${version}: they are published as one`,
+      );
+  if (manifest.exports === undefined) return manifest;
+  const exports = Object.entries(manifest.exports).map(([path, target]) => [
+    path,
+    publishedTarget(target, compiled, hasTypes),
+  ]);
+  return { ...manifest, exports: Object.fromEntries(exports) as Manifest['exports'] & {} };
+}
+
+/** Types come first: of the conditions that hold, the first counts. */
+function publishedTarget(
+  target: Exports,
+  compiled: ReadonlySet<string>,
+  hasTypes: boolean,
+): Exports {
+  if (typeof target !== 'string')
+    return Object.fromEntries(
+      Object.entries(target).map(([condition, inner]) => [
+        condition,
+        publishedTarget(inner, compiled, hasTypes),
+      ]),
+    );
+  if (!compiled.has(target.slice('./'.length))) return target;
+  const plain = target.slice(0, -'.ts'.length);
+  return hasTypes ? { types: `${plain}.d.ts`, default: `${plain}.js` } : `${plain}.js`;
+}

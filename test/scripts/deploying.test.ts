@@ -1,0 +1,81 @@
+// docs/how-to/deploying.md: what it says of paths, settings and backups is what runs.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
+import { dottedName, variableName } from '../../host/settings.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { SvcProcess } from '../support/host-process.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const repository = join(import.meta.dirname, '..', '..');
+const file = join(repository, 'docs', 'how-to', 'deploying.md');
+const page = readFileSync(file, 'utf8');
+const module = join(temporaryFolderOfFile(), 'counter.wasm');
+
+beforeAll(async () => writeFileSync(module, await compileFixture('counter')));
+
+async function start(data: string): Promise<{ svc: SvcProcess; url: string }> {
+  const svc = new SvcProcess(['run', '--deployed', module, '--data', data, '--port', '0']);
+  onTestFinished(() => void svc.child.kill('SIGKILL'));
+  return { svc, url: `${await svc.listening()}/counters/a` };
+}
+
+test('the page points at files that exist', () => {
+  const links = [...page.matchAll(/\]\((?!http)([^)#]+)/g)].map((match) => match[1]!);
+  expect(links.length).toBeGreaterThan(3);
+  expect(links.filter((link) => !existsSync(join(dirname(file), link)))).toEqual([]);
+});
+
+test('the page names settings that exist', () => {
+  const rooms = Object.entries(ROOM_DEFAULTS).flatMap(([room, record]) =>
+    Object.keys(record).map((key) => dottedName(room, key)),
+  );
+  const known = new Set(
+    ['svc.name', 'svc.data', 'svc.http.port', ...rooms].map((name) => variableName(name)),
+  );
+  const named = [...page.matchAll(/\bSVC_[A-Z_]+/g)].map((match) => match[0]);
+  expect(named.length).toBeGreaterThan(6);
+  expect(named.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test("the page mounts what the images declare, and waits longer than the runtime's grace", () => {
+  const recipe = readFileSync(join(repository, 'Dockerfile'), 'utf8');
+  const mounts = [...page.matchAll(/mountPath: (\S+?)[,\s}]/g)].map((match) => match[1]!);
+  expect(new Set(mounts)).toEqual(new Set(['/service', '/data']));
+  for (const folder of mounts) expect(recipe).toMatch(new RegExp(`mkdir .*${folder}\\b`));
+  expect(recipe).toContain('USER 1000:1000');
+  expect(page).toContain('fsGroup: 1000');
+  const { stopGraceMs, stopMarginMs } = ROOM_DEFAULTS.supervisor;
+  const waits = [...page.matchAll(/(?:GracePeriodSeconds: |stop -t )(\d+)/g)];
+  expect(waits.length).toBe(3);
+  for (const [, seconds] of waits)
+    expect(Number(seconds) * 1000).toBeGreaterThan(stopGraceMs + stopMarginMs);
+});
+
+test('the backup that the page shows is whole, while the service runs, and can be served', async () => {
+  const folder = temporaryFolder();
+  const data = join(folder, 'data');
+  const { svc, url } = await start(data);
+  const add = async () =>
+    fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amount":5}',
+    });
+  expect((await add()).status).toBe(200);
+  const [, program] = /docker exec carts node -e '([^']+)'/.exec(page)!;
+  execFileSync(process.execPath, ['-e', program!.replaceAll('/data/', `${data}/`)], {
+    stdio: 'pipe',
+  });
+  expect((await add()).status).toBe(200);
+  expect((await svc.end('SIGTERM')).code).toBe(0);
+
+  const restored = join(folder, 'restored');
+  mkdirSync(restored);
+  renameSync(join(data, 'backup.sqlite'), join(restored, 'journal.sqlite'));
+  const again = await start(restored);
+  expect(await (await fetch(again.url)).json()).toEqual({ value: 5 });
+  expect((await again.svc.end('SIGTERM')).code).toBe(0);
+});

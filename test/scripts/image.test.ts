@@ -1,0 +1,196 @@
+// The images, built and run without Docker: what support/dockerfile.ts executes are the real steps.
+import { once } from 'node:events';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { startImage } from './support/container.ts';
+import { buildImage, isRoot, type Image } from './support/dockerfile.ts';
+import { npmEnvironment, npmProgram, whyNoRegistry } from './support/npm.ts';
+
+const repository = join(import.meta.dirname, '..', '..');
+const folder = temporaryFolderOfFile();
+const noRegistry = whyNoRegistry();
+const BUSYBOX = '/bin/busybox';
+const noBusybox = existsSync(BUSYBOX)
+  ? undefined
+  : 'not tested: there is no /bin/busybox (Debian: busybox-static)';
+if (noBusybox !== undefined) console.log(noBusybox);
+// Another user must be able to look into it.
+chmodSync(folder, 0o755);
+
+/** What of node:26-slim the steps use. */
+function nodeBase(root: string): void {
+  const programs = join(root, 'usr', 'local', 'bin');
+  mkdirSync(programs, { recursive: true });
+  copyFileSync(process.execPath, join(programs, 'node'));
+  symlinkSync(npmProgram, join(programs, 'npm'));
+  leaveOwners(programs);
+}
+
+function busyboxBase(root: string): void {
+  mkdirSync(join(root, 'bin'));
+  copyFileSync(BUSYBOX, join(root, 'bin', 'busybox'));
+  const programs = join(root, 'usr', 'local', 'bin');
+  mkdirSync(programs, { recursive: true });
+  leaveOwners(programs);
+}
+
+/** Only root can give files away. */
+function leaveOwners(programs: string): void {
+  if (!isRoot) writeFileSync(join(programs, 'chown'), '#!/bin/sh\n', { mode: 0o755 });
+}
+
+/** Every file of an image but those of its base. */
+function filesOf(image: Image): string[] {
+  return readdirSync(image.root, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name).slice(image.root.length))
+    .filter((file) => !file.startsWith('/usr/local/bin/'));
+}
+
+const sizeOf = (image: Image, files: readonly string[]) =>
+  files.reduce((sum, file) => sum + statSync(join(image.root, file)).size, 0);
+
+describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
+  let image: Image;
+
+  beforeAll(async () => {
+    image = buildImage({
+      dockerfile: join(repository, 'Dockerfile'),
+      context: repository,
+      folder: join(folder, 'runtime'),
+      bases: { 'node:26-slim': nodeBase },
+      env: npmEnvironment(),
+    });
+    // The base has npm; what runs must not need it.
+    rmSync(join(image.root, 'usr', 'local', 'bin', 'npm'));
+    writeFileSync(join(image.root, 'service', 'module.wasm'), await compileFixture('counter'));
+  }, 180_000);
+
+  test('starts svc run --deployed as itself, as a user that is not root', () => {
+    expect([...image.entrypoint, ...image.cmd]).toEqual(['svc', 'run', '--deployed']);
+    expect(image.user?.uid).toBeGreaterThan(0);
+    expect(image.volumes).toEqual(['/data']);
+    expect(image.ports).toEqual(['9000']);
+  });
+
+  test('holds what runs: no sources, tests, compilers, nor a second Node', () => {
+    const files = filesOf(image);
+    expect(files).toContain('/svc/node_modules/@svc/host/main.js');
+    expect(files.filter((file) => /\.(ts|mts|cts)$|\.test\.|\/template\//.test(file))).toEqual([]);
+    const packages = readdirSync(join(image.root, 'svc', 'node_modules'));
+    expect(packages).toContain('fastify');
+    for (const name of ['assemblyscript', '@bytecodealliance', 'typescript', 'vitest', 'node'])
+      expect(packages).not.toContain(name);
+    expect(readdirSync(join(image.root, 'svc', 'node_modules', '@svc')).toSorted()).toEqual([
+      'cli',
+      'contract',
+      'host',
+    ]);
+    const mebibytes = sizeOf(image, files) / 2 ** 20;
+    console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);
+    expect(mebibytes).toBeLessThan(32);
+  });
+
+  test('serves the module where it is mounted, and closes the journal at SIGTERM', async () => {
+    const data = join(image.root, 'data');
+    const container = startImage(image, {
+      words: [join('/service', 'module.wasm')],
+      env: { SVC_DATA: data, SVC_HTTP_PORT: '0' },
+    });
+    const said = text(container.stderr);
+    const ended = once(container, 'close');
+    const [first] = (await Promise.race([
+      once(container.stdout, 'data'),
+      ended.then(async () => Promise.reject(new Error(await said))),
+    ])) as [Buffer];
+    const url = String(first).trim();
+    expect(url).toMatch(/^http:\/\/0\.0\.0\.0:\d+$/);
+    const added = await fetch(`${url}/counters/a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amount":5}',
+    });
+    expect(added.status).toBe(200);
+    expect(await (await fetch(`${url}/counters/a`)).json()).toEqual({ value: 5 });
+    expect(existsSync(join(data, 'owner.json'))).toBe(true);
+    container.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    expect(await said).toContain('"stopped"');
+    const left = readdirSync(data);
+    expect(left).toContain('journal.sqlite');
+    expect(left).not.toContain('owner.json');
+    expect(left).not.toContain('journal.sqlite-wal');
+  });
+
+  test('brings the command line, for a look at the module', async () => {
+    const file = join('/service', 'module.wasm');
+    const container = startImage(
+      { ...image, entrypoint: ['svc', 'inspect'] },
+      { words: [file, '-o', 'json'] },
+    );
+    const said = JSON.parse(await text(container.stdout)) as { descriptor: { sdk: unknown } };
+    expect(said.descriptor.sdk).toEqual({ name: '@svc/guest-sdk', version: '0.1.0' });
+  });
+
+  test('without a module says where it looked, and ends', async () => {
+    const container = startImage(image, { env: { SVC_DATA: join(image.root, 'data') } });
+    const said = text(container.stderr);
+    expect(await once(container, 'close')).toEqual([1, null]);
+    expect(await said).toContain('/service/module.wasm');
+    expect(await said).toContain('SVC_MODULE_UNREADABLE');
+  });
+});
+
+describe.skipIf(noBusybox !== undefined)("a module's image", () => {
+  let image: Image;
+  let module: Uint8Array;
+
+  beforeAll(async () => {
+    module = await compileFixture('counter');
+    const context = join(folder, 'context');
+    mkdirSync(context);
+    writeFileSync(join(context, 'counter.wasm'), module);
+    image = buildImage({
+      dockerfile: join(repository, 'images', 'module.Dockerfile'),
+      context,
+      folder: join(folder, 'module'),
+      args: { MODULE: 'counter.wasm' },
+      bases: { 'busybox:stable-musl': busyboxBase },
+      env: {},
+    });
+  });
+
+  test('holds the module and one program', () => {
+    expect(filesOf(image).toSorted()).toEqual(['/cp', '/module.wasm']);
+    expect(image.user?.uid).toBeGreaterThan(0);
+  });
+
+  test("puts the module into the volume where the runtime's image looks for it, again and again", async () => {
+    const volume = join(folder, 'service');
+    mkdirSync(volume, { mode: 0o777 });
+    chmodSync(volume, 0o777);
+    for (const round of [1, 2]) {
+      const container = startImage(image, { volumes: { '/service': volume } });
+      const said = text(container.stderr);
+      expect([...(await once(container, 'close')), await said]).toEqual([0, null, '']);
+      expect(readdirSync(volume), `round ${round}`).toEqual(['module.wasm']);
+      expect(readFileSync(join(volume, 'module.wasm')).equals(module)).toBe(true);
+    }
+    expect(statSync(join(volume, 'module.wasm')).mode & 0o444).toBe(0o444);
+  });
+});

@@ -1,0 +1,199 @@
+// The packages as a user gets them: packed, installed in an empty folder with an empty home, and then
+// used with the commands of the README.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { npmEnvironment, whyNoRegistry } from './support/npm.ts';
+
+const repository = join(import.meta.dirname, '..', '..');
+const folder = temporaryFolderOfFile();
+const packages = join(folder, 'packages');
+const project = join(folder, 'project');
+const noRegistry = whyNoRegistry();
+const NAMES = ['cli', 'contract', 'guest-sdk', 'host'];
+
+function pack(out: string): void {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(repository, 'scripts', 'pack.ts'), '--out', out],
+    { encoding: 'utf8' },
+  );
+  if (status !== 0) throw new Error(stderr);
+}
+
+function filesIn(tarball: string): string[] {
+  const { stdout } = spawnSync('tar', ['tzf', join(packages, tarball)], { encoding: 'utf8' });
+  return stdout.trim().split('\n');
+}
+
+const tarballOf = (name: string) => `svc-${name}-0.1.0.tgz`;
+
+// Five hundred megabytes are unpacked here; the limits are for a machine that is busy.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 400_000 });
+beforeAll(() => pack(packages));
+
+describe('the packages', () => {
+  test('are four, and the same bytes each time', () => {
+    const names = readdirSync(packages).toSorted();
+    expect(names).toEqual(NAMES.map((name) => tarballOf(name)));
+    const again = join(folder, 'again');
+    pack(again);
+    for (const name of names)
+      expect(readFileSync(join(again, name)).equals(readFileSync(join(packages, name)))).toBe(true);
+  });
+
+  test.each(NAMES)(
+    '@svc/%s brings its licence, a readme, and no source that Node would run',
+    (name) => {
+      const files = filesIn(tarballOf(name));
+      for (const file of ['LICENSE', 'README.md', 'package.json'])
+        expect(files).toContain(`package/${file}`);
+      const odd = files.filter(
+        (file) =>
+          !/\.(js|d\.ts|json|md|wit)$|\/LICENSE$/.test(file) &&
+          !/^package\/(assembly|template)\//.test(file),
+      );
+      expect(odd).toEqual([]);
+      expect(files.filter((file) => /\.test\./.test(file) && !/\/template\//.test(file))).toEqual(
+        [],
+      );
+    },
+  );
+
+  test('bring what they read: the contract, the pages of the errors, the schema', () => {
+    expect(filesIn(tarballOf('guest-sdk'))).toContain('package/wit/runtime.wit');
+    expect(filesIn(tarballOf('guest-sdk'))).toContain('package/assembly/index.ts');
+    expect(filesIn(tarballOf('cli'))).toContain('package/docs/errors/SVC_USAGE.md');
+    expect(filesIn(tarballOf('contract'))).toContain(
+      'package/generated/module-descriptor.schema.json',
+    );
+  });
+});
+
+describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => {
+  const home = join(folder, 'home');
+  const env = { ...userEnvironment(), HOME: home, ...npmEnvironment() };
+
+  beforeAll(() => {
+    mkdirSync(home);
+    mkdirSync(project);
+    writeFileSync(
+      join(project, 'package.json'),
+      JSON.stringify({ private: true, type: 'module', allowScripts: { node: true } }),
+    );
+    const tarballs = NAMES.map((name) => join(packages, tarballOf(name)));
+    run('npm', ['install', '--no-audit', '--no-fund', ...tarballs]);
+    cpSync(join(repository, 'fixtures', 'counter', 'assembly'), join(project, 'assembly'), {
+      recursive: true,
+    });
+  });
+
+  /** Throws when the command fails. */
+  function run(command: string, args: readonly string[]): { stdout: string; stderr: string } {
+    const { status, stdout, stderr } = spawnSync(command, args, {
+      cwd: project,
+      encoding: 'utf8',
+      env,
+    });
+    if (status !== 0) throw new Error(`${command} ${args.join(' ')}\n${stdout}${stderr}`);
+    return { stdout, stderr };
+  }
+
+  test('svc says its version', () => {
+    expect(run('npx', ['svc', '--version']).stdout).toBe('0.1.0\n');
+  });
+
+  test('svc builds a component with the SDK that it brings, and inspects it', () => {
+    const built = run('npx', ['svc', 'build', 'assembly/index.ts', '-o', 'counter.wasm']);
+    expect(built.stderr).toContain('counter.wasm: ');
+    const inspected = run('npx', ['svc', 'inspect', 'counter.wasm']);
+    expect(inspected.stdout).toMatch(/^admitted\n/);
+    expect(inspected.stdout).toContain('@svc/guest-sdk 0.1.0');
+  });
+
+  test('svc serves it, and ends with 0 at SIGTERM', async () => {
+    const svc = spawn('npx', ['svc', 'run', 'counter.wasm', '--port', '0'], {
+      cwd: project,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let said = '';
+    svc.stderr.setEncoding('utf8').on('data', (chunk: string) => (said += chunk));
+    const ended = once(svc, 'close');
+    const [first] = (await Promise.race([
+      once(svc.stdout, 'data'),
+      ended.then(async () => Promise.reject(new Error(said))),
+    ])) as [Buffer];
+    const url = String(first).trim();
+    // npx, told to stop, passes it on to the shell that it started svc with, and no further.
+    const host = Number(/process: (\d+)/.exec(said)![1]);
+    onTestFinished(() => stopForGood(host));
+    const added = await fetch(`${url}/counters/a`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"amount":5}',
+    });
+    expect(added.status).toBe(200);
+    expect(await (await fetch(`${url}/counters/a`)).json()).toEqual({ value: 5 });
+    process.kill(host, 'SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    const data = join(project, '.svc', 'counter');
+    expect(existsSync(join(data, 'journal.sqlite'))).toBe(true);
+    expect(existsSync(join(data, 'owner.json'))).toBe(false);
+  });
+
+  test('the declarations fit what a program imports', () => {
+    writeFileSync(
+      join(project, 'program.ts'),
+      `import { parseModuleDescriptor, type ModuleDescriptor } from '@svc/contract';
+import { buildComponent } from '@svc/guest-sdk/compiler';
+import { inspectModule } from '@svc/host';
+const { component, descriptor } = await buildComponent({ entryFile: 'assembly/index.ts' });
+const checked: ModuleDescriptor = descriptor;
+console.log(checked.protocol, inspectModule(component).refusal);
+// What has no declarations takes anything.
+export const wrong = () => [
+  // @ts-expect-error
+  parseModuleDescriptor(),
+  // @ts-expect-error
+  buildComponent(42),
+  // @ts-expect-error
+  inspectModule(42),
+];
+`,
+    );
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
+    const types = ['--types', 'node', '--typeRoots', join(repository, 'node_modules', '@types')];
+    const compiler = join(repository, 'node_modules', '.bin', 'tsc');
+    const checked = spawnSync(compiler, [...options, ...types, 'program.ts'], {
+      cwd: project,
+      encoding: 'utf8',
+    });
+    expect(checked.stdout).toBe('');
+    expect(checked.status).toBe(0);
+    const node = join(project, 'node_modules', '.bin', 'node');
+    expect(run(node, ['program.ts']).stdout).toBe('0.1.0 undefined\n');
+  });
+});
+
+function stopForGood(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended, as it should have.
+  }
+}
+
+/** Not what the checkout's own npm and Node left for their children. */
+function userEnvironment(): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|VITEST|INIT_CWD$|NODE_(ENV|OPTIONS|PATH|COMPILE_CACHE)$)/.test(name),
+  );
+  const path = (process.env['PATH'] ?? '')
+    .split(':')
+    .filter((place) => !place.startsWith(repository));
+  return { ...Object.fromEntries(kept), PATH: path.join(':') };
+}
