@@ -9,7 +9,7 @@ import type { EndpointRequest, EndpointResponse } from './model/endpoint.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
-  readonly engine: Pick<EntityEngine, 'call' | 'readEvents'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'queryAtOnce' | 'readEvents'>;
   readonly clock: Clock;
   readonly chance: Chance;
 }
@@ -50,6 +50,16 @@ class RequestCalls implements HostCalls {
 
   call(...call: Parameters<HostCalls['call']>): ReturnType<HostCalls['call']> {
     return this.#noticing(() => this.#engine.call(...call));
+  }
+
+  queryAtOnce(
+    ...query: Parameters<EntityEngine['queryAtOnce']>
+  ): ReturnType<EntityEngine['queryAtOnce']> {
+    try {
+      return this.#engine.queryAtOnce(...query);
+    } catch (error) {
+      return this.#noticed(error);
+    }
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {

@@ -131,6 +131,28 @@ export class EntityEngine {
   }
 
   /**
+   * The answer of a query of an entity that is in memory and idle. Undefined: it would have to be waited
+   * for, or what is asked is no query; nothing happened then. Throws as `call` does.
+   */
+  queryAtOnce(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+  ): Reply | Refusal | undefined {
+    if (this.#closed !== undefined) return undefined;
+    const component = this.#components.get(target.component);
+    if (component?.handlers.get(name) !== 'query') return undefined;
+    const entity = component.live.get(target.id);
+    if (entity === undefined || !entity.isPrompt) return undefined;
+    const answer = entity.submit(new EntityCall('query', name, input, metadata));
+    if (!(answer instanceof Promise)) return answer;
+    // The guest waits after all: the same query is asked again, and this answer is nobody's.
+    answer.catch(() => {});
+    return undefined;
+  }
+
+  /**
    * Events of an entity's present life that are on disk, with `seq > afterSeq`, oldest first, at
    * most `limit` (1 to 1,000), and no more than `READ_UNITS_MAX` of the journal allows. An empty
    * list is the end; an entity that cannot be has nothing else. Rejects with SvcError

@@ -4,6 +4,7 @@
 // Invariants:
 // - A request is answered exactly once. What its handler does after the deadline reaches the log only.
 // - The handler runs only for an admitted caller and a body that was read whole.
+import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
@@ -24,6 +25,7 @@ import {
   mediaTypeProblem,
   readBody,
 } from './request-body.ts';
+import type { Outbox, Outgoing } from './outbox.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { responseAnswer, writeAnswer } from './response-writer.ts';
@@ -48,6 +50,7 @@ export interface ExchangeParts {
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
   readonly connections: Connections;
+  readonly outbox: Outbox;
   readonly load: Load;
 }
 
@@ -74,13 +77,15 @@ export interface Arrival {
   readonly expectsContinue: boolean;
 }
 
-export class Exchange implements OpenRequest {
+export class Exchange implements OpenRequest, Outgoing {
   readonly #parts: ExchangeParts;
   readonly #arrival: Arrival;
   readonly #socket: Socket;
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
+  /** What is to be written, and whether the connection closes after it. */
+  #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
   #pending = 1;
   #deadline: NodeJS.Timeout | undefined;
@@ -243,19 +248,25 @@ export class Exchange implements OpenRequest {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     clearTimeout(this.#deadline);
-    const { settings, load, connections } = this.#parts;
-    const { request, response, expectsContinue } = this.#arrival;
+    const { load, connections, outbox } = this.#parts;
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
-    const isStuck = this.#isBodyUnread && (expectsContinue || !this.#isBodyWithin());
+    const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
     const isLast = load.isStopping && connections.isNewest(this.#socket, this);
     const closes = isStuck || isLast || answer.close === true;
     if (closes) connections.markEnding(this.#socket);
+    this.#given = { answer, closes };
+    outbox.add(this);
+  }
+
+  /** Called by the outbox. */
+  write(): void {
+    assert(this.#given !== undefined, 'an exchange without an answer was to be written');
+    const { answer, closes } = this.#given;
+    const { request, response } = this.#arrival;
+    const lingerMs = this.#isBodyUnread ? this.#parts.settings.lingerTimeoutMs : 0;
     try {
-      writeAnswer(request, response, answer, {
-        closes,
-        lingerMs: this.#isBodyUnread ? settings.lingerTimeoutMs : 0,
-      });
+      writeAnswer(request, response, answer, { closes, lingerMs });
     } catch (bug) {
       this.#log(bug, (this.#errorId ??= newSpanId(this.#parts.chance)));
       response.destroy();

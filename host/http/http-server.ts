@@ -11,6 +11,7 @@ import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
 import { checkHttpSettings, type HttpSettings } from './http-settings.ts';
+import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
@@ -60,6 +61,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     callerOf: options.callerOf,
     project: options.project,
     connections,
+    outbox: new Outbox(),
     load,
   });
   let stopped: Promise<void> | undefined;

@@ -11,6 +11,7 @@ import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
 import { HTTP_SETTINGS_DEFAULT } from './http-settings.ts';
+import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface InProcessHttpOptions {
@@ -50,6 +51,7 @@ export class InProcessHttp {
       settings: HTTP_SETTINGS_DEFAULT,
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
+      outbox: new Outbox(),
       load: { inFlight: 0, isStopping: false },
     };
     // Without a host there is an answer of our own, with a body.

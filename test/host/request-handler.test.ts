@@ -41,7 +41,7 @@ async function handle(outcome: () => Reply | Promise<Reply>, answer: EndpointRes
   };
   const handler = requestHandler({
     guest: { endpoints },
-    engine: { call: outcome, readEvents: async () => [] },
+    engine: { call: outcome, queryAtOnce: () => undefined, readEvents: async () => [] },
     clock: { nowMs: () => 1 },
     chance: { seed: () => 2n },
   });

@@ -74,6 +74,11 @@ export class LiveEntity implements Idler {
     this.#around = around;
   }
 
+  /** Whether nothing has to be waited for before a query is asked and answered. */
+  get isPrompt(): boolean {
+    return !this.#working && this.#unsettled === 0 && this.#guest?.lost === false;
+  }
+
   /** Answers at once where it can. Throws, or rejects with, GuestFault or SvcError. */
   submit(call: EntityCall): Awaitable<Outcome> {
     const waiting = this.#queue.length + this.#held.length;

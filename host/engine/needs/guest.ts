@@ -59,6 +59,16 @@ export interface HostCalls {
     metadata: Metadata,
     idempotencyKey: string | undefined,
   ): Awaitable<Reply | Refusal>;
+  /**
+   * The answer of a query that can be given without waiting. Undefined: it cannot, or what is asked is
+   * no query. Nothing has happened then. Throws as `call` does.
+   */
+  queryAtOnce?(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+  ): Reply | Refusal | undefined;
   /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */
   readEvents(
     entity: EntityRef,

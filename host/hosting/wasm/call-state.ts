@@ -65,7 +65,7 @@ export class CallState {
   reset(): void {
     this.phase = PHASE.closed;
     this.calls = undefined;
-    this.#reps.clear();
+    if (this.#reps.size > 0) this.#reps.clear();
     this.#freeHandles.length = 0;
     this.#lastHandle = 0;
   }

@@ -1,10 +1,10 @@
 // EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
 // time: the engine would let a second one enter while the first waits for the host, and the module's
 // memory is not made for that. After each request the instance is put back to its state after
-// initialisation, so no request sees what another left. That costs what its memory has grown to, so
-// an instance that rarely needs what it has is replaced by a new one.
+// initialisation, so no request sees what another left. What need not wait is served by the prompt
+// instance, beside these.
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
-import type { CallContext, Refusal } from '../../model/call.ts';
+import type { Awaitable, CallContext, Refusal } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
@@ -13,6 +13,7 @@ import type { GuestLog } from './guest-log.ts';
 import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
 import type { MemoryImage } from './memory-image.ts';
 import { ModuleInstance } from './module-instance.ts';
+import { PromptInstance } from './prompt-instance.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 interface Slot {
@@ -20,12 +21,7 @@ interface Slot {
   readonly handle: WaitingHandle;
   /** Fails the request that it serves. */
   abandon: ((reason: GuestFault) => void) | undefined;
-  /** Requests in a row that needed less than half of its grown memory. */
-  roomyRequests: number;
 }
-
-/** So many requests pay together for the instance that replaces a roomy one. */
-const ROOMY_REQUESTS_MAX = 100;
 
 interface Waiting {
   readonly proceed: (slot: Slot) => void;
@@ -39,6 +35,7 @@ export class EndpointPool implements GuestEndpoints {
   /** Route index → what the log calls its endpoint. */
   readonly #sources: readonly string[];
   readonly #image: MemoryImage;
+  readonly #prompt: PromptInstance;
   readonly #idle: Slot[] = [];
   readonly #busy = new Set<Slot>();
   readonly #waiting: Waiting[] = [];
@@ -56,13 +53,21 @@ export class EndpointPool implements GuestEndpoints {
     // Starting is the same each time: it is given no time, no chance and no input.
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
+    this.#prompt = new PromptInstance(
+      () => new ModuleInstance(module, limits, log, false),
+      this.#image,
+      this.#sources.length,
+    );
   }
 
   handle(
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
-  ): Promise<EndpointResponse | Refusal> {
+  ): Awaitable<EndpointResponse | Refusal> {
+    if (this.#closed) throw closedFault();
+    const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
+    if (prompt !== undefined) return prompt;
     const slot = this.#freeSlot();
     return slot === undefined
       ? this.#serveLater(context, request, calls)
@@ -99,7 +104,7 @@ export class EndpointPool implements GuestEndpoints {
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
     const { instance, handle } = slot;
-    const source = this.#sources[request.route] ?? 'module';
+    const source = this.#sourceOf(request);
     return new Promise((resolve, reject) => {
       slot.abandon = reject;
       const settle = (outcome: () => EndpointResponse | Refusal) => {
@@ -126,8 +131,11 @@ export class EndpointPool implements GuestEndpoints {
     });
   }
 
+  #sourceOf({ route }: EndpointRequest): string {
+    return this.#sources[route] ?? 'module';
+  }
+
   #freeSlot(): Slot | undefined {
-    if (this.#closed) throw closedFault();
     if (!this.#hasRoom) return undefined;
     const slot = this.#idle.pop() ?? this.#newSlot();
     this.#busy.add(slot);
@@ -149,23 +157,15 @@ export class EndpointPool implements GuestEndpoints {
 
   #newSlot(): Slot {
     const instance = new ModuleInstance(this.#module, this.#limits, this.#log, true);
-    return { instance, handle: waitingHandle(instance), abandon: undefined, roomyRequests: 0 };
+    return { instance, handle: waitingHandle(instance), abandon: undefined };
   }
 
   /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
   #release(slot: Slot): void {
     slot.abandon = undefined;
     this.#busy.delete(slot);
-    if (!this.#isTooRoomy(slot) && slot.instance.restore(this.#image)) this.#idle.push(slot);
+    if (slot.instance.restore(this.#image)) this.#idle.push(slot);
     this.#serveWaiting();
-  }
-
-  #isTooRoomy(slot: Slot): boolean {
-    const { instance } = slot;
-    const { length } = instance.memory.bytes;
-    const isRoomy = length > this.#image.length && instance.usedBytes * 2 < length;
-    slot.roomyRequests = isRoomy ? slot.roomyRequests + 1 : 0;
-    return slot.roomyRequests > ROOMY_REQUESTS_MAX;
   }
 
   /** Each failure to make an instance is the next request's own, so that none waits for ever. */

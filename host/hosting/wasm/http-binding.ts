@@ -55,12 +55,13 @@ export function endRequest(
   }
 }
 
-function callHandle(
+/** Lowers the request and calls the handler: as a call that may wait, or as a plain one. */
+export function callHandle<Result>(
   memory: GuestMemory,
-  handle: WaitingHandle,
+  handle: (...parameters: Parameters<Handle>) => Result,
   context: CallContext,
   request: EndpointRequest,
-): Promise<number> {
+): Result {
   const metadata = lowerPairs(memory, context.metadata);
   const metadataLength = memory.loweredLength;
   const parameters = lowerStrings(memory, request.parameters);

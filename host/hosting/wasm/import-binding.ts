@@ -1,6 +1,6 @@
 // The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is
 // reachable in its phase only. In an instance that serves endpoints, `call` and `read` suspend the
-// module's stack while the host waits.
+// module's stack while the host waits; in one that cannot wait, they answer at once or give the call up.
 //
 // What a failure says to a module is fixed text: a message of the host may hold paths and names that
 // are none of the module's business.
@@ -37,15 +37,27 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
 
+/** Thrown through a handler that cannot wait and would have to. Nothing that it has asked had an effect. */
+export class MustWait extends Error {}
+
 /** The import object. It has no prototype, so no name in it is more than what stands here. */
 export function createImports(target: ImportTarget, suspending: boolean): object {
   const { state } = target;
-  const waits = (call: (...parameters: never[]) => Awaitable<void>) =>
-    suspending ? new WebAssembly.Suspending(call) : call;
   return bare({
     [CLOCK]: bare({ 'now-ms': () => nowMs(state) }),
-    [JOURNAL]: bare({ read: waits(readJournal.bind(undefined, target)) }),
-    [ROUTING]: bare({ call: waits(callEntity.bind(undefined, target)) }),
+    [JOURNAL]: bare({
+      read: suspending
+        ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
+        : () => {
+            state.enter('journal.read', state.phase === PHASE.handler);
+            throw new MustWait();
+          },
+    }),
+    [ROUTING]: bare({
+      call: suspending
+        ? new WebAssembly.Suspending(callEntity.bind(undefined, target, callAndWait))
+        : callEntity.bind(undefined, target, callAtOnce),
+    }),
     [ENTITY_RESOURCE]: bare({
       '[resource-new]instance': (rep: number) => {
         state.enter('resource-new', target.exports !== undefined);
@@ -108,8 +120,23 @@ function waited({ state, memory }: ImportTarget): GuestMemory {
   return memory;
 }
 
+/** How a call reaches the host. */
+type Caller = (
+  calls: HostCalls,
+  ...call: Parameters<HostCalls['call']>
+) => Awaitable<Reply | Refusal>;
+
+const callAndWait: Caller = (calls, ...call) => calls.call(...call);
+
+const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
+  const answer = key === undefined ? calls.queryAtOnce?.(target, name, input, metadata) : undefined;
+  if (answer === undefined) throw new MustWait();
+  return answer;
+};
+
 function callEntity(
   target: ImportTarget,
+  caller: Caller,
   component: number,
   componentLength: number,
   id: number,
@@ -140,8 +167,9 @@ function callEntity(
   payForMoving(target);
   let outcome: Awaitable<Reply | Refusal>;
   try {
-    outcome = calls.call(entity, nameText, inputText, pairs, keyText);
+    outcome = caller(calls, entity, nameText, inputText, pairs, keyText);
   } catch (error) {
+    if (error instanceof MustWait) throw error;
     storeCallFailure(memory, address, error);
     return;
   }

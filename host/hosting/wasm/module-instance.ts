@@ -30,6 +30,8 @@ const OWN_HANDLES_MAX = 1000;
 /** How the abort line of a module begins: `abort: message at file:line:column`. */
 const ABORT = 'abort';
 const PAGE_BYTES = 65_536;
+/** So many calls pay together for the instance that replaces a roomy one. */
+const ROOMY_CALLS_MAX = 100;
 const SOURCE_AT_START = 'module';
 
 export class ModuleInstance {
@@ -39,6 +41,8 @@ export class ModuleInstance {
   /** True after a fault: throw it away. */
   lost = false;
   readonly #state: CallState;
+  /** In a row, of those that needed less than half of a memory that has grown. */
+  #roomyCalls = 0;
   readonly #fuel: WebAssembly.Global;
   readonly #growthRefused: WebAssembly.Global;
   readonly #pages: WebAssembly.Global;
@@ -146,22 +150,26 @@ export class ModuleInstance {
     return new MemoryImage(this.memory.bytes);
   }
 
-  /** How much of its memory the module has asked for by now, in bytes. */
-  get usedBytes(): number {
-    return (this.#pages.value as number) * PAGE_BYTES;
-  }
-
   /**
-   * Puts memory and globals back to what they were after initialisation. False: that is not worth it,
-   * or cannot be, since the memory has grown beyond `reusedPagesMax`, or the instance is lost.
+   * Puts memory and globals back to what they were after initialisation. That costs what the memory has
+   * grown to. False: a new instance is better, since it has grown beyond `reusedPagesMax`, or calls
+   * mostly need less than half of it; or the instance is lost.
    */
   restore(image: MemoryImage): boolean {
     const { bytes } = this.memory;
     if (this.lost || bytes.length > this.limits.reusedPagesMax * PAGE_BYTES) return false;
+    if (this.#isTooRoomy(bytes.length, image.length)) return false;
     image.putBack(bytes);
     this.#putBackGlobals();
     this.#state.reset();
     return true;
+  }
+
+  #isTooRoomy(length: number, initialLength: number): boolean {
+    if (length === initialLength) return false;
+    const usedBytes = (this.#pages.value as number) * PAGE_BYTES;
+    this.#roomyCalls = usedBytes * 2 < length ? this.#roomyCalls + 1 : 0;
+    return this.#roomyCalls > ROOMY_CALLS_MAX;
   }
 
   /** Ends a call that still waits for the host: it reaches no import any more. */

@@ -13,7 +13,9 @@ let output: string;
 beforeAll(async () => {
   await compileFixture('impure');
   const args = [vitest, 'run', '--config', join(folder, 'vitest.config.ts'), '--no-color'];
-  const ended = await promisify(execFile)(process.execPath, args, { cwd: folder }).then(
+  // Whoever runs these tests may have asked for colours.
+  const { FORCE_COLOR: _colours, ...env } = { ...process.env, NO_COLOR: '1' };
+  const ended = await promisify(execFile)(process.execPath, args, { cwd: folder, env }).then(
     () => ({ stdout: 'it did not fail', stderr: '' }),
     (error: { readonly stdout: string; readonly stderr: string }) => error,
   );

@@ -1,0 +1,71 @@
+// PromptInstance: one instance that serves the requests whose handlers have nothing to wait for: no
+// call, or queries of entities that are in memory and idle. Such a handler needs no stack of its own to
+// wait on, which is the dearest part of a short request, and the answer is there at once.
+//
+// Invariant: whatever a handler has asked here had no effect. So when it asks for something that would
+// have to be waited for, it is given up in the middle, the instance is put back, and the request is
+// served again from its beginning, where it can wait. Nobody can tell.
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { CallContext, Refusal } from '../../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
+import { callHandle, endRequest } from './http-binding.ts';
+import { MustWait } from './import-binding.ts';
+import type { MemoryImage } from './memory-image.ts';
+import type { ModuleInstance } from './module-instance.ts';
+
+/** So many requests of a route are not tried here after one that would have had to wait. */
+const REQUESTS_NOT_TRIED = 100;
+
+export class PromptInstance {
+  readonly #newInstance: () => ModuleInstance;
+  readonly #image: MemoryImage;
+  #instance: ModuleInstance | undefined;
+  /** Route index → requests that are not tried here. */
+  readonly #notTried: number[];
+
+  /** `newInstance`: makes one whose calls cannot wait; it may throw GuestFault. */
+  constructor(newInstance: () => ModuleInstance, image: MemoryImage, routes: number) {
+    this.#newInstance = newInstance;
+    this.#image = image;
+    this.#notTried = Array.from({ length: routes }, () => 0);
+  }
+
+  /** Undefined: the handler has to wait for something; nothing happened yet. Throws GuestFault. */
+  serve(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+    source: string,
+  ): EndpointResponse | Refusal | undefined {
+    const left = this.#notTried[request.route]!;
+    if (left > 0) {
+      this.#notTried[request.route] = left - 1;
+      return undefined;
+    }
+    const instance = (this.#instance ??= this.#newInstance());
+    try {
+      return this.#handled(instance, context, request, calls, source);
+    } finally {
+      if (!instance.restore(this.#image)) this.#instance = undefined;
+    }
+  }
+
+  #handled(
+    instance: ModuleInstance,
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+    source: string,
+  ): EndpointResponse | Refusal | undefined {
+    instance.beginHandler(instance.limits.handlerFuel, calls);
+    let result: number;
+    try {
+      result = callHandle(instance.memory, instance.exports.handle, context, request);
+    } catch (error) {
+      if (!(error instanceof MustWait)) throw instance.fail(error, source);
+      this.#notTried[request.route] = REQUESTS_NOT_TRIED;
+      return undefined;
+    }
+    return endRequest(instance, result, source);
+  }
+}
