@@ -1,6 +1,7 @@
 // Every generated file of the repository: its path, and what it has to hold.
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { settingsReference } from './settings-reference.ts';
+import { witReference } from './wit-reference.ts';
 
 export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
@@ -14,6 +15,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
       }),
     ],
     ['docs/reference/settings.md', settingsReference()],
+    ['docs/reference/wit.md', witReference()],
   ]);
 }
 

@@ -1,12 +1,18 @@
-// What the how-to pages show is run: each snippet is a part of a file under test.
-import { globSync } from 'node:fs';
+// What the pages show is run: each snippet of a how-to page is a part of a file under test, and the
+// commands of all pages are ones that svc has.
+import { execFileSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readArguments } from '../cli/arguments.ts';
+import { loadCommand } from '../cli/command-list.ts';
 import { filesWith, snippetsOf } from './support/doc-snippets.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 const root = join(import.meta.dirname, '..');
 /** Where what runs lies. */
 const SOURCES = ['test/**/*.ts', 'examples/**/*.ts', 'fixtures/**/*.ts', 'cli/template/**/*.ts'];
+const SDK_README = join('guest-sdk', 'README.md');
 
 const pages = globSync('docs/how-to/*.md', { cwd: root });
 const snippets = pages.flatMap((page) => snippetsOf(page, 'ts'));
@@ -20,4 +26,45 @@ describe('the snippet at', () => {
   test.each(snippets)('$place is a part of a file that runs', ({ code }) => {
     expect(filesWith(code, SOURCES)).not.toEqual([]);
   });
+});
+
+/** `svc …` and `npx svc …`, without what a shell does with them. */
+const commands = globSync(['*.md', '{docs,guest-sdk,host,cli,contract,examples,bench}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
+  .flatMap((page) => snippetsOf(page, 'sh'))
+  .flatMap(({ place, code }) =>
+    [...code.replaceAll('\\\n', ' ').matchAll(/(?:^|[(&|] *)(?:npx )?svc +([^\n#&|<>)]+)/gm)].map(
+      ([, line]) => ({ place, line: line!.trim() }),
+    ),
+  );
+
+describe('the command', () => {
+  test('is looked for on every page that shows one', () => {
+    expect(commands.length).toBeGreaterThan(12);
+    expect(new Set(commands.map(({ place }) => place)).size).toBeGreaterThan(6);
+  });
+
+  test.each(commands)('svc $line of $place is one that svc has', async ({ line }) => {
+    const [name, ...args] = line.split(/ +/);
+    const command = await loadCommand(name!);
+    expect(command?.description.name).toBe(name);
+    expect(() => readArguments(command!.description, args)).not.toThrow();
+  });
+});
+
+test("the program in the SDK's README builds what it names", { timeout: 60_000 }, () => {
+  const [program, ...others] = snippetsOf(SDK_README, 'ts');
+  expect(others).toEqual([]);
+  const folder = temporaryFolder();
+  cpSync(join(root, 'fixtures', 'counter', 'assembly'), join(folder, 'assembly'), {
+    recursive: true,
+  });
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(join(root, 'node_modules', '@svc'), join(folder, 'node_modules', '@svc'));
+  const report = 'console.log(descriptor.entities.length, component.length > 0, warnings);';
+  writeFileSync(join(folder, 'build.mjs'), program!.code + report);
+  const said = execFileSync(process.execPath, ['build.mjs'], { cwd: folder, encoding: 'utf8' });
+  expect(said).toBe('1 true []\n');
 });

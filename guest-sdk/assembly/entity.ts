@@ -47,14 +47,19 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
     return Effect.__svc_reply<R>(reply);
   }
 
-  /** Change nothing and say why. `details`: JSON text for the program that reads it. */
+  /**
+   * Change nothing and say why. `details`: JSON text for the program that reads it. `otherCode`: with
+   * `Code.OTHER`, which one.
+   */
   protected refuse<R>(
     message: string,
     code: Code = Code.BAD_REQUEST,
     details: string | null = null,
+    otherCode: string = "",
   ): Effect<R> {
     const refusal = new Refusal(code, message);
     refusal.details = details;
+    refusal.otherCode = otherCode;
     return Effect.__svc_refused<R>(refusal);
   }
 

@@ -76,13 +76,15 @@ export function ok<T>(value: T): Result<T> {
   return Result.__svc_of<T>(value);
 }
 
-/** `details`: JSON text for the program that reads the refusal. */
+/** `details`: JSON text for the program that reads the refusal. `otherCode`: with `Code.OTHER`, which one. */
 export function refuse<T>(
   message: string,
   code: Code = Code.BAD_REQUEST,
   details: string | null = null,
+  otherCode: string = "",
 ): Result<T> {
   const refusal = new Refusal(code, message);
   refusal.details = details;
+  refusal.otherCode = otherCode;
   return Result.__svc_refused<T>(refusal);
 }

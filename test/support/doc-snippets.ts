@@ -35,7 +35,8 @@ export function filesWith(code: string, patterns: readonly string[]): readonly s
 }
 
 function standsAt(found: readonly string[], start: number, wanted: readonly string[]): boolean {
-  const indent = /^ */.exec(found[start]!)![0];
+  const own = /^ */.exec(wanted[0]!)![0].length;
+  const indent = /^ */.exec(found[start]!)![0].slice(own);
   return wanted.every((line, offset) => {
     const there = found[start + offset];
     return there === (line === '' ? '' : indent + line);
@@ -44,4 +45,35 @@ function standsAt(found: readonly string[], start: number, wanted: readonly stri
 
 function lines(text: string): readonly string[] {
   return text.trimEnd().split('\n');
+}
+
+export interface Curl {
+  readonly command: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  /** The comment below it. */
+  readonly answer: string;
+}
+
+/** The curl commands of a page that say what is answered. */
+export function curlsOf(text: string): readonly Curl[] {
+  const pattern = /^(curl (?:.*\\\n)*.*)\n# (.*)$/gm;
+  return [...text.matchAll(pattern)].map(([, command, answer]) => {
+    const words = [...command!.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(
+      ([, quoted, bare]) => quoted ?? bare!,
+    );
+    const after = (option: string) =>
+      words.flatMap((word, at) => (word === option ? [words[at + 1]!] : []));
+    const address = words.find((word) => word.startsWith('http://127.0.0.1:9000/'))!;
+    return {
+      command: command!,
+      method: after('-X')[0] ?? 'GET',
+      path: address.slice('http://127.0.0.1:9000'.length),
+      headers: Object.fromEntries(after('-H').map((header) => header.split(': '))),
+      body: after('-d')[0],
+      answer: answer!,
+    };
+  });
 }

@@ -14,7 +14,8 @@ beforeAll(async () => {
   await compileFixture('impure');
   const args = [vitest, 'run', '--config', join(folder, 'vitest.config.ts'), '--no-color'];
   // Whoever runs these tests may have asked for colours.
-  const { FORCE_COLOR: _colours, ...env } = { ...process.env, NO_COLOR: '1' };
+  const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
+  delete env['FORCE_COLOR'];
   const ended = await promisify(execFile)(process.execPath, args, { cwd: folder, env }).then(
     () => ({ stdout: 'it did not fail', stderr: '' }),
     (error: { readonly stdout: string; readonly stderr: string }) => error,
