@@ -18,13 +18,20 @@ const { values } = parseArgs({
     json: { type: 'string' },
   },
 });
+const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const wanted = new Set(values.only.split(','));
+if (![...wanted].every((letter) => LETTERS.includes(letter)))
+  refuse(`--only takes letters from ${LETTERS.join(',')}, as in --only a,b`);
 const pace: Pace = { seconds: wholeNumber('seconds', 60), rounds: wholeNumber('rounds', 100) };
 
 function wholeNumber(name: 'seconds' | 'rounds', max: number): number {
   const number = /^[1-9][0-9]{0,2}$/.test(values[name]) ? Number(values[name]) : Number.NaN;
   if (number <= max) return number;
-  process.stderr.write(`bench: --${name} takes a number from 1 to ${max}\n`);
+  return refuse(`--${name} takes a number from 1 to ${max}`);
+}
+
+function refuse(message: string): never {
+  process.stderr.write(`bench: ${message}\n`);
   process.exit(2);
 }
 

@@ -1,0 +1,101 @@
+// The text of docs/reference/wit.md, made of wit/runtime.wit and the comments in it.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Direction, readWit, type WitInterface, type WitItem } from './wit-source.ts';
+
+const file = join(import.meta.dirname, '..', 'wit', 'runtime.wit');
+
+export function witReference(): string {
+  const wit = readWit(readFileSync(file, 'utf8'));
+  const phases = phasesOf(wit.comment);
+  const sections = wit.interfaces.map((one) => section(one, wit.directions.get(one.name), phases));
+  return `# The WIT
+
+Made from [wit/runtime.wit](../../wit/runtime.wit), the package \`${wit.name}\`; \`npm run generate\` writes this page.
+What a component looks like from below, in core types, is in
+[other languages](../how-to/other-languages.md).
+
+${wit.comment}
+
+${sections.join('\n')}`;
+}
+
+interface Phases {
+  /** `clock`, `routing.call`, … */
+  readonly imports: readonly string[];
+  readonly rows: readonly { readonly phase: string; readonly cells: readonly string[] }[];
+}
+
+/** The table in the package's comment. */
+function phasesOf(comment: string): Phases {
+  const [head, , ...rows] = comment
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+  return {
+    imports: head!.slice(1),
+    rows: rows.map(([phase, ...cells]) => ({ phase: phase!, cells })),
+  };
+}
+
+function section(
+  { name, comment, functions, types }: WitInterface,
+  direction: Direction | undefined,
+  phases: Phases,
+): string {
+  const parts = [`## \`${name}\`\n\n${comment.replaceAll('\n', ' ')}\n`];
+  if (functions.length > 0) {
+    const head = direction === 'import' ? 'May be called while' : 'May call';
+    const rows = functions.map((one) => {
+      const phase =
+        direction === 'import' ? callers(name, one, phases) : callees(name, one, phases);
+      return `| ${code(one.form)} | ${prose(one.comment)} | ${phase} |`;
+    });
+    parts.push(`| Function | What it does | ${head} |\n|---|---|---|\n${rows.join('\n')}\n`);
+  }
+  if (types.length > 0) {
+    const rows = types.flatMap((type) => [
+      `| ${code(type.form)} | | ${prose(type.comment)} |`,
+      ...type.members.map((one) => `| | ${code(one.form)} | ${prose(one.comment)} |`),
+    ]);
+    parts.push(`| Type | Member | What it is |\n|---|---|---|\n${rows.join('\n')}\n`);
+  }
+  return parts.join('\n');
+}
+
+/** The phases in which an import may be called. */
+function callers(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
+  const column = imports.findIndex((one) => one === name || one === `${name}.${called}`);
+  if (column === -1) throw new Error(`the table of phases has no column for ${name}.${called}`);
+  const open = rows.filter(({ cells }) => cells[column] !== 'no');
+  return open
+    .map(({ phase, cells }) => (cells[column] === 'yes' ? phase : `${phase}: ${cells[column]}`))
+    .join('; ');
+}
+
+/** What an export may call. */
+function callees(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
+  const row = rows.find(({ phase }) =>
+    phase.split(', ').some((one) => one === called || one === `${name}.${called}`),
+  );
+  if (row === undefined) throw new Error(`the table of phases has no row for ${name}.${called}`);
+  const open = imports.flatMap((one, column) => {
+    const cell = row.cells[column]!;
+    if (cell === 'no') return [];
+    return cell === 'yes' ? [one] : [`${one}: ${cell}`];
+  });
+  return open.length === 0 ? 'nothing' : open.join('; ');
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
+}
+
+function prose(comment: string): string {
+  return comment.replaceAll('\n', ' ').replaceAll('|', String.raw`\|`);
+}

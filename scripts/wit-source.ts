@@ -1,0 +1,163 @@
+// Reads a WIT file into what its reference page shows: interfaces, functions and types, each with the
+// comment before it. It knows the part of WIT that wit/runtime.wit uses, and throws at the rest.
+
+export interface WitItem {
+  readonly name: string;
+  /** As the file has it, on one line. */
+  readonly form: string;
+  readonly comment: string;
+  /** Of a record, a variant, an enum. */
+  readonly members: readonly WitItem[];
+}
+
+export interface WitInterface {
+  readonly name: string;
+  readonly comment: string;
+  readonly functions: readonly WitItem[];
+  readonly types: readonly WitItem[];
+}
+
+export type Direction = 'import' | 'export';
+
+export interface WitPackage {
+  readonly name: string;
+  readonly comment: string;
+  readonly interfaces: readonly WitInterface[];
+  /** What the world says of an interface. */
+  readonly directions: ReadonlyMap<string, Direction>;
+}
+
+type Word =
+  | { readonly kind: 'comment'; readonly text: string }
+  /** A statement, or what opens a block, or `}`. */
+  | { readonly kind: 'code'; readonly text: string; readonly end: ';' | '{' | '}' | ',' };
+
+export function readWit(text: string): WitPackage {
+  const reader = new WitReader(wordsOf(text));
+  return reader.package();
+}
+
+/** Commas and semicolons within brackets belong to what they stand in. */
+function wordsOf(text: string): readonly Word[] {
+  const words: Word[] = [];
+  let code = '';
+  let depth = 0;
+  for (const line of text.split('\n')) {
+    const comment = /^\s*\/\/\/ ?(.*)$/.exec(line);
+    if (comment !== null) {
+      words.push({ kind: 'comment', text: comment[1]! });
+      continue;
+    }
+    for (const character of line.replace(/\/\/.*$/, '')) {
+      const isUse = /^\s*use\b/.test(code);
+      if ('(<'.includes(character)) depth++;
+      if (character === ')' || (character === '>' && !code.endsWith('-'))) depth--;
+      const isEnd = depth === 0 && (isUse ? character === ';' : ';{},'.includes(character));
+      if (!isEnd) {
+        code += character;
+        continue;
+      }
+      const before = code.trim().replaceAll(/\s+/g, ' ');
+      code = '';
+      // The last member of a record may stand without its comma.
+      if (character === '}' && before !== '') words.push({ kind: 'code', text: before, end: ',' });
+      if (before === '' && character !== '}') continue;
+      words.push({
+        kind: 'code',
+        text: character === '}' ? '' : before,
+        end: character as ';' | '{' | '}' | ',',
+      });
+    }
+    code += ' ';
+  }
+  return words;
+}
+
+class WitReader {
+  readonly #words: readonly Word[];
+  #at = 0;
+
+  constructor(words: readonly Word[]) {
+    this.#words = words;
+  }
+
+  package(): WitPackage {
+    const comment = this.#comment();
+    const name = /^package (\S+)$/.exec(this.#code().text)?.[1];
+    if (name === undefined) throw new Error('a WIT file begins with its package');
+    const interfaces: WitInterface[] = [];
+    const directions = new Map<string, Direction>();
+    while (this.#at < this.#words.length) {
+      const about = this.#comment();
+      const [kind, called] = this.#code().text.split(' ');
+      if (kind === 'interface') interfaces.push(this.#interface(called!, about));
+      else if (kind === 'world')
+        for (const { form } of this.#members()) {
+          const [direction, what] = form.split(' ') as [Direction, string];
+          directions.set(what, direction);
+        }
+      else throw new Error(`the reference does not know '${kind} ${called}'`);
+    }
+    return { name, comment, interfaces, directions };
+  }
+
+  #interface(name: string, comment: string): WitInterface {
+    const functions: WitItem[] = [];
+    const types: WitItem[] = [];
+    for (;;) {
+      const about = this.#comment();
+      const { text, end } = this.#code();
+      if (end === '}') return { name, comment, functions, types };
+      if (text.startsWith('use ')) continue;
+      if (end === '{') {
+        const [kind, called] = text.split(' ') as [string, string];
+        const members = this.#members();
+        if (kind === 'resource')
+          functions.push(
+            ...members.map((one) => ({ ...one, form: `${called}.${one.form}`, members: [] })),
+          );
+        else types.push({ name: called, form: text, comment: about, members });
+      } else {
+        const item = itemOf(text, about);
+        (text.startsWith('type ') ? types : functions).push(item);
+      }
+    }
+  }
+
+  /** Up to the end of the block. */
+  #members(): readonly WitItem[] {
+    const members: WitItem[] = [];
+    for (;;) {
+      const about = this.#comment();
+      const { text, end } = this.#code();
+      if (end === '}') return members;
+      members.push(itemOf(text, about));
+    }
+  }
+
+  #comment(): string {
+    const lines: string[] = [];
+    for (let word = this.#words[this.#at]; word?.kind === 'comment';) {
+      lines.push(word.text);
+      word = this.#words[++this.#at];
+    }
+    return lines.join('\n');
+  }
+
+  #code(): Extract<Word, { kind: 'code' }> {
+    const word = this.#words[this.#at++];
+    if (word?.kind !== 'code') throw new Error('the WIT file ends too early');
+    return word;
+  }
+}
+
+/** `name: type`, `name(type)`, `type name = …` */
+function itemOf(text: string, comment: string): WitItem {
+  const name = /^(?:type )?([a-z0-9-]+)/.exec(text)?.[1];
+  if (name === undefined) throw new Error(`the reference does not know '${text}'`);
+  const form = text
+    .replace(/: func(?=\()/, '')
+    .replaceAll(/\( /g, '(')
+    .replaceAll(/,? \)/g, ')');
+  return { name, form, comment, members: [] };
+}

@@ -1,0 +1,78 @@
+// The benchmark runs from its beginning to its end, and says what it has measured. How fast anything
+// is, is none of a test's business.
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { median, reportText, type BenchReport } from '../../bench/report.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const main = join(import.meta.dirname, '..', '..', 'bench', 'main.ts');
+const bench = async (...args: string[]) => promisify(execFile)(process.execPath, [main, ...args]);
+
+describe('npm run bench', () => {
+  test('measures the whole path, the engine and the metering, and writes a table and JSON', async () => {
+    const file = join(temporaryFolder(), 'report.json');
+    const pace = ['--seconds', '1', '--rounds', '1'];
+    const { stdout } = await bench('--only', 'a,b,d,f', ...pace, '--json', file);
+    const report = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
+    expect(report.measurements.map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'f']);
+    for (const { svc, other, ratio, cores } of report.measurements) {
+      expect(svc).toBeGreaterThan(0);
+      expect(ratio).toBeCloseTo(svc / other!, 10);
+      expect(cores).not.toBe('');
+    }
+    expect(report.machine).toMatch(/^\d+ cores \(.+\), \d+ GiB of memory/);
+    expect(stdout).toBe(reportText(report));
+  }, 120_000);
+
+  test.each([
+    ['--rounds', '0'],
+    ['--seconds', 'many'],
+    ['--only', 'x'],
+  ])('refuses %s %s', async (option, value) => {
+    await expect(bench(option, value)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(`--${option.slice(2)} takes`) as string,
+    });
+  });
+});
+
+describe('a report', () => {
+  test('takes the middle of its rounds, or the mean of the two in the middle', () => {
+    expect(median([3, 1, 2])).toBe(2);
+    expect(median([4, 1, 3, 2])).toBe(2.5);
+  });
+
+  test('is a table of what was measured beside what', () => {
+    const text = reportText({
+      date: '2026-01-02',
+      machine: '2 cores',
+      load: 'wrk, one thread',
+      pace: { seconds: 3, rounds: 5 },
+      measurements: [
+        {
+          letter: 'e',
+          what: 'start',
+          svc: 300.4,
+          beside: 'bare',
+          other: 150,
+          unit: 'ms',
+          ratio: 2.0026,
+          cores: '2 each',
+        },
+      ],
+    });
+    expect(text).toBe(
+      [
+        '2026-01-02, 2 cores. Requests by wrk, one thread. Medians of 5 rounds of 3 s, in turns.',
+        '',
+        '|     | What  | svc    | Beside it    | Ratio | Cores  |',
+        '|-----|-------|--------|--------------|-------|--------|',
+        '| (e) | start | 300 ms | bare: 150 ms | 2.00  | 2 each |',
+        '',
+      ].join('\n'),
+    );
+  });
+});
