@@ -8,7 +8,7 @@ import type {
   OptionDescriptions,
   OptionValues,
 } from './description.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '@svc/contract/suggestion';
 import { UsageError } from './usage-error.ts';
 
 /** More of them make no sentence. */
@@ -34,11 +34,16 @@ export function readArguments<O extends OptionDescriptions>(
       `${name} takes ${expected || 'no words'}, and found ${found}. svc ${name} --help says more.`,
     );
   }
-  for (const [index, { name: word, completes }] of words.entries())
+  for (const [index, { name: word, completes }] of words.entries()) {
+    checkNotEmpty(name, word, positionals[index]);
     checkChoice(name, word, completes, positionals[index]);
+  }
   const options = Object.entries(description.options).map(([option, { completes, ...rest }]) => {
     const value = values[option] ?? rest.default ?? (rest.type === 'boolean' ? false : undefined);
-    if (typeof value === 'string') checkChoice(name, `--${option}`, completes, value);
+    if (typeof value === 'string') {
+      checkNotEmpty(name, `--${option}`, value);
+      checkChoice(name, `--${option}`, completes, value);
+    }
     return [option, value];
   });
   return { words: positionals, options: Object.fromEntries(options) as OptionValues<O> };
@@ -82,6 +87,14 @@ function forNode({ type, short, multiple }: OptionDescription) {
     ...(short === undefined ? {} : { short }),
     ...(multiple === undefined ? {} : { multiple }),
   };
+}
+
+/** It comes of a variable that is not set, and as a path would be this folder. */
+function checkNotEmpty(command: string, place: string, found: string | undefined): void {
+  if (found === '')
+    throw new UsageError(
+      `${command} takes no empty word as ${place}. svc ${command} --help says more.`,
+    );
 }
 
 function checkChoice(

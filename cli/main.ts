@@ -2,7 +2,7 @@
 import { EXIT_CODE, type ExitCode } from './command.ts';
 import { COMMAND_NAMES, loadAllCommands, loadCommand } from './command-list.ts';
 import { printable, printableLines } from './printable.ts';
-import { didYouMean } from './suggestion.ts';
+import { didYouMean } from '@svc/contract/suggestion';
 import { errorStyle } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
@@ -61,11 +61,17 @@ function report(error: unknown): ExitCode {
   return EXIT_CODE.failed;
 }
 
-// Who read the output may be gone (`svc inspect … | head`): then there is nobody left to tell.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+process.stderr.on('error', () => {});
+process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+  // Who read it has read enough (`svc inspect … | head`).
+  if (code === 'EPIPE') return;
+  process.exitCode = EXIT_CODE.failed;
+  process.stderr.write(`${errorStyle(['red', 'bold'], 'svc:')} the output was lost (${code})\n`);
+});
 
 try {
-  process.exitCode = await dispatch(process.argv.slice(2));
+  const code = await dispatch(process.argv.slice(2));
+  process.exitCode ??= code;
 } catch (error) {
   process.exitCode = report(error);
 }

@@ -38,6 +38,8 @@ class RequestCalls implements HostCalls {
   readonly #engine: Parts['engine'];
   readonly #clock: Clock;
   #failure: unknown;
+  /** A handler that has begun to wait was served without before, perhaps: that failed for nobody. */
+  #mayWait = false;
 
   constructor({ engine, clock }: Parts) {
     this.#engine = engine;
@@ -76,6 +78,10 @@ class RequestCalls implements HostCalls {
 
   /** Stays synchronous where the call does. */
   #noticing<T>(call: () => Awaitable<T>): Awaitable<T> {
+    if (!this.#mayWait) {
+      this.#mayWait = true;
+      this.#failure = undefined;
+    }
     try {
       const answer = call();
       return answer instanceof Promise ? answer.catch((error) => this.#noticed(error)) : answer;

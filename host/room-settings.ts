@@ -1,7 +1,7 @@
 // What each room can be set to, with its defaults: the rows of docs/reference/settings.md.
 import { ENGINE_LIMITS_DEFAULT } from './engine/engine-limits.ts';
 import { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
-import { HTTP_SETTINGS_DEFAULT } from './http/http-settings.ts';
+import { checkHttpSettings, HTTP_SETTINGS_DEFAULT } from './http/http-settings.ts';
 import { SUPERVISOR_LIMITS_DEFAULT } from './supervisor-limits.ts';
 
 export const ROOM_DEFAULTS = {
@@ -11,3 +11,8 @@ export const ROOM_DEFAULTS = {
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
 };
 export type RoomSettings = typeof ROOM_DEFAULTS;
+
+/** Throws SVC_SETTING_INVALID for values that make no sense together. */
+export function checkRoomSettings({ http }: RoomSettings): void {
+  checkHttpSettings(http);
+}

@@ -31,7 +31,7 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   };
 }
 
-interface Surroundings {
+export interface Surroundings {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stderrIsTerminal: boolean;
@@ -70,8 +70,12 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
         'SVC_USAGE',
         `There is no setting '${dotted}'. docs/reference/settings.md lists them.`,
       );
-  const lookUp = (dotted: string): string | undefined =>
-    given.get(dotted) ?? env[variableName(dotted)];
+  const lookUp = (dotted: string): string | undefined => {
+    const value = given.get(dotted) ?? env[variableName(dotted)];
+    // It comes of a variable that is not set, and as a folder would be this one, as a host every address.
+    if (value === '') throw invalid(dotted, value, 'a value that is not empty');
+    return value;
+  };
 
   const deployed = readBoolean('svc.deployed', lookUp('svc.deployed'));
   const moduleFile = moduleOf(positionals, deployed);
@@ -146,11 +150,11 @@ function readFlags(args: readonly string[]) {
 /** A deployed instance has its module where the image puts it, unless the command line names another. */
 function moduleOf(positionals: readonly string[], deployed: boolean): string {
   const [moduleFile, ...others] = positionals;
-  if (moduleFile !== undefined && others.length === 0) return moduleFile;
+  if (moduleFile !== undefined && moduleFile !== '' && others.length === 0) return moduleFile;
   if (moduleFile === undefined && deployed) return DEPLOYED_MODULE;
   throw new SvcError(
     'SVC_USAGE',
-    `run takes one MODULE.wasm, and found ${moduleFile === undefined ? 'none' : positionals.join(' ')}. svc run --help says more.`,
+    `run takes one MODULE.wasm, and found ${positionals.join(' ') || 'none'}. svc run --help says more.`,
   );
 }
 

@@ -42,6 +42,7 @@ interface Manifest {
   readonly version: string;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, Exports>>;
+  readonly publishConfig?: { readonly access: string };
 }
 
 /** What work leaves behind in a folder. */
@@ -60,6 +61,7 @@ export function layOut(
         name.endsWith('.ts') && !asItIs.some((untouched) => name.startsWith(`${untouched}/`)),
     ),
   );
+  const declared = new Set<string>();
   rmSync(target, { recursive: true, force: true });
   const write = (name: string, content: string | Buffer, isProgram = false) => {
     mkdirSync(dirname(join(target, name)), { recursive: true });
@@ -75,14 +77,15 @@ export function layOut(
     write(`${plain}.js`, javascriptOf(readFileSync(file, 'utf8'), name, compiled));
     if (declarations === undefined) continue;
     const types = join(declarations, folder, `${plain}.d.ts`);
-    if (existsSync(types))
-      write(`${plain}.d.ts`, renamed(readFileSync(types, 'utf8'), name, compiled));
+    if (!existsSync(types)) continue;
+    write(`${plain}.d.ts`, renamed(readFileSync(types, 'utf8'), name, compiled));
+    declared.add(name);
   }
   for (const path of ['LICENSE', ...foreign])
     for (const name of statSync(join(root, path)).isDirectory() ? filesOf(join(root, path)) : [''])
       write(join(path, name), readFileSync(join(root, path, name)));
   const manifest = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8')) as Manifest;
-  const published = publishedManifest(manifest, compiled, declarations !== undefined);
+  const published = publishedManifest(manifest, compiled, declared);
   write('package.json', `${JSON.stringify(published, null, 2)}\n`);
 }
 
@@ -98,35 +101,42 @@ function filesOf(folder: string): string[] {
 function publishedManifest(
   manifest: Manifest,
   compiled: ReadonlySet<string>,
-  hasTypes: boolean,
+  declared: ReadonlySet<string>,
 ): Manifest {
   for (const [name, version] of Object.entries(manifest.dependencies ?? {}))
     if (name.startsWith('@svc/') && version !== manifest.version)
       throw new Error(
         `${manifest.name} ${manifest.version} depends on ${name} ${version}: they are published as one`,
       );
-  if (manifest.exports === undefined) return manifest;
+  // A scoped package is for its owners alone, unless it says so.
+  const publishConfig = { access: 'public' };
+  if (manifest.exports === undefined) return { ...manifest, publishConfig };
   const exports = Object.entries(manifest.exports).map(([path, target]) => [
     path,
-    publishedTarget(target, compiled, hasTypes),
+    publishedTarget(target, compiled, declared),
   ]);
-  return { ...manifest, exports: Object.fromEntries(exports) as Manifest['exports'] & {} };
+  return {
+    ...manifest,
+    publishConfig,
+    exports: Object.fromEntries(exports) as Manifest['exports'] & {},
+  };
 }
 
 /** Types come first: of the conditions that hold, the first counts. */
 function publishedTarget(
   target: Exports,
   compiled: ReadonlySet<string>,
-  hasTypes: boolean,
+  declared: ReadonlySet<string>,
 ): Exports {
   if (typeof target !== 'string')
     return Object.fromEntries(
       Object.entries(target).map(([condition, inner]) => [
         condition,
-        publishedTarget(inner, compiled, hasTypes),
+        publishedTarget(inner, compiled, declared),
       ]),
     );
-  if (!compiled.has(target.slice('./'.length))) return target;
+  const name = target.slice('./'.length);
+  if (!compiled.has(name)) return target;
   const plain = target.slice(0, -'.ts'.length);
-  return hasTypes ? { types: `${plain}.d.ts`, default: `${plain}.js` } : `${plain}.js`;
+  return declared.has(name) ? { types: `${plain}.d.ts`, default: `${plain}.js` } : `${plain}.js`;
 }

@@ -9,6 +9,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR = 26;
+// Process 1, as a container starts it, is not ended by a signal that nothing listens for.
+if (process.pid === 1)
+  for (const signal of ['SIGINT', 'SIGTERM'])
+    process.once(signal, () => process.exit(128 + constants.signals[signal]));
 // TypeScript in the checkout, JavaScript in the package: package.json knows.
 const main = fileURLToPath(import.meta.resolve('@svc/cli/main'));
 
@@ -49,5 +53,14 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
+  // npm, told to stop, ends the shell between, which passes nothing on.
+  if (process.env.npm_lifecycle_event !== undefined) {
+    const parent = process.ppid;
+    const watch = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(watch);
+      child.kill('SIGTERM');
+    }, 200);
+  }
   child.on('exit', (code, signal) => process.exit(code ?? 128 + (constants.signals[signal] ?? 0)));
 }

@@ -42,7 +42,7 @@ export const build = command(
     const output = outputFile(entryFile!, named);
     const startedMs = performance.now();
     const built = await compile(entryFile!, json);
-    await write(output, built.component);
+    await write(output, built.component, json);
     const seconds = (performance.now() - startedMs) / 1000;
     if (json) printJson(output, built);
     else await printReport(output, built, seconds);
@@ -65,7 +65,7 @@ function outputFile(entryFile: string, named: string | undefined): string {
 
 /** The compiler's messages go ahead of the failure, since they may be many. */
 async function compile(entryFile: string, json: boolean): Promise<BuiltComponent> {
-  const { buildComponent, BuildError } = await import('@svc/guest-sdk/compiler');
+  const { buildComponent, BuildError } = await loadCompiler(json);
   try {
     return await buildComponent({ entryFile });
   } catch (error) {
@@ -81,6 +81,29 @@ async function compile(entryFile: string, json: boolean): Promise<BuiltComponent
   }
 }
 
+/** An image that only serves modules has none. */
+async function loadCompiler(json: boolean): Promise<typeof import('@svc/guest-sdk/compiler')> {
+  try {
+    return await import('@svc/guest-sdk/compiler');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'@svc/guest-sdk'")) throw error;
+    throw failure(
+      'This svc has no compiler: the package @svc/guest-sdk is not installed beside it, as in an image ' +
+        'that only serves modules. Build where it is: npm install @svc/cli, then npx svc build.',
+      json,
+      error,
+    );
+  }
+}
+
+/** It is told as JSON too, where that is asked for. */
+function failure(message: string, json: boolean, cause: unknown): CommandFailure {
+  const code = 'SVC_BUILD_FAILED';
+  if (json) process.stdout.write(jsonLine({ error: { code, problems: [{ message }] } }));
+  return new CommandFailure(code, message, { cause });
+}
+
 /** The place first, as editors and terminals know it; then the line, and what to do. */
 async function problemLines(problems: readonly Problem[]): Promise<string> {
   const { problemText } = await import('@svc/guest-sdk/compiler');
@@ -90,15 +113,15 @@ async function problemLines(problems: readonly Problem[]): Promise<string> {
   return texts.map((text) => `${text}\n`).join('\n');
 }
 
-async function write(output: string, component: Uint8Array): Promise<void> {
+async function write(output: string, component: Uint8Array, json: boolean): Promise<void> {
   try {
     await writeFile(output, component);
   } catch (error) {
-    throw new CommandFailure(
-      'SVC_BUILD_FAILED',
+    throw failure(
       `The component cannot be written to ${output} (${(error as NodeJS.ErrnoException).code}). ` +
         'Name a file in a folder that exists with -o.',
-      { cause: error },
+      json,
+      error,
     );
   }
 }

@@ -5,7 +5,7 @@ import type { AccessRule, ModuleDescriptor } from '@svc/contract';
 import type { ModuleReport } from '@svc/host';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { printable, printableJson, printableLines } from '../printable.ts';
+import { printable, printableJson } from '../printable.ts';
 import { outputStyle } from '../terminal.ts';
 
 export const inspect = command(
@@ -74,7 +74,7 @@ function textOf({
     refusal === undefined
       ? outputStyle('green', 'admitted')
       : `${outputStyle('red', 'refused')}: ${printable(refusal.message)} [${refusal.code}]`;
-  return `${verdict}\n${printableLines(lines.join('\n'))}\n`;
+  return `${[verdict, ...lines.map(printable)].join('\n')}\n`;
 }
 
 function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescriptor): string[] {

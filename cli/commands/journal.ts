@@ -6,7 +6,7 @@ import { OUTPUT_OPTION } from '../description.ts';
 import { journalPrinter, type JournalPrinter } from '../journal-printer.ts';
 import { printable } from '../printable.ts';
 import { shellWord } from '../shell-word.ts';
-import { didYouMean } from '../suggestion.ts';
+import { didYouMean } from '@svc/contract/suggestion';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -15,6 +15,8 @@ const PAGE_RECORDS = 32;
 const PAGE_ENTITIES = 500;
 /** So many ids are looked through for the one that was meant. */
 const SUGGESTED_FROM = 1_000;
+/** Longer ones nobody types, and comparing them takes long. */
+const SUGGESTED_CHARACTERS_MAX = 100;
 
 export const journal = command(
   {
@@ -146,7 +148,7 @@ async function printRecords(
 async function printEnd(printer: JournalPrinter, last: string | number | undefined): Promise<void> {
   const tail = printer.tail(last);
   if (tail === '' && last !== undefined)
-    process.stderr.write(`There is more: --after ${shellWord(printable(String(last)))}\n`);
+    process.stderr.write(`There is more: --after=${shellWord(printable(String(last)))}\n`);
   else await printData(tail);
 }
 
@@ -166,7 +168,14 @@ function checkEntity(
 ): void {
   if (inspection.hasEntity(entity)) return;
   checkComponent(inspection, entity.component);
-  const known = inspection.entities(entity.component, '', SUGGESTED_FROM).map(({ id }) => id);
+  const known = inspection
+    .entities(
+      entity.component,
+      '',
+      entity.id.length > SUGGESTED_CHARACTERS_MAX ? 0 : SUGGESTED_FROM,
+    )
+    .map(({ id }) => id)
+    .filter((id) => id.length <= SUGGESTED_CHARACTERS_MAX);
   throw new CommandFailure(
     'SVC_NOT_IN_JOURNAL',
     `The journal has no entity '${entity.id}' of component '${entity.component}'.` +

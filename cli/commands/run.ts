@@ -2,6 +2,7 @@
 // here is for help, completion and suggestions, and a test holds it against what the host reads.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { checkOptions } from '../arguments.ts';
 import type { Command, ExitCode } from '../command.ts';
@@ -76,8 +77,14 @@ export const run: Command = {
   async run(args): Promise<ExitCode> {
     checkOptions(description, args);
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
+    const env = { ...process.env };
+    // Told to stop, npm ends the shell between, which may pass nothing on: the host looks for its parent.
+    delete env['SVC_PARENT_PID'];
+    if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
+    // A signal that has come to process 1 is heard here, and not lost with this program (cli/bin/svc.js).
+    if (process.pid === 1) await setImmediate();
     if (process.platform !== 'win32' && process.execve !== undefined)
-      process.execve(process.execPath, command, process.env);
+      process.execve(process.execPath, command, env);
     process.on('SIGINT', () => {});
     process.on('SIGTERM', () => child.kill('SIGTERM'));
     const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });

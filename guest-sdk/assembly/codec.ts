@@ -8,6 +8,7 @@ import { JsonWriter } from "./json-writer";
 
 const writer = new JsonWriter();
 
+/** The JSON text of a value, as it is stored and answered. */
 export function toJson<T>(value: T): string {
   writer.reset();
   write<T>(writer, value);
@@ -118,7 +119,7 @@ export function write<T>(to: JsonWriter, value: T): void {
   } else if (isFloat<T>()) {
     to.double(<f64>value);
   } else {
-    ERROR("this type has no JSON form");
+    ERROR("toJson is called with a type that has no JSON form");
   }
 }
 
@@ -146,8 +147,10 @@ function writeNested<T>(to: JsonWriter, value: T): void {
     to.raw("]");
   } else if (isDefined(value.__svc_encode)) {
     value.__svc_encode(to);
-  } else {
+  } else if (value instanceof Map) {
     writeMap(to, value);
+  } else {
+    ERROR("toJson is called with a type that has no JSON form");
   }
 }
 

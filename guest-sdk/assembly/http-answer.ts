@@ -53,6 +53,12 @@ export class HttpAnswer {
     }
   }
 
+  /** The status, unless it is 0, and headers beside those that are there. */
+  answerHead(status: i32, headers: Header[] | null): void {
+    if (status != 0) this.status = status;
+    if (headers !== null) this.headers = this.headers.concat(headers);
+  }
+
   private answerJson<T>(value: T): void {
     this.answerText(toJson<T>(value));
   }

@@ -94,7 +94,6 @@ export class Response<T> {
 
   __svc_answer(call: HttpAnswer): void {
     call.answer<T>(this.value);
-    if (this.status != 0) call.status = this.status;
-    call.headers = this.headers;
+    call.answerHead(this.status, this.headers);
   }
 }

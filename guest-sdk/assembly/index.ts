@@ -1,5 +1,6 @@
 // @svc/guest-sdk: what a user imports.
 export { Code, Refusal } from "./code";
+export { toJson } from "./codec";
 export { EntityClient, RecordedEvent } from "./client";
 export { Context } from "./context";
 export { Change, Effect } from "./effect";

@@ -1,19 +1,17 @@
-// Numbers of JSON text, exactly: the double nearest to a decimal (ties to even), and a decimal that
-// reads back as the same double. The standard library's parser gives another double for some
-// decimals, hence this one.
+// Numbers of JSON text, read exactly: the double nearest to a decimal, ties to even. The standard
+// library's parser gives another double for some decimals, hence this one.
+import { Natural, bitLength, multiplyAdd, newNatural, scale, setNatural, shiftLeft, useLimbs } from "./natural";
 
-const MINUS: u32 = 0x2d;
-const DOT: u32 = 0x2e;
-const ZERO: u32 = 0x30;
+export const MINUS: u32 = 0x2d;
+export const DOT: u32 = 0x2e;
+export const ZERO: u32 = 0x30;
 
 /** Digits beyond cannot change the nearest double but by being there at all. */
 const DIGITS_MAX: i32 = 800;
-/** 800 digits times 10^309, or 10^1144 below the line, and 64 bits to shift: 3,900 bits. */
-const LIMBS: i32 = 128;
 
-// Powers of ten that a double holds exactly.
+/** Powers of ten that a double holds exactly. */
 // prettier-ignore
-const EXACT_POWERS: StaticArray<f64> = [
+export const EXACT_POWERS: StaticArray<f64> = [
   1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
   1e18, 1e19, 1e20, 1e21, 1e22,
 ];
@@ -89,13 +87,11 @@ function readExponent(at: usize, end: usize): i32 {
   return negative ? -value : value;
 }
 
-// Two big integers, least limb first. They are kept, since numbers that need them come in bunches.
+// They are kept, since numbers that need them come in bunches.
 // @ts-ignore: decorator
-@lazy const numerator = new StaticArray<u32>(LIMBS);
+@lazy const numerator = newNatural();
 // @ts-ignore: decorator
-@lazy const denominator = new StaticArray<u32>(LIMBS);
-/** Limbs at and above are zero in both. */
-let used: i32 = 1;
+@lazy const denominator = newNatural();
 
 /** digits × 10^exponent, rounded once: 64 bits of the quotient, and what is left. */
 function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32, toOdd: bool): f64 {
@@ -103,10 +99,9 @@ function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32
   if (significant + exponent < -330) return 0;
   const above = numerator;
   const below = denominator;
-  memory.fill(changetype<usize>(above), 0, LIMBS << 2);
-  memory.fill(changetype<usize>(below), 0, LIMBS << 2);
-  used = 1;
-  unchecked((below[0] = 1));
+  setNatural(above, 0);
+  setNatural(below, 1);
+  useLimbs(1);
   exponent += readDigits(above, start, end);
   if (exponent > 0) scale(above, exponent);
   else scale(below, -exponent);
@@ -116,7 +111,7 @@ function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32
   const whole = shift < 0 ? (31 - shift) & ~31 : 0;
   const belowShift = whole + (-bitLength(below) & 31);
   const belowLimbs = (bitLength(below) + belowShift) >> 5;
-  used = belowLimbs + 2;
+  useLimbs(belowLimbs + 2);
   shiftLeft(below, belowShift);
   shiftLeft(above, belowShift + shift);
   const high = divide(above, below, belowLimbs, 1);
@@ -128,7 +123,7 @@ function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32
  * One digit of the quotient, of base 2^32, at `place`; `above` keeps the rest. A digit is guessed
  * from the highest limbs, is then at most one too large, and is put right (Knuth's algorithm D).
  */
-function divide(above: StaticArray<u32>, below: StaticArray<u32>, count: i32, place: i32): u64 {
+function divide(above: Natural, below: Natural, count: i32, place: i32): u64 {
   const top = <u64>unchecked(below[count - 1]);
   const second = count > 1 ? <u64>unchecked(below[count - 2]) : 0;
   const third = count > 1 ? <u64>unchecked(above[place + count - 2]) : 0;
@@ -161,13 +156,8 @@ function divide(above: StaticArray<u32>, below: StaticArray<u32>, count: i32, pl
   return digit - 1;
 }
 
-function scale(limbs: StaticArray<u32>, powerOfTen: i32): void {
-  for (; powerOfTen >= 9; powerOfTen -= 9) multiplyAdd(limbs, 1_000_000_000, 0);
-  for (; powerOfTen > 0; --powerOfTen) multiplyAdd(limbs, 10, 0);
-}
-
 /** The first digits into `limbs`; answers how many were left out (all but the last of them). */
-function readDigits(limbs: StaticArray<u32>, start: usize, end: usize): i32 {
+function readDigits(limbs: Natural, start: usize, end: usize): i32 {
   let count = 0;
   let left = 0;
   let sticky = false;
@@ -205,40 +195,4 @@ function assemble(quotient: u64, shift: i32, sticky: bool, toOdd: bool): f64 {
   if (exponent < -1022) return reinterpret<f64>(mantissa);
   // A carry out of the mantissa is a step of the exponent, up to infinity.
   return reinterpret<f64>((<u64>(exponent + 1023) << 52) + (mantissa - (<u64>1 << 52)));
-}
-
-function multiplyAdd(limbs: StaticArray<u32>, factor: u64, carry: u64): void {
-  for (let i = 0; i < used; ++i) {
-    const value = <u64>unchecked(limbs[i]) * factor + carry;
-    unchecked((limbs[i] = <u32>value));
-    carry = value >> 32;
-  }
-  if (carry != 0) unchecked((limbs[used++] = <u32>carry));
-}
-
-function bitLength(limbs: StaticArray<u32>): i32 {
-  for (let i = used - 1; i >= 0; --i) {
-    const limb = unchecked(limbs[i]);
-    if (limb != 0) return (i << 5) + 32 - <i32>clz(limb);
-  }
-  return 0;
-}
-
-function shiftLeft(limbs: StaticArray<u32>, bits: i32): void {
-  const whole = bits >> 5;
-  const part = bits & 31;
-  for (let i = used - 1; i >= 0; --i) {
-    const high: u64 = i - whole >= 0 ? unchecked(limbs[i - whole]) : 0;
-    const low: u64 = i - whole - 1 >= 0 ? unchecked(limbs[i - whole - 1]) : 0;
-    unchecked((limbs[i] = <u32>((((high << 32) | low) << part) >> 32)));
-  }
-}
-
-/** A decimal of JSON's grammar that reads back as the same double. Infinity and NaN have none. */
-export function tokenOfDouble(value: f64): string {
-  if (value == 0) return reinterpret<u64>(value) == 0 ? "0" : "-0";
-  if (value - value != 0)
-    throw new Error("a number that is not finite (" + value.toString() + ") cannot be written as JSON");
-  const text = value.toString();
-  return text.endsWith(".0") ? text.substring(0, text.length - 2) : text;
 }

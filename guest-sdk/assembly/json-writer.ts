@@ -1,7 +1,7 @@
 // JsonWriter: JSON text in a buffer that grows. There is one for the whole module: writing a value
 // runs no code of the user, so no two values are ever written at the same time.
 import { itoa_buffered } from "util/number";
-import { tokenOfDouble } from "./json-number";
+import { DOUBLE_BYTES, putDouble } from "./json-double";
 import { STORED_DEPTH_MAX } from "./json-reader";
 
 const BUFFER_BYTES: i32 = 2048;
@@ -80,7 +80,8 @@ export class JsonWriter {
   }
 
   double(value: f64): void {
-    this.raw(tokenOfDouble(value));
+    const at = this.reserve(DOUBLE_BYTES);
+    this.used += <i32>(putDouble(at, value) - at);
   }
 
   /** A string with its quotes. Half of a surrogate pair becomes U+FFFD. */

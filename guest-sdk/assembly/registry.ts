@@ -15,7 +15,7 @@ export function addEntity(entity: EntityComponent): void {
 }
 
 export function addEndpoint(endpoint: EndpointComponent): void {
-  if (!endpoints.includes(endpoint)) endpoints.push(endpoint);
+  endpoints.push(endpoint);
 }
 
 export function entityOf(component: string): EntityComponent {

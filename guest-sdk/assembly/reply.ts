@@ -35,7 +35,11 @@ export class Reply<T> extends Result<T> {
 
   __svc_answer(call: HttpAnswer): void {
     const json = this.json;
-    if (isJsonAnswer<T>() && json !== null) call.answerText(json);
-    else super.__svc_answer(call);
+    if (!isJsonAnswer<T>() || json === null) {
+      super.__svc_answer(call);
+      return;
+    }
+    call.answerText(json);
+    this.answerHead(call);
   }
 }

@@ -1,11 +1,13 @@
 // Result<T>: a value, or the refusal that came instead.
 import { Code, Refusal } from "./code";
 import { toJson } from "./codec";
-import { HttpAnswer } from "./http-answer";
+import { Header, HttpAnswer } from "./http-answer";
 
 export class Result<T> {
   protected refused: Refusal | null = null;
   protected given!: T;
+  private status: i32 = 0;
+  private headers: Header[] | null = null;
 
   static __svc_of<T>(value: T): Result<T> {
     const result = new Result<T>();
@@ -59,6 +61,20 @@ export class Result<T> {
     return Result.__svc_refused<U>(this.mustBeRefused());
   }
 
+  /** For the route that returns this: the status of its value, 200 to 599. A refusal has its own. */
+  withStatus(status: i32): this {
+    this.status = status;
+    return this;
+  }
+
+  /** For the route that returns this: one more header beside its value. */
+  header(name: string, value: string): this {
+    const headers = this.headers;
+    if (headers === null) this.headers = [new Header(name, value)];
+    else headers.push(new Header(name, value));
+    return this;
+  }
+
   __svc_reply(): Result<string> {
     const refusal = this.refusal;
     if (refusal !== null) return Result.__svc_refused<string>(refusal);
@@ -67,8 +83,16 @@ export class Result<T> {
 
   __svc_answer(call: HttpAnswer): void {
     const refusal = this.refusal;
-    if (refusal !== null) call.refuse(refusal);
-    else call.answer<T>(this.given);
+    if (refusal !== null) {
+      call.refuse(refusal);
+      return;
+    }
+    call.answer<T>(this.given);
+    this.answerHead(call);
+  }
+
+  protected answerHead(call: HttpAnswer): void {
+    call.answerHead(this.status, this.headers);
   }
 }
 

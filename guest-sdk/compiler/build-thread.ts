@@ -59,6 +59,8 @@ function take(heapMaxMb: number): Worker {
   }
   return new Worker(new URL('./build-worker.ts', import.meta.url), {
     name: 'build',
+    // Those of the program may be of no use here: --eval, --inspect.
+    execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
     stdout: true,
     stderr: true,

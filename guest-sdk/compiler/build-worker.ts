@@ -22,6 +22,7 @@ async function answer({ entryFile, sdk }: BuildRequest): Promise<BuildAnswer> {
   } catch (error) {
     if (error instanceof BuildError) return { kind: 'refused', problems: error.problems };
     if (error instanceof CompilerCrash) return { kind: 'crashed', reason: error.message };
-    return { kind: 'crashed', reason: String(error) };
+    // What follows the first line is the compiler's, and no help to an author.
+    return { kind: 'crashed', reason: String(error).split('\n', 1)[0]! };
   }
 }

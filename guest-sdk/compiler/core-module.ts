@@ -7,16 +7,17 @@ import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, inOrder, type Problem } from './build-error.ts';
 import { CompilerCrash, withoutExit } from './compiler-crash.ts';
-import { diagnosticHelp, readable } from './diagnostic-help.ts';
+import { diagnosticHelp, readable, type KnownNames } from './diagnostic-help.ts';
 import { isWritten } from './inject.ts';
 import { sdkTransform, type BuildState } from './sdk-transform.ts';
-import { problemAt } from './syntax.ts';
+import { SDK_PATH, problemAt } from './syntax.ts';
 
 const ASSEMBLY_FOLDER = fileURLToPath(new URL('../assembly/', import.meta.url));
-/** Not a name that a user's file is likely to have. */
+/** No file of the user's has this name: its own would be taken for it. */
 const ENTRY = 'svc-module-entry';
 const SDK_FILE = /(?:^|[/\\])node_modules[/\\]@svc[/\\]guest-sdk[/\\](.+)$/;
 const ERROR_CATEGORY = 3;
+const ERRORS_SHOWN = 50;
 
 /** 64 MiB; the runtime may allow less. */
 const MAXIMUM_MEMORY_PAGES = 1024;
@@ -34,9 +35,18 @@ export async function compileCoreModule(
   sdk: BuildState['sdk'],
 ): Promise<CoreModule> {
   const entry = resolve(entryFile);
-  if ((await readText(entry)) === null)
+  const text = await readText(entry);
+  if (text === null)
     throw new BuildError([
       { message: `'${entryFile}' cannot be read: name the file that registers your components` },
+    ]);
+  if (basename(entry) === `${ENTRY}.ts`)
+    throw new BuildError([
+      { message: `the name '${ENTRY}.ts' is the compiler's own: give the file another one` },
+    ]);
+  if (text.includes('\0'))
+    throw new BuildError([
+      { message: `'${entryFile}' is not text: name a file of AssemblyScript, in UTF-8` },
     ]);
   const named = (problem: Problem): Problem => besideEntry(problem, entryFile);
   const state: BuildState = {
@@ -45,7 +55,7 @@ export async function compileCoreModule(
     problems: [],
     warnings: [],
     descriptor: undefined,
-    clients: new Map(),
+    known: { clients: new Map(), caseFields: new Map() },
     diagnostics: [],
   };
   let core: Uint8Array | undefined;
@@ -56,14 +66,13 @@ export async function compileCoreModule(
     crash = error;
   }
   const errors = (state.problems.length > 0 ? state.problems : compilerErrors(state)).map(named);
-  if (errors.length > 0) throw new BuildError(errors);
+  if (errors.length > 0) throw new BuildError(firstOf(errors));
   if (crash !== undefined) throw crash;
   if (core === undefined || state.descriptor === undefined)
     throw new CompilerCrash('it gave no module');
   const remarks = state.diagnostics
-    .filter((one) => !isError(one))
-    .map((one): Problem => ({ ...problemOf(one, state.clients), severity: 'warning' }))
-    .filter((one) => one.file?.startsWith('~lib/') !== true);
+    .filter((one) => !isError(one) && one.range?.source.normalizedPath.startsWith('~lib/') !== true)
+    .map((one): Problem => ({ ...problemOf(one, state.known), severity: 'warning' }));
   const warnings = inOrder([...state.warnings, ...remarks].map((problem) => named(problem)));
   return { core, descriptor: state.descriptor, warnings };
 }
@@ -87,6 +96,8 @@ async function run(entry: string, state: BuildState): Promise<Uint8Array | undef
       transforms: [sdkTransform(state)] as never,
       readFile: async (name, base) => {
         if (name === `${ENTRY}.ts`) return entrySource(entry);
+        // An asconfig.json could name options, files and transforms: those are not the user's to choose.
+        if (!name.endsWith('.ts')) return null;
         const sdkFile = SDK_FILE.exec(name)?.[1];
         return readText(
           sdkFile === undefined ? resolve(base, name) : join(ASSEMBLY_FOLDER, sdkFile),
@@ -107,6 +118,13 @@ async function run(entry: string, state: BuildState): Promise<Uint8Array | undef
   return core;
 }
 
+/** What nobody reads to its end is cut off. */
+function firstOf(errors: readonly Problem[]): Problem[] {
+  const first = inOrder(errors).slice(0, ERRORS_SHOWN);
+  const more = errors.length - first.length;
+  return more === 0 ? first : [...first, { message: `${more} more errors are not shown` }];
+}
+
 /** The file as whoever called the build would name it. */
 function besideEntry(problem: Problem, entryFile: string): Problem {
   if (problem.file === undefined || problem.file.startsWith('~lib/') || isAbsolute(entryFile))
@@ -120,9 +138,10 @@ function entrySource(entry: string): string {
   return `import "./${name}";\nimport "@svc/guest-sdk/glue";\nexport * from "@svc/guest-sdk/abi";\n`;
 }
 
+/** Null: there is no such file. A mark of the byte order is no part of the text. */
 async function readText(file: string): Promise<string | null> {
   try {
-    return await readFile(file, 'utf8');
+    return (await readFile(file, 'utf8')).replace(/^\ufeff/, '');
   } catch {
     return null;
   }
@@ -134,16 +153,19 @@ function isError(diagnostic: DiagnosticMessage): boolean {
 }
 
 /** An error in written code mostly repeats one of the user's: it is said when there is no other. */
-function compilerErrors({ diagnostics, clients }: BuildState): Problem[] {
+function compilerErrors({ diagnostics, known }: BuildState): Problem[] {
   const errors = diagnostics.filter((one) => isError(one));
   const users = errors.filter(({ range }) => range === null || !isWritten(range.source));
-  return (users.length > 0 ? users : errors).map((one) => problemOf(one, clients));
+  return (users.length > 0 ? users : errors).map((one) => problemOf(one, known));
 }
 
-function problemOf(diagnostic: DiagnosticMessage, clients: ReadonlyMap<string, string>): Problem {
+function problemOf(diagnostic: DiagnosticMessage, known: KnownNames): Problem {
   const { range, relatedRange } = diagnostic;
   const message = `${readable(diagnostic.message)} (AS${diagnostic.code})`;
   if (range === null) return { message };
+  // What the SDK's own files cannot do with a type of the user's has its place in none of the user's.
+  if (range.source.normalizedPath.startsWith(SDK_PATH))
+    return { message: message.replace(/^User-defined: "(.*)" \(AS\d+\)$/, '$1') };
   if (isWritten(range.source)) {
     const code = range.source.text.slice(range.start, range.end);
     return {
@@ -151,13 +173,11 @@ function problemOf(diagnostic: DiagnosticMessage, clients: ReadonlyMap<string, s
       message: `${message}; in what the SDK has written for this file: ${code}`,
     };
   }
-  const problem = problemAt(
-    range,
-    message,
-    diagnosticHelp(diagnostic.code, diagnostic.message, clients),
-  );
-  if (problem.help !== undefined || relatedRange === null || isWritten(relatedRange.source))
-    return problem;
+  const problem = problemAt(range, message);
+  const help = diagnosticHelp(diagnostic, problem.sourceLine ?? '', known);
+  if (help !== undefined) return { ...problem, help };
+  if (relatedRange === null || isWritten(relatedRange.source)) return problem;
   const { source, start } = relatedRange;
+  if (source.normalizedPath.startsWith('~lib/')) return problem;
   return { ...problem, help: `see also ${source.normalizedPath}:${source.lineAt(start)}` };
 }

@@ -85,11 +85,9 @@ export function readDeclarations(parser: Parser): Declarations {
       const roles = (declaration.decorators ?? []).filter((decorator) =>
         CLASS_DECORATORS.has(decoratorName(decorator)),
       );
-      if (roles.length > 1) {
-        problems.push(problemAt(roles[1]!.range, 'a class has one role: remove this decorator'));
-        continue;
-      }
-      const role = roles[0];
+      const [role, second] = roles;
+      if (second !== undefined)
+        problems.push(problemAt(second.range, 'a class has one role: remove this decorator'));
       if (role === undefined) {
         problems.push(...strayBase(declaration, classes));
         continue;

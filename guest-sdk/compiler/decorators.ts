@@ -7,8 +7,10 @@ import {
   FieldDeclaration,
   InterfaceDeclaration,
   MethodDeclaration,
+  NamespaceDeclaration,
   type DecoratorNode,
   type Source,
+  type Statement,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { decoratorName, problemAt } from './syntax.ts';
@@ -35,9 +37,35 @@ const PLACES: ReadonlyMap<string, string> = new Map([
     (name) => [name, 'a method of an @endpoint class'] as const,
   ),
 ]);
+/** A second one would be passed over. Of roles and routes that is said where they are read. */
+const ONCE: ReadonlySet<string> = new Set(['access', 'optional', 'command', 'query']);
 
 export function decoratorProblems(source: Source): Problem[] {
   const problems: Problem[] = [];
+  const checkRepeated = (decorators: readonly DecoratorNode[] | null): void => {
+    const seen = new Set<string>();
+    for (const decorator of decorators ?? []) {
+      const name = decoratorName(decorator);
+      if (ONCE.has(name) && seen.has(name))
+        problems.push(problemAt(decorator.range, `@${name} stands here twice: keep one`));
+      seen.add(name);
+    }
+  };
+  const checkNested = (statements: readonly Statement[]): void => {
+    for (const statement of statements) {
+      if (!(statement instanceof DeclarationStatement)) continue;
+      for (const decorator of statement.decorators ?? [])
+        if (PLACES.has(decoratorName(decorator)))
+          problems.push(
+            problemAt(
+              decorator.range,
+              `@${decoratorName(decorator)} means nothing in a namespace`,
+              'move the declaration to the top level of a file',
+            ),
+          );
+      if (statement instanceof NamespaceDeclaration) checkNested(statement.members);
+    }
+  };
   const check = (decorators: readonly DecoratorNode[] | null, allowed: readonly string[]): void => {
     for (const decorator of decorators ?? []) {
       const name = decoratorName(decorator);
@@ -53,6 +81,7 @@ export function decoratorProblems(source: Source): Problem[] {
   };
   for (const statement of source.statements) {
     if (!(statement instanceof DeclarationStatement)) continue;
+    if (statement instanceof NamespaceDeclaration) checkNested(statement.members);
     if (!(statement instanceof ClassDeclaration) || statement instanceof InterfaceDeclaration) {
       check(statement.decorators, statement instanceof EnumDeclaration ? ['data'] : []);
       continue;
@@ -61,7 +90,9 @@ export function decoratorProblems(source: Source): Problem[] {
     const isData = names.has('data') || names.has('variant');
     const isService = names.has('entity') || names.has('endpoint');
     check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access'] : ROLES);
+    checkRepeated(statement.decorators);
     for (const member of statement.members) {
+      checkRepeated(member.decorators);
       // The methods of entities and endpoints are read, decorators and all, as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;

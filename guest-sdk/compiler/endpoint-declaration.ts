@@ -12,7 +12,7 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
-  handlerProblem,
+  handlerProblems,
   problemAt,
   stringArgument,
   stringArguments,
@@ -148,15 +148,14 @@ function readRoute(
   }
   if (found === undefined) return undefined;
   const { httpMethod, node } = found;
-  const badMethod = handlerProblem(method);
-  if (badMethod !== undefined) problems.push(badMethod);
+  problems.push(...handlerProblems(method));
   const path = (node.args?.length ?? 0) === 0 ? '' : stringArgument(node);
   if (path === undefined || !PATH.test(path)) {
     problems.push(
       problemAt(
         node.range,
         `@${decoratorName(node)} needs a path that begins with a slash, with {name} for whole segments`,
-        `@${decoratorName(node)}("/{id}/items")`,
+        `@${decoratorName(node)}("/{id}/items"), of ASCII letters, digits and -._~!$&'()*+,;=:@`,
       ),
     );
     return undefined;

@@ -15,7 +15,7 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
-  handlerProblem,
+  handlerProblems,
   methodOf,
   problemAt,
   stringArgument,
@@ -194,12 +194,14 @@ function readHandler(
         undefined,
         decorator,
       );
-  const role = decoratorOf(method, 'command') ?? decoratorOf(method, 'query');
+  const asQuery = decoratorOf(method, 'query');
+  const role = decoratorOf(method, 'command') ?? asQuery;
   if (role === undefined) return undefined;
+  if (asQuery !== undefined && role !== asQuery)
+    report('a method is a @command or a @query: remove one of them', undefined, asQuery);
   const kind = decoratorName(role) === 'command' ? 'command' : 'query';
   const wireName = stringArgument(role) ?? '';
-  const badMethod = handlerProblem(method);
-  if (badMethod !== undefined) problems.push(badMethod);
+  problems.push(...handlerProblems(method));
   if (!WIRE_NAME.test(wireName))
     report(
       `@${kind} needs the name it is called by`,

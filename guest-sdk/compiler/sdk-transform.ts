@@ -8,6 +8,8 @@ import type { Problem } from './build-error.ts';
 import { enumClass, giveEnumsTypes } from './data-enum.ts';
 import { isUserSource, readDeclarations, type Declarations } from './declarations.ts';
 import { describe } from './descriptor.ts';
+import type { KnownNames } from './diagnostic-help.ts';
+import { entityCallProblems } from './entity-calls.ts';
 import { injectInterface, injectMembers, injectStatements } from './inject.ts';
 import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
@@ -30,8 +32,7 @@ export interface BuildState {
   /** Not empty: the build has failed, and these say why. */
   problems: Problem[];
   warnings: readonly Problem[];
-  /** The clients that the compiler writes → the files that it writes them into. */
-  clients: ReadonlyMap<string, string>;
+  known: KnownNames;
   descriptor: ModuleDescriptor | undefined;
   /** What AssemblyScript's own compiler has to say; it adds to this list. */
   diagnostics: readonly DiagnosticMessage[];
@@ -59,16 +60,14 @@ export function sdkTransform(state: BuildState): TransformClass {
 
     afterParse(parser: Parser): void {
       declarations = readDeclarations(parser);
+      state.known = knownNames(declarations);
+      const { clients } = state.known;
+      const entities = [...declarations.entities.values()];
       state.problems.push(
         ...declarations.problems,
         ...parser.sources.filter(isUserSource).flatMap(reservedNameProblems),
-        ...[...declarations.entities.values()].flatMap(queryEffectProblems),
-      );
-      state.clients = new Map(
-        [...declarations.entities.values()].map(({ name, declaration }) => [
-          `${name}Client`,
-          declaration.range.source.normalizedPath,
-        ]),
+        ...entities.flatMap(queryEffectProblems),
+        ...entities.flatMap((entity) => entityCallProblems(entity, clients)),
       );
       // Types are looked at all the same, so that all there is to say is said at once.
       if (state.problems.length === 0) write(parser, declarations);
@@ -96,6 +95,23 @@ export function sdkTransform(state: BuildState): TransformClass {
       stopOnProblems();
     }
   };
+}
+
+function knownNames({ entities, data }: Declarations): KnownNames {
+  const clients = new Map(
+    [...entities.values()].map(({ name, declaration }) => [
+      `${name}Client`,
+      declaration.range.source.normalizedPath,
+    ]),
+  );
+  const caseFields = new Map<string, string[]>();
+  for (const { name, cases } of data.values())
+    for (const one of cases)
+      for (const field of one.fields) {
+        const key = `${name}.${field.name}`;
+        caseFields.set(key, [...(caseFields.get(key) ?? []), one.name]);
+      }
+  return { clients, caseFields };
 }
 
 /** One place gets one message of each pass: a second would follow from the first. */

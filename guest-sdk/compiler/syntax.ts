@@ -8,6 +8,7 @@ import {
   StringLiteralExpression,
   type DecoratorNode,
   type Node,
+  type ParameterNode,
   type Program,
   type Range,
   type Source,
@@ -22,10 +23,14 @@ type ResolveReportMode = NonNullable<Parameters<Program['resolver']['resolveType
 export const SDK_PATH = `~lib/${SDK_PACKAGE}/`;
 
 // The flags are a const enum in the types and an object at run time.
-const { CommonFlags, ReportMode } = assemblyscript as unknown as {
+const { CommonFlags, ParameterKind, ReportMode } = assemblyscript as unknown as {
   readonly CommonFlags: Readonly<Record<string, number>>;
-  readonly ReportMode: { readonly Swallow: ResolveReportMode };
+  readonly ParameterKind: Readonly<Record<'Optional', ParameterNode['parameterKind']>>;
+  readonly ReportMode: Readonly<Record<'Report' | 'Swallow', ResolveReportMode>>;
 };
+const OPTIONAL_PARAMETER = ParameterKind.Optional;
+/** A name that does not resolve is reported at its place, once. */
+export const REPORT = ReportMode.Report;
 /** A name that does not resolve is not reported. */
 export const SWALLOW = ReportMode.Swallow;
 
@@ -59,6 +64,11 @@ export function problemAt(range: Range, message: string, help?: string): Problem
     message,
     ...(help === undefined ? {} : { help }),
   };
+}
+
+/** A type that is not written has no name. */
+export function isTypeOmitted(type: TypeNode): boolean {
+  return type instanceof NamedTypeNode && type.name.identifier.text === '';
 }
 
 export function textOf(node: Node): string {
@@ -150,17 +160,41 @@ export function constructorProblem(declaration: ClassDeclaration): Problem | und
   return undefined;
 }
 
-/** The runtime calls a handler on the one object of its class, with types that it knows. */
-export function handlerProblem(method: MethodDeclaration): Problem | undefined {
+/** The runtime calls a handler on the one object of its class, with types and values that it knows. */
+export function handlerProblems(method: MethodDeclaration): Problem[] {
   const name = method.name.text;
+  const problems: Problem[] = [];
   if (has(method, STATIC))
-    return problemAt(method.name.range, `handler '${name}' cannot be static: remove the word`);
-  if ((method.typeParameters?.length ?? 0) > 0)
-    return problemAt(
-      method.name.range,
-      `handler '${name}' cannot have type parameters: write the types`,
+    problems.push(
+      problemAt(method.name.range, `handler '${name}' cannot be static: remove the word`),
     );
-  return undefined;
+  if ((method.typeParameters?.length ?? 0) > 0)
+    problems.push(
+      problemAt(
+        method.name.range,
+        `handler '${name}' cannot have type parameters: write the types`,
+      ),
+    );
+  for (const parameter of method.signature.parameters) {
+    const its = parameter.name.text;
+    if (isTypeOmitted(parameter.type))
+      problems.push(
+        problemAt(
+          parameter.range,
+          `parameter '${its}' of '${name}' has no type`,
+          `write it: ${its}: string`,
+        ),
+      );
+    if (parameter.initializer !== null || parameter.parameterKind === OPTIONAL_PARAMETER)
+      problems.push(
+        problemAt(
+          parameter.range,
+          `parameter '${its}' of '${name}' cannot have a default: the runtime gives each one`,
+          'remove it; what may be left out is an @optional field of a @data class',
+        ),
+      );
+  }
+  return problems;
 }
 
 /** The only type argument of `Name<T>`. */

@@ -11,13 +11,14 @@ import {
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
 import { isParameterType, replyBody } from './descriptor.ts';
+import type { EntityClass } from './entity-declaration.ts';
 import { eventCaseProblem } from './event-cases.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
-import { SWALLOW, problemAt } from './syntax.ts';
+import { REPORT, isTypeOmitted, methodOf, problemAt } from './syntax.ts';
 
 /**
  * What is wrong with types, said at the user's line before the compiler would say it of the
- * SDK's. A type that does not resolve is left to the compiler, which says so itself.
+ * SDK's. A type that does not resolve becomes a message of the compiler, at the user's line.
  */
 export function typeProblems(program: Program, declarations: Declarations): Problem[] {
   const problems: Problem[] = [];
@@ -50,6 +51,8 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
         entity.eventNode!.range,
         `the event '${displayName(event)}' must be an abstract @data class with @variant cases: events are stored with their case`,
       );
+    if (state !== undefined && event !== undefined)
+      problems.push(...signatureProblems(program, reference, entity, state, event));
     const unhandled = sum?.kind === 'sum' && eventCaseProblem(program, reference, sum);
     if (unhandled) problems.push(unhandled);
     for (const handler of entity.handlers) {
@@ -89,6 +92,40 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
   return problems;
 }
 
+/** `empty` and `apply` as the runtime calls them; where one is missing, that has been said. */
+function signatureProblems(
+  program: Program,
+  reference: Class,
+  entity: EntityClass,
+  state: Type,
+  event: Type,
+): Problem[] {
+  const wanted = [
+    { name: 'empty', given: [program.stringInstance.type], text: '(entityId: string)' },
+    {
+      name: 'apply',
+      given: [state, event],
+      text: `(state: ${entity.state}, event: ${entity.event})`,
+    },
+  ];
+  return wanted.flatMap(({ name, given, text }) => {
+    const method = methodOf(entity.declaration, name);
+    if (method === undefined) return [];
+    const { parameters, returnType } = method.signature;
+    const nodes = [...parameters.map((parameter) => parameter.type), returnType];
+    const types = nodes.map((node) =>
+      isTypeOmitted(node) ? undefined : resolve(program, node, reference),
+    );
+    const isRight =
+      nodes.length === given.length + 1 &&
+      [...given, state].every((type, index) => types[index] === type);
+    const isUnresolved = nodes.some((node, at) => !isTypeOmitted(node) && types[at] === undefined);
+    if (isRight || isUnresolved) return [];
+    const message = `'${name}' of entity '${entity.name}' has other parameters or another type than the runtime calls it with`;
+    return [problemAt(method.name.range, message, `write ${name}${text}: ${entity.state}`)];
+  });
+}
+
 function isSdkValue(type: Type): boolean {
   return type.getClass()?.prototype.internalName.startsWith('~lib/@svc/') ?? false;
 }
@@ -113,5 +150,5 @@ function classOf(
 
 function resolve(program: Program, node: TypeNode, reference: Class): Type | undefined {
   const types = reference.contextualTypeArguments;
-  return program.resolver.resolveType(node, null, reference, types, SWALLOW) ?? undefined;
+  return program.resolver.resolveType(node, null, reference, types, REPORT) ?? undefined;
 }

@@ -27,7 +27,7 @@ import { EndpointAnswer } from './endpoint-answer.ts';
 import { type FakeComponent, callFake } from './fake-component.ts';
 import { GuestAccount } from './guest-account.ts';
 import { jsonText, parsed } from './json-value.ts';
-import type { ModuleUnderTest } from './module-under-test.ts';
+import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
 import { SetChance, SetClock, type Time } from './surroundings.ts';
@@ -66,6 +66,7 @@ export function testEndpoints(
   module: ModuleUnderTest,
   options: EndpointsOptions = {},
 ): EndpointsUnderTest {
+  expectModule(module, testEndpoints);
   for (const id of Object.keys(options.components ?? {})) module.component(id, testEndpoints);
   const endpoints = new EndpointsUnderTest(module, options);
   atTestEnd(() => endpoints.close(), testEndpoints);
@@ -240,6 +241,8 @@ export class EndpointsUnderTest {
     options: RequestOptions,
     door: Door,
   ): Promise<EndpointAnswer<Json>> {
+    if (!/^(\/|\*$|https?:)/.test(path))
+      throw new TestFailure(`${method} ${shown(path)}: a path begins with a slash.`, door);
     // Made here, while the test's own line is on the stack.
     const failure = new TestFailure('', door);
     const answer = this.#request<Json>(method, path, options, failure);
@@ -330,7 +333,8 @@ function contentOf(method: string, { headers = {}, body }: RequestOptions) {
         ? ['application/octet-stream', body]
         : ['application/json', jsonText(body)];
   if (!has('content-type')) list.push(['content-type', type]);
-  if (!has('content-length')) list.push(['content-length', String(Buffer.byteLength(content))]);
+  if (!has('content-length') && !has('transfer-encoding'))
+    list.push(['content-length', String(Buffer.byteLength(content))]);
   return { headers: list, body: content };
 }
 

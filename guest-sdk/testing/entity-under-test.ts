@@ -20,10 +20,10 @@ import {
 import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
 import { GuestAccount } from './guest-account.ts';
 import { jsonText, jsonValue, parsed } from './json-value.ts';
-import type { ModuleUnderTest } from './module-under-test.ts';
+import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
-import { whatThereIs } from './suggestion.ts';
+import { whatThereIs } from './mistyped-name.ts';
 import { SetChance, SetClock, type Time, metadataOf } from './surroundings.ts';
 import { atOnce } from './synchronous.ts';
 import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
@@ -35,8 +35,9 @@ export function testEntity(
   component: string,
   id: string,
 ): EntityUnderTest {
+  expectModule(module, testEntity);
   const descriptor = module.component(component, testEntity);
-  const problem = entityIdProblem(id);
+  const problem = typeof id === 'string' ? entityIdProblem(id) : 'must be a string';
   if (problem !== undefined) throw new TestFailure(`The entity id ${problem}.`, testEntity);
   const entity = new EntityUnderTest(module, descriptor, { component, id });
   atTestEnd(() => entity.thenReplays(), testEntity);

@@ -15,7 +15,7 @@ import {
 } from '@svc/host';
 import { expect } from 'vitest';
 import { buildComponent } from '../compiler/index.ts';
-import { whatThereIs } from './suggestion.ts';
+import { whatThereIs } from './mistyped-name.ts';
 import { type Door, TestFailure, restacked } from './test-failure.ts';
 
 export class ModuleUnderTest {
@@ -47,6 +47,16 @@ export class ModuleUnderTest {
     const ids = entities.map(({ component }) => component);
     throw new TestFailure(`${this.name} has no component '${id}'.${whatThereIs(id, ids)}`, door);
   }
+}
+
+/** Fails for what is no module: nothing checks the types of a test before it runs. */
+export function expectModule(module: unknown, door: Door): asserts module is ModuleUnderTest {
+  if (module instanceof ModuleUnderTest) return;
+  const what = module instanceof Promise ? 'is still being made' : 'is none';
+  throw new TestFailure(
+    `The module ${what}: write \`const module = await testModule('…');\`, and give it to ${door.name}.`,
+    door,
+  );
 }
 
 /** Path and state of the sources → what they compile to. */

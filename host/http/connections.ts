@@ -13,6 +13,8 @@ import { writeLastAnswer } from './response-writer.ts';
 export interface OpenRequest {
   /** Its body is still arriving, and it has no answer yet. */
   readonly isReading: boolean;
+  /** Its connection is closed: nobody is left to take its answer. */
+  abandon(): void;
 }
 
 interface Connection {
@@ -45,7 +47,11 @@ export class Connections {
       isEnding: false,
     };
     this.#connections.set(socket, connection);
-    socket.once('close', () => this.#connections.delete(socket));
+    // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
+    socket.once('close', () => {
+      this.#connections.delete(socket);
+      for (const request of connection.open) request.abandon();
+    });
   }
 
   /** A request's headers have arrived. False when it comes too late to be answered. */

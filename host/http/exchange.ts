@@ -84,6 +84,7 @@ export class Exchange implements OpenRequest, Outgoing {
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
+  #isOver = false;
   /** What is to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
@@ -106,8 +107,7 @@ export class Exchange implements OpenRequest, Outgoing {
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
-    // It comes for each response, also for those that wait for their turn when the socket closes.
-    this.#arrival.response.once('close', () => this.#end());
+    this.#arrival.response.once('close', () => this.abandon());
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
@@ -118,7 +118,10 @@ export class Exchange implements OpenRequest, Outgoing {
     }
   }
 
-  #end(): void {
+  /** The answer is finished, or can reach nobody. */
+  abandon(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
     this.#isAnswered = true;
     clearTimeout(this.#deadline);
     this.#parts.connections.end(this.#socket, this);
@@ -261,6 +264,7 @@ export class Exchange implements OpenRequest, Outgoing {
 
   /** Called by the outbox. */
   write(): void {
+    if (this.#isOver) return;
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
     const { request, response } = this.#arrival;

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
-import { type Answer, errorAnswer } from './answers.ts';
+import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
@@ -108,9 +108,7 @@ function createNodeServer(parts: ExchangeParts): Server {
   // Other expectations may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', begin(false));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const answer = clientErrorAnswer(error.code ?? '', settings);
-    if (answer === undefined) socket.destroy();
-    else connections.breakOff(socket, answer);
+    breakOff(connections, socket, error, settings);
   });
   return server;
 }
@@ -149,24 +147,4 @@ function listenFailure(error: NodeJS.ErrnoException, { host, port }: HttpAddress
       'Choose an address of this machine with --host, and a port from 1024 on with --port.',
     { cause: error },
   );
-}
-
-/** Undefined: there is nobody left to tell. */
-function clientErrorAnswer(code: string, settings: HttpSettings): Answer | undefined {
-  switch (code) {
-    case 'ECONNRESET':
-    case 'EPIPE':
-      return undefined;
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return errorAnswer(408, 'The request took too long to arrive.');
-    case 'HPE_HEADER_OVERFLOW':
-      return errorAnswer(
-        431,
-        `The request line and the headers are longer than ${settings.headerBytesMax} bytes.`,
-      );
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return errorAnswer(413, 'The extensions of the chunks are too long.');
-    default:
-      return errorAnswer(400, 'The request is not HTTP/1.1.');
-  }
 }

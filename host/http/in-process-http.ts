@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Chance } from '../engine/needs/clock.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type Caller, INTERNET } from './access.ts';
+import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
@@ -42,7 +43,7 @@ export interface InProcessAnswer {
 
 export class InProcessHttp {
   readonly #callers = new WeakMap<object, Caller>();
-  readonly #connections = new Connections(0);
+  readonly #connections = new Connections(HTTP_SETTINGS_DEFAULT.lingerTimeoutMs);
   readonly #server;
 
   constructor(options: InProcessHttpOptions) {
@@ -55,7 +56,8 @@ export class InProcessHttp {
       load: { inFlight: 0, isStopping: false },
     };
     // Without a host there is an answer of our own, with a body.
-    this.#server = createServer({ requireHostHeader: false }, (request, response) => {
+    const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };
+    this.#server = createServer(limits, (request, response) => {
       // The time of the machine is none of an answer's: whoever tries a module out sets the time.
       response.sendDate = false;
       new Exchange(parts, {
@@ -64,6 +66,10 @@ export class InProcessHttp {
         target: request.url!,
         expectsContinue: false,
       }).run();
+    });
+    this.#server.maxHeadersCount = 0;
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      breakOff(this.#connections, socket, error, parts.settings);
     });
   }
 

@@ -106,7 +106,9 @@ export function writeLastAnswer(socket: Socket, answer: Answer, lingerMs: number
   let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`;
   for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
   socket.end(`${head}connection: close\r\n\r\n${answer.body?.toString() ?? ''}`);
-  socket.setTimeout(lingerMs, () => socket.destroy());
+  // Not the socket's own timer, which starts anew with all that the caller goes on sending.
+  const timer = setTimeout(() => socket.destroy(), lingerMs);
+  socket.once('close', () => clearTimeout(timer));
 }
 
 /** Names and values in turn, with the content's length where there may be content. */

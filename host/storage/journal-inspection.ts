@@ -8,7 +8,7 @@ import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { inspectJournalFile, journalPath, KIND_DELETED, openForReading } from './journal-file.ts';
 import { recordOf } from './journal-reader.ts';
-import { journalFailure } from './sqlite-failure.ts';
+import { journalDamaged, journalFailure } from './sqlite-failure.ts';
 
 export interface ComponentSummary {
   readonly component: string;
@@ -54,6 +54,10 @@ const ENTITY = 'SELECT 1 FROM entity WHERE component = ? AND id = ?';
 const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc FROM journal
   WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
 
+/** A view of such a name could compute without end. */
+const TABLES = `SELECT name FROM pragma_table_list
+  WHERE schema = 'main' AND type = 'table' AND name IN ('entity', 'journal')`;
+
 type Row = readonly unknown[];
 
 /**
@@ -72,6 +76,9 @@ export class JournalInspection {
 
   constructor(dir: string) {
     this.#path = journalPath(dir);
+    // A pipe of that name would be waited for.
+    if (statSync(this.#path, { throwIfNoEntry: false })?.isFile() === false)
+      throw journalDamaged(this.#path, 'it is not a file');
     if (!inspectJournalFile(this.#path, 'read'))
       throw new SvcError(
         'SVC_JOURNAL_MISSING',
@@ -91,12 +98,19 @@ export class JournalInspection {
 
   /** Those of a component with `id > afterId`, sorted by id, at most `limit`. */
   entities(component: string, afterId: string, limit: number): EntitySummary[] {
-    return this.#rows(ENTITIES, component, afterId, limit).map(([id, events, timeMs, kind]) => ({
-      id: String(id),
-      events: Number(events),
-      lastTimeMs: timeMs === null ? undefined : Number(timeMs),
-      deleted: Number(kind) === KIND_DELETED,
-    }));
+    let before = afterId;
+    return this.#rows(ENTITIES, component, afterId, limit).map(([id, events, timeMs, kind]) => {
+      // Such an id would not be found by its text, and asking for those after it might never end.
+      if (Buffer.compare(Buffer.from(String(id)), Buffer.from(before)) <= 0)
+        throw journalDamaged(this.#path, `an id of component '${component}' is no text`);
+      before = String(id);
+      return {
+        id: before,
+        events: Number(events),
+        lastTimeMs: timeMs === null ? undefined : Number(timeMs),
+        deleted: Number(kind) === KIND_DELETED,
+      };
+    });
   }
 
   hasComponent(component: string): boolean {
@@ -112,8 +126,12 @@ export class JournalInspection {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
     const rows = this.#rows(RECORDS, entity.component, entity.id, afterSeq, limit);
-    for (const row of rows) {
+    for (const [index, row] of rows.entries()) {
       const seq = Number(row[0]);
+      if (!Number.isSafeInteger(seq)) {
+        records.push({ kind: 'damaged', seq: lastSeq + 1, problem: 'what follows has no number' });
+        return { records, lastSeq, storedCount: index };
+      }
       if (seq !== lastSeq + 1)
         records.push({ kind: 'damaged', seq: lastSeq + 1, problem: missing(lastSeq + 1, seq - 1) });
       records.push(inspected(entity, row));
@@ -131,7 +149,7 @@ export class JournalInspection {
   #rows(sql: string, ...values: readonly SQLInputValue[]): readonly Row[] {
     try {
       for (;;) {
-        this.#database ??= this.#open();
+        this.#database ??= this.#checked(this.#open());
         const statement = this.#database.prepare(sql);
         statement.setReturnArrays(true);
         // A damaged number may be larger than JavaScript's.
@@ -155,6 +173,16 @@ export class JournalInspection {
     const address = pathToFileURL(this.#path);
     address.searchParams.set('immutable', '1');
     return new DatabaseSync(address, { readOnly: true });
+  }
+
+  #checked(database: DatabaseSync): DatabaseSync {
+    try {
+      if (database.prepare(TABLES).all().length === 2) return database;
+      throw journalDamaged(this.#path, 'it has other tables than a journal');
+    } catch (error) {
+      database.close();
+      throw error;
+    }
   }
 
   /** What tells that the file has not changed; undefined when a log is there. */

@@ -1,5 +1,6 @@
 // svc journal as its user has it: what it prints of a folder, and what it does not do to a terminal.
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -65,7 +66,7 @@ describe('svc journal', () => {
     const first = await svcJournal(data, 'wallet');
     expect(first.stdout.split('\n')).toHaveLength(101);
     expect(first.stdout).toMatch(/^2030-01-02T03:04:05\.678Z +1 event {2}w000\n/);
-    expect(first.stderr).toBe('There is more: --after w099\n');
+    expect(first.stderr).toBe('There is more: --after=w099\n');
     const rest = await svcJournal(data, 'wallet', '--after', 'w099', '-o', 'names');
     expect(rest.stdout.split('\n')).toHaveLength(21);
     const all = await svcJournal(data, 'wallet', '--limit', 'all', '-o', 'json');
@@ -154,6 +155,20 @@ describe('svc journal', () => {
     expect(answer.stderr).toContain(message);
     expect(answer.stderr).toContain(`[${code}]`);
   });
+
+  test.skipIf(process.platform === 'win32')(
+    'waits for nobody where the journal is a pipe, and follows a link to its folder',
+    async () => {
+      const dir = temporaryFolder();
+      expect(spawnSync('mkfifo', [join(dir, 'journal.sqlite')]).status).toBe(0);
+      const { code, stderr } = await svcJournal(dir);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/it is not a file.*\[SVC_JOURNAL_CORRUPT\]\n$/);
+      symlinkSync(data, join(dir, 'link'));
+      const linked = await svcJournal(join(dir, 'link'), 'wallet', 'w000');
+      expect(linked.stdout).toMatch(/^ +1 .*\n$/);
+    },
+  );
 
   test('of a folder without a journal makes nothing there', async () => {
     const dir = temporaryFolder();

@@ -106,12 +106,25 @@ describe('svc new', () => {
     expect(readdirSync(above)).toEqual([]);
   });
 
-  test('says so when the folder cannot be made', async () => {
+  // Under /proc a folder is missing and cannot be made, which Node's own mkdir never finds out.
+  test.each(['file/shop', 'link', ...(existsSync('/proc/self') ? ['/proc/shop/of/mine'] : [])])(
+    'says so when the folder cannot be made: %s',
+    async (path) => {
+      const above = temporaryFolder();
+      writeFileSync(join(above, 'file'), '');
+      symlinkSync('nowhere', join(above, 'link'));
+      const { code, stderr } = await runSvc(['new', path], { cwd: above });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/cannot be written .*\[SVC_NEW_FAILED\]\n$/);
+    },
+  );
+
+  test('follows a link to an empty folder', async () => {
     const above = temporaryFolder();
-    writeFileSync(join(above, 'file'), '');
-    const { code, stderr } = await runSvc(['new', 'file/shop'], { cwd: above });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/cannot be written .*\[SVC_NEW_FAILED\]\n$/);
+    mkdirSync(join(above, 'empty'));
+    symlinkSync('empty', join(above, 'shop'));
+    expect(await runSvc(['new', 'shop'], { cwd: above })).toMatchObject({ code: 0 });
+    expect(manifestOf(join(above, 'empty')).name).toBe('shop');
   });
 });
 

@@ -1,4 +1,5 @@
 // The command line as its user has it: real processes in a folder of their own.
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -71,11 +72,37 @@ describe('a word that was mistyped', () => {
     expect(stderr).toMatch(/\[SVC_USAGE\]\n$/);
   });
 
+  test.each([
+    [['new', '']],
+    [['build', '']],
+    [['build', 'a.ts', '-o', '']],
+    [['inspect', '']],
+    [['journal', '']],
+    [['run', '']],
+  ])('is not empty: %j, as of a variable that is not set, is refused', async (args) => {
+    const { code, stderr } = await runSvc(args, { cwd: folderWith({}) });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/\[SVC_USAGE\]\n$/);
+  });
+
   test('reaches a terminal without its control characters', async () => {
     const { stderr } = await runSvc(['\u001b[31mred\u009b']);
     expect(stderr).toContain(String.raw`there is no command '\u{1b}[31mred\u{9b}'`);
   });
 });
+
+test.skipIf(!existsSync('/dev/full'))(
+  'output that is lost is a failure; output that nobody wants any more is none',
+  () => {
+    const svc = `"${process.execPath}" "${join(root, 'cli/bin/svc.js')}" explain`;
+    const lost = spawnSync('/bin/sh', ['-c', `${svc} > /dev/full`], { encoding: 'utf8' });
+    expect(lost).toMatchObject({ status: 1, stderr: 'svc: the output was lost (ENOSPC)\n' });
+    const unwanted = spawnSync('/bin/sh', ['-c', `(${svc}; echo $? >&2) | true`], {
+      encoding: 'utf8',
+    });
+    expect(unwanted.stderr).toBe('0\n');
+  },
+);
 
 test('svc version -o json says which Node it runs on', async () => {
   const { stdout } = await runSvc(['version', '-o', 'json']);
@@ -203,6 +230,31 @@ describe('svc build', { timeout: 90_000 }, () => {
     expect(built.code).toBe(2);
     expect(readFileSync(join(folder, 'counter.ts'), 'utf8')).toBe(counter);
   });
+});
+
+function section(id: number, ...bytes: readonly number[]): number[] {
+  return [id, bytes.length, ...bytes];
+}
+
+test('svc inspect shows a name of the module on one line, whatever the name is', async () => {
+  const name = '\n\nroutes\n  GET /harmless\u001b[2J';
+  const component = [
+    ...Buffer.from('\0asm\r\0\u0001\0'),
+    // An empty instance type, and an import of such an instance.
+    ...section(7, 1, 0x42, 0),
+    ...section(10, 1, 0, name.length, ...Buffer.from(name), 5, 0),
+  ];
+  const folder = folderWith({});
+  writeFileSync(join(folder, 'module.wasm'), Buffer.from(component));
+  const { code, stdout } = await runSvc(['inspect', 'module.wasm'], { cwd: folder });
+  expect(code).toBe(1);
+  expect(stdout).toContain(
+    String.raw`\nimports\n  \u{a}\u{a}routes\u{a}  GET /harmless\u{1b}[2J\n`.replaceAll(
+      '\\n',
+      '\n',
+    ),
+  );
+  expect(stdout).not.toMatch(/^routes/m);
 });
 
 test('svc inspect of a file that is not there says so and exits with 1', async () => {

@@ -90,6 +90,26 @@ describe('entities', () => {
       /^5:\d+ the event 'State' must be an abstract @data class with @variant cases/,
     ],
     [
+      'an entity that calls one',
+      entity('@query("a") a(s: State): State { return new ThingClient("b").a().value; }'),
+      /^8:\d+ entity 'Thing' cannot call with 'ThingClient': only handlers of endpoints can: call in the endpoint/,
+    ],
+    [
+      'an apply that takes one case of the event',
+      entity(QUERY).replace('event: Event)', 'event: Added)'),
+      /^7:3 'apply' of entity 'Thing' has other parameters or another type than the runtime calls it with: write apply\(state: State, event: Event\): State$/,
+    ],
+    [
+      'an apply that returns nothing',
+      entity(QUERY).replace('event: Event): State {', 'event: Event): void {'),
+      /^7:3 'apply' of entity 'Thing' has other parameters or another type/,
+    ],
+    [
+      'an empty without the id',
+      entity(QUERY).replace('empty(id: string)', 'empty()'),
+      /^6:3 'empty' of entity 'Thing' has other parameters .*: write empty\(entityId: string\): State$/,
+    ],
+    [
       'a constructor with parameters',
       entity(`constructor(n: i32) { super(); } ${QUERY}`),
       /^8:\d+ the runtime makes the one object of 'Thing' itself/,

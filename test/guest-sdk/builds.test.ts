@@ -1,7 +1,9 @@
-// What compiles: names of the SDK under other names, types of one name, the same bytes again.
+// What compiles: names of the SDK under other names, types of one name, the same bytes again, and an end.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
-import { UserProjects, entity } from './support/user-projects.ts';
+import { QUERY, UserProjects, entity } from './support/user-projects.ts';
 
 let projects: UserProjects;
 
@@ -63,3 +65,17 @@ test('the same files give the same bytes, wherever they lie', async () => {
   const second = await buildComponent({ entryFile: await projects.write(files) });
   expect(Buffer.from(first.component).equals(second.component)).toBe(true);
 });
+
+test('a program that has built a component ends by itself', async () => {
+  const entryFile = await projects.write({ 'index.ts': entity(QUERY) });
+  const door = new URL('../../guest-sdk/compiler/index.ts', import.meta.url).href;
+  const program = `import { buildComponent } from ${JSON.stringify(door)};
+const { component } = await buildComponent({ entryFile: ${JSON.stringify(entryFile)} });
+console.log(component.length > 0);`;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    { timeout: 60_000 },
+  );
+  expect(stdout).toBe('true\n');
+}, 70_000);

@@ -2,6 +2,7 @@
 import { beforeAll, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
+import { doubleOf, randomBits } from './support/random-doubles.ts';
 
 let guest: CoreGuest;
 let entity: number;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 function through(type: 'doubles' | 'floats', tokens: readonly string[]): number[] {
   const result = guest.query(entity, type, `[${tokens.join(',')}]`);
   if (!('ok' in result)) throw new Error(result.refused.message);
-  // JSON.parse reads the guest's -0 and the guest's digits as JavaScript does.
+  // JSON.parse reads the guest's -0 as JavaScript does.
   return JSON.parse(result.ok) as number[];
 }
 
@@ -24,23 +25,8 @@ function wrong(tokens: readonly string[]): string[] {
   return tokens.filter((token, index) => !Object.is(Number(token), read[index])).slice(0, 10);
 }
 
-/** xorshift with a fixed seed. */
-function* bits(seed: bigint): Generator<bigint, never> {
-  let state = seed;
-  for (;;) {
-    state ^= (state << 13n) & 0xffff_ffff_ffff_ffffn;
-    state ^= state >> 7n;
-    state ^= (state << 17n) & 0xffff_ffff_ffff_ffffn;
-    yield state;
-  }
-}
-
-function doubleOf(pattern: bigint): number {
-  return new Float64Array(BigUint64Array.of(pattern).buffer)[0]!;
-}
-
 test('doubles of every magnitude come back exactly', () => {
-  const random = bits(88_172_645_463_325_252n);
+  const random = randomBits(88_172_645_463_325_252n);
   const tokens: string[] = [];
   while (tokens.length < 20_000) {
     const value = doubleOf(random.next().value);
@@ -50,7 +36,7 @@ test('doubles of every magnitude come back exactly', () => {
 });
 
 test('decimals with more digits than a double holds are rounded as JavaScript rounds them', () => {
-  const random = bits(99n);
+  const random = randomBits(99n);
   const tokens: string[] = [];
   while (tokens.length < 5000) {
     const digits = Array.from({ length: 3 }, () => random.next().value.toString()).join('');
@@ -63,7 +49,7 @@ test('decimals with more digits than a double holds are rounded as JavaScript ro
 });
 
 test('a decimal exactly between two doubles goes to the even one, and one digit decides', () => {
-  const random = bits(5n);
+  const random = randomBits(5n);
   const tokens: string[] = [];
   for (let round = 0; round < 500; round++) {
     // m + 1/2 for a 53-bit m, times a power of two, is exact in decimal.
@@ -135,7 +121,7 @@ test('the edges of the range', () => {
 });
 
 test('floats come back exactly', () => {
-  const random = bits(7n);
+  const random = randomBits(7n);
   const values: number[] = [];
   while (values.length < 5000) {
     const value = new Float32Array(

@@ -77,3 +77,40 @@ test('a handler whose calls went well and that says INTERNAL itself is refused w
     other('INTERNAL'),
   );
 });
+
+/** Asks at once, is given up, and is served again as far as `again` goes. */
+const served = (again: (calls: HostCalls) => Promise<unknown>) => {
+  const endpoints: GuestEndpoints = {
+    async handle(_context, _request, calls) {
+      expect(() => calls.queryAtOnce?.({ component: 'c', id: 'i' }, 'n', '{}', [])).toThrow(fault);
+      await again(calls);
+      return other('INTERNAL');
+    },
+  };
+  const handler = requestHandler({
+    guest: { endpoints },
+    engine: {
+      call: () => ({ kind: 'reply', json: '1' }),
+      queryAtOnce: () => {
+        throw fault;
+      },
+      readEvents: async () => [],
+    },
+    clock: { nowMs: () => 1 },
+    chance: { seed: () => 2n },
+  });
+  return handler(request, []);
+};
+
+describe('what failed before the handler was served anew, where it can wait,', () => {
+  test('is nobody’s failure', async () => {
+    const answer = await served(async (calls) =>
+      calls.call({ component: 'c', id: 'i' }, 'n', '{}', [], undefined),
+    );
+    expect(answer).toEqual(other('INTERNAL'));
+  });
+
+  test('is the request’s when it was not served anew', async () => {
+    await expect(served(async () => {})).rejects.toBe(fault);
+  });
+});

@@ -54,6 +54,18 @@ describe('settings', () => {
     expect(codeOf(() => read([], { SVC_DEPLOYED: 'yes' }))).toBe('SVC_SETTING_INVALID');
   });
 
+  test.each([['--data='], ['--host='], ['--name='], ['--port='], ['--set', 'svc.data=']])(
+    'are not empty: %s is refused',
+    (...words) => {
+      expect(codeOf(() => read(['m.wasm', ...words]))).toBe('SVC_SETTING_INVALID');
+    },
+  );
+
+  test('of the environment are not empty either', () => {
+    expect(codeOf(() => read(['m.wasm'], { SVC_HTTP_HOST: '' }))).toBe('SVC_SETTING_INVALID');
+    expect(codeOf(() => read(['']))).toBe('SVC_USAGE');
+  });
+
   test('are text on a terminal and JSON elsewhere', () => {
     expect(
       readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms).logFormat,

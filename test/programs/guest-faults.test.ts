@@ -121,6 +121,7 @@ describe('an entity whose command', () => {
     ['boom', 500],
     ['recurse', 500],
     ['hog', 500],
+    ['call-out', 500],
     ['spin', 504],
   ])(
     'goes wrong (%s) comes back from the journal as it was, and so do its neighbours',

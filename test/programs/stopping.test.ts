@@ -1,16 +1,19 @@
 // How a host ends: at a signal, whenever it comes, and not when somebody stops listening to it.
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { text } from 'node:stream/consumers';
+import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
-import { SvcProcess } from '../support/host-process.ts';
+import { stopForGood, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolderOfFile();
 const module = join(folder, 'counter.wasm');
-const main = join(import.meta.dirname, '..', '..', 'host', 'main.ts');
+const root = join(import.meta.dirname, '..', '..');
+const main = join(root, 'host', 'main.ts');
+const cli = join(root, 'cli', 'bin', 'svc.js');
 const running: SvcProcess[] = [];
 
 beforeAll(async () => writeFileSync(module, await compileFixture('counter')));
@@ -22,6 +25,23 @@ function start(data: string): SvcProcess {
   const svc = new SvcProcess(['run', module, '--port', '0', '--data', join(folder, data)]);
   running.push(svc);
   return svc;
+}
+
+/** Sends a request that never arrives whole, which keeps the first signal waiting. */
+async function keepBusy(url: string): Promise<() => Promise<void>> {
+  const stuck = new AbortController();
+  const request = fetch(`${url}/counters/a`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('{')) }),
+    duplex: 'half',
+    signal: stuck.signal,
+  }).catch(() => {});
+  while ((await fetch(`${url}/counters/b`)).status !== 200);
+  return async () => {
+    stuck.abort();
+    await request;
+  };
 }
 
 describe('a signal', () => {
@@ -59,23 +79,108 @@ describe('a signal', () => {
   test('a second time ends the host at once', async () => {
     const svc = start('twice');
     const url = await svc.listening();
-    // A request that never arrives whole keeps the first signal waiting.
-    const stuck = new AbortController();
-    const request = fetch(`${url}/counters/a`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('{')) }),
-      duplex: 'half',
-      signal: stuck.signal,
-    }).catch(() => {});
-    while ((await fetch(`${url}/counters/b`)).status !== 200);
+    const release = await keepBusy(url);
     svc.child.kill('SIGINT');
     await svc.logged(/stopping/);
     expect(await svc.end('SIGINT')).toMatchObject({ code: null, signal: 'SIGINT' });
-    stuck.abort();
-    await request;
+    await release();
   });
 });
+
+/** As npm's shell has it where it does not become the command. Killed, it passes nothing on. */
+function startInShell(data: string, env: NodeJS.ProcessEnv) {
+  const script = `"$0" "$1" run "$2" --port 0 --data "$3"; true`;
+  const words = [process.execPath, cli, module, join(folder, data)];
+  const shell = spawn('/bin/sh', ['-c', script, ...words], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, npm_lifecycle_event: undefined, ...env },
+  });
+  return { shell, log: text(shell.stderr) };
+}
+
+function pidIn(data: string): number {
+  const owner = readFileSync(join(folder, data, 'owner.json'), 'utf8');
+  return (JSON.parse(owner) as { pid: number }).pid;
+}
+
+describe('a service that npm started', () => {
+  test('ends in good order when the shell between them ends', async () => {
+    const { shell, log } = startInShell('orphan', { npm_lifecycle_event: 'start' });
+    await once(shell.stdout, 'data');
+    const pid = pidIn('orphan');
+    onTestFinished(() => stopForGood(pid));
+    expect(pid).not.toBe(shell.pid);
+    shell.kill('SIGTERM');
+    // The service holds the other end of this pipe.
+    expect(await log).toMatch(/has ended.*"stopping"[^]*"stopped"/);
+    expect(readdirSync(join(folder, 'orphan'))).not.toContain('owner.json');
+  });
+
+  test('is the only one that does: of another shell it outlives the end', async () => {
+    const { shell } = startInShell('daemon', { SVC_PARENT_PID: '1' });
+    const [line] = (await once(shell.stdout, 'data')) as [Buffer];
+    const pid = pidIn('daemon');
+    onTestFinished(() => stopForGood(pid));
+    const exited = once(shell, 'exit');
+    shell.kill('SIGTERM');
+    await exited;
+    // Longer than it would take to notice.
+    await new Promise((resolve) => {
+      setTimeout(resolve, 600);
+    });
+    expect((await fetch(`${String(line).trim()}/counters/a`)).status).toBe(200);
+  });
+});
+
+test('the host listens for signals before it loads anything that takes time', async () => {
+  const probe = `import { registerHooks } from 'node:module';
+    registerHooks({ load(url, context, next) {
+      if (/\\/host\\/.*\\.ts$/.test(url))
+        process.stderr.write(\`loads \${url.split('/').at(-1)}, listens \${process.listenerCount('SIGTERM')}\\n\`);
+      return next(url, context);
+    } });`;
+  const svc = new SvcProcess(['run', join(folder, 'none.wasm')], {
+    env: { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(probe)}` },
+  });
+  const { stderr } = await svc.ended;
+  const loads = stderr.split('\n').filter((line) => line.startsWith('loads '));
+  expect(loads.slice(0, 3)).toEqual([
+    'loads main.ts, listens 0',
+    'loads stop-request.ts, listens 0',
+    'loads service.ts, listens 1',
+  ]);
+});
+
+// Only root may make a space of process numbers.
+const noNamespace =
+  spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0
+    ? undefined
+    : 'not tested: this user cannot start a process 1 (unshare --pid)';
+if (noNamespace !== undefined) console.log(noNamespace);
+
+test.skipIf(noNamespace !== undefined)(
+  'as process 1, for which a signal does nothing of itself, the host ends all the same',
+  async () => {
+    const words = [process.execPath, cli, 'run', module, '--port', '0', '--deployed'];
+    const svc = spawn(
+      'unshare',
+      ['--pid', '--fork', '--kill-child', ...words, '--data', join(folder, 'first')],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const [line] = (await once(svc.stdout, 'data')) as [Buffer];
+    const release = await keepBusy(String(line).trim());
+    const first = Number(readFileSync(`/proc/${svc.pid}/task/${svc.pid}/children`, 'utf8'));
+    onTestFinished(() => void svc.kill('SIGKILL'));
+    process.kill(first, 'SIGTERM');
+    for await (const chunk of svc.stderr) if (String(chunk).includes('"stopping"')) break;
+    const exited = once(svc, 'exit');
+    process.kill(first, 'SIGTERM');
+    expect(await exited).toEqual([143, null]);
+    await release();
+  },
+);
 
 test('a reader of its output that goes away does not end the host', async () => {
   const child = spawn(
@@ -105,7 +210,7 @@ test('a host whose output nobody reads from the start serves all the same', asyn
   const url = Promise.withResolvers<string>();
   child.stderr.on('data', (chunk: Buffer) => {
     heard += String(chunk);
-    const found = /is served at (\S+)/.exec(heard)?.[1];
+    const found = /"url":"([^"]+)"/.exec(heard)?.[1];
     if (found !== undefined) url.resolve(found);
   });
   expect((await fetch(`${await url.promise}/counters/a`)).status).toBe(200);

@@ -93,7 +93,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(files).toContain('/svc/node_modules/@svc/host/main.js');
     expect(files.filter((file) => /\.(ts|mts|cts)$|\.test\.|\/template\//.test(file))).toEqual([]);
     const packages = readdirSync(join(image.root, 'svc', 'node_modules'));
-    expect(packages).toContain('fastify');
+    expect(packages).toContain('pino');
     for (const name of ['assemblyscript', '@bytecodealliance', 'typescript', 'vitest', 'node'])
       expect(packages).not.toContain(name);
     expect(readdirSync(join(image.root, 'svc', 'node_modules', '@svc')).toSorted()).toEqual([
@@ -130,7 +130,18 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(existsSync(join(data, 'owner.json'))).toBe(true);
     container.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
-    expect(await said).toContain('"stopped"');
+    // Nothing but lines of JSON, of which one says where the service is.
+    const lines = (await said)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(lines[0]).toMatchObject({
+      message: 'listening',
+      service: 'module',
+      url,
+      dataFolder: data,
+    });
+    expect(lines.at(-1)).toMatchObject({ message: 'stopped' });
     const left = readdirSync(data);
     expect(left).toContain('journal.sqlite');
     expect(left).not.toContain('owner.json');
@@ -147,12 +158,25 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(said.descriptor.sdk).toEqual({ name: '@svc/guest-sdk', version: '0.1.0' });
   });
 
+  test('says that it brings no compiler', async () => {
+    const source = join('/service', 'counter.ts');
+    const start = { ...image, entrypoint: ['svc', 'build'] };
+    const container = startImage(start, { words: [source, '--json'] });
+    const [json, said] = [text(container.stdout), text(container.stderr)];
+    expect(await once(container, 'close')).toEqual([1, null]);
+    expect(await said).toMatch(/^svc: This svc has no compiler: .*\[SVC_BUILD_FAILED\]\n$/);
+    expect(JSON.parse(await json)).toMatchObject({ error: { code: 'SVC_BUILD_FAILED' } });
+  });
+
   test('without a module says where it looked, and ends', async () => {
     const container = startImage(image, { env: { SVC_DATA: join(image.root, 'data') } });
     const said = text(container.stderr);
     expect(await once(container, 'close')).toEqual([1, null]);
-    expect(await said).toContain('/service/module.wasm');
-    expect(await said).toContain('SVC_MODULE_UNREADABLE');
+    expect(JSON.parse(await said)).toMatchObject({
+      level: 'error',
+      message: expect.stringContaining('/service/module.wasm') as string,
+      code: 'SVC_MODULE_UNREADABLE',
+    });
   });
 });
 

@@ -5,8 +5,10 @@ import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import rootManifest from '../../package.json' with { type: 'json' };
+import { stopForGood } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
-import { npmEnvironment, whyNoRegistry } from './support/npm.ts';
+import { npmEnvironment, userEnvironment, whyNoRegistry } from './support/npm.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 const folder = temporaryFolderOfFile();
@@ -63,6 +65,39 @@ describe('the packages', () => {
     },
   );
 
+  test.each(NAMES)(
+    '@svc/%s names files that it has, is public, and depends on its own version',
+    (name) => {
+      const { stdout } = spawnSync(
+        'tar',
+        ['xzOf', join(packages, tarballOf(name)), 'package/package.json'],
+        { encoding: 'utf8' },
+      );
+      const manifest = JSON.parse(stdout) as {
+        readonly license: string;
+        readonly publishConfig: unknown;
+        readonly bin?: Readonly<Record<string, string>>;
+        readonly exports: unknown;
+        readonly dependencies: Readonly<Record<string, string>>;
+      };
+      expect(manifest).toMatchObject({
+        license: 'Apache-2.0',
+        publishConfig: { access: 'public' },
+      });
+      const named = JSON.stringify([manifest.exports, manifest.bin ?? {}])
+        .matchAll(/"(?:\.\/)?([\w./-]+\.(?:js|ts|json))"/g)
+        .map((match) => `package/${match[1]}`)
+        .toArray();
+      expect(named.length).toBeGreaterThan(0);
+      const files = filesIn(tarballOf(name));
+      expect(
+        named.filter((file) => !file.endsWith('.schema.json') && !files.includes(file)),
+      ).toEqual([]);
+      for (const [dependency, version] of Object.entries(manifest.dependencies))
+        expect(version).toMatch(dependency.startsWith('@svc/') ? /^0\.1\.0$/ : /^\d+\.\d+\.\d+$/);
+    },
+  );
+
   test('bring what they read: the contract, the pages of the errors, the schema', () => {
     expect(filesIn(tarballOf('guest-sdk'))).toContain('package/wit/runtime.wit');
     expect(filesIn(tarballOf('guest-sdk'))).toContain('package/assembly/index.ts');
@@ -85,7 +120,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
       JSON.stringify({ private: true, type: 'module', allowScripts: { node: true } }),
     );
     const tarballs = NAMES.map((name) => join(packages, tarballOf(name)));
-    run('npm', ['install', '--no-audit', '--no-fund', ...tarballs]);
+    run('npm', ['install', ...tarballs, `vitest@${rootManifest.devDependencies.vitest}`]);
     cpSync(join(repository, 'fixtures', 'counter', 'assembly'), join(project, 'assembly'), {
       recursive: true,
     });
@@ -106,6 +141,20 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     expect(run('npx', ['svc', '--version']).stdout).toBe('0.1.0\n');
   });
 
+  test('svc makes a project that asks for its own version, and whose tests pass', () => {
+    run('npx', ['svc', 'new', 'my-lib']);
+    const made = readdirSync(join(project, 'my-lib')).toSorted();
+    expect(made).toEqual(['.gitignore', 'README.md', 'assembly', 'package.json', 'test']);
+    const manifest = JSON.parse(readFileSync(join(project, 'my-lib', 'package.json'), 'utf8')) as {
+      readonly devDependencies: object;
+    };
+    expect(manifest.devDependencies).toMatchObject({
+      '@svc/cli': '0.1.0',
+      '@svc/guest-sdk': '0.1.0',
+    });
+    expect(run('npx', ['vitest', 'run']).stdout).toMatch(/Tests .*4 passed/);
+  });
+
   test('svc builds a component with the SDK that it brings, and inspects it', () => {
     const built = run('npx', ['svc', 'build', 'assembly/index.ts', '-o', 'counter.wasm']);
     expect(built.stderr).toContain('counter.wasm: ');
@@ -114,7 +163,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     expect(inspected.stdout).toContain('@svc/guest-sdk 0.1.0');
   });
 
-  test('svc serves it, and ends with 0 at SIGTERM', async () => {
+  test('svc serves it, and ends in good order when npx is told to stop', async () => {
     const svc = spawn('npx', ['svc', 'run', 'counter.wasm', '--port', '0'], {
       cwd: project,
       env,
@@ -128,8 +177,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
       ended.then(async () => Promise.reject(new Error(said))),
     ])) as [Buffer];
     const url = String(first).trim();
-    // npx, told to stop, passes it on to the shell that it started svc with, and no further.
-    const host = Number(/process: (\d+)/.exec(said)![1]);
+    const host = Number(/"pid":(\d+)/.exec(said)![1]);
     onTestFinished(() => stopForGood(host));
     const added = await fetch(`${url}/counters/a`, {
       method: 'POST',
@@ -138,8 +186,11 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     });
     expect(added.status).toBe(200);
     expect(await (await fetch(`${url}/counters/a`)).json()).toEqual({ value: 5 });
-    process.kill(host, 'SIGTERM');
-    expect(await ended).toEqual([0, null]);
+    // npx passes it on to the shell that it started svc with, and no further: svc sees to itself. What
+    // is closed then is the pipe that all of them write to.
+    svc.kill('SIGTERM');
+    await ended;
+    expect(said).toContain('"stopped"');
     const data = join(project, '.svc', 'counter');
     expect(existsSync(join(data, 'journal.sqlite'))).toBe(true);
     expect(existsSync(join(data, 'owner.json'))).toBe(false);
@@ -151,6 +202,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
       `import { parseModuleDescriptor, type ModuleDescriptor } from '@svc/contract';
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { inspectModule } from '@svc/host';
+import type { testModule } from '@svc/guest-sdk/testing';
 const { component, descriptor } = await buildComponent({ entryFile: 'assembly/index.ts' });
 const checked: ModuleDescriptor = descriptor;
 console.log(checked.protocol, inspectModule(component).refusal);
@@ -163,6 +215,8 @@ export const wrong = () => [
   // @ts-expect-error
   inspectModule(42),
 ];
+// @ts-expect-error
+export const wrongModule: Awaited<ReturnType<typeof testModule>> = 42;
 `,
     );
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
@@ -178,22 +232,3 @@ export const wrong = () => [
     expect(run(node, ['program.ts']).stdout).toBe('0.1.0 undefined\n');
   });
 });
-
-function stopForGood(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // It has ended, as it should have.
-  }
-}
-
-/** Not what the checkout's own npm and Node left for their children. */
-function userEnvironment(): Record<string, string | undefined> {
-  const kept = Object.entries(process.env).filter(
-    ([name]) => !/^(npm_|VITEST|INIT_CWD$|NODE_(ENV|OPTIONS|PATH|COMPILE_CACHE)$)/.test(name),
-  );
-  const path = (process.env['PATH'] ?? '')
-    .split(':')
-    .filter((place) => !place.startsWith(repository));
-  return { ...Object.fromEntries(kept), PATH: path.join(':') };
-}

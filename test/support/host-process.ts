@@ -74,3 +74,12 @@ export class SvcProcess {
     return this.ended;
   }
 }
+
+/** For a process that a test did not start itself, and that may have ended. */
+export function stopForGood(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended, as it should have.
+  }
+}

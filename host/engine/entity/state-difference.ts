@@ -4,18 +4,21 @@
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 
 const STEPS_MAX = 20;
+/** Of a text, in characters. To look through a state of millions would stop all others for seconds. */
+const LENGTH_MAX = 250_000;
 const HIDDEN = '[…]';
 
 type Types = ModuleDescriptor['types'];
 type Path = readonly string[];
 
-/** Of two JSON texts of a type. Undefined: they differ in no value, or are no JSON. */
+/** Of two JSON texts of a type. Undefined: they differ in no value, or are no JSON, or are too long. */
 export function differencePath(
   before: string,
   after: string,
   schema: TypeSchema,
   types: Types,
 ): string | undefined {
+  if (before.length > LENGTH_MAX || after.length > LENGTH_MAX) return undefined;
   let path: Path | undefined;
   try {
     path = difference(JSON.parse(before), JSON.parse(after), schema, types);

@@ -84,6 +84,7 @@ export class EndpointPool implements GuestEndpoints {
       slot.abandon?.(reason);
     }
     this.#idle.length = 0;
+    this.#prompt.close();
   }
 
   async #serveLater(

@@ -37,6 +37,13 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
 
+/**
+ * Stack for the host's own part of a call, eight bytes each. A handler that cannot wait runs on the stack
+ * of the host: one that recurses until next to nothing is left would have the engine break off in the
+ * middle of what it does. A waiting handler has a stack of its own.
+ */
+const STACK_NEEDED = Array.from({ length: 3072 }, () => 0);
+
 /** Thrown through a handler that cannot wait and would have to. Nothing that it has asked had an effect. */
 export class MustWait extends Error {}
 
@@ -129,10 +136,23 @@ type Caller = (
 const callAndWait: Caller = (calls, ...call) => calls.call(...call);
 
 const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
+  if (!hasStack()) throw new MustWait();
   const answer = key === undefined ? calls.queryAtOnce?.(target, name, input, metadata) : undefined;
   if (answer === undefined) throw new MustWait();
   return answer;
 };
+
+/** Whether they fit: as parameters they are laid on the stack, if there is room. */
+function hasStack(): boolean {
+  try {
+    Reflect.apply(nothing, undefined, STACK_NEEDED);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nothing(): void {}
 
 function callEntity(
   target: ImportTarget,

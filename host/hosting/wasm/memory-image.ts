@@ -1,9 +1,8 @@
 // MemoryImage: what a memory held at one moment, so that it can be put back.
 //
 // Invariant: putting back writes every byte of the memory, also of one that has grown since: what it
-// holds by then is the module's own doing and is never asked. The image is kept as the stretches that are not zero: most of a memory
-// is, and filling costs half of what copying does.
-
+// holds by then is the module's own doing and is never asked. The image is kept as the stretches that
+// are not zero: most of a memory is, and filling costs half of what copying does.
 import assert from 'node:assert/strict';
 
 /** The grain of a stretch, in bytes. Divides a page. */

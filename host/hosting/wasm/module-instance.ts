@@ -208,14 +208,18 @@ function startFailure(error: unknown): unknown {
   );
 }
 
+/** By the engine's own word for it; any other RangeError is the host's. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
+}
+
 /** A GuestFault of what the engine threw for the module; another error as it is. */
 function asFault(error: unknown, trapCause: FaultCause, fuel: number | undefined): unknown {
   if (error instanceof GuestFault) return error;
   const cause = { cause: error };
   if (fuel !== undefined && fuel < 0)
     return new GuestFault('fuel', 'The module used up its fuel.', cause);
-  // The engine's own word for it; any other RangeError is the host's.
-  if (error instanceof RangeError && error.message === 'Maximum call stack size exceeded')
+  if (isStackOverflow(error))
     return new GuestFault('stack', 'The module used up its stack.', cause);
   if (error instanceof WebAssembly.RuntimeError)
     return trapCause === 'memory'

@@ -3,17 +3,20 @@
 // wait on, which is the dearest part of a short request, and the answer is there at once.
 //
 // Invariant: whatever a handler has asked here had no effect. So when it asks for something that would
-// have to be waited for, it is given up in the middle, the instance is put back, and the request is
-// served again from its beginning, where it can wait. Nobody can tell.
+// have to be waited for, or runs out of the stack that it shares with the host, it is given up in the
+// middle, the instance is put back, and the request is served again from its beginning, where it can
+// wait and has a stack of its own. No caller can tell; the log can, where a query that is asked twice
+// writes to it or faults.
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
+import { SvcError } from '../../model/svc-error.ts';
 import { callHandle, endRequest } from './http-binding.ts';
 import { MustWait } from './import-binding.ts';
 import type { MemoryImage } from './memory-image.ts';
-import type { ModuleInstance } from './module-instance.ts';
+import { type ModuleInstance, isStackOverflow } from './module-instance.ts';
 
-/** So many requests of a route are not tried here after one that would have had to wait. */
+/** So many requests of a route are not tried here after one that was given up: it has cost its fuel. */
 const REQUESTS_NOT_TRIED = 100;
 
 export class PromptInstance {
@@ -23,14 +26,14 @@ export class PromptInstance {
   /** Route index → requests that are not tried here. */
   readonly #notTried: number[];
 
-  /** `newInstance`: makes one whose calls cannot wait; it may throw GuestFault. */
+  /** `newInstance`: makes one whose calls cannot wait; it may throw GuestFault or SVC_OVERLOADED. */
   constructor(newInstance: () => ModuleInstance, image: MemoryImage, routes: number) {
     this.#newInstance = newInstance;
     this.#image = image;
     this.#notTried = Array.from({ length: routes }, () => 0);
   }
 
-  /** Undefined: the handler has to wait for something; nothing happened yet. Throws GuestFault. */
+  /** Undefined: the request is to be served where it can wait; nothing happened yet. Throws GuestFault. */
   serve(
     context: CallContext,
     request: EndpointRequest,
@@ -42,12 +45,28 @@ export class PromptInstance {
       this.#notTried[request.route] = left - 1;
       return undefined;
     }
-    const instance = (this.#instance ??= this.#newInstance());
+    const instance = this.#started();
+    if (instance === undefined) return undefined;
     try {
       return this.#handled(instance, context, request, calls, source);
     } finally {
       if (!instance.restore(this.#image)) this.#instance = undefined;
     }
+  }
+
+  /** Undefined: there is no memory for one more, and the instances that there are may serve. */
+  #started(): ModuleInstance | undefined {
+    try {
+      return (this.#instance ??= this.#newInstance());
+    } catch (error) {
+      if (error instanceof SvcError && error.code === 'SVC_OVERLOADED') return undefined;
+      throw error;
+    }
+  }
+
+  /** Lets go of the instance. */
+  close(): void {
+    this.#instance = undefined;
   }
 
   #handled(
@@ -62,7 +81,8 @@ export class PromptInstance {
     try {
       result = callHandle(instance.memory, instance.exports.handle, context, request);
     } catch (error) {
-      if (!(error instanceof MustWait)) throw instance.fail(error, source);
+      if (!(error instanceof MustWait) && !isStackOverflow(error))
+        throw instance.fail(error, source);
       this.#notTried[request.route] = REQUESTS_NOT_TRIED;
       return undefined;
     }

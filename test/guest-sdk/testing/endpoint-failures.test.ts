@@ -50,6 +50,34 @@ describe('a request', () => {
   });
 });
 
+describe('a test that is wrong itself', () => {
+  test('gives a path without its slash', () => {
+    const api = testEndpoints(module);
+    expect(failureOf(() => api.get('shelves/s1')).message).toBe(
+      'GET shelves/s1: a path begins with a slash.',
+    );
+  });
+
+  test('forgets to wait for its module', () => {
+    const early = testModule('nothing.ts') as unknown as typeof module;
+    (early as unknown as Promise<unknown>).catch(() => {});
+    expect(failureOf(() => testEndpoints(early)).message).toBe(
+      "The module is still being made: write `const module = await testModule('…');`, and give it to " +
+        'testEndpoints.',
+    );
+  });
+});
+
+test('what is not HTTP is answered as a server answers it', async () => {
+  const api = testEndpoints(module);
+  const long = { headers: { cookie: 'x'.repeat(100_000) } };
+  expect((await api.get('/shelves/s1', long)).status).toBe(431);
+  const twice = { body: 'x', headers: { 'content-length': '1', 'transfer-encoding': 'chunked' } };
+  expect((await api.request('POST', '/shelves/s1', twice)).status).toBe(400);
+  const chunked = { body: 'x', headers: { 'transfer-encoding': 'chunked' } };
+  expect((await api.request('POST', '/nothing', chunked)).status).toBe(404);
+});
+
 test('a body that is not JSON, asked for as JSON, is shown', async () => {
   const api = testEndpoints(module);
   const answer = await api.get('/shelves/s1/caller');

@@ -122,6 +122,17 @@ describe('a test that is wrong itself', () => {
 
   test('names an entity that cannot be', () => {
     expect(failureOf(() => testEntity(module, 'shelf', '')).message).toContain('is empty');
+    const number = 5 as unknown as string;
+    expect(failureOf(() => testEntity(module, 'shelf', number)).message).toBe(
+      'The entity id must be a string.',
+    );
+  });
+
+  test('has no module', () => {
+    const none = undefined as unknown as typeof module;
+    expect(failureOf(() => testEntity(none, 'shelf', 's1')).message).toMatch(
+      /^The module is none: .* give it to testEntity\.$/,
+    );
   });
 
   test('names a handler that there is not', () => {

@@ -6,6 +6,7 @@ import type { Journal } from '../../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
 import { MemoryJournal } from '../../../host/storage/memory-journal.ts';
+import { COUNTER } from '../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
 import { HeldJournal, diskFailure } from '../../support/held-journal.ts';
 import { Random } from '../../support/random.ts';
@@ -65,6 +66,8 @@ class Run {
   readonly #answers: Promise<void>[] = [];
   readonly acknowledged = new Set<number>();
   readonly problems: string[] = [];
+  /** Queries that were answered at once: of which entity, before which command, seeing how many records. */
+  readonly #atOnce: { id: string; before: number; records: number }[] = [];
   /** How often what came out. */
   readonly seen = new Map<string, number>();
   #lastNumber = 0;
@@ -100,7 +103,8 @@ class Run {
     const id = this.random.pick(IDS);
     const action = this.random.below(100);
     if (action < 40) this.#command(id, 'add');
-    else if (action < 60) this.#query(id);
+    else if (action < 50) this.#query(id);
+    else if (action < 60) this.#queryAtOnce(id);
     else if (action < 66) this.#command(id, 'remove');
     else if (action < 72) this.#failing(id, 'take', 'refused CONFLICT');
     else if (action < 74) this.#failing(id, 'fault', 'failed trap');
@@ -113,7 +117,10 @@ class Run {
     else this.#journal.readFailure = this.random.chance(30) ? diskFailure() : undefined;
   }
 
-  /** Its events are stored when it is acknowledged, and only then; its reply is the state's. */
+  /**
+   * Its events are stored when it is acknowledged, and only then; its reply is the state's. No query that
+   * was asked after it has overtaken it.
+   */
   #command(id: string, name: 'add' | 'remove'): void {
     const number = ++this.#lastNumber;
     this.#answer(id, name, number, (outcome) => {
@@ -123,6 +130,8 @@ class Run {
       const stored = this.watched.stored.get(id)!;
       const at = stored.findIndex((record) => lifeOf([record])[0] === number);
       if (at < 0) return false;
+      if (this.#atOnce.some((seen) => seen.id === id && seen.before > number && seen.records <= at))
+        return false;
       // `remove` answers the total before its event.
       return outcome === sum(lifeOf(stored.slice(0, name === 'add' ? at + 1 : at)));
     });
@@ -140,6 +149,18 @@ class Run {
           return true;
       return false;
     });
+  }
+
+  /** It saw what is on disk at that moment, or could not be answered. */
+  #queryAtOnce(id: string): void {
+    const answer = this.it.engine.queryAtOnce({ component: COUNTER, id }, 'history', 'null', []);
+    if (answer === undefined) return;
+    this.#count('at once');
+    const stored = this.watched.stored.get(id)!;
+    this.#atOnce.push({ id, before: this.#lastNumber + 1, records: stored.length });
+    const seen = answer.kind === 'reply' ? answer.json : answer.code;
+    if (seen !== JSON.stringify(lifeOf(stored)))
+      this.problems.push(`${id} history at once: ${seen}`);
   }
 
   #failing(id: string, name: string, expected: string): void {
@@ -196,6 +217,7 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
         'reply',
         'trap',
         'value',
+        ...(later ? [] : ['at once']),
       ]),
     );
   },

@@ -84,7 +84,7 @@ describe('routing', () => {
     expect((await ask(port, get('http://elsewhere.test/a'))).status).toBe(200);
   });
 
-  test('a template that fastify would read in its own way is served as a literal', async () => {
+  test('a template that other routers would read in their own way is served as a literal', async () => {
     const { port } = await start({
       descriptor: descriptorOf([
         ['GET', '/:id'],

@@ -108,6 +108,37 @@ describe('looking at a journal', () => {
     expect(inspection.entities('cart', 'a', 2).map(({ id }) => id)).toEqual(['b', 'c']);
   });
 
+  test('ends, also where somebody has written ids and numbers that no host would', async () => {
+    const dir = await filledFolder(2);
+    // Read as text the ids are one before the other, and each of the numbers is 2 to the power of 62.
+    edit(
+      dir,
+      `INSERT INTO entity VALUES (8, 'blob', CAST(x'ff01' AS TEXT)), (9, 'blob', CAST(x'ff02' AS TEXT));
+       INSERT INTO journal SELECT value, 1, value, 0, 0, '', '', 0
+         FROM (WITH RECURSIVE n(value) AS (SELECT 4611686018427387905 UNION ALL SELECT value + 1 FROM n
+           WHERE value < 4611686018427387990) SELECT value FROM n)`,
+    );
+    const inspection = opened(dir);
+    const corrupt = expect.objectContaining({ code: 'SVC_JOURNAL_CORRUPT' }) as SvcError;
+    const last = inspection.entities('blob', '', 1)[0]!.id;
+    expect(() => inspection.entities('blob', last, 1)).toThrow(corrupt);
+    const page = inspection.records(entity, 0, 32);
+    expect(page.records.at(-1)).toMatchObject({ kind: 'damaged', seq: 3 });
+    expect(page).toMatchObject({ lastSeq: 2, storedCount: 2 });
+  });
+
+  test('computes nothing that somebody has put in the place of a table', async () => {
+    const dir = await filledFolder(1);
+    edit(
+      dir,
+      `DROP TABLE entity; CREATE VIEW entity AS WITH RECURSIVE endless(eno) AS
+         (SELECT 1 UNION ALL SELECT eno + 1 FROM endless) SELECT eno, 'a' component, 'b' id FROM endless`,
+    );
+    expect(() => opened(dir).components()).toThrow(
+      expect.objectContaining({ code: 'SVC_JOURNAL_CORRUPT' }) as SvcError,
+    );
+  });
+
   test.each([
     ['no journal', '', 'SVC_JOURNAL_MISSING'],
     ['a newer format', 'PRAGMA user_version = 99', 'SVC_JOURNAL_NEWER'],

@@ -3,6 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
+const repository = join(import.meta.dirname, '..', '..', '..');
+
 /** The program that `npm` is. */
 export const npmProgram = realpathSync(
   (process.env['PATH'] ?? '')
@@ -34,6 +36,17 @@ export function npmEnvironment(): Record<string, string> {
     ['npm_config_fund', 'false'],
     ['npm_config_update_notifier', 'false'],
   ]) as Record<string, string>;
+}
+
+/** Not what the checkout's own npm and Node left for their children. */
+export function userEnvironment(): Record<string, string | undefined> {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|VITEST|INIT_CWD$|NODE_(ENV|OPTIONS|PATH|COMPILE_CACHE)$)/.test(name),
+  );
+  const path = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((place) => !place.startsWith(repository));
+  return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
 }
 
 /** Why a test that installs packages cannot run; undefined when it can. */

@@ -40,6 +40,8 @@ function pathOf(before: unknown, after: unknown, type = 'State') {
 }
 
 const owners = (name: string) => ({ owners: { 'bob@example.org': { name } } });
+const named = (name: string, length: number) =>
+  JSON.stringify({ items: [{ name: name.repeat(length) }] });
 const deep = (inner: string) => '['.repeat(100_000) + inner + ']'.repeat(100_000);
 
 describe('the path to the first difference', () => {
@@ -75,6 +77,14 @@ describe('the path to the first difference', () => {
     const state = { $ref: '#/types/State' };
     expect(differencePath('{', '{}', state, types as never)).toBeUndefined();
     expect(differencePath(deep('1'), deep('2'), state, types as never)).toBeUndefined();
+  });
+
+  test('is missing where a text is too long to be looked through', () => {
+    const state = { $ref: '#/types/State' };
+    const path = (length: number) =>
+      differencePath(named('a', 1), named('b', length), state, types as never);
+    expect(path(100_000)).toBe('items[0].name');
+    expect(path(250_000)).toBeUndefined();
   });
 
   test('is not led astray by names of the language itself', () => {

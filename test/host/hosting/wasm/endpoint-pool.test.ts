@@ -252,6 +252,16 @@ describe('a handler', () => {
   });
 });
 
+// Answers 200 and its size in pages, or the byte at the end of what it has grown to, and marks it.
+const grows = (pages: number) => ({
+  handle: `(local $end i32)
+    (drop (call $clear)) (drop (memory.grow (i32.const ${pages})))
+    (local.set $end (i32.sub (i32.shl (memory.size) (i32.const 16)) (i32.const 1)))
+    (i32.store16 (i32.const 20) (i32.add (i32.const 200)
+      (i32.add (memory.size) (i32.load8_u (local.get $end)))))
+    (i32.store8 (local.get $end) (i32.const 99)) (i32.const 16)`,
+});
+
 describe('an instance', () => {
   test('forgets what a request left in memory and in globals', async () => {
     const { endpoints } = await liveGuest(counter, { endpointInstancesMax: 1 });
@@ -261,19 +271,10 @@ describe('an instance', () => {
     }
   });
 
-  // Answers 200 and its size in pages, or the byte at the end of what it has grown to, and marks it.
-  const grows = (pages: number) => ({
-    handle: `(local $end i32)
-      (drop (call $clear)) (drop (memory.grow (i32.const ${pages})))
-      (local.set $end (i32.sub (i32.shl (memory.size) (i32.const 16)) (i32.const 1)))
-      (i32.store16 (i32.const 20) (i32.add (i32.const 200)
-        (i32.add (memory.size) (i32.load8_u (local.get $end)))))
-      (i32.store8 (local.get $end) (i32.const 99)) (i32.const 16)`,
-  });
-
   test.each([
     ['is used again without its pages', 1, 1024],
     ['beyond the limit is thrown away', 5, 3],
+    ['is thrown away where none is kept', 1, 0],
   ])('whose memory has grown %s', async (_what, pages, reusedPagesMax) => {
     const { endpoints } = await liveGuest(grows(pages), {
       endpointInstancesMax: 1,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closest } from '../../cli/suggestion.ts';
+import { closest } from '@svc/contract/suggestion';
 
 test.each([
   ['biuld', 'build'],

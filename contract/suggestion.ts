@@ -1,4 +1,5 @@
-// Finds the word that a mistyped one was meant to be.
+// What programs say of a name that was mistyped: the one that was probably meant. It stands alone: a
+// command line that starts with it does not wait for the descriptor's validation.
 
 /** Steps of one letter (added, dropped, changed, or two swapped) from one word to the other. */
 function distance(a: string, b: string): number {

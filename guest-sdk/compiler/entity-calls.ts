@@ -1,0 +1,31 @@
+// Entities that call entities: only an endpoint's handler may, since a command decides on the state and
+// its input alone. At run time such a call is a fault.
+import { MethodDeclaration, NewExpression } from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import type { EntityClass } from './entity-declaration.ts';
+import { problemAt } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+/** `clients`: the classes that the compiler writes for calls. */
+export function entityCallProblems(
+  entity: EntityClass,
+  clients: ReadonlyMap<string, string>,
+): Problem[] {
+  const problems: Problem[] = [];
+  for (const member of entity.declaration.members) {
+    if (!(member instanceof MethodDeclaration) || member.body === null) continue;
+    walk(member.body, (node) => {
+      if (!(node instanceof NewExpression)) return;
+      const name = node.typeName.identifier.text;
+      if (clients.has(name))
+        problems.push(
+          problemAt(
+            node.range,
+            `entity '${entity.name}' cannot call with '${name}': only handlers of endpoints can`,
+            'call in the endpoint, and give the entity what it needs of the answer as its input',
+          ),
+        );
+    });
+  }
+  return problems;
+}

@@ -1,0 +1,8 @@
+// What a test is told of a name that it got wrong.
+import { didYouMean } from '@svc/contract/suggestion';
+
+/** ` Did you mean 'add-item'? There are: add-item, check-out.` */
+export function whatThereIs(word: string, names: readonly string[]): string {
+  if (names.length === 0) return ' There is none.';
+  return `${didYouMean(word, names)} There ${names.length === 1 ? 'is' : 'are'}: ${names.join(', ')}.`;
+}

@@ -1,0 +1,27 @@
+// StopRequest: what tells the host's process to stop: SIGINT, SIGTERM, or the end of the process that
+// started it, where that one is named. It imports nothing of the host, so that it listens first of all:
+// process 1 never learns of a signal that came before.
+import { constants } from 'node:os';
+
+const PARENT_LOOKED_FOR_MS = 200;
+
+/** Resolves with what told it. The same signal again ends the process at once. */
+export async function stopRequest(parentPid: string | undefined): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      resolve(signal);
+      // To process 1 a signal that nothing listens for does nothing.
+      if (process.pid === 1)
+        process.once(signal, () => process.exit(128 + constants.signals[signal]));
+    });
+  if (parentPid !== undefined) {
+    const watch = setInterval(() => {
+      if (process.ppid === Number(parentPid)) return;
+      clearInterval(watch);
+      resolve('the process that started it has ended');
+    }, PARENT_LOOKED_FOR_MS);
+    watch.unref();
+  }
+  return promise;
+}

@@ -1,0 +1,123 @@
+// What TypeScript's habits lead to: AssemblyScript's own messages, with what to write instead.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UserProjects, entity } from './support/user-projects.ts';
+
+let projects: UserProjects;
+
+beforeAll(async () => {
+  projects = await UserProjects.open();
+});
+
+afterAll(() => projects.remove());
+
+const query = (body: string): string =>
+  entity(`@query("get") get(s: State): State { ${body} return s; }`);
+const holder = (field: string): string =>
+  `${entity('@query("get") get(s: State): Holder { return new Holder(); }')}
+@data enum Colour { Red }
+@data class Holder { ${field} }`;
+
+test.each([
+  [
+    'a number that may be null',
+    holder('n: i32 | null = null;'),
+    /'i32' cannot be nullable.*: only classes can be null: use an array/,
+  ],
+  ['an enum that may be null', holder('c: Colour | null = null;'), /or a member None of the enum$/],
+  ['a union', holder('u: string | i32 = 3;'), /a @variant class for each case, or a @data enum/],
+  ['an optional property', holder('name?: string;'), /@optional name: string = ""/],
+  [
+    'a field without a value',
+    holder('name: string;'),
+    /^12:\d+ Property 'Holder.name' has no initializer .*: write a value: name: string = ""/,
+  ],
+  ['try and catch', query('try { s.n; } catch (e) {}'), /what can fail gives a Result/],
+  ['a loop over values', query('for (const one of [1, 2]) s.n;'), /for \(let i = 0; i < list/],
+  [
+    'a package that is not there',
+    `import { z } from "left-pad";\n${query('')}`,
+    /^1:\d+ File 'left-pad.ts' not found.*: a module imports "@svc\/guest-sdk", its own files/,
+  ],
+  [
+    'an async handler',
+    entity('@query("a") async a(s: State): State { return s; }'),
+    /^8:.* answer at once/,
+  ],
+  ['a wait', query('await s.n;'), /calls of entities answer at once: .* without async, await/],
+  [
+    'a field without a type',
+    holder('n = 1;'),
+    /^12:.*Type expected.*: write the type, name: i32 = 1/,
+  ],
+  [
+    'a refusal of no type',
+    entity('@query("a") a(s: State): Result<State> { return refuse("x"); }').replace(
+      'ok, ',
+      'ok, refuse, ',
+    ),
+    /write it out: this.refuse<Reply>/,
+  ],
+  [
+    'an import with its ending',
+    `import { a } from "./a.ts";\n${query('')}`,
+    /leave the ending away: import … from "\.\/file"$/,
+  ],
+  [
+    'a value without a JSON form',
+    entity('@query("a") a(s: State): string { return toJson(new Set<i32>()); }').replace(
+      'ok, ',
+      'ok, toJson, ',
+    ),
+    /^undefined:undefined toJson is called with a type that has no JSON form$/,
+  ],
+  [
+    'a name of the SDK that is not imported',
+    query('toJson(s);'),
+    /add import \{ toJson \} from "@svc\/guest-sdk";$/,
+  ],
+])('%s', async (_name, source, expected) => {
+  expect(await projects.firstLine(source)).toMatch(expected);
+});
+
+test('a field of a case that is taken from the event', async () => {
+  const source = entity('@query("get") get(s: State): State { return s; }')
+    .replace('extends Event {}', 'extends Event { by: i32 = 0; }')
+    .replace('state.n += 1', 'state.n += event.by');
+  expect(await projects.firstLine(source)).toMatch(
+    /^7:\d+ Property 'by' does not exist on type 'Event'\. \(AS2339\): it is a field of 'Added': instanceof does not narrow the type, write \(event as Added\)\.by$/,
+  );
+});
+
+test('a type that was not imported is named where it is written, not in what the SDK has written', async () => {
+  const [problem, ...more] = await projects.problemsOf({
+    'index.ts': `import { Result, register } from "@svc/guest-sdk";
+import { Thing, ThingClient } from "./thing";
+@endpoint("/things") @access("local") class Things {
+  @get("/{id}") get(id: string): Result<State> { return new ThingClient(id).get(); }
+}
+register<Thing>();
+register<Things>();`,
+    'thing.ts': entity('@query("get") get(s: State): State { return s; }', '').replace(
+      'class Thing ',
+      'export class Thing ',
+    ),
+  });
+  expect(problem).toMatchObject({
+    file: 'index.ts',
+    line: 4,
+    message: "Cannot find name 'State'. (AS2304)",
+  });
+  expect(more).toEqual([]);
+});
+
+test('a class that its file keeps to itself', async () => {
+  const [problem] = await projects.problemsOf({
+    'index.ts': 'import { Own } from "./parts/own";\nconst own = new Own();',
+    'parts/own.ts': 'class Own {}',
+  });
+  expect(problem).toMatchObject({
+    line: 1,
+    message: "Module 'parts/own' has no exported member 'Own'. (AS2305)",
+    help: 'write export before its declaration there',
+  });
+});
