@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Loader } from './load.ts';
 import { median, type Measurement, type Pace } from './report.ts';
-import { benchModule, startBareFastify, startSvc } from './service.ts';
+import { benchModule, startBareFastify, startSvc, type Service } from './service.ts';
 
 const CONNECTIONS = 64;
 const ENTITIES = 1_000;
@@ -28,9 +28,12 @@ export async function measureHttp(
 ): Promise<Measurement[]> {
   const module = await benchModule();
   const measurements: Measurement[] = [];
-  const svc = await startSvc(module.file, join(module.folder, 'data'));
-  const bare = await startBareFastify();
+  const services: Service[] = [];
   try {
+    const svc = await startSvc(module.file, join(module.folder, 'data'));
+    services.push(svc);
+    const bare = await startBareFastify();
+    services.push(bare);
     for (const { letter, what, method, paths } of SCENARIOS.filter((scenario) =>
       wanted.has(scenario.letter),
     )) {
@@ -60,7 +63,7 @@ export async function measureHttp(
       });
     }
   } finally {
-    await Promise.all([svc.stop(), bare.stop()]);
+    await Promise.all(services.map((service) => service.stop()));
     module.remove();
   }
   return measurements;

@@ -48,16 +48,21 @@ async function start(file: string, args: readonly string[]): Promise<Service> {
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
   const timer = setTimeout(() => child.kill('SIGKILL'), HIGHEST_START_MS);
+  const listening = Promise.withResolvers<string>();
   let output = '';
-  for await (const chunk of child.stdout.setEncoding('utf8')) {
-    output += chunk as string;
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
     const url = /^(http:\/\/\S+)$/m.exec(output)?.[1];
-    if (url === undefined) continue;
+    if (url !== undefined) listening.resolve(url);
+  });
+  child.once('exit', () =>
+    listening.reject(new Error(`${file} ended before it listened:\n${errors}`)),
+  );
+  try {
+    return { url: await listening.promise, stop: async () => stop(child) };
+  } finally {
     clearTimeout(timer);
-    return { url, stop: async () => stop(child) };
   }
-  clearTimeout(timer);
-  throw new Error(`${file} ended before it listened:\n${errors}`);
 }
 
 async function stop(child: ChildProcess): Promise<void> {

@@ -1,5 +1,5 @@
 // The rooms over HTTP.
-import { Done, Response, Result, ok } from "@svc/guest-sdk";
+import { Done, Result } from "@svc/guest-sdk";
 import { BookRoom, Booking, RoomClient } from "./room";
 
 @endpoint("/rooms/{room}/bookings")
@@ -10,14 +10,13 @@ export class RoomEndpoint {
     return new RoomClient(room).bookings();
   }
 
-  /** A `Result` of a `Response`: 201 with a `location`, or the refusal with its own status. */
+  /** 201 with a `location`; a refusal has its own status. */
   @post
-  book(room: string, input: BookRoom): Result<Response<Booking>> {
+  book(room: string, input: BookRoom): Result<Booking> {
     const booked = new RoomClient(room).book(input);
-    if (!booked.isOk) return booked.refusedAs<Response<Booking>>();
-    const booking = booked.value;
-    const location = `/rooms/${encodeURIComponent(room)}/bookings/${booking.number}`;
-    return ok(new Response<Booking>(booking, 201).header("location", location));
+    if (!booked.isOk) return booked;
+    const location = `/rooms/${encodeURIComponent(room)}/bookings/${booked.value.number}`;
+    return booked.withStatus(201).header("location", location);
   }
 
   @get("/{number}")

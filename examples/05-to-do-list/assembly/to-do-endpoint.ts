@@ -1,5 +1,5 @@
 // The lists over HTTP: five routes for items, and one that throws a list away.
-import { Done, Response, Result, ok } from "@svc/guest-sdk";
+import { Done, Result } from "@svc/guest-sdk";
 import { Item, NewItem, ToDoListClient } from "./to-do-list";
 
 /** The body of a PUT; the number is in the path. */
@@ -18,11 +18,11 @@ export class ToDoEndpoint {
   }
 
   @post("/items")
-  add(list: string, input: NewItem): Result<Response<Item>> {
+  add(list: string, input: NewItem): Result<Item> {
     const added = new ToDoListClient(list).add(input);
-    if (!added.isOk) return added.refusedAs<Response<Item>>();
+    if (!added.isOk) return added;
     const location = `/lists/${encodeURIComponent(list)}/items/${added.value.number}`;
-    return ok(new Response<Item>(added.value, 201).header("location", location));
+    return added.withStatus(201).header("location", location);
   }
 
   @get("/items/{number}")
