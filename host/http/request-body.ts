@@ -13,6 +13,9 @@ export type BodyRead =
   /** The connection is gone. */
   | { readonly kind: 'aborted' };
 
+/** It keeps nothing from one whole text to the next. */
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 const ACCEPTED: Readonly<Record<BodyKind, string>> = {
   json: 'application/json',
   text: 'text/plain',
@@ -102,8 +105,7 @@ function decodeBody(kind: BodyKind | undefined, bytes: Buffer): BodyRead {
   if (kind === undefined || bytes.length === 0) return emptyBody(kind);
   if (kind === 'bytes') return { kind: 'read', body: { kind, bytes } };
   try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { kind: 'read', body: { kind, text } };
+    return { kind: 'read', body: { kind, text: UTF8.decode(bytes) } };
   } catch {
     return { kind: 'refused', answer: errorAnswer(400, 'The body is not UTF-8.') };
   }

@@ -15,8 +15,12 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((process) => process.end('SIGKILL')));
 });
 
-async function start(data: string): Promise<{ process: SvcProcess; url: string }> {
-  const process = new SvcProcess(['run', module, '--port', '0', '--data', join(folder, data)]);
+async function start(
+  data: string,
+  ...options: string[]
+): Promise<{ process: SvcProcess; url: string }> {
+  const args = ['run', module, '--port', '0', '--data', join(folder, data), ...options];
+  const process = new SvcProcess(args);
   running.push(process);
   return { process, url: await process.listening() };
 }
@@ -136,7 +140,7 @@ describe('the shopping cart', () => {
   });
 
   test('prints its address on stdout, and routes and three requests to try on stderr', async () => {
-    const { process, url } = await start('announce');
+    const { process, url } = await start('announce', '--log', 'text');
     expect(process.stdout).toBe(`${url}\n`);
     await process.logged(/POST {4}\/carts\/\{id\}\/items/);
     await process.logged(/curl -X POST -H 'content-type: application\/json' -d '\{"sku":/);

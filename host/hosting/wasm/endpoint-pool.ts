@@ -3,6 +3,7 @@
 // memory is not made for that. After each request the instance is put back to its state after
 // initialisation, so no request sees what another left. What need not wait is served by the prompt
 // instance, beside these.
+import { setFlagsFromString } from 'node:v8';
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
@@ -49,6 +50,8 @@ export class EndpointPool implements GuestEndpoints {
     this.#sources = module.descriptor.endpoints.flatMap(({ name, routes }) =>
       routes.map(() => `endpoint ${name}`),
     );
+    // Of the whole process; read whenever V8 makes a stack.
+    setFlagsFromString(`--wasm-stack-switching-stack-size=${limits.handlerStackKib}`);
     const first = this.#newSlot();
     // Starting is the same each time: it is given no time, no chance and no input.
     this.#image = first.instance.memoryImage();

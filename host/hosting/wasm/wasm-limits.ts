@@ -32,6 +32,11 @@ export interface WasmLimits {
   readonly entitiesPerInstance: number;
   /** The most instances that serve HTTP requests, one request at a time each. */
   readonly endpointInstancesMax: number;
+  /**
+   * The stack of a handler that waits for a call, in KiB. V8 keeps 4 MiB of stacks for the next
+   * handlers, and asks the system for every further one.
+   */
+  readonly handlerStackKib: number;
   /** An instance whose memory has grown beyond this many pages serves no further request. */
   readonly reusedPagesMax: number;
   /** The most requests that wait for an instance; further ones fail with SVC_OVERLOADED. */
@@ -57,6 +62,7 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   logLinesMax: 1000,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
+  handlerStackKib: 64,
   reusedPagesMax: 16,
   waitingRequestsMax: 1024,
 };
