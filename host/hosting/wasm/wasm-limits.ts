@@ -33,8 +33,8 @@ export interface WasmLimits {
   /** The most instances that serve HTTP requests, one request at a time each. */
   readonly endpointInstancesMax: number;
   /**
-   * The stack of a handler that waits for a call, in KiB. V8 keeps 4 MiB of stacks for the next
-   * handlers, and asks the system for every further one.
+   * The stack of a handler that waits for a call, in KiB, 16 to 984. V8 keeps 4 MiB of stacks for the
+   * next handlers, and asks the system for every further one.
    */
   readonly handlerStackKib: number;
   /** An instance whose memory has grown beyond this many pages serves no further request. */
@@ -62,7 +62,7 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   logLinesMax: 1000,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
-  handlerStackKib: 64,
+  handlerStackKib: 32,
   reusedPagesMax: 16,
   waitingRequestsMax: 1024,
 };
