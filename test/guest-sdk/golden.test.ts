@@ -71,7 +71,9 @@ describe.each(files)('%s', (name) => {
     expect(await entity.apply([{ manifest, json: stored }])).toBeUndefined();
   });
 
-  test.skipIf(golden.command === undefined)('is written with the same bytes', async () => {
+  // What only older versions have written is read, and no longer written.
+  if (golden.command === undefined) return;
+  test('is written with the same bytes', async () => {
     const entity = await before(name);
     const context: CallContext = { nowMs: golden.nowMs ?? 0, seed: 1n, metadata: [] };
     const effect = await entity.command(context, golden.command!, JSON.stringify(golden.input));
