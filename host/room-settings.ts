@@ -1,8 +1,13 @@
 // What each room can be set to, with its defaults: the rows of docs/reference/settings.md.
-import { ENGINE_LIMITS_DEFAULT } from './engine/engine-limits.ts';
-import { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
-import { checkHttpSettings, HTTP_SETTINGS_DEFAULT } from './http/http-settings.ts';
-import { SUPERVISOR_LIMITS_DEFAULT } from './supervisor-limits.ts';
+import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from './engine/engine-limits.ts';
+import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from './hosting/wasm/wasm-limits.ts';
+import {
+  checkHttpSettings,
+  HTTP_SETTINGS_DEFAULT,
+  HTTP_SETTINGS_RANGE,
+} from './http/http-settings.ts';
+import type { RoomRanges } from './settings.ts';
+import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './supervisor-limits.ts';
 
 export const ROOM_DEFAULTS = {
   http: { ...HTTP_SETTINGS_DEFAULT },
@@ -11,6 +16,14 @@ export const ROOM_DEFAULTS = {
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
 };
 export type RoomSettings = typeof ROOM_DEFAULTS;
+
+/** The least and the most that each can be set to. */
+export const ROOM_RANGES: RoomRanges<RoomSettings> = {
+  http: HTTP_SETTINGS_RANGE,
+  engine: ENGINE_LIMITS_RANGE,
+  wasm: WASM_LIMITS_RANGE,
+  supervisor: SUPERVISOR_LIMITS_RANGE,
+};
 
 /** Throws SVC_SETTING_INVALID for values that make no sense together. */
 export function checkRoomSettings({ http }: RoomSettings): void {

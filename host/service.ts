@@ -6,7 +6,12 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { announcement } from './announcement.ts';
 import { createLog, escapeControls, type Log } from './log.ts';
 import { SvcError } from './model/svc-error.ts';
-import { checkRoomSettings, ROOM_DEFAULTS, type RoomSettings } from './room-settings.ts';
+import {
+  checkRoomSettings,
+  ROOM_DEFAULTS,
+  ROOM_RANGES,
+  type RoomSettings,
+} from './room-settings.ts';
 import { readSettings, type Settings, type Surroundings } from './settings.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './supervisor.ts';
@@ -22,7 +27,7 @@ export async function runService(
 ): Promise<number> {
   let log: Log | undefined;
   try {
-    const settings = readSettings(surroundings, ROOM_DEFAULTS);
+    const settings = readSettings(surroundings, ROOM_DEFAULTS, ROOM_RANGES);
     // What reads a deployed instance's log reads lines of JSON, and the reason of its end among them.
     if (settings.deployed) log = createLog(settings.name, settings.logFormat);
     checkRoomSettings(settings.rooms);

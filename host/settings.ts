@@ -8,6 +8,13 @@ import { SvcError } from './model/svc-error.ts';
 /** The numbers that a room can be set to, with their defaults: `{ answerTimeoutMs: 60_000 }`. */
 export type RoomDefaults = Readonly<Record<string, number>>;
 
+/** The least and the most that each number can be set to. */
+export type RoomRanges<Rooms extends Readonly<Record<string, RoomDefaults>>> = {
+  readonly [Room in keyof Rooms]: {
+    readonly [Key in keyof Rooms[Room]]: readonly [min: number, max: number];
+  };
+};
+
 /** Where a deployed instance finds its module and keeps its journal, when nothing else is said. */
 const DEPLOYED_MODULE = '/service/module.wasm';
 const DEPLOYED_DATA = '/data';
@@ -49,13 +56,13 @@ const flags = {
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
 
-/** Timers count milliseconds in 31 bits, and take more for none at all; two of these add up. */
-const DURATION_MS_MAX = 1_000_000_000;
+const PORT_RANGE = [0, 65_535] as const;
 
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
 export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
   { args, env, stderrIsTerminal }: Surroundings,
   rooms: Rooms,
+  ranges: RoomRanges<Rooms>,
 ): Settings<Rooms> {
   const { positionals, given } = readFlags(args);
   const known = new Set([
@@ -91,7 +98,7 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
     name,
     dataFolder: resolve(lookUp('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', name))),
     host: lookUp('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
-    port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, 65_535),
+    port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, PORT_RANGE),
     logFormat,
     rooms: Object.fromEntries(
       Object.entries(rooms).map(([room, record]) => [
@@ -99,8 +106,7 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
         Object.fromEntries(
           Object.entries(record).map(([key, fallback]) => {
             const dotted = dottedName(room, key);
-            const max = key.endsWith('Ms') ? DURATION_MS_MAX : Number.MAX_SAFE_INTEGER;
-            return [key, readNumber(dotted, lookUp(dotted), fallback, max)];
+            return [key, readNumber(dotted, lookUp(dotted), fallback, ranges[room]![key]!)];
           }),
         ),
       ]),
@@ -175,11 +181,12 @@ function readNumber(
   dotted: string,
   text: string | undefined,
   fallback: number,
-  max: number,
+  [min, max]: readonly [min: number, max: number],
 ): number {
   if (text === undefined) return fallback;
   const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= max)) throw invalid(dotted, text, `a whole number from 0 to ${max}`);
+  if (!(value >= min && value <= max))
+    throw invalid(dotted, text, `a whole number from ${min} to ${max}`);
   return value;
 }
 

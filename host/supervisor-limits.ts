@@ -20,3 +20,16 @@ export const SUPERVISOR_LIMITS_DEFAULT: SupervisorLimits = {
   restartPauseMaxMs: 30_000,
   healthyAfterMs: 60_000,
 };
+
+const DURATION_MS_MAX = 1_000_000_000;
+
+/** The least and the most that each can be set to. */
+export const SUPERVISOR_LIMITS_RANGE: Readonly<
+  Record<keyof SupervisorLimits, readonly [number, number]>
+> = {
+  stopGraceMs: [0, DURATION_MS_MAX],
+  stopMarginMs: [0, DURATION_MS_MAX],
+  restartPauseMs: [1, DURATION_MS_MAX],
+  restartPauseMaxMs: [1, DURATION_MS_MAX],
+  healthyAfterMs: [0, DURATION_MS_MAX],
+};

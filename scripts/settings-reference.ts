@@ -2,7 +2,7 @@
 // interfaces that declare them, so that the page cannot say anything else than the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOM_DEFAULTS } from '../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/room-settings.ts';
 import { dottedName, variableName } from '../host/settings.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -20,12 +20,16 @@ export function settingsReference(): string {
     const documented = documentedKeys(readFileSync(join(root, file), 'utf8'));
     const defaults: Readonly<Record<string, number>> =
       ROOM_DEFAULTS[room as keyof typeof ROOM_DEFAULTS];
+    const ranges: Readonly<Record<string, readonly [number, number]>> =
+      ROOM_RANGES[room as keyof typeof ROOM_DEFAULTS];
     const rows = Object.entries(defaults).map(([key, value]) => {
       const text = documented.get(key);
       if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
-      return `| \`${dottedName(room, key)}\` | ${value.toLocaleString('en-US')} | ${text} |`;
+      const [min, max] = ranges[key]!;
+      const range = `${shown(min)} to ${shown(max)}`;
+      return `| \`${dottedName(room, key)}\` | ${shown(value)} | ${range} | ${text} |`;
     });
-    return `## ${title}\n\n| Setting | Default | What it is |\n|---|---|---|\n${rows.join('\n')}\n`;
+    return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
   });
   return `# Settings
 
@@ -52,6 +56,10 @@ journal lies in \`/data\`, it listens on \`0.0.0.0\` and logs JSON. Every caller
 internet, also on loopback, so a route with the access rule \`local\` admits nobody.
 
 ${rooms.join('\n')}`;
+}
+
+function shown(value: number): string {
+  return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
 }
 
 /** \`readonly key: number\` → the docstring above it, on one line. */

@@ -43,6 +43,20 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   purityRefoldEventsMax: 10_000,
 };
 
+/** The least and the most that each can be set to. */
+export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [number, number]>> =
+  {
+    callsPerEntityMax: [1, 1_000_000],
+    liveEntitiesMax: [1, 100_000_000],
+    eventsPerEffectMax: [1, 1_000_000],
+    eventBytesMax: [64, 1024 * MIB],
+    effectBytesMax: [64, 1024 * MIB],
+    replyBytesMax: [64, 1024 * MIB],
+    purityCheckInterval: [0, Number.MAX_SAFE_INTEGER],
+    purityRefoldInterval: [0, Number.MAX_SAFE_INTEGER],
+    purityRefoldEventsMax: [0, Number.MAX_SAFE_INTEGER],
+  };
+
 /** The same for a run on a developer's machine: what is checked of some calls is checked of all. */
 export function developerLimits(limits: EngineLimits): EngineLimits {
   return {

@@ -48,19 +48,33 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   lingerTimeoutMs: 2000,
 };
 
-const MAY_BE_ZERO: ReadonlySet<string> = new Set<keyof HttpSettings>([
-  'bodyBytesMax',
-  'responseHeadersMax',
-  'responseHeaderBytesMax',
-]);
-/** Timers count in 31 bits, and take more for none at all. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
+/** Timers count in 31 bits, and take more for none at all; two of them are added up. */
+const TIMER_MS_MAX = 1_000_000_000;
+const COUNT_MAX = 1_000_000;
+const BYTES_MAX = 1024 * 1024 * 1024;
+
+/** The least and the most that each can be set to. */
+export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [number, number]>> =
+  {
+    bodyBytesMax: [0, BYTES_MAX],
+    headerBytesMax: [1, BYTES_MAX],
+    headersMax: [1, COUNT_MAX],
+    responseHeadersMax: [0, COUNT_MAX],
+    responseHeaderBytesMax: [0, BYTES_MAX],
+    requestsInFlightMax: [1, COUNT_MAX],
+    connectionsMax: [1, COUNT_MAX],
+    answerTimeoutMs: [1, TIMER_MS_MAX],
+    headersTimeoutMs: [1, TIMER_MS_MAX],
+    requestTimeoutMs: [1, TIMER_MS_MAX],
+    keepAliveTimeoutMs: [1, TIMER_MS_MAX],
+    stallTimeoutMs: [1, TIMER_MS_MAX],
+    lingerTimeoutMs: [1, TIMER_MS_MAX],
+  };
 
 /** Throws SVC_SETTING_INVALID for a number that would turn a limit off or around. */
 export function checkHttpSettings(settings: HttpSettings): void {
-  for (const [name, value] of Object.entries(settings)) {
-    const min = MAY_BE_ZERO.has(name) ? 0 : 1;
-    const max = name.endsWith('Ms') ? Math.floor(TIMER_MS_MAX / 2) : Number.MAX_SAFE_INTEGER;
+  for (const [name, [min, max]] of Object.entries(HTTP_SETTINGS_RANGE)) {
+    const value = settings[name as keyof HttpSettings];
     if (!Number.isSafeInteger(value) || value < min || value > max)
       throw new SvcError(
         'SVC_SETTING_INVALID',

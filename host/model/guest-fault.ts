@@ -1,7 +1,9 @@
 // GuestFault: a module broke a rule or a limit. Its instance is thrown away; the caller learns only
 // that it happened (500, or 504 for fuel and time), the log learns the rest.
 
-/** Which rule or limit it was. */
+import type { LimitName } from './limit-name.ts';
+
+/** Which kind of rule or limit it was. */
 export type FaultCause =
   | 'trap' // unreachable, abort, out of bounds, an import outside its phase
   | 'fuel'
@@ -11,19 +13,24 @@ export type FaultCause =
   | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
   | 'limit'; // too many or too large values: events, replies, calls
 
+interface FaultOptions {
+  readonly limit?: LimitName | undefined;
+  readonly guestMessage?: string | undefined;
+  readonly cause?: unknown;
+}
+
 export class GuestFault extends Error {
   readonly faultCause: FaultCause;
+  /** Which limit it met; undefined when it broke a rule. */
+  readonly limit: LimitName | undefined;
   /** The module's own last words, `abort: message at file:line:column`; for the log, never for a caller. */
   readonly guestMessage: string | undefined;
 
-  constructor(
-    faultCause: FaultCause,
-    message: string,
-    options: { readonly guestMessage?: string; readonly cause?: unknown } = {},
-  ) {
+  constructor(faultCause: FaultCause, message: string, options: FaultOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'GuestFault';
     this.faultCause = faultCause;
+    this.limit = options.limit;
     this.guestMessage = options.guestMessage;
   }
 }

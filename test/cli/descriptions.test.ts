@@ -5,7 +5,7 @@ import { COMMAND_NAMES, loadAllCommands } from '../../cli/command-list.ts';
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
-import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
 import { readSettings, RUN_OPTIONS } from '../../host/settings.ts';
 
 const descriptions = (await loadAllCommands()).map(({ description }) => description);
@@ -43,6 +43,7 @@ describe('the options of svc run', () => {
     const settings = readSettings(
       { args: ['m.wasm'], env: {}, stderrIsTerminal: false },
       ROOM_DEFAULTS,
+      ROOM_RANGES,
     );
     const { port, host } = run.description.options;
     expect(port!.default).toBe(String(settings.port));

@@ -3,8 +3,12 @@ import { SvcError } from '../../host/model/svc-error.ts';
 import { dottedName, readSettings, variableName } from '../../host/settings.ts';
 
 const rooms = { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } } as const;
+const ranges = {
+  http: { answerTimeoutMs: [1, 1_000_000_000] },
+  engine: { entitiesInMemoryMax: [2, 20] },
+} as const;
 const read = (args: readonly string[], env: Record<string, string> = {}) =>
-  readSettings({ args, env, stderrIsTerminal: false }, rooms);
+  readSettings({ args, env, stderrIsTerminal: false }, rooms, ranges);
 
 function codeOf(action: () => unknown): string | undefined {
   try {
@@ -44,7 +48,8 @@ describe('settings', () => {
       name: 'carts',
     });
     expect(
-      readSettings({ args: ['--deployed'], env: {}, stderrIsTerminal: true }, rooms).logFormat,
+      readSettings({ args: ['--deployed'], env: {}, stderrIsTerminal: true }, rooms, ranges)
+        .logFormat,
     ).toBe('json');
     expect(read(['m.wasm', '--deployed', '--host', '::1', '--data', '/d'])).toMatchObject({
       host: '::1',
@@ -68,7 +73,7 @@ describe('settings', () => {
 
   test('are text on a terminal and JSON elsewhere', () => {
     expect(
-      readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms).logFormat,
+      readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms, ranges).logFormat,
     ).toBe('text');
   });
 
@@ -82,6 +87,15 @@ describe('settings', () => {
       read(['m.wasm', '--set', 'svc.http.answer-timeout-ms=6'], env).rooms.http.answerTimeoutMs,
     ).toBe(6);
   });
+
+  test.each(['1', '21', '0', '-3', '1e1', '99999999999999999999'])(
+    'have a least and a most: %s is refused by name',
+    (value) => {
+      const action = () => read(['m.wasm', '--set', `svc.engine.entities-in-memory-max=${value}`]);
+      expect(action).toThrow(/entities-in-memory-max .* takes a whole number from 2 to 20/);
+      expect(codeOf(action)).toBe('SVC_SETTING_INVALID');
+    },
+  );
 
   test('have one dotted name and one variable each', () => {
     expect(dottedName('http', 'answerTimeoutMs')).toBe('svc.http.answer-timeout-ms');

@@ -4,6 +4,16 @@
 export interface WasmLimits {
   /** The largest module, in bytes. */
   readonly moduleBytesMax: number;
+  /** How long the admission of a module may take, in milliseconds. */
+  readonly admissionTimeoutMs: number;
+  /** What the admission of a module may hold in memory, in MiB. */
+  readonly admissionMemoryMib: number;
+  /** The most functions of a module. */
+  readonly functionsMax: number;
+  /** The longest function, in bytes of code. */
+  readonly functionBytesMax: number;
+  /** The most globals of a module. */
+  readonly globalsMax: number;
   /** The largest memory of an instance, in pages of 64 KiB, 1 to 65,536. */
   readonly memoryPagesMax: number;
   /** The most elements of a module's tables together. */
@@ -24,10 +34,18 @@ export interface WasmLimits {
   readonly lastWordsFuel: number;
   /** Bytes of host memory that one call of a module, or one call by a module, may fill. */
   readonly liftedBytesMax: number;
+  /** Bytes of one string that a module passes, in its own encoding. */
+  readonly stringBytesMax: number;
+  /** Items of one list that a module passes. */
+  readonly listItemsMax: number;
   /** How often one call of a module may call the host. */
   readonly hostCallsMax: number;
+  /** How often the handler of one request may call components. */
+  readonly componentCallsMax: number;
   /** Log lines that are kept of one call; the oldest are dropped. */
   readonly logLinesMax: number;
+  /** Bytes of memory of all instances together. */
+  readonly memoryBytesTotalMax: number;
   /** The most entities in one instance. */
   readonly entitiesPerInstance: number;
   /** The most instances that serve HTTP requests, one request at a time each. */
@@ -46,8 +64,15 @@ export interface WasmLimits {
 /** The most fuel a call can have: the counter is a signed 32-bit number. */
 export const FUEL_MAX = 2_000_000_000;
 
+const MIB = 1024 * 1024;
+
 export const WASM_LIMITS_DEFAULT: WasmLimits = {
-  moduleBytesMax: 32 * 1024 * 1024,
+  moduleBytesMax: 32 * MIB,
+  admissionTimeoutMs: 10_000,
+  admissionMemoryMib: 512,
+  functionsMax: 100_000,
+  functionBytesMax: MIB,
+  globalsMax: 10_000,
   memoryPagesMax: 1024,
   tableElementsMax: 100_000,
   startFuel: 50_000_000,
@@ -57,12 +82,47 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   applyFuelPerEvent: 10_000_000,
   handlerFuel: 200_000_000,
   lastWordsFuel: 1_000_000,
-  liftedBytesMax: 16 * 1024 * 1024,
+  liftedBytesMax: 16 * MIB,
+  stringBytesMax: 8 * MIB,
+  listItemsMax: 65_536,
   hostCallsMax: 10_000,
+  componentCallsMax: 1000,
   logLinesMax: 1000,
+  memoryBytesTotalMax: 2048 * MIB,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
   handlerStackKib: 32,
   reusedPagesMax: 16,
   waitingRequestsMax: 1024,
+};
+
+/** The least and the most that each can be set to. */
+export const WASM_LIMITS_RANGE: Readonly<Record<keyof WasmLimits, readonly [number, number]>> = {
+  moduleBytesMax: [1024, 1024 * MIB],
+  admissionTimeoutMs: [100, 600_000],
+  admissionMemoryMib: [64, 16_384],
+  functionsMax: [1, 1_000_000],
+  functionBytesMax: [64, 7 * MIB],
+  globalsMax: [1, 100_000],
+  memoryPagesMax: [1, 65_536],
+  tableElementsMax: [0, 10_000_000],
+  startFuel: [1, FUEL_MAX],
+  entityFuel: [1, FUEL_MAX],
+  commandFuel: [1, FUEL_MAX],
+  queryFuel: [1, FUEL_MAX],
+  applyFuelPerEvent: [1, FUEL_MAX],
+  handlerFuel: [1, FUEL_MAX],
+  lastWordsFuel: [1, FUEL_MAX],
+  liftedBytesMax: [1024, 1024 * MIB],
+  stringBytesMax: [64, 1024 * MIB],
+  listItemsMax: [1, 16_000_000],
+  hostCallsMax: [0, 1_000_000_000],
+  componentCallsMax: [0, 1_000_000_000],
+  logLinesMax: [0, 1_000_000],
+  memoryBytesTotalMax: [MIB, Number.MAX_SAFE_INTEGER],
+  entitiesPerInstance: [1, 1_000_000],
+  endpointInstancesMax: [1, 65_536],
+  handlerStackKib: [16, 984],
+  reusedPagesMax: [0, 65_536],
+  waitingRequestsMax: [0, 1_000_000],
 };
