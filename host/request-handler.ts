@@ -1,18 +1,24 @@
 // RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler
-// its context and its calls, and sees to it that a failure of a component which the handler only
-// passes on is answered as what it is (500, 503 or 504 with an error id), not as the handler's word.
-import type { EntityEngine } from './engine/entity-engine.ts';
+// its context and its calls, keeps its answer until what it was told is on disk, and sees to it that a
+// failure of a component which the handler only passes on is answered as what it is (500, 503 or 504 with
+// an error id), not as the handler's word.
 import type { Chance, Clock } from './engine/needs/clock.ts';
-import type { Guest, HostCalls } from './engine/needs/guest.ts';
-import type { Awaitable, Metadata, Refusal } from './model/call.ts';
-import type { EndpointRequest, EndpointResponse } from './model/endpoint.ts';
+import type { Guest } from './engine/needs/guest.ts';
+import { LoopTurn } from './loop-turn.ts';
+import type { Awaitable, CallContext, Metadata, Refusal } from './model/call.ts';
+import type { AnswerWaiter, EndpointRequest, EndpointResponse } from './model/endpoint.ts';
+import { type CallableEngine, RequestCalls } from './request-calls.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
-  readonly engine: Pick<EntityEngine, 'call' | 'queryAtOnce' | 'readEvents'>;
+  readonly engine: CallableEngine;
   readonly clock: Clock;
   readonly chance: Chance;
+  /** Of the event loop that all of it runs in. */
+  readonly turn?: LoopTurn;
 }
+
+type Outcome = EndpointResponse | Refusal;
 
 /** With code OTHER, the SDK's words for a call that gave no reply. */
 const PASSED_ON: ReadonlySet<string | undefined> = new Set([
@@ -21,77 +27,59 @@ const PASSED_ON: ReadonlySet<string | undefined> = new Set([
   'INTERNAL',
 ]);
 
-export function requestHandler(parts: Parts) {
-  const { guest, clock, chance } = parts;
-  return (request: EndpointRequest, metadata: Metadata): Awaitable<EndpointResponse | Refusal> => {
-    const calls = new RequestCalls(parts);
+export function requestHandler({ guest, engine, clock, chance, turn = new LoopTurn() }: Parts) {
+  const run = (
+    request: EndpointRequest,
+    metadata: Metadata,
+    calls: RequestCalls,
+  ): Awaitable<Outcome> => {
     const context = { nowMs: clock.nowMs(), seed: chance.seed(), metadata };
     const answer = guest.endpoints.handle(context, request, calls);
-    return answer instanceof Promise
-      ? answer.then((later) => calls.notPassedOn(later))
-      : calls.notPassedOn(answer);
+    if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
+    if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);
+    return notPassedOn(answer, calls);
+  };
+  return (
+    request: EndpointRequest,
+    metadata: Metadata,
+    waiter?: AnswerWaiter,
+  ): Awaitable<Outcome> => {
+    const calls = new RequestCalls(engine, clock, turn);
+    const answer = turn.isUsedUp()
+      ? turn.next().then(() => {
+          checkWanted(calls);
+          return run(request, metadata, calls);
+        })
+      : run(request, metadata, calls);
+    if (waiter !== undefined && answer instanceof Promise)
+      waiter.giveUp = (reason) => calls.giveUp(reason);
+    return answer;
   };
 }
 
-/** What the handler of one request may reach, and what failed of it. */
-class RequestCalls implements HostCalls {
-  readonly #engine: Parts['engine'];
-  readonly #clock: Clock;
-  #failure: unknown;
-  /** A handler that has begun to wait was served without before, perhaps: that failed for nobody. */
-  #mayWait = false;
+/** Throws when nobody waits for the answer any more. */
+function checkWanted({ givenUp }: RequestCalls): void {
+  if (givenUp !== undefined) throw givenUp;
+}
 
-  constructor({ engine, clock }: Parts) {
-    this.#engine = engine;
-    this.#clock = clock;
-  }
+/** The answer once what it was made of is on disk; or what the handler answers when it is not. */
+async function confirmed(
+  answer: Outcome,
+  context: CallContext,
+  request: EndpointRequest,
+  calls: RequestCalls,
+  endpoints: Guest['endpoints'],
+): Promise<Outcome> {
+  if (await calls.cameTrue()) return notPassedOn(answer, calls);
+  checkWanted(calls);
+  calls.runAgain();
+  return notPassedOn(await endpoints.handle(context, request, calls), calls);
+}
 
-  nowMs(): number {
-    return this.#clock.nowMs();
-  }
-
-  call(...call: Parameters<HostCalls['call']>): ReturnType<HostCalls['call']> {
-    return this.#noticing(() => this.#engine.call(...call));
-  }
-
-  queryAtOnce(
-    ...query: Parameters<EntityEngine['queryAtOnce']>
-  ): ReturnType<EntityEngine['queryAtOnce']> {
-    try {
-      return this.#engine.queryAtOnce(...query);
-    } catch (error) {
-      return this.#noticed(error);
-    }
-  }
-
-  readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    return this.#noticing(() => this.#engine.readEvents(...range));
-  }
-
-  /** Throws the failure of a component whose refusal is the handler's answer. */
-  notPassedOn(answer: EndpointResponse | Refusal): EndpointResponse | Refusal {
-    const isPassedOn =
-      answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
-    if (isPassedOn && this.#failure !== undefined) throw this.#failure;
-    return answer;
-  }
-
-  /** Stays synchronous where the call does. */
-  #noticing<T>(call: () => Awaitable<T>): Awaitable<T> {
-    if (!this.#mayWait) {
-      this.#mayWait = true;
-      this.#failure = undefined;
-    }
-    try {
-      const answer = call();
-      return answer instanceof Promise ? answer.catch((error) => this.#noticed(error)) : answer;
-    } catch (error) {
-      return this.#noticed(error);
-    }
-  }
-
-  #noticed(error: unknown): never {
-    this.#failure = error;
-    throw error;
-  }
+/** Throws the failure of a component whose refusal is the handler's answer. */
+function notPassedOn(answer: Outcome, { failure }: RequestCalls): Outcome {
+  const isPassedOn =
+    answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
+  if (isPassedOn && failure !== undefined) throw failure;
+  return answer;
 }

@@ -26,6 +26,22 @@ export interface EngineLimits {
   readonly purityRefoldInterval: number;
   /** Events of an entity that is compared so, and of all that are at a stop; longer ones are not. */
   readonly purityRefoldEventsMax: number;
+  /**
+   * What folding the events of one entity may take when it is brought into memory, in milliseconds,
+   * waiting not counted.
+   */
+  readonly replayTimeoutMs: number;
+  /** An entity whose events could not be folded so many times in a row is held back. */
+  readonly entityFaultsMax: number;
+  /** For how long at first, in milliseconds; twice as long each time that it could not be folded again. */
+  readonly entityPauseMs: number;
+  /** For how long at most, in milliseconds. */
+  readonly entityPauseMaxMs: number;
+  /**
+   * Memory of events that wait for the disk, in bytes; beyond it commands fail with SVC_OVERLOADED before
+   * they are decided.
+   */
+  readonly unsettledBytesMax: number;
 }
 
 const MIB = 1024 * 1024;
@@ -41,6 +57,11 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   purityCheckInterval: 997,
   purityRefoldInterval: 100,
   purityRefoldEventsMax: 10_000,
+  replayTimeoutMs: 60_000,
+  entityFaultsMax: 3,
+  entityPauseMs: 1_000,
+  entityPauseMaxMs: 300_000,
+  unsettledBytesMax: 64 * MIB,
 };
 
 /** The least and the most that each can be set to. */
@@ -55,6 +76,11 @@ export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [
     purityCheckInterval: [0, Number.MAX_SAFE_INTEGER],
     purityRefoldInterval: [0, Number.MAX_SAFE_INTEGER],
     purityRefoldEventsMax: [0, Number.MAX_SAFE_INTEGER],
+    replayTimeoutMs: [1, 86_400_000],
+    entityFaultsMax: [1, 1_000_000],
+    entityPauseMs: [1, 86_400_000],
+    entityPauseMaxMs: [1, 86_400_000],
+    unsettledBytesMax: [1, 16_384 * MIB],
   };
 
 /** The same for a run on a developer's machine: what is checked of some calls is checked of all. */

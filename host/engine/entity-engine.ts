@@ -2,21 +2,31 @@
 // them in memory than the limit says, and lets every call finish before it is closed.
 import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
-import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
+import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
+import { NameTable } from '../model/name-table.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
-import { EntityCall, type HandlerKind } from './entity/entity-call.ts';
+import {
+  type CallAhead,
+  EntityCall,
+  type HandlerKind,
+  type Outcome,
+} from './entity/entity-call.ts';
+import { EntityBreaker } from './entity/entity-breaker.ts';
+import { FoldTurns } from './entity/fold-turns.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
 import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
+import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { Chance, Clock } from './needs/clock.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
+import type { Turn } from './needs/turn.ts';
 import { quoted } from './quoted.ts';
 
 export interface EngineNeeds {
@@ -24,6 +34,7 @@ export interface EngineNeeds {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly chance: Chance;
+  readonly turn: Turn;
   readonly faultLog: FaultLog;
   /** Those left out have their default. */
   readonly limits?: Partial<EngineLimits>;
@@ -34,7 +45,7 @@ export const READ_EVENTS_MAX = 1_000;
 
 /** A component of the descriptor, and those of its entities that are in memory. */
 interface Component {
-  readonly handlers: ReadonlyMap<string, HandlerKind>;
+  readonly handlers: NameTable<HandlerKind>;
   readonly eventManifest: string;
   readonly live: Map<string, LiveEntity>;
 }
@@ -44,10 +55,11 @@ export function createEngine(needs: EngineNeeds): EntityEngine {
 }
 
 export class EntityEngine {
-  readonly #components: ReadonlyMap<string, Component>;
+  readonly #components: NameTable<Component>;
   readonly #journal: Journal;
   readonly #limits: EngineLimits;
   readonly #around: Surroundings;
+  readonly #breaker: EntityBreaker;
   /** Undefined: it is turned off. */
   readonly #refolds: RefoldCheck | undefined;
   readonly #idle = new IdleList<LiveEntity>();
@@ -60,6 +72,8 @@ export class EntityEngine {
     this.#journal = journal;
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
+    this.#breaker = new EntityBreaker(this.#limits, clock);
+    const turns = new FoldTurns(clock, needs.turn);
     const { descriptor, entities: unchecked } = needs.guest;
     const { purityCheckInterval, purityRefoldInterval } = this.#limits;
     if (purityRefoldInterval > 0)
@@ -67,6 +81,7 @@ export class EntityEngine {
         entities: unchecked,
         descriptor,
         journal,
+        turns,
         faultLog,
         limits: this.#limits,
       });
@@ -78,10 +93,13 @@ export class EntityEngine {
     this.#around = {
       entities,
       journal,
+      turns,
       clock,
       chance,
       limits: this.#limits,
       faultLog,
+      breaker: this.#breaker,
+      unsettled: new UnsettledBytes(),
       idle: (entity) => this.#becameIdle(entity),
       busy: (entity) => this.#idle.remove(entity),
       gone: (entity) => this.#forget(entity),
@@ -95,8 +113,8 @@ export class EntityEngine {
    *
    * Refuses with NOT_FOUND (no such component, command or query) and BAD_REQUEST (an entity id that
    * cannot be; an idempotency key, which is not supported). Throws, or rejects with: GuestFault;
-   * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_CORRUPT,
-   * SVC_EVENT_UNREADABLE, SVC_STATE_CHANGED.
+   * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL,
+   * SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE, SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
    */
   call(
     target: EntityRef,
@@ -104,7 +122,33 @@ export class EntityEngine {
     input: string,
     metadata: Metadata,
     idempotencyKey?: string,
-  ): Awaitable<Reply | Refusal> {
+  ): Awaitable<Outcome> {
+    const call = this.#submit(target, name, input, metadata, idempotencyKey);
+    return call instanceof EntityCall ? call.result() : call;
+  }
+
+  /**
+   * As `call`, for a caller that can go on with what is foreseen: the answer, or what the answer will
+   * be unless a write fails, or neither yet. Refuses and throws as `call` does.
+   */
+  callAhead(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+    idempotencyKey?: string,
+  ): Outcome | CallAhead {
+    const call = this.#submit(target, name, input, metadata, idempotencyKey);
+    return call instanceof EntityCall ? call.resultAhead() : call;
+  }
+
+  #submit(
+    target: EntityRef,
+    name: string,
+    input: string,
+    metadata: Metadata,
+    idempotencyKey: string | undefined,
+  ): EntityCall | Refusal {
     if (this.#closed !== undefined) throw stopping();
     const component = this.#components.get(target.component);
     if (component === undefined)
@@ -125,31 +169,14 @@ export class EntityEngine {
     if (entity === undefined) {
       const problem = entityIdProblem(target.id);
       if (problem !== undefined) return refusal('BAD_REQUEST', `the entity id ${problem}`);
+      // One that is in memory, or on its way there, is not held back.
+      const heldBack = this.#breaker.refusalOf(target);
+      if (heldBack !== undefined) throw heldBack;
       entity = this.#enter(component, target);
     }
-    return entity.submit(new EntityCall(kind, name, input, metadata));
-  }
-
-  /**
-   * The answer of a query of an entity that is in memory and idle. Undefined: it would have to be waited
-   * for, or what is asked is no query; nothing happened then. Throws as `call` does.
-   */
-  queryAtOnce(
-    target: EntityRef,
-    name: string,
-    input: string,
-    metadata: Metadata,
-  ): Reply | Refusal | undefined {
-    if (this.#closed !== undefined) return undefined;
-    const component = this.#components.get(target.component);
-    if (component?.handlers.get(name) !== 'query') return undefined;
-    const entity = component.live.get(target.id);
-    if (entity === undefined || !entity.isPrompt) return undefined;
-    const answer = entity.submit(new EntityCall('query', name, input, metadata));
-    if (!(answer instanceof Promise)) return answer;
-    // The guest waits after all: the same query is asked again, and this answer is nobody's.
-    answer.catch(() => {});
-    return undefined;
+    const call = new EntityCall(kind, name, input, metadata);
+    entity.submit(call);
+    return call;
   }
 
   /**
@@ -165,7 +192,10 @@ export class EntityEngine {
   ): Promise<readonly RecordedEvent[]> {
     assert(Number.isSafeInteger(afterSeq) && afterSeq >= 0);
     assert(Number.isSafeInteger(limit) && limit >= 1 && limit <= READ_EVENTS_MAX);
-    if (!this.#components.has(entity.component) || entityIdProblem(entity.id) !== undefined)
+    if (
+      this.#components.get(entity.component) === undefined ||
+      entityIdProblem(entity.id) !== undefined
+    )
       return [];
     let deletedSeq = await this.#journal.lastDeletion(entity);
     for (;;) {
@@ -242,19 +272,20 @@ export class EntityEngine {
   }
 }
 
-function componentsOf(guest: Pick<Guest, 'descriptor'>): ReadonlyMap<string, Component> {
-  const components = new Map<string, Component>();
-  for (const entity of guest.descriptor.entities) {
-    const handlers = new Map<string, HandlerKind>();
-    for (const { name } of entity.commands) handlers.set(name, 'command');
-    for (const { name } of entity.queries) handlers.set(name, 'query');
-    components.set(entity.component, {
-      handlers,
-      eventManifest: entity.event.manifest,
-      live: new Map(),
-    });
-  }
-  return components;
+function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
+  return new NameTable(
+    guest.descriptor.entities.map(({ component, commands, queries, event }) => [
+      component,
+      {
+        handlers: new NameTable([
+          ...commands.map(({ name }) => [name, 'command'] as const),
+          ...queries.map(({ name }) => [name, 'query'] as const),
+        ]),
+        eventManifest: event.manifest,
+        live: new Map(),
+      },
+    ]),
+  );
 }
 
 function stopping(): SvcError {

@@ -18,8 +18,8 @@ export interface OpenRequest {
 }
 
 interface Connection {
-  /** In the order of arrival. */
-  readonly open: Set<OpenRequest>;
+  /** In the order of arrival. An array: without pipelining there is one. */
+  readonly open: OpenRequest[];
   newest: OpenRequest | undefined;
   lastAnswer: Answer | undefined;
   /** The last answer is given or due: nothing further is taken from the socket. */
@@ -41,7 +41,7 @@ export class Connections {
       return;
     }
     const connection: Connection = {
-      open: new Set(),
+      open: [],
       newest: undefined,
       lastAnswer: undefined,
       isEnding: false,
@@ -50,7 +50,7 @@ export class Connections {
     // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
     socket.once('close', () => {
       this.#connections.delete(socket);
-      for (const request of connection.open) request.abandon();
+      for (const request of [...connection.open]) request.abandon();
     });
   }
 
@@ -58,7 +58,7 @@ export class Connections {
   begin(socket: Socket, request: OpenRequest): boolean {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.isEnding) return false;
-    connection.open.add(request);
+    connection.open.push(request);
     connection.newest = request;
     return true;
   }
@@ -73,9 +73,10 @@ export class Connections {
   end(socket: Socket, request: OpenRequest): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
-    connection.open.delete(request);
+    const at = connection.open.indexOf(request);
+    if (at !== -1) connection.open.splice(at, 1);
     this.#sayLast(socket, connection);
-    if (this.#isClosing && connection.open.size === 0) socket.destroySoon();
+    if (this.#isClosing && connection.open.length === 0) socket.destroySoon();
   }
 
   /** Whether no later request has arrived on the socket: only such a one's answer may close it. */
@@ -96,7 +97,7 @@ export class Connections {
   close(): void {
     this.#isClosing = true;
     for (const [socket, connection] of this.#connections)
-      if (connection.open.size === 0) socket.destroy();
+      if (connection.open.length === 0) socket.destroy();
   }
 
   /** Cuts every connection. */

@@ -8,9 +8,17 @@
 // - A parameter takes exactly one segment, and not an empty one, `.` or `..`.
 // - No two routes have the same method and shape.
 // - A search visits each node of the tree at most once and goes at most SEGMENTS_MAX deep.
-import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
+import {
+  type AccessRule,
+  type ModuleDescriptor,
+  parseRouteTemplate,
+  type RouteDescriptor,
+  routeTemplate,
+  SEGMENTS_MAX,
+  type TemplateSegment,
+} from '@svc/contract';
+import { NameTable } from '../model/name-table.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { decodeSegment, SEGMENTS_MAX } from './request-target.ts';
 
 export interface Route {
   /** Index in the descriptor, counted over all endpoints in order. */
@@ -32,14 +40,10 @@ export type RouteSearch =
   | { readonly kind: 'none' };
 
 interface Node {
-  readonly literals: Map<string, Node>;
+  readonly literals: NameTable<Node>;
   parameter: Node | undefined;
   readonly routes: Map<string, Route>;
 }
-
-type Segment =
-  | { readonly kind: 'literal'; readonly text: string }
-  | { readonly kind: 'parameter'; readonly name: string };
 
 const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const NONE: RouteSearch = { kind: 'none' };
@@ -52,7 +56,8 @@ export class RouteTable {
     let index = 0;
     for (const endpoint of descriptor.endpoints)
       for (const route of endpoint.routes) {
-        this.#add(route, endpoint.prefix + route.path, route.access ?? endpoint.access, index);
+        const template = routeTemplate(endpoint.prefix, route.path);
+        this.#add(route, template, route.access ?? endpoint.access, index);
         index += 1;
       }
   }
@@ -76,11 +81,9 @@ export class RouteTable {
     return { kind: 'other-methods', allow };
   }
 
-  #add(descriptor: RouteDescriptor, path: string, access: AccessRule, index: number): void {
-    // An address without a path is the address of `/`.
-    const template = path === '' ? '/' : path;
+  #add(descriptor: RouteDescriptor, template: string, access: AccessRule, index: number): void {
     const label = `${descriptor.method} ${template}`;
-    const segments = parseTemplate(template, label);
+    const segments = segmentsOf(template, label);
     const parameterPositions: number[] = [];
     let node = this.#root;
     for (const [position, segment] of segments.entries())
@@ -147,47 +150,10 @@ function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
-function parseTemplate(template: string, label: string): Segment[] {
-  const raw = template.slice(1).split('/');
-  if (raw.length > SEGMENTS_MAX)
-    throw badDescriptor(
-      `The path of the route '${label}' has more than ${SEGMENTS_MAX} segments.`,
-      'Shorten it.',
-    );
-  const names = new Set<string>();
-  return raw.map((text, position): Segment => {
-    const name = text.slice(1, -1);
-    if (text === `{${name}}` && !hasBrace(name)) {
-      if (names.has(name))
-        throw badDescriptor(
-          `The path of the route '${label}' has the parameter '${name}' twice.`,
-          'Give each parameter its own name.',
-        );
-      names.add(name);
-      return { kind: 'parameter', name };
-    }
-    if (hasBrace(text))
-      throw badDescriptor(
-        `The path of the route '${label}' has a brace in the middle of a segment.`,
-        'A parameter is a whole segment: {name}.',
-      );
-    if (text === '' && position < raw.length - 1)
-      throw badDescriptor(
-        `The path of the route '${label}' has an empty segment.`,
-        "A prefix ends without a slash, and each part begins with one: '/carts' and '/{id}'.",
-      );
-    const literal = decodeSegment(text);
-    if (literal === undefined || literal === '.' || literal === '..')
-      throw badDescriptor(
-        `The path of the route '${label}' has a segment that no request can name.`,
-        "Percent-encode UTF-8, and leave out '.' and '..'.",
-      );
-    return { kind: 'literal', text: literal };
-  });
-}
-
-function hasBrace(text: string): boolean {
-  return text.includes('{') || text.includes('}');
+function segmentsOf(template: string, label: string): readonly TemplateSegment[] {
+  const parsed = parseRouteTemplate(template);
+  if (parsed.ok) return parsed.segments;
+  throw badDescriptor(`The path of the route '${label}' ${parsed.problem}.`, parsed.remedy);
 }
 
 function badDescriptor(what: string, todo: string): SvcError {
@@ -195,5 +161,5 @@ function badDescriptor(what: string, todo: string): SvcError {
 }
 
 function newNode(): Node {
-  return { literals: new Map(), parameter: undefined, routes: new Map() };
+  return { literals: new NameTable(), parameter: undefined, routes: new Map() };
 }

@@ -2,7 +2,7 @@
 // It becomes the metadata that a handler passes on with its calls.
 import type { Chance } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
-import { parseTraceParent, spanIdOf } from '../model/trace-context.ts';
+import { newTraceParent, parseTraceParent, spanIdOf } from '../model/trace-context.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const MEMBER =
@@ -15,7 +15,7 @@ export function traceMetadata(headers: IncomingHttpHeaders, chance: Chance): Met
   const parent = headers['traceparent'];
   // Repeated headers arrive joined by a comma and so are none.
   if (typeof parent !== 'string' || parseTraceParent(parent) === undefined)
-    return [['traceparent', newTraceparent(chance)]];
+    return [['traceparent', newTraceParent(chance)]];
   const state = headers['tracestate'];
   const metadata: [string, string][] = [['traceparent', parent]];
   if (typeof state === 'string' && isTracestate(state)) metadata.push(['tracestate', state]);
@@ -36,9 +36,4 @@ function isTracestate(value: string): boolean {
   if (members.length === 0 || members.length > TRACESTATE_MEMBERS_MAX) return false;
   const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
   return keys.size === members.length && members.every((member) => MEMBER.test(member));
-}
-
-/** Sampled, as a trace that begins here is to be recorded. */
-function newTraceparent(chance: Chance): string {
-  return `00-${newSpanId(chance)}${newSpanId(chance)}-${newSpanId(chance)}-01`;
 }

@@ -9,6 +9,7 @@ const TRACESTATE = 'tracestate';
 const TRACEPARENT_LENGTH = 55;
 /** `sampled` and `random trace id`: the flags that have a meaning. */
 const KNOWN_FLAGS = 0x03;
+const SAMPLED = 0x01;
 const ALL_ZERO = '0'.repeat(32);
 
 export interface TraceParent {
@@ -19,8 +20,19 @@ export interface TraceParent {
   readonly flags: number;
 }
 
+/** What was read or made last: a request and the calls it makes carry the same. */
+let last: { readonly value: string; readonly parent: TraceParent | undefined } = {
+  value: '',
+  parent: undefined,
+};
+
 /** Reads a `traceparent`; undefined when it is not valid. */
 export function parseTraceParent(value: string): TraceParent | undefined {
+  if (value !== last.value) last = { value, parent: readTraceParent(value) };
+  return last.parent;
+}
+
+function readTraceParent(value: string): TraceParent | undefined {
   if (value.length < TRACEPARENT_LENGTH) return undefined;
   if (value[2] !== '-' || value[35] !== '-' || value[52] !== '-') return undefined;
   if (!isHex(value, 0, 2) || !isHex(value, 3, 35)) return undefined;
@@ -36,20 +48,37 @@ export function parseTraceParent(value: string): TraceParent | undefined {
 
 const seedWord = new BigUint64Array(1);
 const seedBytes = new Uint8Array(seedWord.buffer);
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const DIGITS = '0123456789abcdef';
+const digits = Buffer.alloc(16);
 
 /** 16 lower-case hexadecimal digits of 64 random bits, never all zero. */
 export function spanIdOf(seed: bigint): string {
   // An all-zero id is invalid, so that one draw in 2^64 becomes 1.
   seedWord[0] = seed === 0n ? 1n : seed;
-  let id = '';
-  for (let index = 7; index >= 0; index--) id += HEX[seedBytes[index]!]!;
-  return id;
+  for (let index = 7, at = 0; index >= 0; index--) {
+    const byte = seedBytes[index]!;
+    digits[at++] = DIGITS.charCodeAt(byte >> 4);
+    digits[at++] = DIGITS.charCodeAt(byte & 15);
+  }
+  return digits.toString('latin1');
+}
+
+/** The header of a trace that begins here: sampled, as it is to be recorded. */
+export function newTraceParent(chance: { readonly seed: () => bigint }): string {
+  const traceId = spanIdOf(chance.seed()) + spanIdOf(chance.seed());
+  const parent = { traceId, parentId: spanIdOf(chance.seed()), flags: SAMPLED };
+  const value = traceParentOf(parent, parent.parentId);
+  last = { value, parent };
+  return value;
 }
 
 /** The header for a call that belongs to `parent`. `spanId`: 64 random bits. */
 export function childTraceParent(parent: TraceParent, spanId: bigint): string {
-  return `00-${parent.traceId}-${spanIdOf(spanId)}-${HEX[parent.flags]!}`;
+  return traceParentOf(parent, spanIdOf(spanId));
+}
+
+function traceParentOf({ traceId, flags }: TraceParent, parentId: string): string {
+  return `00-${traceId}-${parentId}-0${flags}`;
 }
 
 /** The metadata of a call that is made with `metadata`: its trace context is the child's. */

@@ -7,9 +7,11 @@
 // G2  `pos` grows by one with every record that is stored.
 // G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { KIND_DELETED, KIND_EVENT } from './journal-file.ts';
-import type { Append } from './journal-message.ts';
+import { type Append, FIELDS_PER_RECORD } from './journal-message.ts';
+import type { JournalQuota } from './journal-quota.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
@@ -36,6 +38,7 @@ export interface QueuedAppend {
 export class GroupCommit {
   readonly #database: DatabaseSync;
   readonly #path: string;
+  readonly #quota: JournalQuota;
   readonly #begin: StatementSync;
   readonly #commit: StatementSync;
   readonly #findEntity: StatementSync;
@@ -47,15 +50,18 @@ export class GroupCommit {
   #tailCount = 0;
 
   /** Throws errors of SQLite. */
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync, path: string, quota: JournalQuota) {
     this.#database = database;
     this.#path = path;
+    this.#quota = quota;
     this.#begin = database.prepare('BEGIN IMMEDIATE');
     this.#commit = database.prepare('COMMIT');
     this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
     this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
     this.#findTail = database.prepare('SELECT max(seq) AS seq FROM journal WHERE eno = ?');
-    this.#addRecord = database.prepare('INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+    this.#addRecord = database.prepare(
+      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?)',
+    );
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
   }
@@ -79,7 +85,8 @@ export class GroupCommit {
     try {
       this.#begin.run();
       const outcomes = queued.map(({ append, gate }) => {
-        const failure = gate.refusalOf(append) ?? this.#insert(append);
+        const failure =
+          gate.refusalOf(append) ?? this.#quota.refusalOf(append) ?? this.#insert(append);
         if (failure !== undefined) gate.failed(append);
         return failure;
       });
@@ -100,17 +107,20 @@ export class GroupCommit {
     if (firstSeq !== tail.seq + 1)
       return new SvcError(
         'SVC_JOURNAL_UNAVAILABLE',
-        `Record ${firstSeq} of entity '${id}' of component '${component}' was not stored, because ` +
-          `its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
+        `Record ${firstSeq} of entity '${printable(id)}' of component '${printable(component)}' ` +
+          `was not stored, because its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
       );
-    for (let at = 0; at < fields.length; at += 3) {
+    for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
       const seq = tail.seq + 1;
       const timeMs = fields[at] as number;
-      const manifest = fields[at + 1] as string | null;
-      const json = fields[at + 2] as string | null;
+      const upper = fields[at + 1] as number | null;
+      const lower = fields[at + 2] as number | null;
+      const manifest = fields[at + 3] as string | null;
+      const json = fields[at + 4] as string | null;
       const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
-      const crc = recordChecksum(component, id, seq, kind, timeMs, manifest, json);
-      this.#addRecord.run(this.#nextPos, tail.eno, seq, kind, timeMs, manifest, json, crc);
+      const crc = recordChecksum(component, id, seq, kind, timeMs, upper, lower, manifest, json);
+      const pos = this.#nextPos;
+      this.#addRecord.run(pos, tail.eno, seq, kind, timeMs, manifest, json, crc, upper, lower);
       tail.seq = seq;
       this.#nextPos++;
     }

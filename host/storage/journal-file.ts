@@ -20,14 +20,17 @@ import { SQLITE_ERROR, journalDamaged, reasonOf, sqliteCode } from './sqlite-fai
 /** `svcj` in ASCII: this SQLite database is a journal. */
 const APPLICATION_ID = 0x7376636a;
 /** Grows with every change of the format. */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 2;
 
 export const KIND_EVENT = 0;
 export const KIND_DELETED = 1;
 
+/** A command's seed as seed-halves.ts has it. */
+export const SEED_HALVES = 'seed >> 32, seed & 4294967295';
+
 /**
  * `pos` is the place in the one order of all records, without gaps. `crc`: see record-checksum.ts.
- * A deletion has neither manifest nor json.
+ * A deletion has neither manifest nor json, a record of format 1 no seed.
  */
 const SCHEMA = `
   CREATE TABLE entity (
@@ -45,6 +48,7 @@ const SCHEMA = `
     manifest TEXT,
     json TEXT,
     crc INTEGER NOT NULL,
+    seed INTEGER,
     UNIQUE (eno, seq)
   ) STRICT;
   CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};
@@ -179,6 +183,7 @@ export function openForWriting(path: string): DatabaseSync {
     `);
     if (pragma(database, 'journal_mode') !== 'wal')
       throw journalDamaged(path, 'its write-ahead log is switched off');
+    migrate(path, database);
     checkTables(path, database);
     return database;
   } catch (error) {
@@ -192,10 +197,28 @@ export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
 }
 
+/** To the present format, all of it or nothing. What was stored stays as it is. */
+function migrate(path: string, database: DatabaseSync): void {
+  if (pragma(database, 'user_version') !== 1) return;
+  try {
+    database.exec(`
+      BEGIN IMMEDIATE;
+      ALTER TABLE journal ADD COLUMN seed INTEGER;
+      PRAGMA user_version = ${FORMAT_VERSION};
+      COMMIT;
+    `);
+  } catch (error) {
+    if (sqliteCode(error) !== SQLITE_ERROR) throw error;
+    throw journalDamaged(path, reasonOf(error), error);
+  }
+  // Out of the log, into the file at whose beginning an older svc looks first.
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
 function checkTables(path: string, database: DatabaseSync): void {
   for (const columns of [
     'eno, component, id FROM entity',
-    'pos, eno, seq, kind, time_ms, manifest, json, crc FROM journal',
+    'pos, eno, seq, kind, time_ms, manifest, json, crc, seed FROM journal',
   ])
     try {
       database.prepare(`SELECT ${columns}`);

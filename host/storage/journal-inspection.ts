@@ -5,8 +5,15 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { inspectJournalFile, journalPath, KIND_DELETED, openForReading } from './journal-file.ts';
+import {
+  inspectJournalFile,
+  journalPath,
+  KIND_DELETED,
+  openForReading,
+  SEED_HALVES,
+} from './journal-file.ts';
 import { recordOf } from './journal-reader.ts';
 import { journalDamaged, journalFailure } from './sqlite-failure.ts';
 
@@ -50,8 +57,11 @@ const COMPONENTS = `SELECT component, count(*), sum(${EVENTS}) FROM entity e
 const ENTITIES = `SELECT id, ${EVENTS}, (SELECT time_ms ${LAST}), (SELECT kind ${LAST}) FROM entity e
   WHERE component = ? AND id > ? ORDER BY id LIMIT ?`;
 const COMPONENT = 'SELECT 1 FROM entity WHERE component = ? LIMIT 1';
+/** A journal of format 1 has none, and is left as it is. */
+const HAS_SEED = "SELECT 1 FROM pragma_table_info('journal') WHERE name = 'seed'";
 const ENTITY = 'SELECT 1 FROM entity WHERE component = ? AND id = ?';
-const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc FROM journal
+const FIELDS = 'seq, kind, time_ms, manifest, json, crc';
+const RECORDS = `FROM journal
   WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
 
 /** A view of such a name could compute without end. */
@@ -102,7 +112,7 @@ export class JournalInspection {
     return this.#rows(ENTITIES, component, afterId, limit).map(([id, events, timeMs, kind]) => {
       // Such an id would not be found by its text, and asking for those after it might never end.
       if (Buffer.compare(Buffer.from(String(id)), Buffer.from(before)) <= 0)
-        throw journalDamaged(this.#path, `an id of component '${component}' is no text`);
+        throw journalDamaged(this.#path, `an id of component '${printable(component)}' is no text`);
       before = String(id);
       return {
         id: before,
@@ -125,7 +135,9 @@ export class JournalInspection {
   records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
-    const rows = this.#rows(RECORDS, entity.component, entity.id, afterSeq, limit);
+    const halves = this.#rows(HAS_SEED).length > 0 ? SEED_HALVES : 'NULL, NULL';
+    const sql = `SELECT ${FIELDS}, ${halves} ${RECORDS}`;
+    const rows = this.#rows(sql, entity.component, entity.id, afterSeq, limit);
     for (const [index, row] of rows.entries()) {
       const seq = Number(row[0]);
       if (!Number.isSafeInteger(seq)) {
@@ -193,7 +205,7 @@ export class JournalInspection {
 }
 
 function inspected(entity: EntityRef, row: Row): InspectedRecord {
-  const [seq, kind, timeMs, manifest, json, crc] = row;
+  const [seq, kind, timeMs, manifest, json, crc, upper, lower] = row;
   try {
     return recordOf(entity, [
       Number(seq),
@@ -202,6 +214,8 @@ function inspected(entity: EntityRef, row: Row): InspectedRecord {
       manifest as string | null,
       json as string | null,
       Number(crc),
+      upper === null ? null : Number(upper),
+      lower === null ? null : Number(lower),
     ]);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;

@@ -2,6 +2,7 @@
 // values: copying those between threads costs a fraction of what lists of objects cost.
 import type { SvcErrorCode } from '../model/svc-error.ts';
 import type { JournalRecord } from '../model/entity.ts';
+import { lowerHalf, upperHalf } from './seed-halves.ts';
 
 /** What the thread that opened the journal tells the writer; `connect` comes with its port. */
 export type WriterCommand = { readonly kind: 'connect' } | { readonly kind: 'close' };
@@ -28,11 +29,17 @@ export interface Append {
   readonly component: string;
   readonly id: string;
   readonly firstSeq: number;
-  /** For each record its time, manifest and json; the latter two are null for a deletion. */
+  /**
+   * For each record its time, the halves of its seed, its manifest and json; the latter two are null
+   * for a deletion.
+   */
   readonly fields: AppendBatch;
 }
 
-const FIELDS_PER_RECORD = 3;
+/** Of `Append.fields`. */
+export const FIELDS_PER_RECORD = 5;
+/** Where in a record's fields its json stands. */
+export const JSON_FIELD = 4;
 
 export function encodeAppend(
   batch: AppendBatch,
@@ -42,10 +49,11 @@ export function encodeAppend(
   records: readonly JournalRecord[],
 ): void {
   batch.push(seenCount, component, id, records[0]?.seq ?? 0, records.length);
-  for (const record of records)
-    if (record.kind === 'event')
-      batch.push(record.timeMs, record.event.manifest, record.event.json);
-    else batch.push(record.timeMs, null, null);
+  for (const record of records) {
+    batch.push(record.timeMs, upperHalf(record.seed), lowerHalf(record.seed));
+    if (record.kind === 'event') batch.push(record.event.manifest, record.event.json);
+    else batch.push(null, null);
+  }
 }
 
 export function decodeAppends(batch: AppendBatch): Append[] {

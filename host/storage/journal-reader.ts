@@ -3,12 +3,14 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { KIND_DELETED, KIND_EVENT, openForReading } from './journal-file.ts';
+import { KIND_DELETED, KIND_EVENT, openForReading, SEED_HALVES } from './journal-file.ts';
 import { recordChecksum } from './record-checksum.ts';
+import { seedOf } from './seed-halves.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
-const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc FROM journal
+const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc, ${SEED_HALVES} FROM journal
   WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?)`;
 
 /** Many, since asking costs; not all, since each may have a megabyte. */
@@ -21,6 +23,8 @@ type Row = readonly [
   manifest: string | null,
   json: string | null,
   crc: number,
+  upperSeed: number | null,
+  lowerSeed: number | null,
 ];
 
 export class JournalReader {
@@ -102,20 +106,22 @@ export class JournalReader {
 /** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
 export function recordOf(
   entity: EntityRef,
-  [seq, kind, timeMs, manifest, json, crc]: Row,
+  [seq, kind, timeMs, manifest, json, crc, upper, lower]: Row,
 ): JournalRecord {
-  if (crc !== recordChecksum(entity.component, entity.id, seq, kind, timeMs, manifest, json))
+  const { component, id } = entity;
+  if (crc !== recordChecksum(component, id, seq, kind, timeMs, upper, lower, manifest, json))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
+  const seed = seedOf(upper, lower);
   if (kind === KIND_EVENT && manifest !== null && json !== null)
-    return { kind: 'event', seq, timeMs, event: { manifest, json } };
-  if (kind === KIND_DELETED) return { kind: 'deleted', seq, timeMs };
+    return { kind: 'event', seq, timeMs, seed, event: { manifest, json } };
+  if (kind === KIND_DELETED) return { kind: 'deleted', seq, timeMs, seed };
   throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
 }
 
 function damagedRecord({ component, id }: EntityRef, what: string, cause?: unknown): SvcError {
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
-    `The journal of entity '${id}' of component '${component}' is damaged: ${what}. ` +
+    `The journal of entity '${printable(id)}' of component '${printable(component)}' is damaged: ${what}. ` +
       'Restore the data folder from a backup; the other entities are not affected.',
     { cause },
   );

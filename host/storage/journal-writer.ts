@@ -9,9 +9,11 @@ import {
   receiveMessageOnPort,
   workerData,
 } from 'node:worker_threads';
+import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { type AppendGate, GroupCommit } from './group-commit.ts';
 import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
+import type { JournalLimits } from './journal-limits.ts';
 import type {
   Append,
   AppendBatch,
@@ -21,6 +23,7 @@ import type {
   WriterReport,
 } from './journal-message.ts';
 import { decodeAppends } from './journal-message.ts';
+import { JournalQuota } from './journal-quota.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
@@ -57,8 +60,8 @@ class User implements AppendGate {
     if (seenCount >= failedCount) return undefined;
     return new SvcError(
       'SVC_JOURNAL_UNAVAILABLE',
-      `A command on entity '${id}' of component '${component}' was not stored, because one ` +
-        'before it was not. Try again.',
+      `A command on entity '${printable(id)}' of component '${printable(component)}' was not stored, ` +
+        'because one before it was not. Try again.',
     );
   }
 
@@ -115,9 +118,10 @@ class Writer {
   readonly #log: LogCheckpoint;
   readonly #users = new Set<User>();
 
-  constructor(path: string) {
+  constructor(path: string, { bytesMax }: JournalLimits) {
     this.#database = openForWriting(path);
-    this.#commit = new GroupCommit(this.#database, path);
+    const quota = new JournalQuota(this.#database, path, bytesMax);
+    this.#commit = new GroupCommit(this.#database, path, quota);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
   }
 
@@ -166,9 +170,12 @@ function report(message: WriterReport): void {
   parentPort?.postMessage(message);
 }
 
-const { path } = workerData as { readonly path: string };
+const { path, limits } = workerData as {
+  readonly path: string;
+  readonly limits: JournalLimits;
+};
 try {
-  const writer = new Writer(path);
+  const writer = new Writer(path, limits);
   parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
     if (command.kind === 'connect') {
       assert(command.port !== undefined);

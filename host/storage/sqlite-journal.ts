@@ -4,6 +4,7 @@ import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { SvcError } from '../model/svc-error.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
+import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 
 /**
@@ -11,10 +12,13 @@ import type { WriterCommand, WriterReport } from './journal-message.ts';
  * Nothing on disk is changed before it was found in order. Rejects with SVC_DATA_UNUSABLE,
  * SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
  */
-export async function openSqliteJournal(dir: string): Promise<SqliteJournal> {
+export async function openSqliteJournal(
+  dir: string,
+  limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
+): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder);
+    return await SqliteJournal.start(folder, limits);
   } catch (error) {
     folder.close();
     throw error;
@@ -30,10 +34,10 @@ export class SqliteJournal {
   #closed: Promise<void> | undefined = undefined;
   #hasEnded = false;
 
-  static async start(folder: DataFolder): Promise<SqliteJournal> {
+  static async start(folder: DataFolder, limits: JournalLimits): Promise<SqliteJournal> {
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
-      workerData: { path: journalPath(folder.dir) },
+      workerData: { path: journalPath(folder.dir), limits },
     });
     const journal = new SqliteJournal(folder, writer);
     const report = await Promise.race([

@@ -113,6 +113,11 @@ export class CoreGuest {
     this.#memory = instance.exports['memory'] as WebAssembly.Memory;
   }
 
+  /** The module's own; and of one that is metered, what the host added. */
+  get exports(): WebAssembly.Instance['exports'] {
+    return this.#exports;
+  }
+
   get memoryBytes(): number {
     return this.#memory.buffer.byteLength;
   }

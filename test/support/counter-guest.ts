@@ -41,10 +41,16 @@ export class CounterGuest implements Guest {
   /** Wire names of the calls that reached the guest. */
   readonly calls: string[] = [];
   openCount = 0;
+  /** Ids of the entities that were opened, in order. */
+  readonly opened: string[] = [];
   /** Runs in the middle of the next fold, once. */
   duringFold: (() => void) | undefined = undefined;
   /** More events in one fold are a fault. */
   foldEventsMax = Infinity;
+  /** Runs in each fold. */
+  onFold: ((events: number) => void) | undefined = undefined;
+  /** Entities whose poison does nothing. */
+  readonly cured = new Set<string>();
   /** What the opening of an entity fails with. */
   openFailure: Error | undefined = undefined;
   #instance: Instance = { lost: false, size: 0 };
@@ -69,13 +75,17 @@ export class CounterGuest implements Guest {
       endpoints: [],
     };
     this.entities = {
-      open: (entity) => {
+      open: (entity, _snapshot, alone) => {
         if (this.openFailure !== undefined) throw this.openFailure;
-        if (this.#instance.lost || this.#instance.size >= perInstance)
-          this.#instance = { lost: false, size: 0 };
-        this.#instance.size++;
+        this.opened.push(alone ? `${entity.id} alone` : entity.id);
+        let instance: Instance = { lost: false, size: 0 };
+        if (!alone) {
+          if (this.#instance.lost || this.#instance.size >= perInstance) this.#instance = instance;
+          instance = this.#instance;
+        }
+        instance.size++;
         this.openCount++;
-        const opened = new Counter(this, this.#instance, entity);
+        const opened = new Counter(this, instance, entity);
         return later ? this.gate.then(() => new LaterCounter(this, opened)) : opened;
       },
     };
@@ -110,9 +120,11 @@ class Counter implements GuestEntity {
   apply(events: readonly StoredEvent[]): string | undefined {
     this.#check('apply');
     this.#guest.folds.push(events.length);
+    this.#guest.onFold?.(events.length);
     if (events.length > this.#guest.foldEventsMax) this.#fault('a large fold');
     for (const event of events) {
       const { type, by } = JSON.parse(event.json) as { type: string; by: number };
+      if (type === 'Poison' && this.#guest.cured.has(this.#entity.id)) continue;
       if (type === 'Poison') this.#fault('poison');
       if (type !== 'Added') return `unknown type ${type}`;
       this.#numbers.push(by);
@@ -141,9 +153,9 @@ class Counter implements GuestEntity {
       case 'fault':
         return this.#fault('fault');
       case 'poison':
-        return effect([added(1), stored('{"type":"Poison"}')], 0);
+        return effect([added(1), POISON], 0);
       case 'unreadable':
-        return effect([added(1), stored('{"type":"Unknown"}')], 0);
+        return effect([added(1), UNREADABLE], 0);
       case 'effect':
         return { ...effect([], 0), ...(value as unknown as Partial<Effect>) };
       default:
@@ -245,6 +257,11 @@ class LaterCounter implements GuestEntity {
 export function added(by: number): StoredEvent {
   return stored(JSON.stringify({ type: 'Added', by }));
 }
+
+/** To fold it is a fault. */
+export const POISON = stored('{"type":"Poison"}');
+/** It cannot be decoded. */
+export const UNREADABLE = stored('{"type":"Unknown"}');
 
 function stored(json: string): StoredEvent {
   return { manifest: COUNTER_EVENT, json };

@@ -2,7 +2,7 @@
 import { type EntityEngine, createEngine } from '../../host/engine/entity-engine.ts';
 import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import type { Metadata, Refusal, Reply } from '../../host/model/call.ts';
-import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
 import { COUNTER, CounterGuest, type CounterOptions } from './counter-guest.ts';
 import { HeldJournal } from './held-journal.ts';
@@ -20,6 +20,9 @@ export class EngineUnderTest {
   readonly faults: Logged[] = [];
   nowMs = 1_700_000_000_000;
   seed = 0n;
+  /** How often the engine has let others go first, and what it waited for. */
+  turnCount = 0;
+  turn: () => Promise<void> = () => Promise.resolve();
 
   constructor(
     options: CounterOptions & {
@@ -35,6 +38,12 @@ export class EngineUnderTest {
       journal: this.journal,
       clock: { nowMs: () => this.nowMs },
       chance: { seed: () => ++this.seed },
+      turn: {
+        next: async () => {
+          this.turnCount++;
+          await this.turn();
+        },
+      },
       faultLog: (entity, handler, fault) => this.faults.push({ entity, handler, fault }),
       ...(options.limits === undefined ? {} : { limits: options.limits }),
     });
@@ -58,6 +67,21 @@ export class EngineUnderTest {
     } catch (error) {
       return `failed ${failureOf(error)}`;
     }
+  }
+
+  /** Stores events that no command of the guest has persisted, after those that there are. */
+  async storeEvents(id: string, events: readonly StoredEvent[]): Promise<void> {
+    const entity = { component: COUNTER, id };
+    const { length } = await this.journal.read(entity, 0, 1_000_000);
+    const records = events.map(
+      (event, index) =>
+        ({ kind: 'event', seq: length + index + 1, timeMs: this.nowMs, event }) as const,
+    );
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    this.journal.append(entity, records, resolve);
+    const failure = await promise;
+    if (failure !== undefined) throw failure;
+    this.journal.reads.length = 0;
   }
 
   records(id: string): Promise<readonly JournalRecord[]> {

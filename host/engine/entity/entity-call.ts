@@ -6,6 +6,14 @@ import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
 export type HandlerKind = 'command' | 'query';
 export type Outcome = Reply | Refusal;
 
+/** A call whose answer is not due yet. */
+export interface CallAhead {
+  /** What will be answered unless a write fails; undefined when that is not known. */
+  readonly foreseen: Outcome | undefined;
+  /** Asked for once. Rejects with GuestFault or SvcError. */
+  readonly answer: Promise<Outcome>;
+}
+
 export class EntityCall {
   readonly kind: HandlerKind;
   readonly name: string;
@@ -39,6 +47,12 @@ export class EntityCall {
     this.#state = 'failed';
     this.#failure = failure;
     this.#reject?.(failure);
+  }
+
+  /** The outcome, thrown failure, or what is known of it before it is due. To be asked once. */
+  resultAhead(): Outcome | CallAhead {
+    const answer = this.result();
+    return answer instanceof Promise ? { foreseen: this.heldOutcome, answer } : answer;
   }
 
   /** The outcome, thrown failure, or a promise of either. To be asked once. */

@@ -6,6 +6,10 @@ import { GuestFault } from '../../model/guest-fault.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import { quoted } from '../quoted.ts';
 import { fitsUtf8, utf8Bytes } from '../text-size.ts';
+import type { LimitName } from '../../model/limit-name.ts';
+
+/** UTF-8 bytes of a refusal's code that is the module's own. */
+const OTHER_CODE_BYTES_MAX = 200;
 
 /** The fault in a query's answer or a command's refusal; undefined when there is none. */
 export function outcomeFault(
@@ -14,10 +18,12 @@ export function outcomeFault(
 ): GuestFault | undefined {
   const max = limits.replyBytesMax;
   if (answer.kind === 'reply')
-    return fitsUtf8(answer.json, max) ? undefined : tooLarge('a reply', max);
-  if (!fitsUtf8(answer.message, max)) return tooLarge("a refusal's message", max);
+    return fitsUtf8(answer.json, max) ? undefined : tooLarge('reply-bytes', 'a reply', max);
+  if (!fitsUtf8(answer.message, max)) return tooLarge('reply-bytes', "a refusal's message", max);
   if (answer.details !== undefined && !fitsUtf8(answer.details, max))
-    return tooLarge("a refusal's details", max);
+    return tooLarge('reply-bytes', "a refusal's details", max);
+  if (answer.otherCode !== undefined && !fitsUtf8(answer.otherCode, OTHER_CODE_BYTES_MAX))
+    return tooLarge('reply-bytes', "a refusal's own code", OTHER_CODE_BYTES_MAX);
   return undefined;
 }
 
@@ -29,16 +35,17 @@ export function effectFault(
 ): GuestFault | undefined {
   const { events } = effect;
   if (!fitsUtf8(effect.reply, limits.replyBytesMax))
-    return tooLarge('a reply', limits.replyBytesMax);
+    return tooLarge('reply-bytes', 'a reply', limits.replyBytesMax);
   if (events.length > limits.eventsPerEffectMax)
     return new GuestFault(
       'limit',
       `a command persists ${events.length} events, ${limits.eventsPerEffectMax} are allowed`,
+      { limit: 'effect-events' },
     );
   let units = 0;
   for (const event of events) {
     if (!fitsUtf8(event.json, limits.eventBytesMax))
-      return tooLarge('an event', limits.eventBytesMax);
+      return tooLarge('event-bytes', 'an event', limits.eventBytesMax);
     if (event.manifest !== manifest)
       return new GuestFault(
         'value',
@@ -52,7 +59,7 @@ export function effectFault(
   }
   // As in `fitsUtf8`: the exact size matters only when the units leave a doubt.
   if (units * 3 > limits.effectBytesMax && bytesOf(events) > limits.effectBytesMax)
-    return tooLarge('the events of a command', limits.effectBytesMax);
+    return tooLarge('effect-bytes', 'the events of a command', limits.effectBytesMax);
   return undefined;
 }
 
@@ -60,6 +67,6 @@ function bytesOf(events: readonly StoredEvent[]): number {
   return events.reduce((bytes, event) => bytes + utf8Bytes(event.json, Infinity), 0);
 }
 
-function tooLarge(what: string, max: number): GuestFault {
-  return new GuestFault('limit', `${what} takes more than ${max} bytes`);
+function tooLarge(limit: LimitName, what: string, max: number): GuestFault {
+  return new GuestFault('limit', `${what} takes more than ${max} bytes`, { limit });
 }

@@ -18,24 +18,25 @@ import { SvcError } from '../../model/svc-error.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Chance, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
-import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
-import type { Journal } from '../needs/journal.ts';
+import type { GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
 import { childMetadata } from '../../model/trace-context.ts';
+import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
 import { entityName } from './history.ts';
 import type { Idler } from './idle-list.ts';
-import { replay } from './replay.ts';
+import { replay, type ReplayNeeds } from './replay.ts';
+import type { UnsettledBytes } from './unsettled-bytes.ts';
 
 /** What the live entities of one engine share. */
-export interface Surroundings {
-  readonly entities: GuestEntities;
-  readonly journal: Journal;
+export interface Surroundings extends ReplayNeeds {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly limits: EngineLimits;
   readonly faultLog: FaultLog;
+  readonly breaker: EntityBreaker;
+  readonly unsettled: UnsettledBytes;
   /** It was used, and has nothing to do any more. */
   idle(entity: LiveEntity): void;
   /** It has something to do beyond the present call. */
@@ -74,13 +75,8 @@ export class LiveEntity implements Idler {
     this.#around = around;
   }
 
-  /** Whether nothing has to be waited for before a query is asked and answered. */
-  get isPrompt(): boolean {
-    return !this.#working && this.#unsettled === 0 && this.#guest?.lost === false;
-  }
-
-  /** Answers at once where it can. Throws, or rejects with, GuestFault or SvcError. */
-  submit(call: EntityCall): Awaitable<Outcome> {
+  /** Serves the call at once where it can. Throws SvcError. */
+  submit(call: EntityCall): void {
     const waiting = this.#queue.length + this.#held.length;
     if (waiting >= this.#around.limits.callsPerEntityMax)
       throw new SvcError(
@@ -90,7 +86,6 @@ export class LiveEntity implements Idler {
       );
     this.#queue.push(call);
     if (!this.#working) this.#work();
-    return call.result();
   }
 
   /** Lets go of the guest. Only while it is idle. */
@@ -128,17 +123,25 @@ export class LiveEntity implements Idler {
   async #replay(): Promise<void> {
     this.#around.busy(this);
     try {
-      const { entities, journal } = this.#around;
-      const replayed = await replay(entities, journal, this.ref);
-      this.#guest = replayed.guest;
-      this.#seq = replayed.seq;
-    } catch (fault) {
-      this.#around.faultLog(this.ref, undefined, fault);
-      const calls = this.#queue;
-      this.#queue = [];
-      for (const call of calls) call.fail(fault);
+      const { breaker } = this.#around;
+      const replayed = await replay(this.#around, this.ref, breaker.hasFaulted(this.ref));
+      if (replayed.kind === 'folded') {
+        breaker.folded(this.ref);
+        this.#guest = replayed.guest;
+        this.#seq = replayed.seq;
+      } else this.#failedToFold(replayed.fault, breaker.faulted(this.ref, replayed.fault));
+    } catch (failure) {
+      this.#failedToFold(failure, undefined);
     }
     this.#work();
+  }
+
+  #failedToFold(failure: unknown, heldBack: SvcError | undefined): void {
+    this.#around.faultLog(this.ref, undefined, failure);
+    if (heldBack !== undefined) this.#around.faultLog(this.ref, undefined, heldBack);
+    const calls = this.#queue;
+    this.#queue = [];
+    for (const call of calls) call.fail(failure);
   }
 
   #query(guest: GuestEntity, call: EntityCall): Step {
@@ -163,6 +166,11 @@ export class LiveEntity implements Idler {
   }
 
   #command(guest: GuestEntity, call: EntityCall): Step {
+    const { limits, unsettled } = this.#around;
+    if (unsettled.total >= limits.unsettledBytesMax) {
+      call.fail(diskTooSlow(unsettled.total));
+      return undefined;
+    }
     const context = this.#context(call);
     let decision: Awaitable<Effect | Refusal>;
     try {
@@ -217,7 +225,7 @@ export class LiveEntity implements Idler {
         ),
       );
     const reply: Reply = { kind: 'reply', json: effect.reply };
-    const records = this.#records(effect, context.nowMs);
+    const records = this.#records(effect, context);
     if (records.length === 0) {
       this.#hold(call, reply);
       return;
@@ -227,20 +235,22 @@ export class LiveEntity implements Idler {
     call.heldForOwnAppend = true;
     this.#hold(call, reply);
     this.#around.busy(this);
+    this.#around.unsettled.queued(records);
     this.#around.journal.append(this.ref, records, this.#settled);
     // The next life begins like any other, from what the journal says.
     if (effect.deleteEntity) this.#drop();
   }
 
-  #records(effect: Effect, timeMs: number): readonly JournalRecord[] {
+  #records(effect: Effect, { nowMs: timeMs, seed }: CallContext): readonly JournalRecord[] {
     let seq = this.#seq;
     const records: JournalRecord[] = effect.events.map((event) => ({
       kind: 'event',
       seq: ++seq,
       timeMs,
+      seed,
       event,
     }));
-    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, timeMs });
+    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, timeMs, seed });
     return records;
   }
 
@@ -256,6 +266,7 @@ export class LiveEntity implements Idler {
 
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
+    this.#around.unsettled.settled();
     if (failure === undefined) this.#release();
     else this.#appendFailed(failure);
     if (!this.#working) this.#work();
@@ -322,4 +333,11 @@ export class LiveEntity implements Idler {
       metadata: childMetadata(call.metadata, chance),
     };
   }
+}
+
+function diskTooSlow(bytes: number): SvcError {
+  return new SvcError(
+    'SVC_OVERLOADED',
+    `Events of ${bytes} bytes wait for the disk. Try again later, or look after the disk.`,
+  );
 }

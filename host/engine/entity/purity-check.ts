@@ -31,9 +31,9 @@ export class PurityCheck implements GuestEntities {
     this.#left = interval;
   }
 
-  open(ref: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity> {
+  open(ref: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity> {
     return andThen(
-      this.#entities.open(ref, snapshot),
+      this.#entities.open(ref, snapshot, alone),
       (entity) => new CheckedEntity(this, ref, entity),
     );
   }
@@ -54,7 +54,7 @@ export class PurityCheck implements GuestEntities {
       fault.faultCause,
       `The state could not be written as JSON, and the handlers of component ${quoted(component)} ` +
         `are no longer checked for changing it. ${fault.message}`,
-      { cause: fault, ...(guestMessage === undefined ? {} : { guestMessage }) },
+      { cause: fault, limit: fault.limit, guestMessage },
     );
   }
 

@@ -15,11 +15,10 @@ import { SvcError } from '../../model/svc-error.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
-import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
 import type { HandlerKind } from './entity-call.ts';
 import { entityName } from './history.ts';
-import { replay } from './replay.ts';
+import { replay, type ReplayNeeds } from './replay.ts';
 import { differencePath } from './state-difference.ts';
 
 /** Handlers that a report names. */
@@ -27,12 +26,11 @@ const HANDLERS_MAX = 16;
 /** What opening and reading an entity costs at a stop, in events. */
 const EVENTS_PER_ENTITY = 100;
 
-interface Needs {
-  readonly entities: GuestEntities;
+interface Needs extends ReplayNeeds {
   readonly descriptor: ModuleDescriptor;
-  readonly journal: Journal;
   readonly faultLog: FaultLog;
-  readonly limits: Pick<EngineLimits, 'purityRefoldInterval' | 'purityRefoldEventsMax'>;
+  readonly limits: ReplayNeeds['limits'] &
+    Pick<EngineLimits, 'purityRefoldInterval' | 'purityRefoldEventsMax'>;
 }
 
 export class RefoldCheck implements GuestEntities {
@@ -51,12 +49,12 @@ export class RefoldCheck implements GuestEntities {
     this.#left = needs.limits.purityRefoldInterval;
   }
 
-  open(ref: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity> {
+  open(ref: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity> {
     const { entities, limits } = this.#needs;
     const current = this.#current;
     if (current?.ref.id === ref.id && current.ref.component === ref.component)
       current.isOpenedAgain = true;
-    const opened = entities.open(ref, snapshot);
+    const opened = entities.open(ref, snapshot, alone);
     if (--this.#left > 0) return opened;
     this.#left = limits.purityRefoldInterval;
     if (opened instanceof Promise)
@@ -111,10 +109,12 @@ export class RefoldCheck implements GuestEntities {
     handlers: string,
     current: { readonly isOpenedAgain: boolean },
   ): Promise<void> {
-    const { entities, journal, faultLog } = this.#needs;
+    const { faultLog } = this.#needs;
     try {
       const kept = await state;
-      const { guest } = await replay(entities, journal, ref);
+      const replayed = await replay(this.#needs, ref, false);
+      if (replayed.kind === 'faulted') return;
+      const { guest } = replayed;
       try {
         if (guest.lost) return;
         const folded = await guest.snapshot();

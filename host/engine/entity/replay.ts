@@ -1,80 +1,136 @@
 // Replay: an entity as the journal tells it, a fresh guest entity with the events of its present
-// life folded into it, a page at a time. It reads only what is on disk, so whoever asks for it has
-// no append of that entity under way. What could be folded one by one can be replayed: when a page is
-// more than a guest can bear at once, its events are folded one by one.
+// life folded into it, some at a time. It reads only what is on disk, so whoever asks for it has
+// no append of that entity under way. What could be folded one by one can be replayed: when a batch is
+// more than a guest can bear at once, its events are folded one by one, which also tells which of them
+// it cannot fold.
+//
+// Invariants
+// R1  Between two batches it lets others go first whenever FoldTurns says so, and a batch that took
+//     long makes the next one smaller. One call of the guest is bounded by the guest's own limits.
+// R2  All its batches together take `replayTimeoutMs` at most, and the one in which it runs out.
+// R3  A fault of another entity that took the instance away is not a fault of this one: it begins
+//     again, in an instance of its own.
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
+import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
+import type { FoldTurns } from './fold-turns.ts';
 import { entityName, eventsInOrder } from './history.ts';
 
-/** Records read and folded at once. */
+/** Records read at once. */
 export const REPLAY_PAGE_RECORDS = 1_000;
-/** How often an entity starts again because another one's fault took its instance away. */
-const ATTEMPTS_MAX = 3;
+/** Events folded at once, at the beginning; more when they are quick. */
+const BATCH_EVENTS = 128;
+/** What a batch may take before the next one is smaller. */
+const BATCH_MS = 5;
+/** How often it begins again after a batch that was too much at once. */
+const BATCH_FAILURES_MAX = 2;
+/** And after it was lost with its instance. */
+const LOST_MAX = 10;
 
-export interface Replayed {
-  readonly guest: GuestEntity;
-  /** Of the entity's last record, 0 when it has none. */
-  readonly seq: number;
+export interface ReplayNeeds {
+  readonly entities: GuestEntities;
+  readonly journal: Journal;
+  readonly turns: FoldTurns;
+  readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
 }
 
-/** Throws SvcError (SVC_EVENT_UNREADABLE, SVC_JOURNAL_…) or GuestFault. */
-export async function replay(
-  entities: GuestEntities,
-  journal: Journal,
-  entity: EntityRef,
-): Promise<Replayed> {
-  let singlyAfter = Infinity;
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const folded = await fold(entities, journal, entity, singlyAfter);
-    if (folded.kind === 'whole') return folded.replayed;
-    if (folded.kind === 'page failed') singlyAfter = folded.afterSeq;
-  }
-  throw new GuestFault(
-    'trap',
-    `${entityName(entity)} lost its instance ${ATTEMPTS_MAX} times while its events were folded`,
-  );
-}
+export type Replay =
+  /** `seq`: of the entity's last record, 0 when it has none. */
+  | { readonly kind: 'folded'; readonly guest: GuestEntity; readonly seq: number }
+  /** The entity's own doing; a fault of one event names it. */
+  | { readonly kind: 'faulted'; readonly fault: GuestFault | SvcError };
 
-type Folded =
-  | { readonly kind: 'whole'; readonly replayed: Replayed }
-  /** Folded in one call, which does not say where it stopped, and has the limits of one call. */
-  | { readonly kind: 'page failed'; readonly afterSeq: number }
+type Fold =
+  | Replay
+  /** In one call, which does not say where it stopped, and has the limits of one call. */
+  | {
+      readonly kind: 'batch failed';
+      readonly afterSeq: number;
+      readonly fault: GuestFault | SvcError;
+    }
   | { readonly kind: 'lost' };
 
-async function fold(
-  entities: GuestEntities,
-  journal: Journal,
+/**
+ * `alone`: in an instance of its own, because it has faulted before. Throws SvcError SVC_JOURNAL_…,
+ * and a GuestFault that is not the entity's doing.
+ */
+export async function replay(
+  needs: ReplayNeeds,
   entity: EntityRef,
-  singlyAfter: number,
-): Promise<Folded> {
+  alone: boolean,
+): Promise<Replay> {
+  const attempt = { alone, singlyAfter: Infinity, leftMs: needs.limits.replayTimeoutMs };
+  for (let batchFailures = 0, losses = 0; ;) {
+    const folded = await fold(needs, entity, attempt);
+    if (folded.kind === 'lost') {
+      if (++losses > LOST_MAX) throw lost(entity);
+    } else if (folded.kind === 'batch failed') {
+      if (++batchFailures > BATCH_FAILURES_MAX) return { kind: 'faulted', fault: folded.fault };
+      attempt.singlyAfter = folded.afterSeq;
+    } else return folded;
+    // What takes an instance away once does it again, and takes the others in it as well.
+    attempt.alone = true;
+  }
+}
+
+interface Attempt {
+  readonly alone: boolean;
+  /** Events after this one are folded one by one. */
+  readonly singlyAfter: number;
+  leftMs: number;
+}
+
+async function fold(
+  { entities, journal, turns, limits }: ReplayNeeds,
+  entity: EntityRef,
+  attempt: Attempt,
+): Promise<Fold> {
   let seq = await journal.lastDeletion(entity);
   let guest: GuestEntity | undefined;
-  let folded: Folded | undefined;
+  let isWhole = false;
+  let batchEvents = BATCH_EVENTS;
   try {
-    while (folded === undefined) {
+    for (;;) {
       const page = await journal.read(entity, seq, REPLAY_PAGE_RECORDS);
-      guest ??= await entities.open(entity, undefined);
-      const events = eventsInOrder(entity, page, seq).map((record) => record.event);
-      const oneByOne = seq >= singlyAfter;
-      const batches = oneByOne || events.length === 0 ? events.map((event) => [event]) : [events];
-      for (const batch of batches) {
-        if (guest.lost) return (folded = { kind: 'lost' });
-        const problem = await applied(guest, batch);
-        if (problem !== undefined) {
-          if (batch.length > 1) return (folded = { kind: 'page failed', afterSeq: seq });
-          throw problem instanceof GuestFault ? problem : unreadable(entity, seq + 1, problem);
-        }
-        seq += batch.length;
+      try {
+        guest ??= await entities.open(entity, undefined, attempt.alone);
+      } catch (fault) {
+        // Of memory there may be too little because of others.
+        if (!(fault instanceof GuestFault) || fault.faultCause === 'memory') throw fault;
+        return { kind: 'faulted', fault: named(`${entityName(entity)} cannot be opened`, fault) };
       }
-      if (page.length === 0) folded = { kind: 'whole', replayed: { guest, seq } };
+      const events = eventsInOrder(entity, page, seq).map((record) => record.event);
+      for (let from = 0; from < events.length;) {
+        const count = seq >= attempt.singlyAfter ? 1 : batchEvents;
+        const batch = events.slice(from, from + count);
+        if (turns.isOver) await turns.next();
+        if (guest.lost) return { kind: 'lost' };
+        const sinceMs = turns.nowMs();
+        const problem = await applied(guest, batch);
+        const tookMs = turns.spend(sinceMs, batch.length);
+        if (problem !== undefined) {
+          const fault = faultOf(entity, seq + 1, problem);
+          if (batch.length === 1) return { kind: 'faulted', fault };
+          return { kind: 'batch failed', afterSeq: seq, fault };
+        }
+        from += batch.length;
+        seq += batch.length;
+        attempt.leftMs -= tookMs;
+        if (attempt.leftMs < 0)
+          return { kind: 'faulted', fault: tooLong(entity, seq, limits.replayTimeoutMs) };
+        if (tookMs > BATCH_MS) batchEvents = Math.max(1, batchEvents >> 1);
+        else batchEvents = Math.min(batchEvents * 2, REPLAY_PAGE_RECORDS);
+      }
+      if (page.length > 0) continue;
+      isWhole = true;
+      return { kind: 'folded', guest, seq };
     }
-    return folded;
   } finally {
-    if (folded?.kind !== 'whole') guest?.close();
+    if (!isWhole) guest?.close();
   }
 }
 
@@ -91,10 +147,40 @@ async function applied(
   }
 }
 
-function unreadable(entity: EntityRef, seq: number, problem: string): SvcError {
+/** `seq`: of the first event that was to be folded. */
+function faultOf(
+  entity: EntityRef,
+  seq: number,
+  problem: string | GuestFault,
+): GuestFault | SvcError {
+  if (problem instanceof GuestFault)
+    return named(`event ${seq} of ${entityName(entity)} cannot be folded`, problem);
   return new SvcError(
     'SVC_EVENT_UNREADABLE',
     `This module cannot read event ${seq} of ${entityName(entity)}: ${quoted(problem)}. ` +
       'Run a module whose event type still accepts what is stored.',
+  );
+}
+
+function named(what: string, fault: GuestFault): GuestFault {
+  const { faultCause, limit, guestMessage } = fault;
+  const options = { limit, guestMessage, cause: fault };
+  return new GuestFault(faultCause, `${what}: ${fault.message}`, options);
+}
+
+function tooLong(entity: EntityRef, seq: number, timeoutMs: number): GuestFault {
+  return new GuestFault(
+    'time',
+    `folding the events of ${entityName(entity)} takes longer than ${timeoutMs} ms, ` +
+      `which ran out at event ${seq}`,
+    { limit: 'replay-time' },
+  );
+}
+
+function lost(entity: EntityRef): GuestFault {
+  return new GuestFault(
+    'trap',
+    `${entityName(entity)} lost its instance ${LOST_MAX} times while its events were folded, and never by a ` +
+      'fault of its own',
   );
 }

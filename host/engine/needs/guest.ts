@@ -4,6 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import type { GuestFault } from '../../model/guest-fault.ts';
 
 export interface Guest {
   readonly descriptor: ModuleDescriptor;
@@ -14,8 +15,11 @@ export interface Guest {
 }
 
 export interface GuestEntities {
-  /** The entity in its empty state, or in the state of a snapshot. Throws GuestFault. */
-  open(entity: EntityRef, snapshot: string | undefined): Awaitable<GuestEntity>;
+  /**
+   * The entity in its empty state, or in the state of a snapshot. `alone`: in an instance that it
+   * shares with no other entity, so that neither's fault loses the other. Throws GuestFault.
+   */
+  open(entity: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity>;
 }
 
 /**
@@ -60,15 +64,27 @@ export interface HostCalls {
     idempotencyKey: string | undefined,
   ): Awaitable<Reply | Refusal>;
   /**
-   * The answer of a query that can be given without waiting. Undefined: it cannot, or what is asked is
-   * no query. Nothing has happened then. Throws as `call` does.
+   * As `call`, for a handler that cannot wait: what will be answered unless a write fails. Undefined: it
+   * would have to wait. Then, or when what was foreseen does not come true, the handler is run again
+   * from its beginning and is told by `call` what it was told before. Where it is missing, the handler
+   * is to be run where it can wait. Throws as `call` does.
    */
-  queryAtOnce?(
-    target: EntityRef,
-    name: string,
-    input: string,
-    metadata: Metadata,
-  ): Reply | Refusal | undefined;
+  readonly callAhead?:
+    | ((
+        target: EntityRef,
+        name: string,
+        input: string,
+        metadata: Metadata,
+        idempotencyKey: string | undefined,
+      ) => Reply | Refusal | undefined)
+    | undefined;
+  /**
+   * The handler is run from its beginning where it can wait. True: it has made calls before, and so must
+   * not be turned down as one for which nothing was done.
+   */
+  runAgain?(): boolean;
+  /** Why nobody waits for the handler's answer any more; then each call throws it, and so ends the handler. */
+  readonly givenUp?: GuestFault | undefined;
   /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */
   readEvents(
     entity: EntityRef,

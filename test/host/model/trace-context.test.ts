@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   childMetadata,
   childTraceParent,
+  newTraceParent,
   parseTraceParent,
+  spanIdOf,
 } from '../../../host/model/trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -57,6 +59,47 @@ describe('a traceparent', () => {
   test('passes on the flags that have a meaning, and no others', () => {
     expect(parseTraceParent(`00-${traceId}-${parentId}-ff`)?.flags).toBe(3);
   });
+});
+
+describe('a new traceparent', () => {
+  test('has the ids that were drawn, is sampled, and is read as it was made', () => {
+    let seed = 0x1fn;
+    const made = newTraceParent({ seed: () => seed++ });
+    expect(made).toBe('00-000000000000001f0000000000000020-0000000000000021-01');
+    const parts = {
+      traceId: '000000000000001f0000000000000020',
+      parentId: '0000000000000021',
+      flags: 1,
+    };
+    expect(parseTraceParent(made)).toEqual(parts);
+    // And the same when another was read in between.
+    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(parseTraceParent(made)).toEqual(parts);
+  });
+
+  test('is valid when chance draws nothing but zeros', () => {
+    expect(parseTraceParent(newTraceParent({ seed: () => 0n }))).toBeDefined();
+  });
+});
+
+test('what was read last is not taken for what is read next', () => {
+  for (let turn = 0; turn < 2; turn++) {
+    expect(parseTraceParent('')).toBeUndefined();
+    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(parseTraceParent(`${valid}x`)).toBeUndefined();
+    expect(parseTraceParent(valid.replace(/1$/, '0'))).toEqual({ traceId, parentId, flags: 0 });
+  }
+});
+
+test.each([
+  [0n, '0000000000000001'],
+  [1n, '0000000000000001'],
+  [0xfedcba9876543210n, 'fedcba9876543210'],
+  [0x00ff00aa09900001n, '00ff00aa09900001'],
+  [2n ** 64n - 1n, 'ffffffffffffffff'],
+])('the span id of the seed %s is %s', (seed, id) => {
+  expect(spanIdOf(seed)).toBe(id);
 });
 
 describe('the metadata of a call', () => {

@@ -4,12 +4,13 @@ import { expect, onTestFinished, test } from 'vitest';
 import { type AppendGate, GroupCommit } from '../../../host/storage/group-commit.ts';
 import { createJournalFile, openForWriting } from '../../../host/storage/journal-file.ts';
 import type { Append } from '../../../host/storage/journal-message.ts';
+import { JournalQuota } from '../../../host/storage/journal-quota.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const open: AppendGate = { refusalOf: () => undefined, failed: () => undefined };
 
 function appendOf(id: string, firstSeq: number, json = '{}'): Append {
-  return { seenCount: 0, component: 'Cart', id, firstSeq, fields: [1, 'E', json] };
+  return { seenCount: 0, component: 'Cart', id, firstSeq, fields: [1, null, null, 'E', json] };
 }
 
 function journal() {
@@ -17,7 +18,7 @@ function journal() {
   createJournalFile(path);
   const database = openForWriting(path);
   onTestFinished(() => database.close());
-  const commit = new GroupCommit(database, path);
+  const commit = new GroupCommit(database, path, new JournalQuota(database, path, 0));
   const messages: (string | undefined)[] = [];
   return {
     database,
@@ -76,7 +77,7 @@ test('a conflict that only the database knows of fails its append alone', () => 
   expect(store(appendOf('a', 1), appendOf('b', 1))).toEqual([undefined, undefined]);
   // Behind the back of the only writer: what a second one would do.
   database.exec(
-    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0 FROM entity WHERE id = 'a'`,
+    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0, 0 FROM entity WHERE id = 'a'`,
   );
   expect(store(appendOf('b', 2), appendOf('a', 2), appendOf('c', 1))).toEqual([
     undefined,
@@ -87,7 +88,7 @@ test('a conflict that only the database knows of fails its append alone', () => 
 
 test('an append that SQLite does not take fails alone', () => {
   const { database, store } = journal();
-  const bad: Append = { ...appendOf('bad', 1), fields: [1.5, 'E', '{}'] };
+  const bad: Append = { ...appendOf('bad', 1), fields: [1.5, null, null, 'E', '{}'] };
   expect(store(appendOf('a', 1), bad, appendOf('b', 1))).toEqual([
     undefined,
     'SVC_JOURNAL_UNAVAILABLE',

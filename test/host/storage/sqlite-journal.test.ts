@@ -120,7 +120,7 @@ describe('several users', () => {
     const opened = await openSqliteJournal(temporaryFolder());
     const worker = new Worker(
       `const { workerData } = require('node:worker_threads');
-       workerData.port.postMessage([0, 'Cart', 'worker', 1, 1, 5, 'E', '{}']);
+       workerData.port.postMessage([0, 'Cart', 'worker', 1, 1, 5, null, null, 'E', '{}']);
        setTimeout(() => process.exit(0), 0);`,
       { eval: true, ...transferred(opened.connect()) },
     );

@@ -23,7 +23,7 @@ describe.each(guests)('with a guest %s', (_, options) => {
     await journal.letAllThrough();
     expect(await answer).toEqual({ kind: 'reply', json: '5' });
     expect(await journal.read({ component: COUNTER, id: 'a' }, 0, 10)).toEqual([
-      { kind: 'event', seq: 1, timeMs: rest.nowMs, event: added(5) },
+      { kind: 'event', seq: 1, timeMs: rest.nowMs, seed: 1n, event: added(5) },
     ]);
     expect(guest.violations).toEqual([]);
   });

@@ -11,12 +11,12 @@ async function filled(count: number): Promise<HeldJournal> {
 }
 
 describe('the history', () => {
-  test('is folded in pages, and the last page may be full', async () => {
+  test('is read in pages and folded in growing batches, and the last page may be full', async () => {
     const journal = await filled(2_000);
     const it = new EngineUnderTest({ journal });
     journal.reads.length = 0;
     expect(await it.outcome('a', 'history')).toHaveLength(2_000);
-    expect(it.guest.folds).toEqual([1_000, 1_000]);
+    expect(it.guest.folds).toEqual([128, 256, 512, 104, 1_000]);
     expect(journal.reads).toEqual([`${COUNTER}/a>0`, `${COUNTER}/a>1000`, `${COUNTER}/a>2000`]);
   });
 

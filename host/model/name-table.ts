@@ -1,0 +1,28 @@
+// NameTable: values by name, of which there are few and which are asked for with the same name again and
+// again. It compares with the name that was found last, because a Map has to intern each name that comes
+// fresh from a request or a module, which costs many times as much.
+
+export class NameTable<Value> {
+  readonly #values: Map<string, Value>;
+  #lastName: string | undefined;
+  #lastValue: Value | undefined;
+
+  constructor(values: Iterable<readonly [name: string, value: Value]> = []) {
+    this.#values = new Map(values);
+  }
+
+  get(name: string): Value | undefined {
+    if (name === this.#lastName) return this.#lastValue;
+    const value = this.#values.get(name);
+    if (value === undefined) return undefined;
+    this.#lastName = name;
+    this.#lastValue = value;
+    return value;
+  }
+
+  /** Adds a value, or replaces it. */
+  set(name: string, value: Value): void {
+    this.#values.set(name, value);
+    this.#lastName = undefined;
+  }
+}

@@ -1,0 +1,196 @@
+// RequestCalls: what the handler of one request asks of the host, and what it is told.
+//
+// A handler is first run where it cannot wait, and told of a call what is foreseen: what will be answered
+// unless a write fails. When it asks for more than that, or what was foreseen does not come true, it is run
+// again where it can wait. It is deterministic, so it asks the same until there: it is told the same, and
+// the calls are not made a second time. No handler can tell that it was run twice, and no entity.
+//
+// Invariants: a call that finds the turn of the event loop used up waits for a later one, also where all that
+// it asks for is there. Once nobody waits for the answer, what the handler waits for fails, and every call
+// after it.
+import assert from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
+import type { EntityEngine } from './engine/entity-engine.ts';
+import type { Clock } from './engine/needs/clock.ts';
+import type { HostCalls } from './engine/needs/guest.ts';
+import { LoopTurn } from './loop-turn.ts';
+import type { Awaitable, Refusal, Reply } from './model/call.ts';
+import { GuestFault } from './model/guest-fault.ts';
+
+export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'> {
+  readonly callAhead?: EntityEngine['callAhead'];
+}
+
+type Call = Parameters<HostCalls['call']>;
+type Outcome = Reply | Refusal;
+
+/** A call that was made, and how it ended: with an answer, or else with a failure. */
+interface Made {
+  readonly call: Call;
+  readonly answer: Awaitable<Outcome> | undefined;
+  readonly failure?: unknown;
+}
+
+export class RequestCalls implements HostCalls {
+  /** Undefined: the handler runs where it can wait. */
+  callAhead: ((...call: Call) => Outcome | undefined) | undefined;
+  readonly #engine: CallableEngine;
+  readonly #clock: Clock;
+  readonly #turn: LoopTurn;
+  /** What was told where it could not wait; told again from `#retold` on. */
+  readonly #made: Made[] = [];
+  readonly #times: number[] = [];
+  #retold = 0;
+  #timesRetold = 0;
+  /** Of the last call, which was told before it is on disk. */
+  #ahead: { readonly foreseen: Outcome; readonly answer: Promise<Outcome> } | undefined;
+  #failure: unknown;
+  /** The first call comes right after the handler has begun, which was not in a turn that is used up. */
+  #hasCalled = false;
+  #givenUp: GuestFault | undefined;
+  /** Fails what the handler waits for. */
+  #failWait: ((reason: GuestFault) => void) | undefined;
+
+  constructor(engine: CallableEngine, clock: Clock, turn = new LoopTurn()) {
+    this.#engine = engine;
+    this.#clock = clock;
+    this.#turn = turn;
+    if (engine.callAhead !== undefined) this.callAhead = this.#callAhead;
+  }
+
+  nowMs(): number {
+    if (this.callAhead === undefined)
+      return this.#times[this.#timesRetold++] ?? this.#clock.nowMs();
+    const nowMs = this.#clock.nowMs();
+    // After the last call no other follows from it, and run again it is read after the wait.
+    if (this.#ahead === undefined) this.#times.push(nowMs);
+    return nowMs;
+  }
+
+  call(...call: Call): Awaitable<Outcome> {
+    const made = this.#made[this.#retold];
+    if (made === undefined) return this.#asked(() => this.#engine.call(...call));
+    if (!isDeepStrictEqual(made.call, call))
+      throw new GuestFault('trap', 'a handler that was run again made another call');
+    this.#retold++;
+    return this.#asked(() => made.answer ?? thrown(made.failure));
+  }
+
+  readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
+    return this.#asked(() => this.#engine.readEvents(...range));
+  }
+
+  /** What failed of the last call that failed; undefined when none has. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  get givenUp(): GuestFault | undefined {
+    return this.#givenUp;
+  }
+
+  /** Nobody waits for the handler's answer any more. */
+  giveUp(reason: GuestFault): void {
+    this.#givenUp = reason;
+    this.#failWait?.(reason);
+  }
+
+  /** Whether the handler was told what is not on disk yet. */
+  get isAhead(): boolean {
+    return this.#ahead !== undefined;
+  }
+
+  /** Whether what it was told has come true; it waits until that is known. */
+  async cameTrue(): Promise<boolean> {
+    assert(this.#ahead !== undefined);
+    const { foreseen, answer } = this.#ahead;
+    try {
+      return (await answer) === foreseen;
+    } catch {
+      return false;
+    }
+  }
+
+  runAgain(): boolean {
+    this.callAhead = undefined;
+    this.#ahead = undefined;
+    this.#failure = undefined;
+    this.#retold = 0;
+    this.#timesRetold = 0;
+    return this.#made.length > 0;
+  }
+
+  /** Makes the call. Undefined: what comes of it has to be waited for, or the call itself has to wait. */
+  readonly #callAhead = (
+    target: Call[0],
+    name: Call[1],
+    input: Call[2],
+    metadata: Call[3],
+    key: Call[4],
+  ): Outcome | undefined => {
+    // What it would ask may follow from what is not on disk.
+    if (this.#ahead !== undefined || this.#mustTurn()) return undefined;
+    const call: Call = [target, name, input, metadata, key];
+    let answer: ReturnType<EntityEngine['callAhead']>;
+    try {
+      answer = this.#engine.callAhead!(target, name, input, metadata, key);
+    } catch (error) {
+      this.#made.push({ call, answer: undefined, failure: error });
+      return this.#noticed(error);
+    }
+    if ('kind' in answer) {
+      this.#made.push({ call, answer });
+      return answer;
+    }
+    const { foreseen, answer: later } = answer;
+    // Whoever asks for it sees how it ended; perhaps nobody does.
+    later.catch(() => {});
+    this.#made.push({ call, answer: later });
+    if (foreseen !== undefined) this.#ahead = { foreseen, answer: later };
+    return foreseen;
+  };
+
+  #mustTurn(): boolean {
+    const isFirst = !this.#hasCalled;
+    this.#hasCalled = true;
+    return !isFirst && this.#turn.isUsedUp();
+  }
+
+  /** Stays synchronous where the call does, unless the turn is used up. */
+  #asked<T>(call: () => Awaitable<T>): Awaitable<T> {
+    if (this.#givenUp !== undefined) throw this.#givenUp;
+    if (this.#mustTurn())
+      return this.#waited(
+        this.#turn.next().then(() => {
+          if (this.#givenUp !== undefined) throw this.#givenUp;
+          return call();
+        }),
+      );
+    try {
+      const answer = call();
+      return answer instanceof Promise ? this.#waited(answer) : answer;
+    } catch (error) {
+      return this.#noticed(error);
+    }
+  }
+
+  /** As the promise, or failed before it by `giveUp`. */
+  #waited<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#failWait = reject;
+      answer.then(resolve, (error: unknown) => {
+        this.#failure = error;
+        reject(error);
+      });
+    });
+  }
+
+  #noticed(error: unknown): never {
+    this.#failure = error;
+    throw error;
+  }
+}
+
+function thrown(error: unknown): never {
+  throw error;
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { UnsettledBytes } from '../../../../host/engine/entity/unsettled-bytes.ts';
+import { added, COUNTER_EVENT } from '../../../support/counter-guest.ts';
+import { EngineUnderTest } from '../../../support/engine-under-test.ts';
+
+const large = {
+  events: [
+    {
+      manifest: COUNTER_EVENT,
+      json: JSON.stringify({ type: 'Added', by: 1, note: 'x'.repeat(600) }),
+    },
+  ],
+};
+
+test('commands are turned down before they are decided while too much waits for the disk', async () => {
+  const it = new EngineUnderTest({ limits: { unsettledBytesMax: 1_000 } });
+  await it.outcome('b', 'add', 1);
+  it.journal.held = true;
+  const first = it.outcome('a', 'effect', large);
+  await expect.poll(() => it.journal.waitingCount).toBe(1);
+  const before = it.guest.calls.length;
+  expect(await it.outcome('b', 'add', 1)).toBe('failed SVC_OVERLOADED');
+  expect(await it.outcome('b', 'noop')).toBe('failed SVC_OVERLOADED');
+  expect(it.guest.calls.length).toBe(before);
+  expect(await it.outcome('b', 'total')).toBe(1);
+  // Load is nothing for the log.
+  expect(it.faults).toEqual([]);
+  await it.journal.letAllThrough();
+  expect(await first).toBe(0);
+  expect(await it.outcome('b', 'add', 1)).toBe(2);
+});
+
+test('what could not be stored waits for the disk no more', async () => {
+  const it = new EngineUnderTest({ limits: { unsettledBytesMax: 1_000 } });
+  it.journal.held = true;
+  const outcomes = [it.outcome('a', 'effect', large), it.outcome('a', 'remove', 0)];
+  await expect.poll(() => it.journal.waitingCount).toBe(1);
+  await it.journal.fail();
+  expect(await Promise.all(outcomes)).toEqual([
+    'failed SVC_JOURNAL_UNAVAILABLE',
+    'failed SVC_OVERLOADED',
+  ]);
+  it.journal.held = false;
+  expect(await it.outcome('a', 'add', 1)).toBe(1);
+});
+
+test('many appends leave nothing behind, whether they settle one by one or together', () => {
+  const bytes = new UnsettledBytes();
+  let waiting = 0;
+  for (let round = 0; round < 10_000; round++) {
+    for (let count = round % 3; count >= 0; count--, waiting++)
+      bytes.queued([{ kind: 'event', seq: 1, timeMs: 0, event: added(1) }]);
+    if (round % 2 === 0) for (; waiting > 5; waiting--) bytes.settled();
+  }
+  const each = bytes.total / waiting;
+  expect(each).toBe(128 + 2 * added(1).json.length);
+  bytes.queued([{ kind: 'deleted', seq: 1, timeMs: 0 }]);
+  for (; waiting > 0; waiting--) bytes.settled();
+  expect(bytes.total).toBe(128);
+  bytes.settled();
+  expect(bytes.total).toBe(0);
+});

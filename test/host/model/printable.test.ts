@@ -1,0 +1,33 @@
+// Nothing that steers a terminal, hides in a line or turns it around is shown as it is.
+import { expect, test } from 'vitest';
+import { printable, printableJson } from '../../../host/model/printable.ts';
+
+test.each([
+  ['a plain line', 'a plain line'],
+  ['ä 漢 🎉 =', 'ä 漢 🎉 ='],
+  ['red \u001b[31m', String.raw`red \u{1b}[31m`],
+  ['two\r\nlines\0', String.raw`two\u{d}\u{a}lines\u{0}`],
+  ['rubbed out \u007f', String.raw`rubbed out \u{7f}`],
+  ['c1 \u009b2J', String.raw`c1 \u{9b}2J`],
+  ['separated \u2028\u2029', String.raw`separated \u{2028}\u{2029}`],
+  ['reversed \u202e\u2067\u061c', String.raw`reversed \u{202e}\u{2067}\u{61c}`],
+  [
+    'no width \u200b\u200d\u2060\ufeff\u00ad',
+    String.raw`no width \u{200b}\u{200d}\u{2060}\u{feff}\u{ad}`,
+  ],
+  ['a tag \u{e0041}', String.raw`a tag \u{e0041}`],
+  ['half \ud800', String.raw`half \u{d800}`],
+])('%j is shown as %s', (text, shown) => {
+  expect(printable(text)).toBe(shown);
+});
+
+test('JSON stays the same JSON, and shows no harmful character', () => {
+  const value = {
+    'a\u202e': ['\u001b\u007f\u009b', '\u2028\u200b\ufeff', '\u{e0041}\ud800', 'ä 🎉'],
+  };
+  const json = JSON.stringify(value, null, 2);
+  const shown = printableJson(json);
+  expect(JSON.parse(shown)).toEqual(value);
+  expect(printable(shown.replaceAll('\n', ''))).toBe(shown.replaceAll('\n', ''));
+  expect(shown.split('\n')).toHaveLength(json.split('\n').length);
+});

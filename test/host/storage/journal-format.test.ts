@@ -1,0 +1,116 @@
+// Journals of the format before are read, and brought to the present one; seeds are kept.
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, test } from 'vitest';
+import { inspectJournal } from '../../../host/storage/journal-inspection.ts';
+import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
+import { append, deletionAt, recordOf } from '../../suites/journal-suite.ts';
+import { journalOfFormat1 } from '../../support/journal-of-format-1.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { withJournal } from '../../support/with-journal.ts';
+
+const cart = { component: 'shopping-cart', id: 'c1' };
+const SEEDS = [0n, 1n, 0x7fff_ffff_ffff_ffffn, 0x8000_0000_0000_0000n, 0xffff_ffff_ffff_ffffn];
+
+function formatOf(dir: string): number {
+  return readFileSync(join(dir, 'journal.sqlite')).readInt32BE(60);
+}
+
+function edit(dir: string, sql: string): void {
+  const database = new DatabaseSync(join(dir, 'journal.sqlite'));
+  database.exec(sql);
+  database.close();
+}
+
+describe('a journal of format 1', () => {
+  test('is brought to format 2 when it is opened, holds what it held, and goes on', async () => {
+    const dir = journalOfFormat1();
+    expect(formatOf(dir)).toBe(1);
+    for (let seq = 6; seq <= 7; seq++)
+      await withJournal(dir, async (journal) => {
+        // In the file itself, where an older svc looks.
+        expect(formatOf(dir)).toBe(2);
+        expect(await journal.lastDeletion(cart)).toBe(4);
+        const records = await journal.read(cart, 0, 100);
+        expect(records.map(({ kind }) => kind).join()).toMatch(
+          /^event,event,event,deleted(,event)+$/,
+        );
+        expect(records[1]).toEqual({
+          kind: 'event',
+          seq: 2,
+          timeMs: 1_700_000_000_001,
+          event: {
+            manifest: 'CartEvent',
+            json: '{"type":"item-added","productId":"Käse 🧀","quantity":1}',
+          },
+        });
+        const record = { ...recordOf(seq), seed: 5n };
+        expect(await append(journal, cart, record)).toBeUndefined();
+        expect((await journal.read(cart, 5, 100)).at(-1)).toEqual(record);
+      });
+  });
+
+  test('that nobody has opened yet is looked at as it is', () => {
+    const dir = journalOfFormat1();
+    const before = readFileSync(join(dir, 'journal.sqlite'));
+    const inspection = inspectJournal(dir);
+    const { records } = inspection.records(cart, 0, 100);
+    inspection.close();
+    expect(records.map((record) => record.kind)).not.toContain('damaged');
+    expect(records.map((record) => 'seed' in record && record.seed)).toEqual(
+      records.map(() => undefined),
+    );
+    expect(readFileSync(join(dir, 'journal.sqlite'))).toEqual(before);
+  });
+
+  test('whose tables are others is refused as damaged, and is left in its format', async () => {
+    const dir = journalOfFormat1();
+    edit(dir, 'DROP TABLE journal');
+    await expect(openSqliteJournal(dir)).rejects.toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
+    expect(formatOf(dir)).toBe(1);
+  });
+});
+
+describe('a seed', () => {
+  test('is kept with each record, whatever its bits', async () => {
+    const dir = temporaryFolder();
+    const records = SEEDS.map((seed, index) => ({ ...recordOf(index + 1), seed }));
+    const last = { ...deletionAt(SEEDS.length + 1), seed: 7n };
+    await withJournal(dir, async (journal) => {
+      expect(await append(journal, cart, ...records, last)).toBeUndefined();
+      expect(await journal.read(cart, 0, 100)).toEqual([...records, last]);
+    });
+    const inspection = inspectJournal(dir);
+    expect(inspection.records(cart, 0, 100).records).toEqual([...records, last]);
+    inspection.close();
+  });
+
+  test.each(['seed = seed + 1', 'seed = seed + 4294967296', 'seed = NULL'])(
+    'that was changed on disk is damage: %s',
+    async (change) => {
+      const dir = temporaryFolder();
+      await withJournal(dir, async (journal) => {
+        expect(await append(journal, cart, { ...recordOf(1), seed: 9n })).toBeUndefined();
+      });
+      edit(dir, `UPDATE journal SET ${change}`);
+      await withJournal(dir, async (journal) => {
+        await expect(journal.read(cart, 0, 10)).rejects.toMatchObject({
+          code: 'SVC_JOURNAL_CORRUPT',
+        });
+      });
+    },
+  );
+
+  test('of a record that had none is damage', async () => {
+    const dir = temporaryFolder();
+    copyFileSync(join(journalOfFormat1(), 'journal.sqlite'), join(dir, 'journal.sqlite'));
+    await withJournal(dir, async () => {});
+    edit(dir, 'UPDATE journal SET seed = 0');
+    await withJournal(dir, async (journal) => {
+      await expect(journal.read(cart, 0, 10)).rejects.toMatchObject({
+        code: 'SVC_JOURNAL_CORRUPT',
+      });
+    });
+  });
+});

@@ -1,0 +1,105 @@
+// PromisePage: docs/reference/sandbox.md as its test and its generator read it. A sentence names what holds it by
+// a footnote: `[^name]`; the footnote names the tests. The defaults and ranges of settings, and the table of
+// checks at its end, are generated.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { dottedName } from '../../host/settings.ts';
+import { mutantLists } from './mutants.ts';
+
+export const PROMISE_PAGE = 'docs/reference/sandbox.md';
+const ROOT = join(import.meta.dirname, '..', '..');
+/** What stands behind this line is generated. */
+const GENERATED_FROM = '<!-- What follows is generated from test/mutants/. -->\n';
+
+export interface Footnote {
+  readonly name: string;
+  /** `FILE › NAME`, as it stands there. */
+  readonly tests: readonly (readonly [file: string, name: string])[];
+}
+
+export function promisePage(): string {
+  return readFileSync(join(ROOT, PROMISE_PAGE), 'utf8');
+}
+
+/** The page with the table of checks as the lists are now. */
+export function generatedPromisePage(): string {
+  const page = promisePage();
+  const end = page.indexOf(GENERATED_FROM);
+  if (end < 0) throw new Error(`${PROMISE_PAGE} lost the line: ${GENERATED_FROM}`);
+  return `${withSettings(page.slice(0, end))}${GENERATED_FROM}\n${checkTables()}`;
+}
+
+/** The rows of settings with their defaults and ranges as they are now. */
+function withSettings(text: string): string {
+  const cells = new Map(
+    Object.entries(ROOM_DEFAULTS).flatMap(([room, defaults]) =>
+      Object.entries(defaults).map(([key, value]) => {
+        const ranges: Readonly<Record<string, readonly [number, number]>> =
+          ROOM_RANGES[room as keyof typeof ROOM_RANGES];
+        const [min, max] = ranges[key]!;
+        return [dottedName(room, key), `${shown(value)} | ${shown(min)} to ${shown(max)}`] as const;
+      }),
+    ),
+  );
+  return text.replaceAll(/^\| `(svc\.[a-z.-]+)` \| [^|]* \| [^|]* \|/gm, (row, name: string) =>
+    cells.has(name) ? `| \`${name}\` | ${cells.get(name)} |` : row,
+  );
+}
+
+function shown(value: number): string {
+  return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
+}
+
+function checkTables(): string {
+  const tables = [...mutantLists()].map(([area, mutants]) => {
+    const rows = mutants.map(
+      ({ check, file, tests }) =>
+        `| \`${check}\` | \`${file}\` | ${tests.map(testCell).join('<br>')} |`,
+    );
+    return `### Checks: ${area}\n\n| Check | In | Noticed by |\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return tables.join('\n');
+}
+
+function testCell([file, name]: readonly [string, string]): string {
+  return `\`${file}\`: ${cellText(name)}`;
+}
+
+/** As Markdown shows it as it stands. */
+function cellText(text: string): string {
+  return text.replaceAll(/[\\|`*_<>[\]{}$%]/g, (character) => `\\${character}`);
+}
+
+/** The parts that promise something: bullets and rows of tables, before the generated tables. */
+export function promises(page: string): readonly string[] {
+  const written = page.slice(0, page.indexOf(GENERATED_FROM)).split('\n');
+  const found: string[] = [];
+  let previous = '';
+  for (const line of written) {
+    const isRow = line.startsWith('|') && previous.startsWith('|') && !/^\|[-|: ]+\|$/.test(line);
+    if (line.startsWith('- ') || isRow) found.push(line);
+    // A bullet goes on in the lines below it.
+    else if (line.startsWith('  ') && found.length > 0) found[found.length - 1] += `\n${line}`;
+    previous = line;
+  }
+  return found;
+}
+
+/** Names of the footnotes that a text refers to. */
+export function footnotesIn(text: string): readonly string[] {
+  return [...text.matchAll(/\[\^([^\]]+)\](?!:)/g)].map((match) => match[1]!);
+}
+
+export function footnotes(page: string): readonly Footnote[] {
+  return [...page.matchAll(/^\[\^([^\]]+)\]: (.*(?:\n {2}.*)*)/gm)].map(([, name, text]) => ({
+    name: name!,
+    tests: text!
+      .replaceAll(/\n\s*/g, ' ')
+      .split(/; (?=`)/)
+      .map((one) => {
+        const [, file = '', test = ''] = /^`([^`]+)` › (.*?)\.?$/.exec(one) ?? [];
+        return [file, test] as const;
+      }),
+  }));
+}
