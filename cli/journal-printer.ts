@@ -1,7 +1,7 @@
 // JournalPrinter: how `svc journal` shows what it read. Ids and JSON come from outsiders: none of it
 // reaches a terminal unescaped. It makes text, and prints none.
 import type { ComponentSummary, EntitySummary, InspectedRecord } from '@svc/host';
-import { printable, printableJson } from './printable.ts';
+import { printable, printableJson } from '@svc/host/printable';
 import { outputStyle } from './terminal.ts';
 
 export interface JournalPrinter {
@@ -54,7 +54,9 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
 function recordJson(record: InspectedRecord): string {
   if (record.kind === 'damaged') return line(record);
   const { kind, seq, timeMs } = record;
-  const head = { seq, kind, time: timeText(timeMs) ?? null };
+  // As text: it has more digits than a number of JSON is read with.
+  const seed = record.seed?.toString() ?? null;
+  const head = { seq, kind, time: timeText(timeMs) ?? null, seed };
   if (record.kind === 'deleted') return line(head);
   const { manifest, json } = record.event;
   if (!isJson(json)) return line({ ...head, manifest, text: json });

@@ -1,8 +1,9 @@
 // svc, the command line: finds the command, runs it, and says what went wrong in one place.
 import { EXIT_CODE, type ExitCode } from './command.ts';
 import { COMMAND_NAMES, loadAllCommands, loadCommand } from './command-list.ts';
-import { printable, printableLines } from './printable.ts';
 import { didYouMean } from '@svc/contract/suggestion';
+import { printable } from '@svc/host/printable';
+import { printableLines } from './printable.ts';
 import { errorStyle } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';

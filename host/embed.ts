@@ -6,6 +6,7 @@ export {
   type AdmittedModule,
   type ModuleReport,
 } from './hosting/wasm/admission.ts';
+export { inspectModuleFile } from './module-inspection.ts';
 export type { GuestLogLine } from './hosting/wasm/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';

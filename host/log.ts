@@ -1,12 +1,16 @@
 // Log: what the host and its guests have to say, on stderr: JSON lines for programs, or one line of
-// text each for a person. Text of a guest or a caller never reaches a terminal unescaped.
+// text each for a person. Text of a guest or a caller never reaches a terminal unescaped, and never looks
+// like a field of its line. Where stderr is a pipe or a terminal, writing waits for who reads it: the
+// thread that logs stands still meanwhile, and log-rate.ts bounds what gathers for it.
 import { pino, type DestinationStream } from 'pino';
+import { printable, printableJson } from './model/printable.ts';
 import type { LogEntry } from './shard-messages.ts';
 
 export type Log = (entry: LogEntry) => void;
 
 export function createLog(service: string, format: 'text' | 'json'): Log {
-  const stderr: DestinationStream = { write: (line) => void process.stderr.write(line) };
+  const shown = format === 'json' ? printableJson : textLine;
+  const stderr: DestinationStream = { write: (line) => void process.stderr.write(shown(line)) };
   const logger = pino(
     {
       level: 'debug',
@@ -15,12 +19,13 @@ export function createLog(service: string, format: 'text' | 'json'): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    format === 'json' ? stderr : { write: (line) => void process.stderr.write(textLine(line)) },
+    stderr,
   );
   return ({ level, message, fields }) => logger[level](fields ?? {}, message);
 }
 
-function textLine(json: string): string {
+/** A line of JSON as `time level message field=value field="several words"`. */
+export function textLine(json: string): string {
   const {
     time,
     level,
@@ -29,17 +34,18 @@ function textLine(json: string): string {
     ...fields
   } = JSON.parse(json) as Record<string, unknown>;
   const details = Object.entries(fields)
-    .map(([key, value]) => ` ${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => ` ${name}=${fieldValue(value)}`)
     .join('');
-  const line = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${details}`;
-  return `${escapeControls(line)}\n`;
+  const start = `${String(time).slice(11, 19)} ${String(level).padEnd(5)}`;
+  return `${printable(`${start} ${messageText(String(message))}${details}`)}\n`;
 }
 
-/** Control characters (C0, C1, DEL), line separators and lone surrogates as `\u{…}`. */
-export function escapeControls(text: string): string {
-  return text.toWellFormed().replaceAll(
-    // oxlint-disable-next-line no-control-regex -- they are what is looked for
-    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
+/** What holds a sign of a field is quoted as a whole. */
+function messageText(message: string): string {
+  return /[="]/.test(message) ? JSON.stringify(message) : message;
+}
+
+function fieldValue(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^[^\s="]+$/.test(value) ? value : JSON.stringify(value);
 }

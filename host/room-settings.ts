@@ -6,13 +6,17 @@ import {
   HTTP_SETTINGS_DEFAULT,
   HTTP_SETTINGS_RANGE,
 } from './http/http-settings.ts';
+import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from './log-limits.ts';
 import type { RoomRanges } from './settings.ts';
+import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from './storage/journal-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './supervisor-limits.ts';
 
 export const ROOM_DEFAULTS = {
   http: { ...HTTP_SETTINGS_DEFAULT },
   engine: { ...ENGINE_LIMITS_DEFAULT },
   wasm: { ...WASM_LIMITS_DEFAULT },
+  journal: { ...JOURNAL_LIMITS_DEFAULT },
+  log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
 };
 export type RoomSettings = typeof ROOM_DEFAULTS;
@@ -22,6 +26,8 @@ export const ROOM_RANGES: RoomRanges<RoomSettings> = {
   http: HTTP_SETTINGS_RANGE,
   engine: ENGINE_LIMITS_RANGE,
   wasm: WASM_LIMITS_RANGE,
+  journal: JOURNAL_LIMITS_RANGE,
+  log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
 };
 

@@ -1,10 +1,13 @@
 // The service of this process: reads the settings, opens the journal, has the supervisor run the module
 // in a thread, says where the service is, and stops it when it is told to. It wires; it decides nothing.
-import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { ModuleDescriptor } from '@svc/contract';
+import { admitModuleFile } from './admission-thread.ts';
 import { announcement } from './announcement.ts';
-import { createLog, escapeControls, type Log } from './log.ts';
+import { forbidCodeFromStrings } from './code-from-strings.ts';
+import { LimitLog } from './limit-log.ts';
+import { createLog, type Log } from './log.ts';
+import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
 import {
   checkRoomSettings,
@@ -16,6 +19,8 @@ import { readSettings, type Settings, type Surroundings } from './settings.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './supervisor.ts';
 
+/** How often the log learns which limits were met. */
+const LIMITS_TOLD_MS = 60_000;
 const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
@@ -25,46 +30,64 @@ export async function runService(
   surroundings: Surroundings,
   toldToStop: Promise<string>,
 ): Promise<number> {
-  let log: Log | undefined;
+  let deployedLog: Log | undefined;
   try {
     const settings = readSettings(surroundings, ROOM_DEFAULTS, ROOM_RANGES);
     // What reads a deployed instance's log reads lines of JSON, and the reason of its end among them.
-    if (settings.deployed) log = createLog(settings.name, settings.logFormat);
+    const log = createLog(settings.name, settings.logFormat);
+    if (settings.deployed) deployedLog = log;
     checkRoomSettings(settings.rooms);
-    await serve(settings, log ?? createLog(settings.name, settings.logFormat), toldToStop);
+    forbidCodeFromStrings();
+    await serve(settings, { log, env: shardEnvironment(surroundings), toldToStop });
     return EXIT_OK;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const { code, message } = error;
-    if (log === undefined) process.stderr.write(`svc: ${escapeControls(message)} [${code}]\n`);
-    else log({ level: 'error', message, fields: { code } });
+    if (deployedLog === undefined) process.stderr.write(`svc: ${printable(message)} [${code}]\n`);
+    else deployedLog({ level: 'error', message, fields: { code } });
     return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;
   }
 }
 
+/** Nothing of the environment is a shard's business, but where Node keeps what it has compiled of the host. */
+function shardEnvironment({ env }: Surroundings): Readonly<Record<string, string>> {
+  const { NODE_COMPILE_CACHE } = env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+}
+
+interface Around {
+  readonly log: Log;
+  /** Of the shards. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly toldToStop: Promise<string>;
+}
+
 async function serve(
   settings: Settings<RoomSettings>,
-  log: Log,
-  toldToStop: Promise<string>,
+  { log, env, toldToStop }: Around,
 ): Promise<void> {
-  const moduleBytes = await readModule(settings.moduleFile);
+  const stopsAdmission = new AbortController();
   let journal: SqliteJournal | undefined;
   const ended = Promise.withResolvers<string>();
   void toldToStop.then(ended.resolve);
   const supervisor = new Supervisor({
     shardFile: new URL('./shard.ts', import.meta.url),
     settings: {
-      moduleBytes,
       name: settings.name,
       deployed: settings.deployed,
       dataFolder: settings.dataFolder,
       address: { host: settings.host, port: settings.port },
       rooms: settings.rooms,
     },
+    module: admitModuleFile(settings.moduleFile, settings.rooms.wasm, {
+      env,
+      signal: stopsAdmission.signal,
+    }),
     limits: settings.rooms.supervisor,
+    env,
     connectJournal: async () => {
       if (journal === undefined) {
-        journal = await openSqliteJournal(settings.dataFolder);
+        journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal);
         // Without its writer the service can promise nothing any more.
         void journal.failure.then((failure) => ended.reject(failure));
       }
@@ -74,6 +97,8 @@ async function serve(
   });
 
   ended.promise.catch(() => {});
+  const limitLog = new LimitLog(supervisor.counters, log);
+  const limitTimer = setInterval(() => limitLog.tell(), LIMITS_TOLD_MS);
   let inTime = true;
   try {
     const started = await Promise.race([supervisor.start(), ended.promise]);
@@ -86,7 +111,10 @@ async function serve(
     }
     log({ level: 'info', message: 'stopping', fields: { reason: await ended.promise } });
   } finally {
+    clearInterval(limitTimer);
+    stopsAdmission.abort();
     inTime = await supervisor.stop();
+    limitLog.tell();
     await journal?.close();
   }
   log({
@@ -107,16 +135,4 @@ function announce(
     log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
   else process.stderr.write(announcement({ name, url, dataFolder: shownFolder, pid, descriptor }));
   process.stdout.write(`${url}\n`);
-}
-
-async function readModule(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    throw new SvcError(
-      'SVC_MODULE_UNREADABLE',
-      `The module ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give the path of a .wasm file.`,
-      { cause: error },
-    );
-  }
 }

@@ -1,81 +1,105 @@
-// ShardThread: one thread of a shard, from its start to its end: what it has said so far, and the ways
-// to stop it. Whether another follows is the supervisor's business. Invariants:
+// ShardThread: one thread of a shard, from its start to its end: what it has said so far, whether it still
+// answers, and the ways to stop it. Whether another follows is the supervisor's business. Invariants:
 // I1  `ended` resolves once, whatever ends the thread; what the thread still owed is rejected before.
 // I2  A port that the thread can no longer take is closed, so that its other end learns of it.
+// I3  A thread that is not ready in time, or does not answer for too long, is ended.
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
+import { Heartbeat } from './heartbeat.ts';
+import { entryBytes } from './log-rate.ts';
+import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { Log } from './log.ts';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
 import type { Address, FromShard, ShardSettings, ToShard } from './shard-messages.ts';
+import type { SupervisorLimits } from './supervisor-limits.ts';
+
+export interface ShardThreadOptions {
+  /** What the thread runs; it speaks the words of shard-messages.ts. */
+  readonly file: URL;
+  readonly settings: ShardSettings;
+  /** The thread loads the host's code while the module is judged. */
+  readonly module: Promise<AdmittedModule>;
+  readonly limits: SupervisorLimits;
+  /** All that the thread has for an environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+export interface ShardEnd {
+  readonly reason: string;
+  /** It was ended because it did not answer. */
+  readonly isHang: boolean;
+}
 
 export class ShardThread {
   /** Rejects when the module is refused, or the thread ends before. */
   readonly admitted: Promise<ModuleDescriptor>;
   /** Rejects when the service cannot be served, or the thread ends before. */
   readonly listening: Promise<Address>;
-  /** Resolves with the reason when the thread has ended. */
-  readonly ended: Promise<string>;
+  /** Resolves when the thread has ended. */
+  readonly ended: Promise<ShardEnd>;
   readonly #worker: Worker;
+  readonly #limits: SupervisorLimits;
+  readonly #log: Log;
+  readonly #admitted = Promise.withResolvers<ModuleDescriptor>();
+  readonly #listening = Promise.withResolvers<Address>();
   /** Whether everything in flight could finish. */
   readonly #stopped = Promise.withResolvers<boolean>();
+  #reason = 'the thread ended without saying why';
+  #isHang = false;
   #isListening = false;
   #hasEnded = false;
+  #startTimer: NodeJS.Timeout | undefined;
+  #heartbeat: Heartbeat | undefined;
+  /** Of its lines in the log, as log-rate.ts counts them. */
+  #loggedBytes = 0;
 
-  /** `file`: what the thread runs; it speaks the words of shard-messages.ts. */
-  constructor(file: URL, settings: ShardSettings, log: Log) {
-    const admitted = Promise.withResolvers<ModuleDescriptor>();
-    const listening = Promise.withResolvers<Address>();
-    const ended = Promise.withResolvers<string>();
-    this.#worker = new Worker(file, { name: 'shard', workerData: settings });
-    let reason = 'the thread ended without saying why';
-    const fail = (code: SvcErrorCode, message: string) => {
-      const error = new SvcError(code, message);
-      admitted.reject(error);
-      listening.reject(error);
-    };
-    this.#worker.on('message', (message: FromShard) => {
-      switch (message.kind) {
-        case 'admitted':
-          return admitted.resolve(message.descriptor);
-        case 'listening':
-          this.#isListening = true;
-          return listening.resolve(message.address);
-        case 'failed':
-          // Nothing works any more in a thread that says so, at its start or later.
-          fail(message.code, message.message);
-          reason = `${message.message} [${message.code}]`;
-          return void this.end();
-        case 'log':
-          return log(message.entry);
-        case 'stopped':
-          return this.#stopped.resolve(true);
-      }
+  constructor({ file, settings, module, limits, env, log }: ShardThreadOptions) {
+    this.#limits = limits;
+    this.#log = log;
+    const ended = Promise.withResolvers<ShardEnd>();
+    this.#worker = new Worker(file, {
+      name: 'shard',
+      workerData: settings,
+      env,
+      resourceLimits: { maxOldGenerationSizeMb: limits.shardHeapMib },
     });
+    this.#worker.on('message', (message: FromShard) => this.#hear(message));
     this.#worker.on('error', (error: unknown) => {
-      reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     });
     this.#worker.on('exit', () => {
       this.#hasEnded = true;
-      fail(
+      clearTimeout(this.#startTimer);
+      this.#heartbeat?.stop();
+      this.#fail(
         'SVC_SHARD_FAILED',
-        `The thread that runs the module ended at its start: ${reason}. ` +
+        `The thread that runs the module ended at its start: ${this.#reason}. ` +
           'Start the service again; when it happens again, report it with this reason.',
       );
       this.#stopped.resolve(false);
-      ended.resolve(reason);
+      ended.resolve({ reason: this.#reason, isHang: this.#isHang });
     });
-    // Each is looked at in its turn; a failure must not count as unhandled before.
-    admitted.promise.catch(() => {});
-    listening.promise.catch(() => {});
-    this.admitted = admitted.promise;
-    this.listening = listening.promise;
+    this.admitted = this.#admitted.promise;
+    this.listening = this.#listening.promise;
     this.ended = ended.promise;
+    // Each is looked at in its turn; a failure must not count as unhandled before.
+    this.admitted.catch(() => {});
+    this.listening.catch(() => {});
+    module.then(
+      (admitted) => this.#run(admitted),
+      (error: unknown) => {
+        this.#admitted.reject(error);
+        this.#listening.reject(error);
+      },
+    );
   }
 
   /** Lets an admitted module be served. */
   serve(journal: MessagePort): void {
-    if (this.#hasEnded) journal.close();
-    else this.#send({ kind: 'serve', journal }, [journal]);
+    if (this.#hasEnded) return journal.close();
+    this.#expect('to listen');
+    this.#send({ kind: 'serve', journal }, [journal]);
   }
 
   /** Says whether everything in flight could finish. Before it listens, nothing is. */
@@ -95,6 +119,67 @@ export class ShardThread {
   /** Ends the thread, whatever it is doing. */
   async end(): Promise<void> {
     await this.#worker.terminate();
+  }
+
+  #hear(message: FromShard): void {
+    switch (message.kind) {
+      case 'admitted':
+        clearTimeout(this.#startTimer);
+        return this.#admitted.resolve(message.descriptor);
+      case 'listening':
+        clearTimeout(this.#startTimer);
+        this.#isListening = true;
+        this.#watch();
+        return this.#listening.resolve(message.address);
+      case 'failed':
+        // Nothing works any more in a thread that says so, at its start or later.
+        this.#fail(message.code, message.message);
+        this.#reason = `${message.message} [${message.code}]`;
+        return void this.end();
+      case 'log':
+        this.#log(message.entry);
+        this.#loggedBytes += entryBytes(message.entry);
+        return undefined;
+      case 'alive':
+        return this.#heartbeat?.answered();
+      case 'stopped':
+        return this.#stopped.resolve(true);
+    }
+  }
+
+  #run(module: AdmittedModule): void {
+    if (this.#hasEnded) return;
+    this.#expect('to start its module');
+    this.#send({ kind: 'run', module });
+  }
+
+  #expect(what: string): void {
+    const { startTimeoutMs } = this.#limits;
+    this.#startTimer = setTimeout(() => {
+      this.#reason = `it took longer than ${startTimeoutMs} ms ${what} (svc.supervisor.start-timeout-ms)`;
+      void this.end();
+    }, startTimeoutMs);
+  }
+
+  #watch(): void {
+    const { heartbeatMs, hangAfterMs } = this.#limits;
+    if (this.#hasEnded) return;
+    this.#heartbeat = new Heartbeat({
+      heartbeatMs,
+      hangAfterMs,
+      ask: () => this.#send({ kind: 'are-you-alive', loggedBytes: this.#loggedBytes }),
+      onHang: () => {
+        this.#isHang = true;
+        this.#reason = `it did not answer for ${hangAfterMs} ms (svc.supervisor.hang-after-ms)`;
+        void this.end();
+      },
+    });
+  }
+
+  #fail(code: SvcErrorCode, message: string): void {
+    const error = new SvcError(code, message);
+    this.#admitted.reject(error);
+    this.#listening.reject(error);
   }
 
   #send(message: ToShard, transfer: MessagePort[] = []): void {

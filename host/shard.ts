@@ -2,27 +2,45 @@
 // over it, and the HTTP server in front. It is started by the supervisor with ShardSettings, and talks
 // to it in the words of shard-messages.ts.
 import { parentPort, workerData } from 'node:worker_threads';
+import { FaultReport } from './fault-report.ts';
 import { developerLimits } from './engine/engine-limits.ts';
 import { createEngine } from './engine/entity-engine.ts';
-import { createWasmGuest } from './hosting/wasm/wasm-guest.ts';
+import { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress, INTERNET } from './http/access.ts';
 import { RouteTable } from './http/route-table.ts';
-import { GuestFault } from './model/guest-fault.ts';
+import { LimitCounters } from './limit-counters.ts';
+import { LogRate } from './log-rate.ts';
 import { SvcError } from './model/svc-error.ts';
 import { requestHandler } from './request-handler.ts';
 import type { FromShard, LogEntry, ShardSettings, ToShard } from './shard-messages.ts';
 import { attachJournal } from './storage/attached-journal.ts';
-import { systemChance, systemClock } from './system.ts';
+import { systemChance, systemClock, systemTurn } from './system.ts';
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const tell = (message: FromShard) => supervisor.postMessage(message);
+const counters = new LimitCounters(settings.counters);
+const faults = new FaultReport(counters);
+const logRate = new LogRate(
+  settings.rooms.log,
+  performance.now(),
+  (entry) => tell({ kind: 'log', entry }),
+  () => counters.count('log-lines-not-written'),
+);
 const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields'] = {}) =>
-  tell({ kind: 'log', entry: { level, message, fields } });
+  logRate.write({ level, message, fields }, performance.now());
+
+supervisor.on('message', (message: ToShard) => {
+  if (message.kind !== 'are-you-alive') return;
+  logRate.written(message.loggedBytes);
+  logRate.report(performance.now());
+  tell({ kind: 'alive' });
+});
 
 async function run(): Promise<void> {
-  const guest = await createWasmGuest(settings.moduleBytes, settings.rooms.wasm, (line) =>
+  const { module } = await nextMessage('run');
+  const guest = startWasmGuest(module, settings.rooms.wasm, (line) =>
     log(line.level, line.message, { from: line.source }),
   );
   const routes = new RouteTable(guest.descriptor);
@@ -38,13 +56,14 @@ async function run(): Promise<void> {
     journal,
     clock: systemClock,
     chance,
+    turn: systemTurn,
     limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
       log('warn', 'an entity failed', {
         component,
         entity: id,
         ...(handler === undefined ? {} : { handler }),
-        ...faultFields(fault),
+        ...faults.fields(fault),
       }),
   });
   const { createHttpServer } = await httpServer;
@@ -55,9 +74,10 @@ async function run(): Promise<void> {
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle: requestHandler({ guest, engine, clock: systemClock, chance }),
     log: {
-      warn: ({ err: _stackless, ...fields }, message) => log('warn', message, fields),
+      warn: ({ err, guestMessage: _told, ...fields }, message) =>
+        log('warn', message, { ...fields, ...faults.fields(err) }),
       error: ({ err, ...fields }, message) =>
-        log('error', message, { ...fields, ...faultFields(err) }),
+        log('error', message, { ...fields, ...faults.fields(err) }),
     },
   });
   const toldToStop = nextMessage('stop');
@@ -68,6 +88,7 @@ async function run(): Promise<void> {
   await engine.close();
   await journal.close();
   await guest.close();
+  logRate.report(performance.now());
   tell({ kind: 'stopped' });
 }
 
@@ -83,21 +104,6 @@ async function nextMessage<Kind extends ToShard['kind']>(
   };
   supervisor.on('message', listen);
   return promise;
-}
-
-/** What the log keeps of a failure. */
-function faultFields(fault: unknown): Record<string, string> {
-  if (fault instanceof GuestFault)
-    return {
-      code: fault.faultCause,
-      reason: fault.message,
-      ...(fault.guestMessage === undefined ? {} : { guestMessage: fault.guestMessage }),
-    };
-  if (fault instanceof SvcError) return { code: fault.code, reason: fault.message };
-  return {
-    code: 'bug',
-    reason: fault instanceof Error ? (fault.stack ?? fault.message) : String(fault),
-  };
 }
 
 try {

@@ -1,7 +1,10 @@
-// The system's clock and chance, for those who have none of their own.
+// The system's clock, chance and event loop, for those who have none of their own.
 import type { Chance, Clock } from './engine/needs/clock.ts';
+import type { Turn } from './engine/needs/turn.ts';
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
+
+export const systemTurn: Turn = { next: () => new Promise((resolve) => setImmediate(resolve)) };
 
 /** Cryptographically strong. Drawn in blocks: one draw at a time costs a system call each. */
 export function systemChance(): Chance {

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { BuiltComponent, Problem, ProblemPart } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
-import { printable, printableJson } from '../printable.ts';
+import { printable, printableJson } from '@svc/host/printable';
 import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 

@@ -1,11 +1,11 @@
 // svc inspect: what a module is, and whether the host would admit it. It asks the host's own
-// admission, so both say the same; no code of the module runs.
-import { readFile } from 'node:fs/promises';
+// admission, with the same settings, so both say the same; no code of the module runs.
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
 import type { ModuleReport } from '@svc/host';
-import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { printable, printableJson } from '../printable.ts';
+import { UsageError } from '../usage-error.ts';
+import { printable, printableJson } from '@svc/host/printable';
 import { outputStyle } from '../terminal.ts';
 
 export const inspect = command(
@@ -15,15 +15,26 @@ export const inspect = command(
     about: `Says what a module is: its imports and exports, its components and routes, its sizes, and
 whether the host admits it, and why not. No code of the module runs.`,
     words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
-    options: { output: OUTPUT_OPTION },
-    notes: 'Exits with 0 when the module is admitted, with 1 when it is refused.',
+    options: {
+      output: OUTPUT_OPTION,
+      set: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME=VALUE',
+        help: `a setting with which the module would run, by its dotted name;
+may be repeated (docs/reference/settings.md lists them)`,
+      },
+    },
+    notes: `Exits with 0 when the module is admitted, with 1 when it is refused. Settings are read from the
+environment as svc run does.`,
     examples: [
       'svc inspect shopping-cart.wasm',
+      'svc inspect shopping-cart.wasm --set svc.wasm.memory-pages-max=256',
       "svc inspect shopping-cart.wasm -o json | jq '.descriptor.entities[].component'",
     ],
   },
-  async ([file], { output }) => {
-    const report = await inspectFile(file!);
+  async ([file], { output, set }) => {
+    const report = await inspected(file!, set);
     process.stdout.write(
       output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
@@ -31,19 +42,16 @@ whether the host admits it, and why not. No code of the module runs.`,
   },
 );
 
-async function inspectFile(file: string): Promise<ModuleReport> {
-  let bytes;
+/** A setting that does not exist is a word that makes no sense, here as for svc run. */
+async function inspected(file: string, settings: readonly string[]): Promise<ModuleReport> {
+  const { SvcError, inspectModuleFile } = await import('@svc/host');
   try {
-    bytes = await readFile(file);
+    return await inspectModuleFile(file, settings, process.env);
   } catch (error) {
-    throw new CommandFailure(
-      'SVC_MODULE_UNREADABLE',
-      `The module ${file} cannot be read (${(error as NodeJS.ErrnoException).code}). Give the path of a .wasm file.`,
-      { cause: error },
-    );
+    if (error instanceof SvcError && error.code === 'SVC_USAGE')
+      throw new UsageError(error.message);
+    throw error;
   }
-  const { inspectModule } = await import('@svc/host');
-  return inspectModule(bytes);
 }
 
 function textOf({
@@ -59,7 +67,7 @@ function textOf({
     ...section('exports', exports),
     ...(descriptor === undefined ? [] : descriptorLines(descriptor)),
     ...section('sizes', [
-      row('module', `${sizes.module} bytes`),
+      ...(sizes.module === undefined ? [] : [row('module', `${sizes.module} bytes`)]),
       ...(sizes.core === undefined ? [] : [row('core module', `${sizes.core} bytes`)]),
       ...(sizes.meteredCore === undefined
         ? []

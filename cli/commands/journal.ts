@@ -4,7 +4,7 @@ import type { JournalInspection } from '@svc/host';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { journalPrinter, type JournalPrinter } from '../journal-printer.ts';
-import { printable } from '../printable.ts';
+import { printable } from '@svc/host/printable';
 import { shellWord } from '../shell-word.ts';
 import { didYouMean } from '@svc/contract/suggestion';
 import { printData } from '../terminal.ts';

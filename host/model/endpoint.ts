@@ -1,4 +1,5 @@
-// A request and a response of an endpoint, as the guest sees them.
+// A request and a response of an endpoint, as the guest sees them, and who waits for the response.
+import type { GuestFault } from './guest-fault.ts';
 
 export type Body =
   | { readonly kind: 'none' }
@@ -28,4 +29,10 @@ export interface EndpointResponse {
   readonly status: number;
   readonly headers: HeaderList;
   readonly body: Body;
+}
+
+/** Who waits for the answer of a handler that could not answer at once. */
+export interface AnswerWaiter {
+  /** Set by whoever runs the handler: to be called when nobody waits any more. */
+  giveUp: ((reason: GuestFault) => void) | undefined;
 }

@@ -12,12 +12,21 @@ export interface StoredEvent {
   readonly json: string;
 }
 
-/** What happened to an entity, in order: its events, and its deletions. */
+/**
+ * What happened to an entity, in order: its events, and its deletions. `timeMs` and `seed` are those of
+ * the command; journals of format 1 have no seed.
+ */
 export type JournalRecord =
   | {
       readonly kind: 'event';
       readonly seq: number;
       readonly timeMs: number;
+      readonly seed?: bigint | undefined;
       readonly event: StoredEvent;
     }
-  | { readonly kind: 'deleted'; readonly seq: number; readonly timeMs: number };
+  | {
+      readonly kind: 'deleted';
+      readonly seq: number;
+      readonly timeMs: number;
+      readonly seed?: bigint | undefined;
+    };

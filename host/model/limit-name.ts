@@ -9,12 +9,15 @@ export const LIMIT_NAMES = [
   'query-fuel',
   'apply-fuel',
   'handler-fuel',
+  'collection-fuel',
   // Room.
   'memory',
   'stack',
   'handles',
   // Time of a request, waiting included.
   'request-time',
+  // Time of folding the events of an entity that is brought into memory.
+  'replay-time',
   // What crosses the boundary.
   'lifted-bytes',
   'lowered-bytes',

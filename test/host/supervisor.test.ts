@@ -1,90 +1,20 @@
 // The supervisor with real threads that act as a shard would (test/support/acting-shard.ts).
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import type { ModuleDescriptor } from '@svc/contract';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
-import type { LogEntry } from '../../host/shard-messages.ts';
-import { SUPERVISOR_LIMITS_DEFAULT, type SupervisorLimits } from '../../host/supervisor-limits.ts';
-import { Supervisor } from '../../host/supervisor.ts';
-
-const descriptor: ModuleDescriptor = {
-  protocol: '0.1.0',
-  sdk: { name: 'test', version: '1.0.0' },
-  types: {},
-  entities: [],
-  endpoints: [],
-};
-const ADMIT = `
-  const serve = told('serve');
-  tell({ kind: 'admitted', descriptor: ${JSON.stringify(descriptor)} });
-  const { journal } = await serve;`;
-/** On port 0 it is given one; a port that it is told to keep, it keeps. */
-const LISTEN = `
-  const stop = told('stop');
-  const { host, port } = settings.address;
-  tell({ kind: 'log', entry: { level: 'info', message: 'asked for port ' + port } });
-  tell({ kind: 'listening', address: { host, port: port || 4711 } });`;
-const SERVE = `${ADMIT}${LISTEN} await stop; journal.close(); tell({ kind: 'stopped' });`;
-
-interface Options {
-  readonly limits?: Partial<SupervisorLimits>;
-  readonly connect?: () => Promise<MessagePort>;
-}
-
-function supervise(program: string, { limits = {}, connect }: Options = {}) {
-  const log: LogEntry[] = [];
-  const logged = new Set<() => void>();
-  let connects = 0;
-  const supervisor = new Supervisor({
-    shardFile: new URL('../support/acting-shard.ts', import.meta.url),
-    settings: {
-      moduleBytes: new TextEncoder().encode(program),
-      name: 'test',
-      deployed: false,
-      dataFolder: '/nowhere',
-      address: { host: '127.0.0.1', port: 0 },
-      rooms: ROOM_DEFAULTS,
-    },
-    limits: { ...SUPERVISOR_LIMITS_DEFAULT, ...limits },
-    connectJournal: async () => {
-      connects++;
-      return connect === undefined ? new MessageChannel().port1 : connect();
-    },
-    log: (entry) => {
-      log.push(entry);
-      for (const look of logged) look();
-    },
-  });
-  onTestFinished(async () => void (await supervisor.stop()));
-  return {
-    supervisor,
-    log,
-    connects: () => connects,
-    restarts: () => log.filter(({ fields }) => fields?.['code'] === 'SVC_SHARD_FAILED'),
-    /** Resolves once so many lines of the log have the message. */
-    logs: async (message: string, count: number): Promise<void> => {
-      const enough = Promise.withResolvers<void>();
-      const look = () => {
-        if (log.filter((entry) => entry.message === message).length >= count) enough.resolve();
-      };
-      logged.add(look);
-      look();
-      return enough.promise;
-    },
-  };
-}
-
-const failsWith = async (promise: Promise<unknown>) =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error as Error & { code: string },
-  );
+import { describe, expect, test } from 'vitest';
+import {
+  ADMIT,
+  descriptor,
+  failsWith,
+  LISTEN,
+  SERVE,
+  supervise,
+} from '../support/acting-service.ts';
 
 describe('a start', () => {
   test('resolves with the address that the shard was given, and a stop lets it finish', async () => {
     const { supervisor } = supervise(SERVE);
     expect(await supervisor.start()).toEqual({
-      address: { host: '127.0.0.1', port: 4711 },
+      address: { host: '192.0.2.1', port: 4711 },
       descriptor,
     });
     expect(await supervisor.stop()).toBe(true);
@@ -208,7 +138,7 @@ describe('a shard that ends by itself', () => {
   test('is started again on the port it had, with pauses that grow up to a limit', async () => {
     const { supervisor, logs, restarts, connects } = supervise(
       `${ADMIT}${LISTEN} throw new Error('again');`,
-      { limits: { restartPauseMs: 1, restartPauseMaxMs: 4 } },
+      { limits: { restartPauseMs: 1, restartPauseMaxMs: 4, restartHalfLifeMs: 1_000_000_000 } },
     );
     await supervisor.start();
     await logs('asked for port 4711', 4);
@@ -219,18 +149,12 @@ describe('a shard that ends by itself', () => {
         .map(({ fields }) => fields?.['pauseMs']),
     ).toEqual([1, 2, 4, 4]);
     expect(restarts()[0]!.fields?.['reason']).toMatch(/^Error: again/);
+    expect(
+      restarts()
+        .slice(0, 4)
+        .map(({ fields }) => fields?.['ends']),
+    ).toEqual([1, 2, 3, 4]);
     expect(connects()).toBeGreaterThanOrEqual(5);
-  });
-
-  test('after it was healthy begins with the first pause', async () => {
-    const { supervisor, logs, restarts } = supervise(
-      `${ADMIT}${LISTEN} throw new Error('again');`,
-      { limits: { restartPauseMs: 1, healthyAfterMs: 0 } },
-    );
-    await supervisor.start();
-    await logs('asked for port 4711', 3);
-    await supervisor.stop();
-    expect(new Set(restarts().map(({ fields }) => fields?.['pauseMs']))).toEqual(new Set([1]));
   });
 
   test('or says that it failed while it serves is started again', async () => {

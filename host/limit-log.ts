@@ -1,0 +1,24 @@
+// LimitLog: tells the log which limits were met, when that has changed since it was told last.
+import type { LimitCounters } from './limit-counters.ts';
+import type { Log } from './log.ts';
+
+export class LimitLog {
+  readonly #counters: LimitCounters;
+  readonly #log: Log;
+  #told = '{}';
+
+  constructor(counters: LimitCounters, log: Log) {
+    this.#counters = counters;
+    this.#log = log;
+  }
+
+  /** One line, or none. */
+  tell(): void {
+    const counts = Object.entries(this.#counters.read()).filter(([, count]) => count > 0);
+    const fields = Object.fromEntries(counts);
+    const text = JSON.stringify(fields);
+    if (text === this.#told) return;
+    this.#told = text;
+    this.#log({ level: 'info', message: 'limits met since the start', fields });
+  }
+}
