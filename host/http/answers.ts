@@ -47,6 +47,16 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The service cannot write to its journal (SVC_JOURNAL_UNAVAILABLE). Try again.',
     [RETRY_AFTER],
   ),
+  SVC_JOURNAL_FULL: errorAnswer(
+    503,
+    'The journal of the service is full (SVC_JOURNAL_FULL). Nothing was done.',
+    [RETRY_AFTER],
+  ),
+  SVC_ENTITY_HELD_BACK: errorAnswer(
+    503,
+    'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Nothing was done: try again.',
+    [RETRY_AFTER],
+  ),
   SVC_ANSWER_TIMED_OUT: errorAnswer(
     504,
     'The service took too long to answer (SVC_ANSWER_TIMED_OUT). Whether it was done is unknown.',
@@ -65,12 +75,16 @@ export function refusalAnswer(refusal: Refusal): Answer {
   return jsonAnswer(status, `${body.slice(0, -1)},"details":${refusal.details}}`);
 }
 
-/** Whether a failure gets a line in the log. Load and stopping would only flood it. */
+/** What would only flood the log: load, stopping, and what the engine has said when it began. */
+const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
+  'SVC_OVERLOADED',
+  'SVC_STOPPING',
+  'SVC_ENTITY_HELD_BACK',
+]);
+
+/** Whether a failure gets a line in the log. */
 export function isLogged(failure: unknown): boolean {
-  return !(
-    failure instanceof SvcError &&
-    (failure.code === 'SVC_OVERLOADED' || failure.code === 'SVC_STOPPING')
-  );
+  return !(failure instanceof SvcError && NOT_LOGGED.has(failure.code));
 }
 
 export function failureAnswer(failure: unknown, errorId: string): Answer {

@@ -2,18 +2,19 @@
 // room, form, route, access, media type, size; then the body is read and the handler runs.
 //
 // Invariants:
-// - A request is answered exactly once. What its handler does after the deadline reaches the log only.
+// - A request is answered exactly once. At its deadline its handler is told that nobody waits any more, also
+//   where the caller has gone before; what the handler says after that reaches the log only.
 // - The handler runs only for an admitted caller and a body that was read whole.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
-import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { AnswerWaiter, Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { type Caller, callerName, isAdmitted } from './access.ts';
-import { type Answer, errorAnswer, failureAnswer, isLogged, refusalAnswer } from './answers.ts';
+import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connections, OpenRequest } from './connections.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
@@ -28,7 +29,7 @@ import {
 import type { Outbox, Outgoing } from './outbox.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
-import { responseAnswer, writeAnswer } from './response-writer.ts';
+import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import { newSpanId, traceMetadata } from './trace-context.ts';
 
@@ -36,6 +37,7 @@ import { newSpanId, traceMetadata } from './trace-context.ts';
 export type EndpointHandler = (
   request: EndpointRequest,
   metadata: Metadata,
+  waiter: AnswerWaiter,
 ) => Awaitable<EndpointResponse | Refusal>;
 
 /** What all exchanges of a server share. */
@@ -77,7 +79,8 @@ export interface Arrival {
   readonly expectsContinue: boolean;
 }
 
-export class Exchange implements OpenRequest, Outgoing {
+export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
+  giveUp: ((reason: GuestFault) => void) | undefined;
   readonly #parts: ExchangeParts;
   readonly #arrival: Arrival;
   readonly #socket: Socket;
@@ -89,7 +92,6 @@ export class Exchange implements OpenRequest, Outgoing {
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
   #pending = 1;
-  #deadline: NodeJS.Timeout | undefined;
   #errorId: string | undefined;
 
   constructor(parts: ExchangeParts, arrival: Arrival) {
@@ -123,7 +125,6 @@ export class Exchange implements OpenRequest, Outgoing {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#isAnswered = true;
-    clearTimeout(this.#deadline);
     this.#parts.connections.end(this.#socket, this);
     this.#release();
   }
@@ -206,26 +207,34 @@ export class Exchange implements OpenRequest, Outgoing {
         body,
       },
       traceMetadata(this.#arrival.request.headers, chance),
+      this,
     );
     if (!(outcome instanceof Promise)) {
       this.#succeed(outcome);
       return;
     }
     this.#pending += 1;
-    this.#deadline = setTimeout(
-      () => this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.')),
-      settings.answerTimeoutMs,
-    );
+    const deadline = setTimeout(() => this.#expire(), settings.answerTimeoutMs);
     outcome.then(
       (value) => {
+        clearTimeout(deadline);
         this.#succeed(value);
         this.#release();
       },
       (failure: unknown) => {
+        clearTimeout(deadline);
         this.#fail(failure);
         this.#release();
       },
     );
+  }
+
+  #expire(): void {
+    const { answerTimeoutMs } = this.#parts.settings;
+    if (!this.#isAnswered)
+      this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.'));
+    const late = `The handler was not done after ${answerTimeoutMs} ms, waiting included.`;
+    this.giveUp?.(new GuestFault('time', late, { limit: 'request-time' }));
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
@@ -233,7 +242,7 @@ export class Exchange implements OpenRequest, Outgoing {
     try {
       this.#answer(
         outcome.kind === 'refusal'
-          ? refusalAnswer(outcome)
+          ? handlerRefusalAnswer(outcome, this.#parts.settings)
           : responseAnswer(outcome, this.#parts.settings),
       );
     } catch (failure) {
@@ -250,7 +259,6 @@ export class Exchange implements OpenRequest, Outgoing {
   #answer(answer: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    clearTimeout(this.#deadline);
     const { load, connections, outbox } = this.#parts;
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
@@ -306,6 +314,7 @@ export class Exchange implements OpenRequest, Outgoing {
         {
           ...fields,
           code: failure.faultCause,
+          ...(failure.limit === undefined ? {} : { limit: failure.limit }),
           ...(failure.guestMessage === undefined ? {} : { guestMessage: failure.guestMessage }),
         },
         'The service failed to handle a request.',

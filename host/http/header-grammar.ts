@@ -12,12 +12,12 @@ export function isFieldName(name: string): boolean {
   return name !== '';
 }
 
-/** Visible ASCII, and bytes above it as Latin-1, with spaces and tabs inside only. */
+/** Visible characters of Latin-1, with spaces and tabs inside only. Its second set of controls acts on terminals. */
 export function isFieldValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
     const isBlank = code === SPACE || code === TAB;
-    const isVisible = (code > SPACE && code < 0x7f) || (code >= 0x80 && code <= 0xff);
+    const isVisible = (code > SPACE && code < 0x7f) || (code >= 0xa0 && code <= 0xff);
     const isInside = at > 0 && at < value.length - 1;
     if (!isVisible && !(isBlank && isInside)) return false;
   }

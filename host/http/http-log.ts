@@ -1,6 +1,8 @@
 // HttpLog: what the HTTP server says to whoever runs the service. Structured: what came from a
 // module or a caller is in the fields, never in the message, so that the logger can escape it.
 
+import type { LimitName } from '../model/limit-name.ts';
+
 export interface HttpLogFields {
   /** What the caller was told, to find this line again. */
   readonly errorId: string;
@@ -8,6 +10,8 @@ export interface HttpLogFields {
   readonly route?: string;
   /** The failure's documented code, the cause of a guest's fault, or `bug`. */
   readonly code: string;
+  /** Which limit the guest met, if it was one. */
+  readonly limit?: LimitName;
   /** What happened. */
   readonly reason: string;
   /** The module's own last words, with `file:line`. Untrusted text. */

@@ -12,6 +12,8 @@ export interface HttpSettings {
   readonly responseHeadersMax: number;
   /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. 0 or more. */
   readonly responseHeaderBytesMax: number;
+  /** Bytes of an endpoint's response body, or of the message and the details of its refusal; a fault of the module beyond. 0 or more. */
+  readonly responseBytesMax: number;
   /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. 1 or more. */
   readonly requestsInFlightMax: number;
   /** Open connections; further ones are closed as soon as they are accepted. 1 or more. */
@@ -36,6 +38,7 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   headersMax: 100,
   responseHeadersMax: 100,
   responseHeaderBytesMax: 32 * 1024,
+  responseBytesMax: 8 * 1024 * 1024,
   requestsInFlightMax: 1000,
   connectionsMax: 10_000,
   answerTimeoutMs: 60_000,
@@ -61,6 +64,7 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
     headersMax: [1, COUNT_MAX],
     responseHeadersMax: [0, COUNT_MAX],
     responseHeaderBytesMax: [0, BYTES_MAX],
+    responseBytesMax: [0, BYTES_MAX],
     requestsInFlightMax: [1, COUNT_MAX],
     connectionsMax: [1, COUNT_MAX],
     answerTimeoutMs: [1, TIMER_MS_MAX],

@@ -3,9 +3,10 @@
 // speak for the connection or the platform. What it may not say is a fault, or left out.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Refusal } from '../model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import type { Answer } from './answers.ts';
+import { type Answer, refusalAnswer } from './answers.ts';
 import { isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
 import type { HttpSettings } from './http-settings.ts';
 
@@ -28,10 +29,27 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
   const { body } = response;
   if (body.kind === 'none') return { status, headers, body: '' };
   const content = body.kind === 'bytes' ? body.bytes : body.text;
+  checkSize(Buffer.byteLength(content), settings);
   const types = headers.filter(([name]) => name === 'content-type').length;
   if (types > 1) throw new GuestFault('value', 'The response has more than one content-type.');
   if (types === 0) headers.push(['content-type', CONTENT_TYPE[body.kind]]);
   return { status, headers, body: content };
+}
+
+/** Throws GuestFault when it is more than a handler may answer. */
+export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): Answer {
+  const { message, details = '' } = refusal;
+  checkSize(Buffer.byteLength(message) + Buffer.byteLength(details), settings);
+  return refusalAnswer(refusal);
+}
+
+function checkSize(bytes: number, { responseBytesMax }: HttpSettings): void {
+  if (bytes > responseBytesMax)
+    throw new GuestFault(
+      'limit',
+      `The response has a body of ${bytes} bytes, and ${responseBytesMax} is the limit.`,
+      { limit: 'response-bytes' },
+    );
 }
 
 function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, string][] {
@@ -39,6 +57,7 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
     throw new GuestFault(
       'limit',
       `The response has more than ${settings.responseHeadersMax} headers.`,
+      { limit: 'response-headers' },
     );
   let bytes = 0;
   const checked: [string, string][] = [];
@@ -49,6 +68,7 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
       throw new GuestFault(
         'limit',
         `The response headers are longer than ${settings.responseHeaderBytesMax} bytes.`,
+        { limit: 'response-headers' },
       );
     if (!isFieldName(name))
       throw new GuestFault('value', `The response has a header named ${quoted(name)}.`);

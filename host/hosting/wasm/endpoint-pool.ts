@@ -11,6 +11,7 @@ import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { AdmittedModule } from './admission.ts';
 import type { GuestLog } from './guest-log.ts';
+import type { InstanceMemory } from './instance-memory.ts';
 import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
 import type { MemoryImage } from './memory-image.ts';
 import { ModuleInstance } from './module-instance.ts';
@@ -32,6 +33,7 @@ interface Waiting {
 export class EndpointPool implements GuestEndpoints {
   readonly #module: AdmittedModule;
   readonly #limits: WasmLimits;
+  readonly #memory: InstanceMemory;
   readonly #log: GuestLog;
   /** Route index → what the log calls its endpoint. */
   readonly #sources: readonly string[];
@@ -43,9 +45,11 @@ export class EndpointPool implements GuestEndpoints {
   #closed = false;
 
   /** Makes the first instance. Throws GuestFault when the module does not start. */
-  constructor(module: AdmittedModule, limits: WasmLimits, log: GuestLog) {
+  constructor(module: AdmittedModule, limits: WasmLimits, memory: InstanceMemory, log: GuestLog) {
     this.#module = module;
     this.#limits = limits;
+    this.#memory = memory;
+    memory.addHolder(() => this.#letGoOfIdle());
     this.#log = log;
     this.#sources = module.descriptor.endpoints.flatMap(({ name, routes }) =>
       routes.map(() => `endpoint ${name}`),
@@ -57,7 +61,7 @@ export class EndpointPool implements GuestEndpoints {
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
     this.#prompt = new PromptInstance(
-      () => new ModuleInstance(module, limits, log, false),
+      () => new ModuleInstance(module, limits, memory, log, false),
       this.#image,
       this.#sources.length,
     );
@@ -69,11 +73,14 @@ export class EndpointPool implements GuestEndpoints {
     calls: HostCalls,
   ): Awaitable<EndpointResponse | Refusal> {
     if (this.#closed) throw closedFault();
-    const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
-    if (prompt !== undefined) return prompt;
+    if (calls.callAhead !== undefined) {
+      const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
+      if (prompt !== undefined) return prompt;
+    }
+    const hasCalled = calls.runAgain?.() ?? false;
     const slot = this.#freeSlot();
     return slot === undefined
-      ? this.#serveLater(context, request, calls)
+      ? this.#serveLater(context, request, calls, hasCalled)
       : this.#serve(slot, context, request, calls);
   }
 
@@ -86,7 +93,7 @@ export class EndpointPool implements GuestEndpoints {
       slot.instance.abandon();
       slot.abandon?.(reason);
     }
-    this.#idle.length = 0;
+    while (this.#letGoOfIdle());
     this.#prompt.close();
   }
 
@@ -94,9 +101,14 @@ export class EndpointPool implements GuestEndpoints {
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
+    hasCalled: boolean,
   ): Promise<EndpointResponse | Refusal> {
-    const slot = await this.#nextFreeSlot();
+    const slot = await this.#nextFreeSlot(hasCalled);
     if (this.#closed) throw closedFault();
+    if (calls.givenUp !== undefined) {
+      this.#release(slot);
+      throw calls.givenUp;
+    }
     return this.#serve(slot, context, request, calls);
   }
 
@@ -146,9 +158,10 @@ export class EndpointPool implements GuestEndpoints {
     return slot;
   }
 
-  #nextFreeSlot(): Promise<Slot> {
+  /** `hasCalled`: to be turned down would say that nothing was done. */
+  #nextFreeSlot(hasCalled: boolean): Promise<Slot> {
     const { endpointInstancesMax, waitingRequestsMax } = this.#limits;
-    if (this.#waiting.length >= waitingRequestsMax)
+    if (!hasCalled && this.#waiting.length >= waitingRequestsMax)
       throw new SvcError(
         'SVC_OVERLOADED',
         `All ${endpointInstancesMax} instances of the module serve requests, and ` +
@@ -159,8 +172,15 @@ export class EndpointPool implements GuestEndpoints {
     });
   }
 
+  /** False: none is idle. */
+  #letGoOfIdle(): boolean {
+    const slot = this.#idle.pop();
+    slot?.instance.letGo();
+    return slot !== undefined;
+  }
+
   #newSlot(): Slot {
-    const instance = new ModuleInstance(this.#module, this.#limits, this.#log, true);
+    const instance = new ModuleInstance(this.#module, this.#limits, this.#memory, this.#log, true);
     return { instance, handle: waitingHandle(instance), abandon: undefined };
   }
 

@@ -13,7 +13,6 @@ import {
 import type { CallInContext } from './core-interface.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import type { ModuleInstance } from './module-instance.ts';
-import { FUEL_MAX } from './wasm-limits.ts';
 
 /** `result<effect, refusal>` and `result<string, refusal>`: tag 0, payload 4. */
 const RESULT_SIZE = 4 + REFUSAL_SIZE;
@@ -26,7 +25,7 @@ export function constructEntity(
   source: string,
 ): number {
   const { exports, memory, limits } = instance;
-  instance.begin(PHASE.closed, limits.entityFuel);
+  instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
   try {
     const component = memory.lowerString(entity.component);
     const componentLength = memory.loweredLength;
@@ -45,7 +44,7 @@ export function constructEntity(
       textLength,
     );
     const rep = instance.takeHandle(handle);
-    exports.constructPost?.(handle);
+    instance.release(exports.constructPost, handle);
     instance.settle(source);
     return rep;
   } catch (error) {
@@ -61,15 +60,16 @@ export function applyEvents(
   source: string,
 ): string | undefined {
   const { exports, memory, limits } = instance;
-  const fuel = Math.min(limits.applyFuelPerEvent * Math.max(1, events.length), FUEL_MAX);
-  instance.begin(PHASE.closed, fuel);
+  const { applyFuelPerEvent: perEvent, applyFuelPerBatch: perBatch } = limits;
+  const fuel = Math.max(perEvent, Math.min(perEvent * events.length, perBatch));
+  instance.begin(PHASE.closed, fuel, 'apply-fuel');
   try {
     const list = lowerEvents(memory, events);
     const result = exports.apply(rep, list, events.length);
     // `result<_, string>`: tag 0, string 4.
     const address = memory.record(result, 12, 4);
     const problem = memory.tag(address, 2) === 1 ? memory.stringAt(address + 4) : undefined;
-    exports.applyPost?.(result);
+    instance.release(exports.applyPost, result);
     instance.settle(source);
     return problem;
   } catch (error) {
@@ -87,11 +87,11 @@ export function command(
 ): Effect | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
-  instance.begin(PHASE.command, limits.commandFuel, nowMs);
+  instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs);
   try {
     const result = callInContext(instance, exports.command, rep, nowMs, context, name, input);
     const outcome = liftEffect(instance.memory, result);
-    exports.commandPost?.(result);
+    instance.release(exports.commandPost, result);
     instance.settle(source);
     return outcome;
   } catch (error) {
@@ -109,11 +109,11 @@ export function query(
 ): Reply | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
-  instance.begin(PHASE.query, limits.queryFuel, nowMs);
+  instance.begin(PHASE.query, limits.queryFuel, 'query-fuel', nowMs);
   try {
     const result = callInContext(instance, exports.query, rep, nowMs, context, name, input);
     const outcome = liftReply(instance.memory, result);
-    exports.queryPost?.(result);
+    instance.release(exports.queryPost, result);
     instance.settle(source);
     return outcome;
   } catch (error) {
@@ -123,11 +123,11 @@ export function query(
 
 export function takeSnapshot(instance: ModuleInstance, rep: number, source: string): string {
   const { exports, memory, limits } = instance;
-  instance.begin(PHASE.closed, limits.entityFuel);
+  instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
   try {
     const result = exports.snapshot(rep);
     const text = memory.stringAt(memory.record(result, 8, 4));
-    exports.snapshotPost?.(result);
+    instance.release(exports.snapshotPost, result);
     instance.settle(source);
     return text;
   } catch (error) {
@@ -136,7 +136,7 @@ export function takeSnapshot(instance: ModuleInstance, rep: number, source: stri
 }
 
 export function destroyEntity(instance: ModuleInstance, rep: number, source: string): void {
-  instance.begin(PHASE.closed, instance.limits.entityFuel);
+  instance.begin(PHASE.closed, instance.limits.entityFuel, 'entity-fuel');
   try {
     instance.exports.destroy?.(rep);
     instance.settle(source);

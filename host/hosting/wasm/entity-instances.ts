@@ -1,9 +1,10 @@
 // EntityInstances: the live entities of a module and the instances that hold them, many entities in
-// each. A fault loses every entity of its instance and none of another.
+// each. A fault loses every entity of its instance and none of another; whose fault it was is opened in an
+// instance of its own the next time.
 //
 // Invariants: an instance is kept for as long as one of its entities is open, and takes new ones in
 // the place of those that were closed: live instances are scarce, and one that was kept alive by its
-// last entity would be wasted.
+// last entity would be wasted. An instance that was made for one entity alone takes no other, ever.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -19,26 +20,29 @@ import {
   takeSnapshot,
 } from './entity-binding.ts';
 import type { GuestLog } from './guest-log.ts';
+import type { InstanceMemory, MemoryShare } from './instance-memory.ts';
 import { ModuleInstance } from './module-instance.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 const PAGE_BYTES = 64 * 1024;
+/** Entities that have faulted of late and so are opened alone, and how many are open so. */
+const SUSPECTS_MAX = 100;
 
 /** An instance that entities share. It is let go of with its fault: the idle ones would keep its memory. */
 interface Shared {
   /** Undefined once it is lost. */
   instance: ModuleInstance | undefined;
   openEntities: number;
-}
-
-/** After every call of a shared instance. */
-function letGoIfLost(shared: Shared): void {
-  if (shared.instance?.lost === true) shared.instance = undefined;
+  /** It is one entity's, which has faulted: its next fault shall be nobody else's. */
+  readonly isSuspects: boolean;
+  /** Grows with every use of any. */
+  usedAt: number;
 }
 
 export class EntityInstances implements GuestEntities {
   readonly #module: AdmittedModule;
   readonly #limits: WasmLimits;
+  readonly #memory: InstanceMemory;
   readonly #log: GuestLog;
   /** Component → what the log calls it. */
   readonly #sources = new Map<string, string>();
@@ -46,36 +50,53 @@ export class EntityInstances implements GuestEntities {
   /** Where the last entity was opened. */
   #current: Shared | undefined;
   readonly #open = new Set<WasmEntity>();
+  /** Names of entities, the one that has faulted last at the end. */
+  readonly #suspects = new Set<string>();
   /** An instance whose memory has grown beyond this takes no more entities. */
   readonly #crowdedBytes: number;
+  readonly #owner: Owner;
   #closed = false;
 
-  constructor(module: AdmittedModule, limits: WasmLimits, log: GuestLog) {
+  constructor(module: AdmittedModule, limits: WasmLimits, memory: InstanceMemory, log: GuestLog) {
     this.#module = module;
     this.#limits = limits;
+    this.#memory = memory;
+    memory.addHolder((spared) => this.#letGoOfOldest(spared, false));
     this.#log = log;
+    let uses = 0;
+    this.#owner = {
+      log,
+      using(shared) {
+        shared.usedAt = ++uses;
+      },
+      faulted: (shared, entity) => this.#faulted(shared, entity),
+      closed: (shared, entity) => {
+        this.#open.delete(entity);
+        if (--shared.openEntities === 0 && shared.isSuspects) this.#letGo(shared);
+      },
+    };
     const { initialMemoryPages, maximumMemoryPages } = module.sizes;
     this.#crowdedBytes = Math.max(initialMemoryPages, maximumMemoryPages / 2) * PAGE_BYTES;
     for (const { component } of module.descriptor.entities)
       this.#sources.set(component, `component ${component}`);
   }
 
-  open(entity: EntityRef, snapshot: string | undefined): GuestEntity {
+  open(entity: EntityRef, snapshot: string | undefined, alone = false): GuestEntity {
     if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
     const source = this.#sources.get(entity.component);
     assert(source !== undefined, 'an entity of a component that the module does not declare');
-    const { shared, instance } = this.#withRoom();
+    const isSuspect = this.#suspects.size > 0 && this.#suspects.has(nameOf(entity));
+    const { shared, instance } = alone || isSuspect ? this.#alone() : this.#withRoom();
+    this.#owner.using(shared);
     let rep: number;
     try {
       rep = constructEntity(instance, entity, snapshot, source);
-    } finally {
-      letGoIfLost(shared);
+    } catch (error) {
+      this.#faulted(shared, entity);
+      throw error;
     }
     shared.openEntities++;
-    const opened = new WasmEntity(shared, rep, source, (closed) => {
-      this.#open.delete(closed);
-      shared.openEntities--;
-    });
+    const opened = new WasmEntity(this.#owner, shared, entity, rep, source);
     this.#open.add(opened);
     return opened;
   }
@@ -84,13 +105,49 @@ export class EntityInstances implements GuestEntities {
   close(): void {
     this.#closed = true;
     this.#current = undefined;
-    this.#shared.clear();
+    for (const shared of this.#shared) this.#letGo(shared);
     for (const entity of this.#open) entity.lose();
     this.#open.clear();
   }
 
+  /** Its instance is lost. The next time it is opened it shall take no other with it. */
+  #faulted(shared: Shared, entity: EntityRef): void {
+    if (shared.instance?.lost !== true) return;
+    this.#letGo(shared);
+    const name = nameOf(entity);
+    this.#suspects.delete(name);
+    this.#suspects.add(name);
+    if (this.#suspects.size > SUSPECTS_MAX)
+      for (const oldest of this.#suspects) {
+        this.#suspects.delete(oldest);
+        break;
+      }
+  }
+
+  /** Its entities are lost. */
+  #letGo(shared: Shared): void {
+    shared.instance?.letGo();
+    shared.instance = undefined;
+    this.#shared.delete(shared);
+    if (this.#current === shared) this.#current = undefined;
+  }
+
+  /** Of those that were not used for longest. False: there is none. The entities are brought back when they are called. */
+  #letGoOfOldest(spared: MemoryShare | undefined, suspectsOnly: boolean): boolean {
+    let oldest: Shared | undefined;
+    for (const shared of this.#shared)
+      if (
+        shared.instance?.share !== spared &&
+        (shared.isSuspects || !suspectsOnly) &&
+        (oldest === undefined || shared.usedAt < oldest.usedAt)
+      )
+        oldest = shared;
+    if (oldest !== undefined) this.#letGo(oldest);
+    return oldest !== undefined;
+  }
+
   /** The last instance if it has room, or any other that has, or a new one. */
-  #withRoom(): { readonly shared: Shared; readonly instance: ModuleInstance } {
+  #withRoom(): Opening {
     const current = this.#current?.instance;
     if (this.#current !== undefined && current !== undefined && this.#hasRoom(this.#current))
       return { shared: this.#current, instance: current };
@@ -98,11 +155,22 @@ export class EntityInstances implements GuestEntities {
       if (shared.instance !== undefined && this.#hasRoom(shared)) {
         this.#current = shared;
         return { shared, instance: shared.instance };
-      } else if (shared.openEntities === 0 || shared.instance === undefined)
-        this.#shared.delete(shared);
-    const instance = new ModuleInstance(this.#module, this.#limits, this.#log, false);
-    const shared: Shared = { instance, openEntities: 0 };
-    this.#current = shared;
+      } else if (shared.openEntities === 0) this.#letGo(shared);
+    const opening = this.#newInstance(false);
+    this.#current = opening.shared;
+    return opening;
+  }
+
+  #alone(): Opening {
+    let open = 0;
+    for (const { isSuspects } of this.#shared) if (isSuspects) open++;
+    if (open >= SUSPECTS_MAX) this.#letGoOfOldest(undefined, true);
+    return this.#newInstance(true);
+  }
+
+  #newInstance(isSuspects: boolean): Opening {
+    const instance = new ModuleInstance(this.#module, this.#limits, this.#memory, this.#log, false);
+    const shared: Shared = { instance, openEntities: 0, isSuspects, usedAt: 0 };
     this.#shared.add(shared);
     return { shared, instance };
   }
@@ -111,28 +179,50 @@ export class EntityInstances implements GuestEntities {
    * Until it has its number of entities, or half of the memory it may have is taken: entities grow,
    * and one that finds no memory takes all the others with it.
    */
-  #hasRoom({ instance, openEntities }: Shared): boolean {
+  #hasRoom({ instance, openEntities, isSuspects }: Shared): boolean {
     return (
       instance !== undefined &&
+      !isSuspects &&
       openEntities < this.#limits.entitiesPerInstance &&
       instance.memory.bytes.length <= this.#crowdedBytes
     );
   }
 }
 
+interface Opening {
+  readonly shared: Shared;
+  readonly instance: ModuleInstance;
+}
+
+/** A name has no NUL in it. */
+function nameOf({ component, id }: EntityRef): string {
+  return `${component}\0${id}`;
+}
+
+/** What an entity tells of itself. */
+interface Owner {
+  readonly log: GuestLog;
+  using(shared: Shared): void;
+  /** A call threw. */
+  faulted(shared: Shared, entity: EntityRef): void;
+  closed(shared: Shared, entity: WasmEntity): void;
+}
+
 class WasmEntity implements GuestEntity {
+  readonly #owner: Owner;
   readonly #shared: Shared;
+  readonly #ref: EntityRef;
   readonly #rep: number;
   readonly #source: string;
-  readonly #onClose: (entity: WasmEntity) => void;
   #closed = false;
   #lost = false;
 
-  constructor(shared: Shared, rep: number, source: string, onClose: (entity: WasmEntity) => void) {
+  constructor(owner: Owner, shared: Shared, ref: EntityRef, rep: number, source: string) {
+    this.#owner = owner;
     this.#shared = shared;
+    this.#ref = ref;
     this.#rep = rep;
     this.#source = source;
-    this.#onClose = onClose;
   }
 
   get lost(): boolean {
@@ -143,8 +233,9 @@ class WasmEntity implements GuestEntity {
     const instance = this.#live();
     try {
       return applyEvents(instance, this.#rep, events, this.#source);
-    } finally {
-      letGoIfLost(this.#shared);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.#ref);
+      throw error;
     }
   }
 
@@ -152,8 +243,9 @@ class WasmEntity implements GuestEntity {
     const instance = this.#live();
     try {
       return command(instance, this.#rep, context, name, input, this.#source);
-    } finally {
-      letGoIfLost(this.#shared);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.#ref);
+      throw error;
     }
   }
 
@@ -161,8 +253,9 @@ class WasmEntity implements GuestEntity {
     const instance = this.#live();
     try {
       return query(instance, this.#rep, context, name, input, this.#source);
-    } finally {
-      letGoIfLost(this.#shared);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.#ref);
+      throw error;
     }
   }
 
@@ -170,35 +263,45 @@ class WasmEntity implements GuestEntity {
     const instance = this.#live();
     try {
       return takeSnapshot(instance, this.#rep, this.#source);
-    } finally {
-      letGoIfLost(this.#shared);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.#ref);
+      throw error;
     }
   }
 
-  /** A fault of the destructor is not the caller's: it only loses the instance. */
+  /** A fault of the destructor is not the caller's: it only loses the instance, and is logged. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#onClose(this);
     const { instance } = this.#shared;
-    if (this.#lost || instance === undefined) return;
-    try {
-      destroyEntity(instance, this.#rep, this.#source);
-    } catch (error) {
-      if (!(error instanceof GuestFault)) throw error;
-    } finally {
-      letGoIfLost(this.#shared);
-    }
+    if (!this.#lost && instance !== undefined) this.#destroy(instance);
+    this.#owner.closed(this.#shared, this);
   }
 
   lose(): void {
     this.#lost = true;
   }
 
+  #destroy(instance: ModuleInstance): void {
+    try {
+      destroyEntity(instance, this.#rep, this.#source);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.#ref);
+      if (!(error instanceof GuestFault)) throw error;
+      this.#owner.log({
+        level: 'warn',
+        message:
+          `An entity could not be closed. ${error.message} ${error.guestMessage ?? ''}`.trim(),
+        source: this.#source,
+      });
+    }
+  }
+
   #live(): ModuleInstance {
     const { instance } = this.#shared;
     if (this.#closed || this.#lost || instance === undefined)
       throw new GuestFault('trap', 'The entity was lost with its instance; open it anew.');
+    this.#owner.using(this.#shared);
     return instance;
   }
 }

@@ -3,12 +3,15 @@
 // GuestFault, never another exception. Lowered values lie in what the module's own `cabi_realloc`
 // gave, whose answer is checked as well. The pointer of what has no length is not looked at.
 //
-// Views are kept until the memory grows: growing detaches them, so their length falls to nothing.
+// Views are kept until the memory grows: growing detaches them, so their length falls to nothing. That is
+// also when it is counted what the instance has grown to.
 import { isUtf8 } from 'node:buffer';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { PHASE, type CallState } from './call-state.ts';
-import type { StringEncoding } from './component-reader.ts';
+import type { StringEncoding } from './component-outline.ts';
 import type { CoreExports } from './core-interface.ts';
+import type { MemoryShare } from './instance-memory.ts';
+import type { WasmLimits } from './wasm-limits.ts';
 
 /** Up to here a loop over the units is faster than a call out of JavaScript. */
 const SHORT_LIFTED_UNITS = 12;
@@ -20,11 +23,12 @@ const UTF16_TAG = 0x8000_0000;
 /** Host memory that an item of a lifted list takes beside its strings, about. */
 const ITEM_BYTES = 64;
 
+/** To begin with, `noticeGrowth`. */
 export class GuestMemory {
   /** Length of what was lowered last, as the canonical ABI counts it: units, bytes or items. */
   loweredLength = 0;
   #view!: DataView;
-  #bytes!: Uint8Array;
+  #bytes: Uint8Array = new Uint8Array();
   #units!: Uint16Array;
   #buffer!: Buffer;
   #liftableBytes = 0;
@@ -33,31 +37,40 @@ export class GuestMemory {
   readonly #realloc: CoreExports['realloc'];
   readonly #encoding: StringEncoding;
   readonly #state: CallState;
-  readonly #liftedBytesMax: number;
+  readonly #limits: WasmLimits;
+  readonly #share: MemoryShare;
 
   constructor(
     exports: CoreExports,
     encoding: StringEncoding,
     state: CallState,
-    liftedBytesMax: number,
+    limits: WasmLimits,
+    share: MemoryShare,
   ) {
     this.#memory = exports.memory;
     this.#realloc = exports.realloc;
     this.#encoding = encoding;
     this.#state = state;
-    this.#liftedBytesMax = liftedBytesMax;
-    this.#attach();
+    this.#limits = limits;
+    this.#share = share;
   }
 
   /** The whole memory as it is now. Not for keeping. */
   get bytes(): Uint8Array {
-    this.#refresh();
+    this.noticeGrowth();
     return this.#bytes;
+  }
+
+  /** Counts what the memory has grown to. Throws a GuestFault when that is too much. */
+  noticeGrowth(): void {
+    if (this.#bytes.length > 0) return;
+    this.#attach();
+    this.#share.growTo(this.#bytes.length);
   }
 
   /** Begins a call's budget of lifted bytes. */
   beginLifting(): void {
-    this.#liftableBytes = this.#liftedBytesMax;
+    this.#liftableBytes = this.#limits.liftedBytesMax;
     this.#movedBytes = 0;
   }
 
@@ -70,7 +83,7 @@ export class GuestMemory {
 
   /** Checks that a record lies in the memory, and answers its address. */
   record(pointer: number, size: number, alignment: number): number {
-    this.#refresh();
+    this.noticeGrowth();
     const address = pointer >>> 0;
     if ((address & (alignment - 1)) !== 0 || address + size > this.#bytes.length)
       throw badValue('a pointer that is unaligned or out of its memory');
@@ -82,6 +95,10 @@ export class GuestMemory {
     const count = length >>> 0;
     if (count === 0) return EMPTY_POINTER;
     const address = this.record(pointer, count * size, alignment);
+    if (count > this.#limits.listItemsMax)
+      throw new GuestFault('limit', 'The module passed a list that is too long.', {
+        limit: 'list-items',
+      });
     this.#pay(count * ITEM_BYTES);
     return address;
   }
@@ -128,16 +145,20 @@ export class GuestMemory {
     }
   }
 
+  /** How many bytes of the memory a string of this length takes. */
+  stringBytes(length: number): number {
+    const { isWide, count } = this.#form(length);
+    return isWide ? count * 2 : count;
+  }
+
   /** As `string`, for a log: at most `bytesMax` bytes of it are read, bad units are replaced. */
   looseString(pointer: number, length: number, bytesMax: number): string {
-    const tagged = (length & UTF16_TAG) !== 0 && this.#encoding === 'latin1+utf16';
-    const wide = tagged || this.#encoding === 'utf16';
-    const count = (tagged ? length ^ UTF16_TAG : length) >>> 0;
-    if (count === 0) return '';
-    const size = wide ? count * 2 : count;
-    const start = this.record(pointer, size, wide ? 2 : 1);
+    const { isWide } = this.#form(length);
+    const size = this.stringBytes(length);
+    if (size === 0) return '';
+    const start = this.record(pointer, size, isWide ? 2 : 1);
     const end = start + Math.min(size, bytesMax);
-    const encoding = wide ? 'utf16le' : this.#encoding === 'utf8' ? 'utf8' : 'latin1';
+    const encoding = isWide ? 'utf16le' : this.#encoding === 'utf8' ? 'utf8' : 'latin1';
     const text = this.#buffer.toString(encoding, start, end).toWellFormed();
     return size > bytesMax ? `${text}…` : text;
   }
@@ -153,13 +174,16 @@ export class GuestMemory {
 
   /** Memory of the module's own, for a value that is lowered into it. */
   allocate(size: number, alignment: number): number {
-    if (size > 0x7fff_ffff) throw new GuestFault('limit', 'A value is too large for the module.');
+    if (size > 0x7fff_ffff) {
+      const tooLarge = 'A value is too large for the module.';
+      throw new GuestFault('limit', tooLarge, { limit: 'lowered-bytes' });
+    }
     this.#movedBytes += size;
     const { phase } = this.#state;
     this.#state.phase = PHASE.closed;
     const address = this.#realloc(0, 0, alignment, size) >>> 0;
     this.#state.phase = phase;
-    this.#refresh();
+    this.noticeGrowth();
     if (address === 0 || (address & (alignment - 1)) !== 0 || address + size > this.#bytes.length)
       throw badValue('memory that is unaligned or out of its bounds');
     return address;
@@ -222,20 +246,35 @@ export class GuestMemory {
     this.#buffer = Buffer.from(buffer);
   }
 
-  #refresh(): void {
-    if (this.#bytes.length === 0) this.#attach();
-  }
-
   #pay(bytes: number): void {
     this.#liftableBytes -= bytes;
     this.#movedBytes += bytes;
     if (this.#liftableBytes < 0)
-      throw new GuestFault('limit', 'The module passed more data in one call than is allowed.');
+      throw new GuestFault('limit', 'The module passed more data in one call than is allowed.', {
+        limit: 'lifted-bytes',
+      });
+  }
+
+  /** `bytes`: in the module's memory; `hostBytes`: in the host's. */
+  #payString(bytes: number, hostBytes: number): void {
+    if (bytes > this.#limits.stringBytesMax)
+      throw new GuestFault('limit', 'The module passed a string that is too long.', {
+        limit: 'string-bytes',
+      });
+    this.#pay(hostBytes);
+  }
+
+  #form(length: number): { readonly isWide: boolean; readonly count: number } {
+    const isTagged = (length & UTF16_TAG) !== 0 && this.#encoding === 'latin1+utf16';
+    return {
+      isWide: isTagged || this.#encoding === 'utf16',
+      count: (isTagged ? length ^ UTF16_TAG : length) >>> 0,
+    };
   }
 
   #utf16(pointer: number, count: number): string {
     const start = this.record(pointer, count * 2, 2);
-    this.#pay(count * 2);
+    this.#payString(count * 2, count * 2);
     if (count <= SHORT_LIFTED_UNITS) {
       const units = this.#units;
       const end = (start >> 1) + count;
@@ -255,7 +294,7 @@ export class GuestMemory {
 
   #utf8(pointer: number, count: number): string {
     const start = this.record(pointer, count, 1);
-    this.#pay(count * 2);
+    this.#payString(count, count * 2);
     const end = start + count;
     if (count <= SHORT_LIFTED_UNITS) {
       const bytes = this.#bytes;
@@ -275,7 +314,7 @@ export class GuestMemory {
   #latin1(pointer: number, count: number): string {
     // Both forms of this encoding lie at even addresses.
     const start = this.record(pointer, count, 2);
-    this.#pay(count * 2);
+    this.#payString(count, count * 2);
     return this.#buffer.toString('latin1', start, start + count);
   }
 

@@ -12,6 +12,7 @@ import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
 import { type CallState, PHASE } from './call-state.ts';
 import { REFUSAL_SIZE, liftPairs, storeEvent, storeRefusal } from './canonical-values.ts';
 import { CLOCK, type CoreExports, ENTITY_RESOURCE, JOURNAL, ROUTING } from './core-interface.ts';
+import { payFuel } from './fuel.ts';
 import type { GuestMemory } from './guest-memory.ts';
 
 /** What the imports need of their instance, which exists only after they do. */
@@ -33,6 +34,8 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_OVERLOADED', 'too much is waiting'],
   ['SVC_STOPPING', 'the service is stopping'],
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+  ['SVC_JOURNAL_FULL', 'the journal is full'],
+  ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
 ]);
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
@@ -42,9 +45,9 @@ const RECORDED_EVENT_SIZE = 32;
  * of the host: one that recurses until next to nothing is left would have the engine break off in the
  * middle of what it does. A waiting handler has a stack of its own.
  */
-const STACK_NEEDED = Array.from({ length: 3072 }, () => 0);
+const STACK_NEEDED = Array.from({ length: 1536 }, () => 0);
 
-/** Thrown through a handler that cannot wait and would have to. Nothing that it has asked had an effect. */
+/** Thrown through a handler that cannot wait and would have to. */
 export class MustWait extends Error {}
 
 /** The import object. It has no prototype, so no name in it is more than what stands here. */
@@ -99,25 +102,18 @@ function nowMs(state: CallState): bigint {
   return state.calls === undefined ? state.nowMs : BigInt(state.calls.nowMs());
 }
 
-/** Enters a call that only a handler may make. */
-function enter(target: ImportTarget, name: string): { memory: GuestMemory; calls: HostCalls } {
-  const { state, memory } = target;
-  state.enter(name, state.phase === PHASE.handler);
+/** What a call of a handler works with, once it was let in. */
+function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls: HostCalls } {
   const { calls } = state;
   assert(memory !== undefined && calls !== undefined);
   memory.beginLifting();
   return { memory, calls };
 }
 
-/**
- * What the host lifts and lowers for a call is the module's to pay, a unit of fuel for each byte;
- * else a loop around a call that comes to nothing would keep the host busy for as long as it likes.
- */
+/** Pays for what the host lifted and lowered for a call. */
 function payForMoving({ fuel, memory }: ImportTarget): void {
   assert(fuel !== undefined && memory !== undefined);
-  const left = (fuel.value as number) - memory.takeMovedBytes();
-  fuel.value = Math.max(left, -1);
-  if (left < 0) throw new GuestFault('fuel', 'The module used up its fuel.');
+  payFuel(fuel, memory.takeMovedBytes(), 'handler-fuel');
 }
 
 /** After a wait: the instance may have been closed, and then its handler must not go on. */
@@ -137,7 +133,7 @@ const callAndWait: Caller = (calls, ...call) => calls.call(...call);
 
 const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
   if (!hasStack()) throw new MustWait();
-  const answer = key === undefined ? calls.queryAtOnce?.(target, name, input, metadata) : undefined;
+  const answer = calls.callAhead?.(target, name, input, metadata, key);
   if (answer === undefined) throw new MustWait();
   return answer;
 };
@@ -172,7 +168,8 @@ function callEntity(
   keyLength: number,
   result: number,
 ): Awaitable<void> {
-  const { memory, calls } = enter(target, 'routing.call');
+  target.state.enterComponentCall();
+  const { memory, calls } = entered(target);
   const address = memory.record(result, CALL_RESULT_SIZE, 4);
   const entity = {
     component: memory.string(component, componentLength),
@@ -219,6 +216,8 @@ function storeOutcome(memory: GuestMemory, address: number, outcome: Reply | Ref
 }
 
 function storeCallFailure(memory: GuestMemory, address: number, error: unknown): void {
+  // Nobody waits for the handler any more.
+  if (error instanceof GuestFault && error.limit === 'request-time') throw error;
   const [kind, message] = callFailure(error);
   memory.storeU8(address, 1);
   memory.storeU8(address + 4, kind);
@@ -244,7 +243,8 @@ function readJournal(
   limit: number,
   result: number,
 ): Awaitable<void> {
-  const { memory, calls } = enter(target, 'journal.read');
+  target.state.enter('journal.read', target.state.phase === PHASE.handler);
+  const { memory, calls } = entered(target);
   // `result<list<recorded-event>, string>`: tag 0, list or string 4.
   const address = memory.record(result, 12, 4);
   const entity = {

@@ -5,15 +5,17 @@
 // for its last words.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../engine/needs/guest.ts';
-import { type FaultCause, GuestFault } from '../../model/guest-fault.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { AdmittedModule } from './admission.ts';
 import { CallState, PHASE, type Phase } from './call-state.ts';
 import { type CoreExports, coreExports } from './core-interface.ts';
 import { takeLog } from './diagnostics-binding.ts';
 import type { GuestLog } from './guest-log.ts';
+import { type FuelLimit, payFuel, usedUp } from './fuel.ts';
 import { GuestMemory } from './guest-memory.ts';
 import { type ImportTarget, createImports } from './import-binding.ts';
+import type { InstanceMemory, MemoryShare } from './instance-memory.ts';
 import { MemoryImage } from './memory-image.ts';
 import {
   BEGIN_EXPORT,
@@ -25,8 +27,6 @@ import {
 } from './module-rewriter.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
-/** Resources that a module may hold for itself beside those that the host holds. */
-const OWN_HANDLES_MAX = 1000;
 /** How the abort line of a module begins: `abort: message at file:line:column`. */
 const ABORT = 'abort';
 const PAGE_BYTES = 65_536;
@@ -38,6 +38,8 @@ export class ModuleInstance {
   readonly exports: CoreExports;
   readonly memory: GuestMemory;
   readonly limits: WasmLimits;
+  /** Its part of the memory of all instances. */
+  readonly share: MemoryShare;
   /** True after a fault: throw it away. */
   lost = false;
   readonly #state: CallState;
@@ -52,23 +54,30 @@ export class ModuleInstance {
 
   /**
    * Instantiates and initialises. `suspending`: calls of the host may wait, as handlers need.
-   * Throws GuestFault when the module's own start does.
+   * Throws GuestFault when the module's own start does, SVC_OVERLOADED where there is no memory for it.
    */
-  constructor(module: AdmittedModule, limits: WasmLimits, log: GuestLog, suspending: boolean) {
+  constructor(
+    module: AdmittedModule,
+    limits: WasmLimits,
+    instances: InstanceMemory,
+    log: GuestLog,
+    suspending: boolean,
+  ) {
     this.limits = limits;
     this.#log = log;
-    this.#state = new CallState(OWN_HANDLES_MAX);
+    this.#state = new CallState(limits.handlesMax);
     const target: ImportTarget = {
       state: this.#state,
       memory: undefined,
       exports: undefined,
       fuel: undefined,
     };
+    this.share = instances.newShare(module.sizes.initialMemoryPages * PAGE_BYTES);
     let instance: WebAssembly.Instance;
     try {
       instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
     } catch (error) {
-      this.lost = true;
+      this.letGo();
       throw startFailure(error);
     }
     this.#fuel = instance.exports[FUEL_EXPORT] as WebAssembly.Global;
@@ -81,12 +90,14 @@ export class ModuleInstance {
       this.exports,
       module.stringEncoding,
       this.#state,
-      limits.liftedBytesMax,
+      limits,
+      this.share,
     );
     target.exports = this.exports;
     target.memory = this.memory;
     target.fuel = this.#fuel;
     try {
+      this.memory.noticeGrowth();
       this.exports.initialize?.();
       this.settle(SOURCE_AT_START);
     } catch (error) {
@@ -95,10 +106,11 @@ export class ModuleInstance {
     (instance.exports[KEEP_EXPORT] as () => void)();
   }
 
-  /** Begins a call with its fuel. `nowMs`: the recorded time of a command or query. */
-  begin(phase: Phase, fuel: number, nowMs = 0n): void {
+  /** Begins a call with its fuel, and what that is called. `nowMs`: the recorded time of a command or query. */
+  begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n): void {
     assert(!this.lost, 'a lost instance was called');
     this.#state.phase = phase;
+    this.#state.fuelLimit = fuelLimit;
     this.#state.nowMs = nowMs;
     this.#state.hostCallsLeft = this.limits.hostCallsMax;
     this.#begin(fuel);
@@ -107,7 +119,8 @@ export class ModuleInstance {
 
   /** Begins a handler's call, which may reach the host through `calls`. */
   beginHandler(fuel: number, calls: HostCalls): void {
-    this.begin(PHASE.handler, fuel);
+    this.begin(PHASE.handler, fuel, 'handler-fuel');
+    this.#state.componentCallsLeft = this.limits.componentCallsMax;
     this.#state.calls = calls;
   }
 
@@ -117,12 +130,28 @@ export class ModuleInstance {
     this.memory.beginLifting();
   }
 
+  /**
+   * Calls the post-return, if there is one. What the module frees and collects then, and its log, has fuel
+   * of its own: what a call costs does not hang on when its instance last collected.
+   */
+  release(postReturn: ((result: number) => void) | undefined, result: number): void {
+    this.#state.fuelLimit = 'collection-fuel';
+    this.#begin(this.limits.collectionFuel);
+    postReturn?.(result);
+  }
+
   /** Ends a call that went well, and hands its log lines over. */
   settle(source: string): void {
     this.#state.phase = PHASE.closed;
     this.#state.calls = undefined;
-    const lines = takeLog(this.exports, this.memory, this.limits.logLinesMax, source);
+    const lines = takeLog(this, source);
     for (const line of lines) this.#log(line);
+    this.memory.noticeGrowth();
+  }
+
+  /** Makes the module pay for what the host does for it, a unit of fuel for each byte. */
+  pay(bytes: number): void {
+    payFuel(this.#fuel, bytes, this.#state.fuelLimit);
   }
 
   /** Takes the resource that the module has given away with this handle. */
@@ -135,14 +164,15 @@ export class ModuleInstance {
    * module's last words; or the error itself when it is none of the module's, but a bug.
    */
   fail(error: unknown, source: string): unknown {
-    this.lost = true;
+    this.letGo();
     const fuel = this.#fuel.value as number;
     const growthRefused = this.#growthRefused.value === 1;
-    const fault = asFault(error, growthRefused ? 'memory' : 'trap', fuel);
+    const fault = asFault(error, growthRefused, fuel < 0 ? this.#state.fuelLimit : undefined);
     if (!(fault instanceof GuestFault)) return fault;
     const guestMessage = this.#lastWords(source);
     if (guestMessage === undefined) return fault;
-    return new GuestFault(fault.faultCause, fault.message, { cause: error, guestMessage });
+    const { faultCause, message, limit } = fault;
+    return new GuestFault(faultCause, message, { cause: error, guestMessage, limit });
   }
 
   /** The memory as a later `restore` puts it back. Taken after initialisation. */
@@ -156,13 +186,25 @@ export class ModuleInstance {
    * mostly need less than half of it; or the instance is lost.
    */
   restore(image: MemoryImage): boolean {
+    if (this.lost) return false;
     const { bytes } = this.memory;
-    if (this.lost || bytes.length > this.limits.reusedPagesMax * PAGE_BYTES) return false;
-    if (this.#isTooRoomy(bytes.length, image.length)) return false;
+    if (
+      bytes.length > this.limits.reusedPagesMax * PAGE_BYTES ||
+      this.#isTooRoomy(bytes.length, image.length)
+    ) {
+      this.letGo();
+      return false;
+    }
     image.putBack(bytes);
     this.#putBackGlobals();
     this.#state.reset();
     return true;
+  }
+
+  /** Never to be called again. */
+  letGo(): void {
+    this.lost = true;
+    this.share.release();
   }
 
   #isTooRoomy(length: number, initialLength: number): boolean {
@@ -174,7 +216,7 @@ export class ModuleInstance {
 
   /** Ends a call that still waits for the host: it reaches no import any more. */
   abandon(): void {
-    this.lost = true;
+    this.letGo();
     this.#state.reset();
   }
 
@@ -184,13 +226,13 @@ export class ModuleInstance {
     this.#state.hostCallsLeft = 0;
     this.#begin(this.limits.lastWordsFuel);
     try {
-      const lines = takeLog(this.exports, this.memory, this.limits.logLinesMax, source);
+      const lines = takeLog(this, source);
       const last = lines.at(-1);
       const aborted = last?.message.startsWith(ABORT) === true;
       for (const line of aborted ? lines.slice(0, -1) : lines) this.#log(line);
       return aborted ? last.message : undefined;
     } catch (error) {
-      if (asFault(error, 'trap', undefined) instanceof GuestFault) return undefined;
+      if (asFault(error, false, undefined) instanceof GuestFault) return undefined;
       throw error;
     }
   }
@@ -198,7 +240,7 @@ export class ModuleInstance {
 
 /** Without an instance nothing is left to ask, not even how much fuel its start function had left. */
 function startFailure(error: unknown): unknown {
-  const fault = asFault(error, 'trap', undefined);
+  const fault = asFault(error, false, undefined);
   if (!(error instanceof RangeError) || fault instanceof GuestFault) return fault;
   return new SvcError(
     'SVC_OVERLOADED',
@@ -213,17 +255,26 @@ export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
 }
 
-/** A GuestFault of what the engine threw for the module; another error as it is. */
-function asFault(error: unknown, trapCause: FaultCause, fuel: number | undefined): unknown {
+/**
+ * A GuestFault of what the engine threw for the module; another error as it is. `usedUpFuel`: which fuel of
+ * the module is used up, if it is.
+ */
+function asFault(
+  error: unknown,
+  growthRefused: boolean,
+  usedUpFuel: FuelLimit | undefined,
+): unknown {
   if (error instanceof GuestFault) return error;
+  if (usedUpFuel !== undefined) return usedUp(usedUpFuel, error);
   const cause = { cause: error };
-  if (fuel !== undefined && fuel < 0)
-    return new GuestFault('fuel', 'The module used up its fuel.', cause);
   if (isStackOverflow(error))
-    return new GuestFault('stack', 'The module used up its stack.', cause);
+    return new GuestFault('stack', 'The module used up its stack.', { ...cause, limit: 'stack' });
   if (error instanceof WebAssembly.RuntimeError)
-    return trapCause === 'memory'
-      ? new GuestFault('memory', 'The module trapped after its memory could not grow.', cause)
+    return growthRefused
+      ? new GuestFault('memory', 'The module trapped after its memory could not grow.', {
+          ...cause,
+          limit: 'memory',
+        })
       : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
   // Thrown instead of calling an import that may wait, while no handler runs: in the start, in realloc.
   if (error instanceof WebAssembly.SuspendError)

@@ -1,12 +1,12 @@
 // PromptInstance: one instance that serves the requests whose handlers have nothing to wait for: no
-// call, or queries of entities that are in memory and idle. Such a handler needs no stack of its own to
-// wait on, which is the dearest part of a short request, and the answer is there at once.
+// call, or calls whose answers are there at once, if only because the caller keeps the handler's own answer
+// until they are on disk. Such a handler needs no stack of its own to wait on, which is the dearest part
+// of a short request.
 //
-// Invariant: whatever a handler has asked here had no effect. So when it asks for something that would
-// have to be waited for, or runs out of the stack that it shares with the host, it is given up in the
-// middle, the instance is put back, and the request is served again from its beginning, where it can
-// wait and has a stack of its own. No caller can tell; the log can, where a query that is asked twice
-// writes to it or faults.
+// Invariant: a handler that asks for something that would have to be waited for, or runs out of the stack
+// that it shares with the host, is given up in the middle, the instance is put back, and the request is
+// served again from its beginning, where it can wait and has a stack of its own. The calls see to it that
+// it is told the same and that nothing is done twice; the log can tell, if the handler writes to it.
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
@@ -33,7 +33,7 @@ export class PromptInstance {
     this.#notTried = Array.from({ length: routes }, () => 0);
   }
 
-  /** Undefined: the request is to be served where it can wait; nothing happened yet. Throws GuestFault. */
+  /** Undefined: the request is to be served where it can wait. Throws GuestFault. */
   serve(
     context: CallContext,
     request: EndpointRequest,
@@ -66,6 +66,7 @@ export class PromptInstance {
 
   /** Lets go of the instance. */
   close(): void {
+    this.#instance?.letGo();
     this.#instance = undefined;
   }
 

@@ -6,6 +6,7 @@ import { type AdmittedModule, admitModule } from './admission.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import { EntityInstances } from './entity-instances.ts';
 import type { GuestLog } from './guest-log.ts';
+import { InstanceMemory } from './instance-memory.ts';
 import { printable } from './printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
@@ -26,8 +27,9 @@ export async function createWasmGuest(
  * instance. Throws an SvcError SVC_MODULE_START_FAILED.
  */
 export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: GuestLog): Guest {
-  const endpoints = start(module, limits, log);
-  const entities = new EntityInstances(module, limits, log);
+  const memory = new InstanceMemory(limits.memoryBytesTotalMax);
+  const endpoints = start(module, limits, memory, log);
+  const entities = new EntityInstances(module, limits, memory, log);
   return {
     descriptor: module.descriptor,
     entities,
@@ -39,9 +41,14 @@ export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: 
   };
 }
 
-function start(module: AdmittedModule, limits: WasmLimits, log: GuestLog): EndpointPool {
+function start(
+  module: AdmittedModule,
+  limits: WasmLimits,
+  memory: InstanceMemory,
+  log: GuestLog,
+): EndpointPool {
   try {
-    return new EndpointPool(module, limits, log);
+    return new EndpointPool(module, limits, memory, log);
   } catch (error) {
     if (!(error instanceof GuestFault)) throw error;
     const words =

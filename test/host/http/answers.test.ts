@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { failureAnswer, refusalAnswer } from '../../../host/http/answers.ts';
+import { failureAnswer, isLogged, refusalAnswer } from '../../../host/http/answers.ts';
 import type { Refusal } from '../../../host/model/call.ts';
 import { type FaultCause, GuestFault } from '../../../host/model/guest-fault.ts';
 import { SVC_ERROR_CODES, SvcError } from '../../../host/model/svc-error.ts';
@@ -69,14 +69,29 @@ describe('failures', () => {
 
   test.each(SVC_ERROR_CODES)('%s has its status and never its message', (code) => {
     const status =
-      { SVC_OVERLOADED: 503, SVC_STOPPING: 503, SVC_JOURNAL_UNAVAILABLE: 503 }[code as string] ??
-      (code === 'SVC_ANSWER_TIMED_OUT' ? 504 : 500);
+      {
+        SVC_OVERLOADED: 503,
+        SVC_STOPPING: 503,
+        SVC_JOURNAL_UNAVAILABLE: 503,
+        SVC_JOURNAL_FULL: 503,
+        SVC_ENTITY_HELD_BACK: 503,
+      }[code as string] ?? (code === 'SVC_ANSWER_TIMED_OUT' ? 504 : 500);
     const answer = failureAnswer(new SvcError(code, 'secret /data/path'), ERROR_ID);
     expect(answer.status).toBe(status);
     expect(body(answer)).toMatchObject({ status, error: expect.any(String) });
     expect(answer.body).not.toContain('secret');
     expect(answer.headers.some(([name]) => name === 'retry-after')).toBe(status === 503);
   });
+});
+
+test.each([
+  ['SVC_OVERLOADED', false],
+  ['SVC_STOPPING', false],
+  ['SVC_ENTITY_HELD_BACK', false],
+  ['SVC_JOURNAL_FULL', true],
+  ['SVC_JOURNAL_UNAVAILABLE', true],
+] as const)('%s gets a line in the log: %s', (code, logged) => {
+  expect(isLogged(new SvcError(code, 'a message'))).toBe(logged);
 });
 
 describe('failures at the server', () => {

@@ -116,7 +116,7 @@ describe('load and time', () => {
         ['GET', '/long'],
         ['GET', '/never'],
       ]),
-      settings: { answerTimeoutMs: 20 },
+      settings: { answerTimeoutMs: 20, responseBytesMax: 2 * text.length },
       handle: (request) =>
         request.route === 0 ? Promise.resolve(ok(text)) : new Promise(() => undefined),
     });
@@ -133,7 +133,7 @@ describe('load and time', () => {
   test('a caller that takes nothing of its answer is cut in the end', async () => {
     const { port, server } = await start({
       descriptor: ONE_ROUTE,
-      settings: { answerTimeoutMs: 50, stallTimeoutMs: 50 },
+      settings: { answerTimeoutMs: 50, stallTimeoutMs: 50, responseBytesMax: 64 * 1024 * 1024 },
       handle: () => ok('x'.repeat(64 * 1024 * 1024)),
     });
     const client = new RawClient(port).send(get('/a'));

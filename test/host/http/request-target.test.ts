@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { parseRequestTarget, SEGMENTS_MAX } from '../../../host/http/request-target.ts';
+import { SEGMENTS_MAX } from '@svc/contract';
+import { parseRequestTarget } from '../../../host/http/request-target.ts';
 
 function path(target: string): readonly string[] | string {
   const parsed = parseRequestTarget(target);
@@ -78,4 +79,15 @@ describe('parseRequestTarget', () => {
   test('a path of very many segments is cut off', () => {
     expect(path('/a'.repeat(100_000))).toHaveLength(SEGMENTS_MAX + 1);
   });
+
+  test.each([SEGMENTS_MAX - 1, SEGMENTS_MAX, SEGMENTS_MAX + 1])(
+    'a path of %i segments has them all, each up to its slash',
+    (count) => {
+      const segments = Array.from({ length: count }, (_, index) => `s${index}`);
+      expect(path(`/${segments.join('/')}`)).toEqual(segments);
+      // What is cut off is not looked at.
+      const cut = Array.from({ length: SEGMENTS_MAX + 1 }, (_, index) => segments[index] ?? 'x');
+      expect(path(`/${cut.join('/')}/%ff/b`)).toEqual(cut);
+    },
+  );
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Refusal } from '../../../host/model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
 import { ask, descriptorOf, get, ok, RawClient, start } from './http-harness.ts';
 
@@ -57,6 +58,34 @@ describe('bodies', () => {
   });
 });
 
+const limited = (response: EndpointResponse | Refusal) =>
+  start({ descriptor, settings: { responseBytesMax: 10 }, handle: () => response });
+const refusal = (message: string, details?: string): Refusal => ({
+  kind: 'refusal',
+  code: 'CONFLICT',
+  message,
+  ...(details === undefined ? {} : { details }),
+});
+
+describe('a body that is longer than the limit', () => {
+  test.each<[string, EndpointResponse | Refusal, EndpointResponse | Refusal]>([
+    ['of text, in bytes', ok('grün 6789'), ok('grün 67890')],
+    [
+      'of bytes',
+      { ...ok(), body: { kind: 'bytes', bytes: new Uint8Array(10) } },
+      { ...ok(), body: { kind: 'bytes', bytes: new Uint8Array(11) } },
+    ],
+    ['of a refusal', refusal('grün 6789'), refusal('grün 67890')],
+    ['of a refusal with its details', refusal('12345', '[678]'), refusal('12345', '[6789]')],
+  ])('is a fault: %s', async (_what, fits, isTooLong) => {
+    const good = await limited(fits);
+    expect((await ask(good.port, get('/a'))).status).toBe(fits.kind === 'refusal' ? 409 : 200);
+    const bad = await limited(isTooLong);
+    expect((await ask(bad.port, get('/a'))).status).toBe(500);
+    expect(bad.lines).toMatchObject([{ fields: { code: 'limit', limit: 'response-bytes' } }]);
+  });
+});
+
 describe('status', () => {
   test.each([200, 299, 418, 503, 599])('%i is passed on', async (status) => {
     expect((await answerOf({ status })).status).toBe(status);
@@ -96,6 +125,7 @@ describe('headers', () => {
     ['x-a', 'b\rc'],
     ['x-a', 'b\0c'],
     ['x-a', 'b\u007fc'],
+    ['x-a', 'b\u009b2Jc'],
     ['x-a', ' b'],
     ['x-a', 'b\t'],
     ['x-a', '\u010d\u010a'],
@@ -160,12 +190,12 @@ describe('headers', () => {
     expect((await answerOf({ headers: many.slice(0, 100) })).status).toBe(200);
     const answer = await answerOf({ headers: many });
     expect(answer.status).toBe(500);
-    expect(answer.lines).toMatchObject([{ fields: { code: 'limit' } }]);
+    expect(answer.lines).toMatchObject([{ fields: { code: 'limit', limit: 'response-headers' } }]);
   });
 
   test('longer headers than the limit are a fault', async () => {
     const answer = await answerOf({ headers: [['x', 'y'.repeat(32 * 1024)]] });
     expect(answer.status).toBe(500);
-    expect(answer.lines).toMatchObject([{ fields: { code: 'limit' } }]);
+    expect(answer.lines).toMatchObject([{ fields: { code: 'limit', limit: 'response-headers' } }]);
   });
 });

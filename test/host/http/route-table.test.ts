@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { SEGMENTS_MAX } from '../../../host/http/request-target.ts';
+import { SEGMENTS_MAX } from '@svc/contract';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import { descriptorOf, type RouteSketch } from './http-harness.ts';

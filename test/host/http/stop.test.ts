@@ -109,6 +109,7 @@ describe('stop', () => {
     const text = 'x'.repeat(32 * 1024 * 1024);
     const { server, port } = await start({
       descriptor: descriptorOf([['GET', '/a']]),
+      settings: { responseBytesMax: text.length },
       handle: () => ok(text),
     });
     const client = new RawClient(port).send(get('/a'));
