@@ -5,20 +5,22 @@ import { parseArgs } from 'node:util';
 import { measureColdStart } from './cold-start.ts';
 import { measureEngine } from './engine.ts';
 import { measureHttp } from './http.ts';
+import { measureLimits } from './limits.ts';
 import { createLoader } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { measureMetering } from './metering.ts';
+import { measureNeighbour } from './neighbour.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'a,b,c,d,e,f' },
+    only: { type: 'string', default: 'a,b,c,d,e,f,g,h' },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
     json: { type: 'string' },
   },
 });
-const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 const wanted = new Set(values.only.split(','));
 if (![...wanted].every((letter) => LETTERS.includes(letter)))
   refuse(`--only takes letters from ${LETTERS.join(',')}, as in --only a,b`);
@@ -42,6 +44,8 @@ for (const [letters, measure] of [
   [['d'], () => measureEngine(pace)],
   [['e'], () => measureColdStart(pace)],
   [['f'], () => measureMetering(pace)],
+  [['g'], () => measureLimits(pace)],
+  [['h'], () => measureNeighbour(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

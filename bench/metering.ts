@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { buildComponent } from '../guest-sdk/compiler/index.ts';
 import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
 import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
-import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { CoreGuest } from '../test/support/core-guest.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 
+/** Nothing gives the instance fuel but its start. */
+const LIMITS = { ...WASM_LIMITS_DEFAULT, startFuel: FUEL_MAX };
 /** What an instance does with the fuel that it starts with. */
 const COMMANDS_PER_INSTANCE = 10_000;
 
@@ -15,7 +17,7 @@ export async function measureMetering({ seconds, rounds }: Pace): Promise<Measur
   const entryFile = join(import.meta.dirname, '..', 'fixtures', 'counter', 'assembly', 'index.ts');
   const { core } = await buildComponent({ entryFile });
   const plain = new WebAssembly.Module(core);
-  const rewritten = rewriteCoreModule(readCoreModule(core), WASM_LIMITS_DEFAULT);
+  const rewritten = rewriteCoreModule(readCoreModule(core, LIMITS), LIMITS);
   const metered = new WebAssembly.Module(rewritten);
   for (const module of [plain, metered]) commandsPerSecond(module, 2);
   const figures: { metered: number; plain: number }[] = [];

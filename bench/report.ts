@@ -56,7 +56,7 @@ export function reportText({ date, machine, load, pace, measurements }: BenchRep
 
 function figure(value: number, unit: Measurement['unit']): string {
   return unit === 'ms'
-    ? `${value.toFixed(0)} ms`
+    ? `${value.toFixed(value < 10 ? 2 : 0)} ms`
     : `${Math.round(value).toLocaleString('en-US')}/s`;
 }
 

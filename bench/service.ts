@@ -15,10 +15,12 @@ export interface Service {
 }
 
 /** The module that is measured, as a file in a folder that is removed by `remove`. */
-export async function benchModule(): Promise<{ file: string; folder: string; remove(): void }> {
+export async function benchModule(
+  fixture = 'counter',
+): Promise<{ file: string; folder: string; remove(): void }> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  const file = join(folder, 'counter.wasm');
-  const entryFile = join(root, 'fixtures', 'counter', 'assembly', 'index.ts');
+  const file = join(folder, `${fixture}.wasm`);
+  const entryFile = join(root, 'fixtures', fixture, 'assembly', 'index.ts');
   writeFileSync(file, (await buildComponent({ entryFile })).component);
   return { file, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }

@@ -39,7 +39,7 @@ export function readArguments<O extends OptionDescriptions>(
     checkChoice(name, word, completes, positionals[index]);
   }
   const options = Object.entries(description.options).map(([option, { completes, ...rest }]) => {
-    const value = values[option] ?? rest.default ?? (rest.type === 'boolean' ? false : undefined);
+    const value = values[option] ?? rest.default ?? withoutValue(rest);
     if (typeof value === 'string') {
       checkNotEmpty(name, `--${option}`, value);
       checkChoice(name, `--${option}`, completes, value);
@@ -47,6 +47,15 @@ export function readArguments<O extends OptionDescriptions>(
     return [option, value];
   });
   return { words: positionals, options: Object.fromEntries(options) as OptionValues<O> };
+}
+
+/** What an option is that was not given and has no default. */
+function withoutValue({
+  type,
+  multiple,
+}: OptionDescription): false | undefined | readonly string[] {
+  if (multiple === true) return [];
+  return type === 'boolean' ? false : undefined;
 }
 
 /** Throws UsageError for an option that the command has not. Words and values are not looked at. */

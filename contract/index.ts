@@ -14,4 +14,10 @@ export type {
   ModuleDescriptor,
   RouteDescriptor,
 } from './module-descriptor-schema.ts';
+export {
+  SEGMENTS_MAX,
+  parseRouteTemplate,
+  routeTemplate,
+  type TemplateSegment,
+} from './route-template.ts';
 export type { TypeSchema } from './type-schema.ts';

@@ -3,7 +3,9 @@
 // `parseModuleDescriptor`, which refuses whatever the schema does not know.
 import schema from './generated/module-descriptor.schema.json' with { type: 'json' };
 import type { ModuleDescriptor } from './module-descriptor-schema.ts';
+import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
+import type { TypeSchema } from './type-schema.ts';
 
 /** The custom section of the component that holds the descriptor. */
 export const DESCRIPTOR_SECTION = 'svc:descriptor';
@@ -11,6 +13,9 @@ export const DESCRIPTOR_SECTION = 'svc:descriptor';
 export const DESCRIPTOR_BYTES_MAX = 1024 * 1024;
 /** How deep objects and lists may nest, so that no descriptor can exhaust a reader's stack. */
 const DESCRIPTOR_DEPTH_MAX = 64;
+/** Of all endpoints together: a request is held against all of them. */
+const ROUTES_MAX = 1000;
+const REFERENCE_PREFIX = '#/types/';
 /** Version of the WIT package `svc:runtime` that this build speaks. */
 export const PROTOCOL_VERSION = '0.1.0';
 
@@ -28,6 +33,8 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
   }
   if (depthOf(value) > DESCRIPTOR_DEPTH_MAX)
     return { ok: false, problems: [`it nests deeper than ${DESCRIPTOR_DEPTH_MAX} levels`] };
+  const unfit = textProblem(value);
+  if (unfit !== undefined) return { ok: false, problems: [unfit] };
   const problem = (check ??= compileSchema(schema))(value);
   if (problem !== undefined) return { ok: false, problems: [problem] };
   const descriptor = value as ModuleDescriptor;
@@ -53,19 +60,85 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
       names.add(handler.name);
     }
   }
-  for (const endpoint of descriptor.endpoints)
-    for (const route of endpoint.routes) {
-      const template = endpoint.prefix + route.path;
-      const inTemplate = [...template.matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]);
-      const declared = route.parameters.map((parameter) => parameter.name);
+  problems.push(...routeProblems(descriptor));
+  problems.push(...danglingReferences(descriptor), ...circularReferences(descriptor));
+  return problems.slice(0, 10);
+}
+
+/** Each route can be served, and no two take the same requests. */
+function routeProblems({ endpoints }: ModuleDescriptor): string[] {
+  const problems: string[] = [];
+  const taken = new Map<string, string>();
+  let count = 0;
+  for (const { prefix, routes } of endpoints)
+    for (const { method, path, parameters, body, reply } of routes) {
+      const template = routeTemplate(prefix, path);
+      const label = `${method} ${template}`;
+      if (++count === ROUTES_MAX + 1) problems.push(`it has more than ${ROUTES_MAX} routes`);
+      for (const part of [body, reply])
+        if (part !== undefined && part.kind !== 'json' && part.schema !== undefined)
+          problems.push(`route ${label}: only JSON has a schema`);
+      const parsed = parseRouteTemplate(template);
+      if (!parsed.ok) {
+        problems.push(`route ${label}: the path ${parsed.problem}`);
+        continue;
+      }
+      const inTemplate = parsed.segments.flatMap((segment) =>
+        segment.kind === 'parameter' ? [segment.name] : [],
+      );
+      const declared = parameters.map((parameter) => parameter.name);
       if (inTemplate.join('/') !== declared.join('/'))
         problems.push(
-          `route ${route.method} ${template}: the template has the parameters ` +
+          `route ${label}: the template has the parameters ` +
             `[${inTemplate.join(', ')}], the route declares [${declared.join(', ')}]`,
         );
+      const shape = `${method} ${templateShape(parsed.segments)}`;
+      const other = taken.get(shape);
+      if (other !== undefined)
+        problems.push(`the routes '${other}' and '${label}' match the same requests`);
+      taken.set(shape, label);
     }
-  problems.push(...danglingReferences(descriptor));
-  return problems.slice(0, 10);
+  return problems;
+}
+
+/**
+ * Of any text in it: a half of a surrogate pair has no encoding, and `__proto__` is not a name like
+ * others in JavaScript.
+ */
+function textProblem(value: unknown): string | undefined {
+  if (typeof value === 'string')
+    return value.isWellFormed() ? undefined : 'it holds text that is not Unicode';
+  if (typeof value !== 'object' || value === null) return undefined;
+  for (const [name, child] of Object.entries(value)) {
+    const problem =
+      name === '__proto__'
+        ? "it uses the name '__proto__'"
+        : (textProblem(name) ?? textProblem(child));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** A type that is nothing but a reference has to lead to one that is more. */
+function circularReferences({ types }: ModuleDescriptor): string[] {
+  const leads = new Set<string>();
+  const circular: string[] = [];
+  for (const name of Object.keys(types)) {
+    const path = new Set<string>();
+    let at: string | undefined = name;
+    while (at !== undefined && !leads.has(at) && !path.has(at)) {
+      path.add(at);
+      at = referenceOf(types[at]);
+    }
+    if (at !== undefined && path.has(at)) circular.push(name);
+    for (const passed of path) leads.add(passed);
+  }
+  return circular.map((name) => `type '${name}' refers to itself and is nothing else`);
+}
+
+function referenceOf(type: TypeSchema | undefined): string | undefined {
+  if (type === undefined || !('$ref' in type)) return undefined;
+  return type.$ref.slice(REFERENCE_PREFIX.length);
 }
 
 /** Without recursion, since the depth is what is in doubt. */
@@ -86,7 +159,7 @@ function danglingReferences(descriptor: ModuleDescriptor): string[] {
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     if ('$ref' in node && typeof node.$ref === 'string') {
-      const name = node.$ref.slice('#/types/'.length);
+      const name = node.$ref.slice(REFERENCE_PREFIX.length);
       if (!Object.hasOwn(descriptor.types, name)) missing.add(name);
     }
     for (const child of Object.values(node)) visit(child);

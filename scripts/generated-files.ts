@@ -1,5 +1,6 @@
 // Every generated file of the repository: its path, and what it has to hold.
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
+import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
 import { settingsReference } from './settings-reference.ts';
 import { witReference } from './wit-reference.ts';
 
@@ -16,6 +17,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ],
     ['docs/reference/settings.md', settingsReference()],
     ['docs/reference/wit.md', witReference()],
+    [PROMISE_PAGE, generatedPromisePage()],
   ]);
 }
 

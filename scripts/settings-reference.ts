@@ -12,6 +12,8 @@ const DECLARED_IN = {
   http: ['host/http/http-settings.ts', 'HTTP server'],
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
+  journal: ['host/storage/journal-limits.ts', 'Journal'],
+  log: ['host/log-limits.ts', 'Log'],
   supervisor: ['host/supervisor-limits.ts', 'Supervisor'],
 } as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
 

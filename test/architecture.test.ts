@@ -32,7 +32,12 @@ const ROOM_SETTINGS = 'host/room-settings.ts';
 /** The rest of what lies directly in host/ belongs to those roots. */
 const COMPOSITION = /^host\/[^/]+\.ts$/;
 /** The only readers of process.env. */
-const ENVIRONMENT_READERS = new Set(['host/main.ts', 'cli/commands/run.ts', 'cli/bin/svc.js']);
+const ENVIRONMENT_READERS = new Set([
+  'host/main.ts',
+  'cli/commands/run.ts',
+  'cli/commands/inspect.ts',
+  'cli/bin/svc.js',
+]);
 /** npm package → the rooms that may import it. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   typebox: ['contract'],

@@ -108,6 +108,7 @@ export class EndpointsUnderTest {
       journal: this.#journal,
       clock: this.#clock,
       chance: this.#chance,
+      turn: { next: () => new Promise((resolve) => setImmediate(resolve)) },
       limits: developerLimits(ENGINE_LIMITS_DEFAULT),
       faultLog: (_entity, _handler, fault) => {
         if (fault instanceof SvcError) this.#broken ??= fault;
@@ -117,8 +118,6 @@ export class EndpointsUnderTest {
       guest: this.#guest,
       engine: {
         call: (...call) => this.#call(...call),
-        // A request that is served twice would draw more seeds than the test has set.
-        queryAtOnce: () => undefined,
         readEvents: (...range) => this.#readEvents(...range),
       },
       clock: this.#clock,

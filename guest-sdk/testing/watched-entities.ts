@@ -11,8 +11,8 @@ export class WatchedEntities implements GuestEntities {
     this.#inner = entities;
   }
 
-  open(ref: EntityRef, snapshot: string | undefined): GuestEntity {
-    const entity = atOnce(this.#inner.open(ref, snapshot));
+  open(ref: EntityRef, snapshot: string | undefined, alone?: boolean): GuestEntity {
+    const entity = atOnce(this.#inner.open(ref, snapshot, alone));
     const key = `${ref.component}\n${ref.id}`;
     this.#opened.set(key, { ref, entity });
     const close = entity.close.bind(entity);

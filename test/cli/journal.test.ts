@@ -36,7 +36,16 @@ async function svcJournal(...args: readonly string[]) {
 
 beforeAll(async () => {
   await fill(data, [
-    ['cart', 'c1', [event(1), event(2), { kind: 'deleted', seq: 3, timeMs: TIME_MS }, event(4)]],
+    [
+      'cart',
+      'c1',
+      [
+        event(1),
+        event(2),
+        { kind: 'deleted', seq: 3, timeMs: TIME_MS, seed: 2n ** 64n - 1n },
+        event(4),
+      ],
+    ],
     ['cart', HOSTILE, [event(1, `{"a":"\u009b2J",\n"n":12345678901234567890}`, HOSTILE)]],
     ['cart', 'no-json', [event(1, '{"a"')]],
     ...Array.from({ length: 120 }, (_, index): History => {
@@ -94,8 +103,15 @@ describe('svc journal', () => {
       component: 'cart',
       id: 'c1',
       records: [
-        { seq: 2, kind: 'event', time, manifest: 'cart-event', event: { type: 'added', n: 2 } },
-        { seq: 3, kind: 'deleted', time },
+        {
+          seq: 2,
+          kind: 'event',
+          time,
+          seed: null,
+          manifest: 'cart-event',
+          event: { type: 'added', n: 2 },
+        },
+        { seq: 3, kind: 'deleted', time, seed: '18446744073709551615' },
       ],
       next: 3,
     });

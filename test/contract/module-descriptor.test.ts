@@ -34,6 +34,12 @@ const good = () => ({
   ],
 });
 
+const endpoint = (name: string, count: number) => ({
+  ...good().endpoints[0]!,
+  prefix: `/${name}`,
+  routes: Array.from({ length: count }, (_, index) => route('GET', `/${index}`)),
+});
+
 function problemsOf(change: (descriptor: ReturnType<typeof good>) => void): readonly string[] {
   const descriptor = good();
   change(descriptor);
@@ -93,6 +99,34 @@ describe('a module descriptor', () => {
       'a field whose name holds a line break',
       (d) => (d.types['State'] = { type: 'object', properties: { 'a\nb': text }, required: [] }),
     ],
+    [
+      'a half of a surrogate pair in a value',
+      (d) => (d.types['State'] = { type: 'string', enum: ['a\ud800'] }),
+    ],
+    [
+      'a half of a surrogate pair in a name',
+      (d) => (d.types['State'] = { type: 'object', properties: { 'a\udc00': text }, required: [] }),
+    ],
+    ['a type that is nothing but itself', (d) => (d.types['State'] = { $ref: '#/types/State' })],
+    [
+      'types that are nothing but each other',
+      (d) => {
+        d.types['State'] = { $ref: '#/types/Other' };
+        d.types['Other'] = { $ref: '#/types/State' };
+      },
+    ],
+    [
+      'two routes that take the same requests',
+      (d) => (d.endpoints[0]!.routes = [route('GET', '/{a}', 'a'), route('GET', '/{b}', 'b')]),
+    ],
+    ['a path that no request can have', (d) => (d.endpoints[0]!.routes = [route('GET', '/..')])],
+    [
+      'a schema of what is no JSON',
+      (d) =>
+        (d.endpoints[0]!.routes = [
+          { ...route('POST', '/'), body: { kind: 'text', schema: text } },
+        ]),
+    ],
     ['a protocol that is no version', (d) => (d.protocol = 'latest')],
   ];
   test.each(attacks)('with %s is refused', (_name, change) => {
@@ -124,12 +158,30 @@ describe('a module descriptor', () => {
     ).toEqual([]);
   });
 
-  test('a type may be called __proto__ only by being refused, and pollutes nothing', () => {
-    const source = JSON.stringify(good()).replace(
-      '"types":{',
-      '"types":{"__proto__":{"type":"string"},',
-    );
-    parseModuleDescriptor(source);
+  test.each(['"types":{', '"properties":{'])('uses the name __proto__ nowhere: %s', (place) => {
+    const source = JSON.stringify(good()).replace(place, `${place}"__proto__":{"type":"string"},`);
+    expect(parseModuleDescriptor(source)).toEqual({
+      ok: false,
+      problems: ["it uses the name '__proto__'"],
+    });
     expect(({} as { type?: string }).type).toBeUndefined();
+  });
+
+  test('has a thousand routes at most, in all its endpoints together', () => {
+    const endpoints = [endpoint('a', 600), endpoint('b', 400)];
+    expect(problemsOf((d) => (d.endpoints = endpoints))).toEqual([]);
+    expect(problemsOf((d) => (d.endpoints = [...endpoints, endpoint('c', 1)]))).toEqual([
+      'it has more than 1000 routes',
+    ]);
+  });
+
+  test('may lead from one type to another by names alone', () => {
+    expect(
+      problemsOf((d) => {
+        d.types['State'] = { $ref: '#/types/Other' };
+        d.types['Other'] = { $ref: '#/types/Last' };
+        d.types['Last'] = { type: 'object', properties: { a: text }, required: ['a'] };
+      }),
+    ).toEqual([]);
   });
 });

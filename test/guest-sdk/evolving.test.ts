@@ -5,6 +5,7 @@ import { testEntity, testModule } from '@svc/guest-sdk/testing';
 import { type Guest, MemoryJournal, SvcError, createEngine } from '@svc/host';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { systemTurn } from '../../host/system.ts';
 
 const fixture = join(import.meta.dirname, '../../fixtures/evolving-after');
 const first = await testModule(await compileFixture('evolving-before'));
@@ -21,6 +22,7 @@ function running(version: typeof module, journal: MemoryJournal) {
     journal,
     clock: { nowMs: () => 1 },
     chance: { seed: () => 1n },
+    turn: systemTurn,
     faultLog: () => undefined,
   });
   return async (name: string, input: unknown = null): Promise<unknown> => {

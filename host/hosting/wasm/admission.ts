@@ -1,31 +1,34 @@
 // Admission decides whether a module may run here, before any of its code does: its component may
 // import svc:runtime and nothing else, its main core module exactly the functions of the closed
-// list, and its code must be such as the rewriter can meter. `admitModule` throws, `inspectModule`
-// reports; both are one examination, so the host and the command line say the same.
-//
-// Only the main core module is ever run. The other core modules of a component are the component
-// tools' own glue, and the host does their work itself.
+// list, everything else in the component has to be the component tools' own glue, and the main module's
+// code must be such as the rewriter can meter. `judgeModule` is the one examination: the host and the
+// command line say the same.
 import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
 import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
-import { type ComponentOutline, type StringEncoding, readComponent } from './component-reader.ts';
+import { type ComponentOutline, type StringEncoding, structure } from './component-outline.ts';
+import { readComponent } from './component-reader.ts';
+import { checkStructure, mainModuleIndex, soleEncoding } from './component-structure.ts';
 import {
   COMPONENT_EXPORTS,
   COMPONENT_IMPORTS,
   CORE_EXPORT,
   CORE_IMPORTS,
+  ENTITY_RESOURCE,
   OPTIONAL_CORE_EXPORTS,
   REQUIRED_CORE_EXPORTS,
+  RESOURCE_NEW,
   otherVersionOf,
 } from './core-interface.ts';
-import { type CoreModule, coreExportNames, readCoreModule } from './core-module-reader.ts';
+import { type CoreModule, readCoreModule } from './core-module-reader.ts';
 import { readDescriptor } from './descriptor-section.ts';
 import { maximumPages, rewriteCoreModule } from './module-rewriter.ts';
 import { printable } from './printable.ts';
+import { checkName } from './safe-name.ts';
 import { type WasmLimits, WASM_LIMITS_DEFAULT } from './wasm-limits.ts';
 
 export interface ModuleSizes {
-  /** Bytes of the file. */
-  readonly module: number;
+  /** Bytes of the file, once it was read. */
+  readonly module?: number;
   /** Bytes of the main core module, once it was found. */
   readonly core?: number;
   /** Bytes of the main core module with its fuel checks. */
@@ -55,37 +58,49 @@ export interface AdmittedModule {
   readonly sizes: Required<ModuleSizes>;
 }
 
-type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
-
-/** Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
-export function admitModule(
-  bytes: Uint8Array,
-  limits: WasmLimits = WASM_LIMITS_DEFAULT,
-): AdmittedModule {
-  return examine(bytes, limits, { imports: [], exports: [], sizes: { module: bytes.length } });
+/** Everything that is known of a module. */
+export interface ModuleVerdict {
+  readonly report: ModuleReport;
+  /** There unless the report has a refusal. */
+  readonly admitted?: AdmittedModule;
 }
 
-/** As much as could be read, and why the module is refused if it is. Runs no code of the module. */
-export function inspectModule(
+type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
+
+/** As much as could be read, and the module or why it is refused. Runs no code of it. */
+export function judgeModule(
   bytes: Uint8Array,
   limits: WasmLimits = WASM_LIMITS_DEFAULT,
-): ModuleReport {
-  const findings: Findings = { imports: [], exports: [], sizes: { module: bytes.length } };
+): ModuleVerdict {
+  const report: Findings = { imports: [], exports: [], sizes: { module: bytes.length } };
   try {
-    examine(bytes, limits, findings);
+    return { admitted: examine(bytes, limits, report), report };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    findings.refusal = { code: error.code, message: error.message };
+    report.refusal = { code: error.code, message: error.message };
+    return { report };
   }
-  return findings;
+}
+
+/** The report alone. */
+export function inspectModule(bytes: Uint8Array, limits?: WasmLimits): ModuleReport {
+  return judgeModule(bytes, limits).report;
+}
+
+/** Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
+export function admitModule(bytes: Uint8Array, limits?: WasmLimits): AdmittedModule {
+  const { report, admitted } = judgeModule(bytes, limits);
+  if (admitted !== undefined) return admitted;
+  const { code, message } = report.refusal!;
+  throw new SvcError(code, message);
 }
 
 function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): AdmittedModule {
   if (bytes.length > limits.moduleBytesMax)
     throw new SvcError(
       'SVC_MODULE_TOO_LARGE',
-      `The module has ${bytes.length} bytes, and the limit is ${limits.moduleBytesMax}. ` +
-        'Build a smaller module.',
+      `The module has ${bytes.length} bytes, and the limit is ${limits.moduleBytesMax} ` +
+        '(svc.wasm.module-bytes-max). Build a smaller module.',
     );
   const component = readComponent(bytes);
   findings.imports = component.imports.map(({ name }) => printable(name));
@@ -95,7 +110,8 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   findings.stringEncoding = stringEncoding;
   const descriptor = readDescriptor(component.customSections);
   findings.descriptor = descriptor;
-  const core = mainCoreModule(component);
+  const main = mainModuleIndex(component);
+  const core = readCoreModule(component.coreModules[main]!, limits);
   const read = {
     module: bytes.length,
     core: core.bytes.length,
@@ -103,8 +119,12 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
     maximumMemoryPages: maximumPages(core, limits),
   };
   findings.sizes = read;
+  checkCoreNames(core);
   checkCoreImports(core);
   checkCoreExports(core);
+  checkEntities(descriptor, core);
+  checkStructure(component, main, core);
+  checkValid(core);
   const rewritten = rewriteCoreModule(core, limits);
   const sizes = { ...read, meteredCore: rewritten.length };
   findings.sizes = sizes;
@@ -114,6 +134,8 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
 }
 
 function checkComponent(component: ComponentOutline): void {
+  for (const { name } of component.imports) checkName('imports', name);
+  for (const { name } of component.exports) checkName('exports', name);
   const foreign = component.imports.filter(({ name }) => !COMPONENT_IMPORTS.has(name));
   checkVersions([...foreign, ...component.exports].map(({ name }) => name));
   if (foreign.length > 0)
@@ -123,6 +145,19 @@ function checkComponent(component: ComponentOutline): void {
   for (const name of COMPONENT_EXPORTS)
     if (!component.exports.some((found) => found.name === name && found.kind === 'instance'))
       throw structure(`does not export the interface '${name}'`);
+  for (const { name } of component.exports)
+    if (!COMPONENT_EXPORTS.includes(name))
+      throw structure(`exports '${name}', which is not of the world`);
+  checkOnce('imports', component.imports);
+  checkOnce('exports', component.exports);
+}
+
+function checkOnce(what: string, externs: readonly { readonly name: string }[]): void {
+  const names = new Set<string>();
+  for (const { name } of externs) {
+    if (names.has(name)) throw structure(`${what} '${name}' twice`);
+    names.add(name);
+  }
 }
 
 function checkVersions(names: readonly string[]): void {
@@ -143,35 +178,37 @@ function foreignImport(names: readonly string[]): SvcError {
   );
 }
 
-function structure(problem: string): SvcError {
-  return new SvcError(
-    'SVC_MODULE_STRUCTURE',
-    `The module ${problem}. Build it with \`svc build\` for the world 'service' of svc:runtime.`,
-  );
-}
-
-function soleEncoding(component: ComponentOutline): StringEncoding {
-  const [encoding = 'utf8', other] = component.stringEncodings;
-  if (other !== undefined) throw structure(`mixes the string encodings ${encoding} and ${other}`);
-  return encoding;
-}
-
-/** The one core module that exports the entity's functions, valid by itself. */
-function mainCoreModule(component: ComponentOutline): CoreModule {
-  const [main, second] = component.coreModules.filter((bytes) =>
-    coreExportNames(bytes).includes(CORE_EXPORT.command),
-  );
-  if (main === undefined)
-    throw structure(`has no core module that exports '${CORE_EXPORT.command}'`);
-  if (second !== undefined)
-    throw structure(`has several core modules that export '${CORE_EXPORT.command}'`);
-  if (!WebAssembly.validate(main))
+/** What the rewriter relies on. */
+function checkValid({ bytes }: CoreModule): void {
+  if (!WebAssembly.validate(bytes))
     throw new SvcError(
       'SVC_MODULE_MALFORMED',
       "The module's core is not valid WebAssembly. " +
         'The file may have been changed; build the module again.',
     );
-  return readCoreModule(main);
+}
+
+/** An entity is a resource, and only with this import can a module make one. */
+function checkEntities({ entities }: ModuleDescriptor, { imports }: CoreModule): void {
+  const [entity] = entities;
+  const makesResources = imports.some(
+    ({ module, name }) => module === ENTITY_RESOURCE && name === RESOURCE_NEW,
+  );
+  if (entity !== undefined && !makesResources)
+    throw new SvcError(
+      'SVC_MODULE_BAD_DESCRIPTOR',
+      `The module declares the component '${entity.component}', and its core does not import ` +
+        `'${RESOURCE_NEW}', without which it has no entities. Build the module again with ` +
+        'the current `svc build`.',
+    );
+}
+
+function checkCoreNames(core: CoreModule): void {
+  for (const { module, name } of core.imports) {
+    checkName('imports from', module);
+    checkName('imports', name);
+  }
+  for (const { name } of core.exports) checkName('exports', name);
 }
 
 function checkCoreImports(core: CoreModule): void {
@@ -222,7 +259,7 @@ function compile(bytes: Uint8Array): WebAssembly.Module {
 }
 
 /** A second look, by the engine's own reading: what is linked is on the closed list. */
-function checkLinks(compiled: WebAssembly.Module): void {
+export function checkLinks(compiled: WebAssembly.Module): void {
   for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
     if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)
       throw foreignImport([coreName(module, name)]);

@@ -1,12 +1,24 @@
-// Meters a function's code: it pays for itself at its entry, at the heads of its loops, and where it
-// moves bytes or grows the memory. How large the memory is, it learns from the host's count.
+// Meters a function's code: it pays for its straight code at its entry, for that of a loop at each turn,
+// and where it moves bytes or grows the memory. How large the memory is, it learns from the host's count;
+// and what NaN it computes is the canonical one.
+//
+// Invariant: between two payments no instruction runs twice, so each was paid for by the last payment of
+// the innermost loop, or else the function, that it lies in.
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
-import { EMPTY_BLOCK, OP, STEP, readInstruction } from './instruction-reader.ts';
+import {
+  NAN_KIND,
+  type NanKind,
+  isBlindTo,
+  nanKind,
+  temporaryType,
+  writeCanonical,
+} from './canonical-nan.ts';
+import { entryUnits, instructionWeight, turnUnits } from './instruction-cost.ts';
+import { EMPTY_BLOCK, OP, STEP, codeAt, readInstruction } from './instruction-reader.ts';
 
-/** One unit of fuel for each of this many bytes, of code in a loop or function, or moved at once. */
+/** One unit of fuel for each of this many bytes that are moved at once, beside what the move itself costs. */
 export const BYTES_PER_UNIT_BITS = 6;
-const LOCALS_PER_UNIT_BITS = 4;
 
 /** What metered code uses, by index. */
 export interface Meter {
@@ -20,82 +32,136 @@ export interface Meter {
   readonly pages: number;
 }
 
+const EDIT = { payment: 0, bulk: 1, memoryGrow: 2, memorySize: 3, canonical: 4 } as const;
+
 /** Where a function's code must change: parallel lists, in the order of the code. */
 interface Edits {
   readonly positions: number[];
-  readonly steps: number[];
-  /** Of a loop: its units of fuel. */
-  readonly units: number[];
+  readonly kinds: number[];
+  /** Of a loop's payment: the weight of its code. Of a NaN: its kind. */
+  readonly details: number[];
+  /** Of the code outside of loops. */
+  entryWeight: number;
 }
 
-/** Writes a function's body with payments at its entry, its loops and what moves bytes. */
-export function writeMeteredBody(out: ByteWriter, body: ByteReader, meter: Meter): void {
-  const start = body.position;
-  const locals = readLocals(body);
+/** Writes a function's body with what it has to pay and to leave alone. `parameters`: how many it has. */
+export function writeMeteredBody(
+  out: ByteWriter,
+  body: ByteReader,
+  meter: Meter,
+  parameters: number,
+): void {
+  const groupsStart = body.position;
+  const groups = body.count();
+  const typesStart = body.position;
+  const locals = skipLocals(body, groups);
   const codeStart = body.position;
   const edits = findEdits(body);
   const { bytes } = body;
-  out.bytes(bytes.subarray(start, codeStart));
-  const size = body.end - codeStart;
-  writePayment(out, meter, 1 + (size >>> BYTES_PER_UNIT_BITS) + (locals >>> LOCALS_PER_UNIT_BITS));
+  const temporaries = temporaryTypes(edits);
+  if (temporaries.length === 0) out.bytes(bytes.subarray(groupsStart, codeStart));
+  else {
+    out.u32(groups + temporaries.length);
+    out.bytes(bytes.subarray(typesStart, codeStart));
+    for (const type of temporaries) {
+      out.u8(1);
+      out.u8(type);
+    }
+  }
+  writePayment(out, meter, entryUnits(edits.entryWeight, locals));
   let copied = codeStart;
   for (const [index, position] of edits.positions.entries()) {
     out.bytes(bytes.subarray(copied, position));
     copied = position;
-    const step = edits.steps[index];
-    if (step === STEP.loop) {
-      writePayment(out, meter, edits.units[index]!);
-    } else if (step === STEP.bulk) {
-      out.u8(OP.call);
-      out.u32(meter.payForBytes);
-    } else {
-      const isGrow = step === STEP.memoryGrow;
-      out.u8(isGrow ? OP.call : OP.globalGet);
-      out.u32(isGrow ? meter.growMemory : meter.pages);
-      copied += 2; // the instruction and its memory index
+    const detail = edits.details[index]!;
+    switch (edits.kinds[index]!) {
+      case EDIT.payment:
+        writePayment(out, meter, turnUnits(detail));
+        break;
+      case EDIT.bulk:
+        out.u8(OP.call);
+        out.u32(meter.payForBytes);
+        break;
+      case EDIT.memoryGrow:
+        out.u8(OP.call);
+        out.u32(meter.growMemory);
+        copied += 2; // the instruction and its memory index
+        break;
+      case EDIT.memorySize:
+        out.u8(OP.globalGet);
+        out.u32(meter.pages);
+        copied += 2;
+        break;
+      case EDIT.canonical: {
+        const kind = detail as NanKind;
+        const place = temporaries.indexOf(temporaryType(kind));
+        writeCanonical(out, kind, parameters + locals + place);
+        break;
+      }
     }
   }
   out.bytes(bytes.subarray(copied, body.end));
 }
 
-function readLocals(body: ByteReader): number {
+/** How many there are. */
+function skipLocals(body: ByteReader, groups: number): number {
   let locals = 0;
-  for (let groups = body.count(); groups > 0; groups--) {
+  for (let left = groups; left > 0; left--) {
     locals += body.u32();
     body.u8();
   }
   return locals;
 }
 
+function temporaryTypes({ kinds, details }: Edits): number[] {
+  const types = new Set<number>();
+  for (const [index, kind] of kinds.entries())
+    if (kind === EDIT.canonical) types.add(temporaryType(details[index] as NanKind));
+  return [...types];
+}
+
 function findEdits(body: ByteReader): Edits {
-  const edits: Edits = { positions: [], steps: [], units: [] };
-  /** Of each open block: the edit of its loop, or -1. The last `end` closes the function. */
+  const { bytes } = body;
+  const edits: Edits = { positions: [], kinds: [], details: [], entryWeight: 0 };
+  const add = (position: number, kind: number, detail: number) => {
+    edits.positions.push(position);
+    edits.kinds.push(kind);
+    edits.details.push(detail);
+  };
+  /** Of each open block: the edit of the innermost loop around its code, or -1. */
   const open: number[] = [-1];
+  let loop = -1;
+  let nan: NanKind = NAN_KIND.none;
   while (open.length > 0) {
     const at = body.position;
     const step = readInstruction(body);
+    const code = codeAt(bytes, at);
+    if (nan !== NAN_KIND.none && !isBlindTo(code, nan)) add(at, EDIT.canonical, nan);
+    nan = nanKind(code);
+    const weight = instructionWeight(code);
+    if (loop < 0) edits.entryWeight += weight;
+    else edits.details[loop]! += weight;
     switch (step) {
       case STEP.loop:
-        open.push(edits.positions.length);
-        edits.positions.push(body.position);
-        edits.steps.push(step);
-        edits.units.push(1);
+        loop = edits.positions.length;
+        open.push(loop);
+        add(body.position, EDIT.payment, 0);
         break;
       case STEP.block:
-        open.push(-1);
+        open.push(loop);
         break;
-      case STEP.end: {
-        const loop = open.pop()!;
-        if (loop >= 0)
-          edits.units[loop]! += (body.position - edits.positions[loop]!) >>> BYTES_PER_UNIT_BITS;
+      case STEP.end:
+        open.pop();
+        loop = open.at(-1) ?? -1;
         break;
-      }
       case STEP.bulk:
+        add(at, EDIT.bulk, 0);
+        break;
       case STEP.memoryGrow:
+        add(at, EDIT.memoryGrow, 0);
+        break;
       case STEP.memorySize:
-        edits.positions.push(at);
-        edits.steps.push(step);
-        edits.units.push(0);
+        add(at, EDIT.memorySize, 0);
         break;
       case STEP.plain:
         break;

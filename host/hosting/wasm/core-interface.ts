@@ -12,6 +12,8 @@ export const ROUTING = versioned('routing');
 /** Where the intrinsics of the exported resource `instance` are imported from. */
 export const ENTITY_RESOURCE = `[export]${versioned('entity')}`;
 
+export const RESOURCE_NEW = '[resource-new]instance';
+
 /** The only imports a component may have. */
 export const COMPONENT_IMPORTS: ReadonlySet<string> = new Set([
   versioned('types'),
@@ -51,7 +53,7 @@ export const CORE_IMPORTS: ReadonlyMap<string, ReadonlyMap<string, string>> = ne
   [
     ENTITY_RESOURCE,
     new Map([
-      ['[resource-new]instance', signature(i32(1), 'i32')],
+      [RESOURCE_NEW, signature(i32(1), 'i32')],
       ['[resource-rep]instance', signature(i32(1), 'i32')],
       ['[resource-drop]instance', signature(i32(1))],
     ]),
@@ -74,7 +76,18 @@ export const CORE_EXPORT = {
   initialize: '_initialize',
   memory: 'memory',
 } as const;
-const post = (name: string) => `cabi_post_${name}`;
+export const postReturnOf = (name: string): string => `cabi_post_${name}`;
+
+/** The exports that are functions of the world's interfaces. */
+export const LIFTED_EXPORTS: readonly string[] = [
+  CORE_EXPORT.construct,
+  CORE_EXPORT.apply,
+  CORE_EXPORT.command,
+  CORE_EXPORT.query,
+  CORE_EXPORT.snapshot,
+  CORE_EXPORT.handle,
+  CORE_EXPORT.takeLog,
+];
 
 /** Function name → signature: what a core module must export beside its memory. */
 export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
@@ -92,15 +105,7 @@ export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
 export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.destroy, signature(i32(1))],
   [CORE_EXPORT.initialize, signature([])],
-  ...[
-    CORE_EXPORT.construct,
-    CORE_EXPORT.apply,
-    CORE_EXPORT.command,
-    CORE_EXPORT.query,
-    CORE_EXPORT.snapshot,
-    CORE_EXPORT.handle,
-    CORE_EXPORT.takeLog,
-  ].map((name) => [post(name), signature(i32(1))] as const),
+  ...LIFTED_EXPORTS.map((name) => [postReturnOf(name), signature(i32(1))] as const),
 ]);
 
 /** A post-return. It is given what its function returned. */
@@ -150,19 +155,19 @@ export function coreExports(instance: WebAssembly.Instance): CoreExports {
     realloc: required(CORE_EXPORT.realloc),
     initialize: optional(CORE_EXPORT.initialize),
     construct: required(CORE_EXPORT.construct),
-    constructPost: optional(post(CORE_EXPORT.construct)),
+    constructPost: optional(postReturnOf(CORE_EXPORT.construct)),
     destroy: optional(CORE_EXPORT.destroy),
     apply: required(CORE_EXPORT.apply),
-    applyPost: optional(post(CORE_EXPORT.apply)),
+    applyPost: optional(postReturnOf(CORE_EXPORT.apply)),
     command: required(CORE_EXPORT.command),
-    commandPost: optional(post(CORE_EXPORT.command)),
+    commandPost: optional(postReturnOf(CORE_EXPORT.command)),
     query: required(CORE_EXPORT.query),
-    queryPost: optional(post(CORE_EXPORT.query)),
+    queryPost: optional(postReturnOf(CORE_EXPORT.query)),
     snapshot: required(CORE_EXPORT.snapshot),
-    snapshotPost: optional(post(CORE_EXPORT.snapshot)),
+    snapshotPost: optional(postReturnOf(CORE_EXPORT.snapshot)),
     handle: required(CORE_EXPORT.handle),
-    handlePost: optional(post(CORE_EXPORT.handle)),
+    handlePost: optional(postReturnOf(CORE_EXPORT.handle)),
     takeLog: required(CORE_EXPORT.takeLog),
-    takeLogPost: optional(post(CORE_EXPORT.takeLog)),
+    takeLogPost: optional(postReturnOf(CORE_EXPORT.takeLog)),
   };
 }

@@ -2,28 +2,13 @@
 // know of them. Only what the host can check is let through: imports of functions, one memory,
 // tables of functions, function types over plain value types.
 import { SvcError } from '../../model/svc-error.ts';
-import { ByteReader } from './byte-reader.ts';
+import type { ByteReader } from './byte-reader.ts';
 import { signatureText } from './core-interface.ts';
+import { PARAMETERS_MAX, checkCounts, tooMany } from './core-limits.ts';
+import { CORE_SECTION, type CoreSections, coreSections } from './core-section.ts';
 import { STEP, readInstruction, readValueType, unsupported } from './instruction-reader.ts';
 import { printable } from './printable.ts';
-
-export const CORE_SECTION = {
-  custom: 0,
-  type: 1,
-  import: 2,
-  function: 3,
-  table: 4,
-  memory: 5,
-  global: 6,
-  export: 7,
-  start: 8,
-  element: 9,
-  code: 10,
-  data: 11,
-  dataCount: 12,
-} as const;
-/** The order in which sections lie in a module. */
-export const CORE_SECTION_ORDER: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
+import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
 export interface CoreImport {
   readonly module: string;
@@ -42,8 +27,7 @@ export interface CoreGlobal {
 }
 export interface CoreModule {
   readonly bytes: Uint8Array;
-  /** Section number → a fresh reader of its content. */
-  section(id: number): ByteReader | undefined;
+  readonly section: CoreSections;
   readonly typeCount: number;
   readonly imports: readonly CoreImport[];
   /** The types of all functions, imported ones first. */
@@ -56,23 +40,25 @@ export interface CoreModule {
   readonly tableElements: number;
 }
 
-type Sections = ReadonlyMap<number, { readonly start: number; readonly end: number }>;
-
 /** The names a core module exports. Throws SVC_MODULE_MALFORMED. */
 export function coreExportNames(bytes: Uint8Array): readonly string[] {
-  const sections = readSections(bytes);
-  return readExports(sectionReader(bytes, sections, CORE_SECTION.export)).map(({ name }) => name);
+  return readExports(coreSections(bytes)(CORE_SECTION.export)).map(({ name }) => name);
 }
 
 /**
  * Reads the outline. Throws SVC_MODULE_MALFORMED, SVC_MODULE_STRUCTURE (no memory of its own),
- * SVC_MODULE_FOREIGN_IMPORT (an import that is no function), SVC_MODULE_UNSUPPORTED_CODE.
+ * SVC_MODULE_FOREIGN_IMPORT (an import that is no function),
+ * SVC_MODULE_UNSUPPORTED_CODE, and SVC_MODULE_TOO_LARGE for absurd counts.
  */
-export function readCoreModule(bytes: Uint8Array): CoreModule {
-  const sections = readSections(bytes);
-  const section = (id: number) => sectionReader(bytes, sections, id);
+export function readCoreModule(
+  bytes: Uint8Array,
+  limits: WasmLimits = WASM_LIMITS_DEFAULT,
+): CoreModule {
+  const section = coreSections(bytes);
+  checkCounts(section, limits);
   const types = readTypes(section(CORE_SECTION.type));
   const imports = readImports(section(CORE_SECTION.import), types);
+  const exports = readExports(section(CORE_SECTION.export));
   return {
     bytes,
     section,
@@ -82,34 +68,11 @@ export function readCoreModule(bytes: Uint8Array): CoreModule {
       ...imports.map(({ signature }) => signature),
       ...readFunctions(section(CORE_SECTION.function), types),
     ],
-    exports: readExports(section(CORE_SECTION.export)),
+    exports,
     globals: readGlobals(section(CORE_SECTION.global)),
     memory: readMemory(section(CORE_SECTION.memory)),
     tableElements: readTables(section(CORE_SECTION.table)),
   };
-}
-
-function readSections(bytes: Uint8Array): Sections {
-  const reader = new ByteReader(bytes);
-  if (reader.u8() !== 0 || reader.u8() !== 0x61 || reader.u8() !== 0x73 || reader.u8() !== 0x6d)
-    reader.fail('a core module does not begin as one');
-  if (reader.u8() !== 1 || reader.u8() !== 0 || reader.u8() !== 0 || reader.u8() !== 0)
-    reader.fail('a core module has an unknown version');
-  const sections = new Map<number, { start: number; end: number }>();
-  while (!reader.done) {
-    const id = reader.u8();
-    const part = reader.part(reader.u32());
-    if (id === CORE_SECTION.custom) continue;
-    if (!CORE_SECTION_ORDER.includes(id)) throw unsupported(`the section ${id}`);
-    if (sections.has(id)) reader.fail(`section ${id} comes twice`);
-    sections.set(id, { start: part.position, end: part.end });
-  }
-  return sections;
-}
-
-function sectionReader(bytes: Uint8Array, sections: Sections, id: number): ByteReader | undefined {
-  const place = sections.get(id);
-  return place === undefined ? undefined : new ByteReader(bytes, place.start, place.end);
 }
 
 /** More than a module of any compiler has of these; each takes host memory before it is judged. */
@@ -136,12 +99,14 @@ function readTypes(reader: ByteReader | undefined): string[] {
   return readVector(reader, (types) => {
     const form = types.u8();
     if (form !== 0x60) throw unsupported(`a type of the form 0x${form.toString(16)}`);
-    const parameters: string[] = [];
-    for (let left = types.count(); left > 0; left--) parameters.push(readValueType(types));
-    const results: string[] = [];
-    for (let left = types.count(); left > 0; left--) results.push(readValueType(types));
-    return signatureText(parameters, results);
+    return signatureText(readValueTypes(types, 'parameters'), readValueTypes(types, 'results'));
   });
+}
+
+function readValueTypes(reader: ByteReader, what: string): string[] {
+  const count = reader.count();
+  if (count > PARAMETERS_MAX) throw tooMany(`a function of ${count} ${what}`, PARAMETERS_MAX);
+  return Array.from({ length: count }, () => readValueType(reader));
 }
 
 function readTypeIndex(reader: ByteReader, types: readonly string[]): string {

@@ -7,7 +7,7 @@ import {
   parseModuleDescriptor,
 } from '@svc/contract';
 import { SvcError } from '../../model/svc-error.ts';
-import type { CustomSection } from './component-reader.ts';
+import type { CustomSection } from './component-outline.ts';
 import { printable } from './printable.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

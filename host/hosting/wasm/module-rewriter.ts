@@ -11,7 +11,8 @@
 import { SvcError } from '../../model/svc-error.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
-import { CORE_SECTION, CORE_SECTION_ORDER, type CoreModule } from './core-module-reader.ts';
+import type { CoreModule } from './core-module-reader.ts';
+import { CORE_SECTION, CORE_SECTION_ORDER } from './core-section.ts';
 import {
   BYTES_PER_UNIT_BITS,
   type Meter,
@@ -40,6 +41,8 @@ export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
 const MUTABLE_GLOBALS_MAX = 1000;
 /** Growing detaches every view of the memory. */
 const GROWTH_UNITS = 2000;
+/** For each page: the system finds and clears it when it is first touched. */
+const PAGE_UNITS = 1000;
 const I32 = 0x7f;
 const FUNCTION_TYPE = 0x60;
 const FUNCTION_KIND = 0;
@@ -69,11 +72,18 @@ interface Additions extends Meter {
   readonly putBack: number;
 }
 
+type BodyWriter = typeof writeMeteredBody;
+
 /**
  * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits,
- * reserved names), SVC_MODULE_MALFORMED.
+ * reserved names), SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: another one leaves the
+ * module's own code without its limits, for comparing.
  */
-export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): Uint8Array {
+export function rewriteCoreModule(
+  core: CoreModule,
+  limits: WasmLimits,
+  writeBody: BodyWriter = writeMeteredBody,
+): Uint8Array {
   checkLimits(core, limits);
   const globals = core.globals.length;
   const functions = core.functions.length;
@@ -95,18 +105,19 @@ export function rewriteCoreModule(core: CoreModule, limits: WasmLimits): Uint8Ar
   const content = new ByteWriter(core.bytes.length * 2);
   for (const id of CORE_SECTION_ORDER) {
     content.clear();
-    if (!writeSection(id, core, additions, limits, content)) continue;
+    if (!writeSection(id, core, additions, limits, writeBody, content)) continue;
     out.u8(id);
     out.u32(content.length);
     out.bytes(content.written);
   }
-  if (out.length > limits.moduleBytesMax * 2)
-    throw new SvcError(
-      'SVC_MODULE_TOO_LARGE',
-      `The module's code is ${out.length} bytes long once it is metered, and the limit is ` +
-        `${limits.moduleBytesMax * 2}. Build a smaller module.`,
-    );
   return out.written.slice();
+}
+
+function tooLarge(bytesMax: number): SvcError {
+  return new SvcError(
+    'SVC_MODULE_TOO_LARGE',
+    `The module's code is longer than ${bytesMax} bytes once it is metered. Build a smaller module.`,
+  );
 }
 
 function checkLimits(core: CoreModule, limits: WasmLimits): void {
@@ -153,6 +164,7 @@ function writeSection(
   core: CoreModule,
   additions: Additions,
   limits: WasmLimits,
+  writeBody: BodyWriter,
   out: ByteWriter,
 ): boolean {
   const section = core.section(id);
@@ -191,7 +203,7 @@ function writeSection(
       writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
       return true;
     case CORE_SECTION.code:
-      writeCode(out, section, additions);
+      writeCode(out, core, additions, limits.moduleBytesMax * 2, writeBody);
       return true;
     default:
       if (section === undefined) return false;
@@ -226,15 +238,24 @@ function writeExport(out: ByteWriter, name: string, kind: number, index: number)
   out.u32(index);
 }
 
-function writeCode(out: ByteWriter, section: ByteReader | undefined, additions: Additions): void {
+/** `bytesMax`: of all of it, once it is metered; looked at while it grows. */
+function writeCode(
+  out: ByteWriter,
+  core: CoreModule,
+  additions: Additions,
+  bytesMax: number,
+  writeBody: BodyWriter,
+): void {
+  const section = core.section(CORE_SECTION.code);
   const count = section?.count() ?? 0;
   out.u32(count + ADDED_FUNCTIONS.length);
   const body = new ByteWriter();
-  for (let left = count; left > 0; left--) {
+  for (const signature of core.functions.slice(core.functions.length - count)) {
     body.clear();
-    writeMeteredBody(body, section!.part(section!.u32()), additions);
+    writeBody(body, section!.part(section!.u32()), additions, parameterCount(signature));
     out.u32(body.length);
     out.bytes(body.written);
+    if (out.length > bytesMax) throw tooLarge(bytesMax);
   }
   section?.expectDone('the code section');
   for (const { write } of ADDED_FUNCTIONS) {
@@ -245,6 +266,12 @@ function writeCode(out: ByteWriter, section: ByteReader | undefined, additions: 
     out.u32(body.length);
     out.bytes(body.written);
   }
+}
+
+/** Of a type as text, `i32 i64 -> i32`. */
+function parameterCount(signature: string): number {
+  const parameters = signature.slice(0, signature.indexOf('->')).trim();
+  return parameters === '' ? 0 : parameters.split(' ').length;
 }
 
 /** fuel -= length >>> 6; if (fuel < 0) unreachable; length */
@@ -260,38 +287,48 @@ function writePayForBytes(out: ByteWriter, additions: Additions): void {
 
 /**
  * Pays, counts the pages, and takes them from the memory's own growth only where it does not have them
- * yet. Notes in a global whether growing was refused.
+ * yet. Beyond the limit it answers -1, and notes in a global that growing was refused. Where the host has
+ * no memory left it traps: an answer would be another one than on a host that has.
  */
 function writeGrowMemory(out: ByteWriter, additions: Additions): void {
-  const { pages, growthRefused, pagesMax } = additions;
+  const { fuel, pages, growthRefused, pagesMax } = additions;
   const code = (...bytes: readonly number[]) => {
     for (const byte of bytes) out.u8(byte);
   };
-  const getPages = () => writeGlobal(out, OP.globalGet, pages);
-  const refuseGrowth = () => {
-    code(OP.i32Const, 1);
-    writeGlobal(out, OP.globalSet, growthRefused);
+  const constant = (value: number) => {
     code(OP.i32Const);
-    out.s32(-1);
-    code(OP.return, OP.end);
+    out.s32(value);
   };
+  const noteGrowth = (refused: 0 | 1) => {
+    constant(refused);
+    writeGlobal(out, OP.globalSet, growthRefused);
+  };
+  const getPages = () => writeGlobal(out, OP.globalGet, pages);
   writePayment(out, additions, GROWTH_UNITS);
   // more > pagesMax - pages
-  code(OP.localGet, 0, OP.i32Const);
-  out.s32(pagesMax);
+  code(OP.localGet, 0);
+  constant(pagesMax);
   getPages();
   code(OP.i32Sub, OP.i32GtU, OP.if, EMPTY_BLOCK);
-  refuseGrowth();
+  noteGrowth(1);
+  constant(-1);
+  code(OP.return, OP.end);
+  // fuel -= more * PAGE_UNITS
+  writeGlobal(out, OP.globalGet, fuel);
+  code(OP.localGet, 0);
+  constant(PAGE_UNITS);
+  code(OP.i32Mul, OP.i32Sub);
+  writeFuelCheck(out, additions);
   // pages + more > memory.size
   getPages();
   code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32GtU, OP.if, EMPTY_BLOCK);
   getPages();
-  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32Sub, OP.memoryGrow, 0, OP.i32Const);
-  out.s32(-1);
+  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32Sub, OP.memoryGrow, 0);
+  constant(-1);
   code(OP.i32Eq, OP.if, EMPTY_BLOCK);
-  refuseGrowth();
-  code(OP.end, OP.i32Const, 0);
-  writeGlobal(out, OP.globalSet, growthRefused);
+  noteGrowth(1);
+  code(OP.unreachable, OP.end, OP.end);
+  noteGrowth(0);
   getPages();
   getPages();
   code(OP.localGet, 0, OP.i32Add);

@@ -1,5 +1,6 @@
-// Text of a module made fit for a message: a module's names may hold anything, and a message ends
-// in a terminal, a log and a report.
+// Text of a module made fit for a message of admission. A name may look like another one, so nothing
+// but ASCII is shown as it is.
+import { escapedCharacter } from '../../model/printable.ts';
 
 /** Printable ASCII stays, everything else becomes `\u{…}`, and what is too long is cut with `…`. */
 export function printable(text: string, lengthMax = 120): string {
@@ -9,7 +10,7 @@ export function printable(text: string, lengthMax = 120): string {
     const code = character.codePointAt(0)!;
     if (character === '\\') result += '\\\\';
     else if (code >= 0x20 && code < 0x7f) result += character;
-    else result += `\\u{${code.toString(16)}}`;
+    else result += escapedCharacter(character);
   }
   return result;
 }

@@ -2,7 +2,7 @@
 import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
-import { type AdmittedModule, admitModule } from './admission.ts';
+import type { AdmittedModule } from './admission.ts';
 import { EndpointPool } from './endpoint-pool.ts';
 import { EntityInstances } from './entity-instances.ts';
 import type { GuestLog } from './guest-log.ts';
@@ -19,6 +19,8 @@ export async function createWasmGuest(
   limits: WasmLimits = WASM_LIMITS_DEFAULT,
   log: GuestLog = () => {},
 ): Promise<Guest> {
+  // A shard is given modules that were admitted elsewhere, and loads nothing of it.
+  const { admitModule } = await import('./admission.ts');
   return startWasmGuest(admitModule(bytes, limits), limits, log);
 }
 

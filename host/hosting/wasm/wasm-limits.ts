@@ -1,5 +1,6 @@
-// WasmLimits: every bound that the wasm hosting puts on a module. One unit of fuel pays for a
-// function call or a turn of a loop of up to 64 bytes of code, about a nanosecond of plain code.
+// WasmLimits: every bound that the wasm hosting puts on a module. A unit of fuel pays for what takes about
+// 16 nanoseconds at its worst, and mostly takes one: a load from memory that is in no cache costs 16 of them,
+// a turn of a loop that only counts costs one.
 
 export interface WasmLimits {
   /** The largest module, in bytes. */
@@ -18,7 +19,7 @@ export interface WasmLimits {
   readonly memoryPagesMax: number;
   /** The most elements of a module's tables together. */
   readonly tableElementsMax: number;
-  /** Fuel of instantiation and initialisation, 1 to 2,000,000,000; so for each fuel below. */
+  /** Fuel of instantiation and initialisation, in units of about 16 nanoseconds at their worst. */
   readonly startFuel: number;
   /** Fuel of opening an entity, of its snapshot, and of closing it. */
   readonly entityFuel: number;
@@ -26,10 +27,14 @@ export interface WasmLimits {
   readonly commandFuel: number;
   /** Fuel of a query. */
   readonly queryFuel: number;
-  /** Fuel of folding one event. A batch has that of all its events, up to 2,000,000,000. */
+  /** Fuel of folding one event. */
   readonly applyFuelPerEvent: number;
+  /** The most fuel of folding several events at once; a single one may have more. */
+  readonly applyFuelPerBatch: number;
   /** Fuel of an HTTP handler, which pays a unit for each byte that its calls move. Waiting is free. */
   readonly handlerFuel: number;
+  /** Fuel of what a module frees and collects once the host has read an answer. */
+  readonly collectionFuel: number;
   /** Fuel of the last look at the log of an instance that has faulted. */
   readonly lastWordsFuel: number;
   /** Bytes of host memory that one call of a module, or one call by a module, may fill. */
@@ -42,8 +47,12 @@ export interface WasmLimits {
   readonly hostCallsMax: number;
   /** How often the handler of one request may call components. */
   readonly componentCallsMax: number;
+  /** Resources that a module may hold for itself beside those that the host holds. */
+  readonly handlesMax: number;
   /** Log lines that are kept of one call; the oldest are dropped. */
   readonly logLinesMax: number;
+  /** Bytes that are kept of the log lines of one call, which pays a unit of fuel for each. */
+  readonly logBytesMax: number;
   /** Bytes of memory of all instances together. */
   readonly memoryBytesTotalMax: number;
   /** The most entities in one instance. */
@@ -76,18 +85,22 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   memoryPagesMax: 1024,
   tableElementsMax: 100_000,
   startFuel: 50_000_000,
-  entityFuel: 50_000_000,
-  commandFuel: 100_000_000,
-  queryFuel: 100_000_000,
-  applyFuelPerEvent: 10_000_000,
-  handlerFuel: 200_000_000,
-  lastWordsFuel: 1_000_000,
+  entityFuel: 400_000_000,
+  commandFuel: 400_000_000,
+  queryFuel: 400_000_000,
+  applyFuelPerEvent: 400_000_000,
+  applyFuelPerBatch: 600_000_000,
+  handlerFuel: 600_000_000,
+  collectionFuel: 500_000_000,
+  lastWordsFuel: 5_000_000,
   liftedBytesMax: 16 * MIB,
   stringBytesMax: 8 * MIB,
   listItemsMax: 65_536,
   hostCallsMax: 10_000,
   componentCallsMax: 1000,
+  handlesMax: 1000,
   logLinesMax: 1000,
+  logBytesMax: 256 * 1024,
   memoryBytesTotalMax: 2048 * MIB,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
@@ -111,14 +124,18 @@ export const WASM_LIMITS_RANGE: Readonly<Record<keyof WasmLimits, readonly [numb
   commandFuel: [1, FUEL_MAX],
   queryFuel: [1, FUEL_MAX],
   applyFuelPerEvent: [1, FUEL_MAX],
+  applyFuelPerBatch: [1, FUEL_MAX],
   handlerFuel: [1, FUEL_MAX],
+  collectionFuel: [1, FUEL_MAX],
   lastWordsFuel: [1, FUEL_MAX],
   liftedBytesMax: [1024, 1024 * MIB],
   stringBytesMax: [64, 1024 * MIB],
   listItemsMax: [1, 16_000_000],
   hostCallsMax: [0, 1_000_000_000],
   componentCallsMax: [0, 1_000_000_000],
+  handlesMax: [1, 1_000_000],
   logLinesMax: [0, 1_000_000],
+  logBytesMax: [0, 1024 * MIB],
   memoryBytesTotalMax: [MIB, Number.MAX_SAFE_INTEGER],
   entitiesPerInstance: [1, 1_000_000],
   endpointInstancesMax: [1, 65_536],

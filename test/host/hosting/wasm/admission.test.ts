@@ -151,6 +151,22 @@ describe('a component is refused', () => {
     expect(messageOf(bytes)).toMatch(/svc:runtime\/clock@0\.2\.0.*speaks svc:runtime 0\.1\.0/);
   });
 
+  test('when it imports an interface twice, or exports one twice', () => {
+    const name = Buffer.from('svc:runtime/clock@0.1.0');
+    const imports = Buffer.from([0, name.length, ...name, 5, 0]);
+    const twice = Buffer.concat([good.subarray(0, 8), crowd(10, 2, [...imports])]);
+    expect(messageOf(Buffer.concat([twice, good.subarray(8)]))).toContain("clock@0.1.0' twice");
+    const exported = Buffer.from('svc:runtime/http@0.1.0');
+    const again = crowd(11, 1, [0, exported.length, ...exported, 5, 0, 0]);
+    expect(messageOf(Buffer.concat([good, again]))).toContain("http@0.1.0' twice");
+  });
+
+  test('when it imports what is allowed as something that it is not', async () => {
+    const bytes = await parse('(component (import "svc:runtime/clock@0.1.0" (func)))');
+    expect(codeOf(bytes)).toBe('SVC_MODULE_STRUCTURE');
+    expect(messageOf(bytes)).toContain('as a function, not as an interface');
+  });
+
   test('when it leaves out an interface of the world', async () => {
     expect(codeOf(await parse('(component)'))).toBe('SVC_MODULE_STRUCTURE');
   });
@@ -163,7 +179,7 @@ describe('a component is refused', () => {
     const length = [(content.length & 0x7f) | 0x80, content.length >> 7];
     const bytes = Buffer.from([...good.subarray(0, 8), 10, ...length, ...content]);
     const message = messageOf(bytes)!;
-    expect(codeOf(bytes)).toBe('SVC_MODULE_FOREIGN_IMPORT');
+    expect(codeOf(bytes)).toBe('SVC_MODULE_BAD_NAME');
     expect(message).toContain('\\u{1b}[2J\\u{d}\\u{a}\\u{202e}xxx');
     expect(message).toMatch(/^[\x20-\x7e…]*$/);
     expect(message.length).toBeLessThan(500);
@@ -171,6 +187,25 @@ describe('a component is refused', () => {
 });
 
 describe('a descriptor is refused', () => {
+  test('when it declares entities and the core cannot make any', async () => {
+    const imports = '(func $resource-new (param i32) (result i32) (i32.const 1))';
+    const wat = guestWat({ imports, destroy: '' });
+    const bytes = await component(wat);
+    const described = withDescriptor(bytes, testDescriptor());
+    expect(codeOf(described)).toBe('SVC_MODULE_BAD_DESCRIPTOR');
+    expect(messageOf(described)).toContain("'[resource-new]instance'");
+    expect(codeOf(withDescriptor(bytes, { ...testDescriptor(), entities: [] }))).toBeUndefined();
+  });
+
+  test('when two of its routes take the same requests, by inspection too', () => {
+    const descriptor = testDescriptor();
+    const [endpoint] = descriptor.endpoints;
+    const twice = { ...descriptor, endpoints: [endpoint!, { ...endpoint!, name: 'Again' }] };
+    const bytes = withDescriptor(undescribed, twice);
+    expect(codeOf(bytes)).toBe('SVC_MODULE_BAD_DESCRIPTOR');
+    expect(messageOf(bytes)).toContain('match the same requests');
+  });
+
   test('when there is none', () => {
     expect(codeOf(undescribed)).toBe('SVC_MODULE_NO_DESCRIPTOR');
   });
@@ -246,6 +281,14 @@ describe('a core module is refused', () => {
     expect(codeOf(await withCore(noCommand))).toBe('SVC_MODULE_STRUCTURE');
     const noMemory = alteredWat(QUIET_MEMORY, '(memory 2)');
     expect(codeOf(await withCore(noMemory))).toBe('SVC_MODULE_STRUCTURE');
+  });
+
+  test('when it leaves out a function, or exports something else as a function', async () => {
+    const without = alteredWat('diagnostics@0.1.0#take-log"', 'diagnostics@0.1.0#other"');
+    expect(messageOf(await withCore(without))).toContain('does not export');
+    const post = `(global (export "cabi_post_${COMMAND_EXPORT}") i32 (i32.const 1))`;
+    const wat = alteredWat('(global $top', `${post} (global $top`);
+    expect(messageOf(await withCore(wat))).toContain('which is not a function');
   });
 
   test('when there are two that could be the main one', () => {

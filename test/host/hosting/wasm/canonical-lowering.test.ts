@@ -1,7 +1,7 @@
 // Values by the canonical ABI, lowered into a module's memory: which bytes a module finds there, what
 // its cabi_realloc is asked for, and that a memory which grows meanwhile loses nothing.
 import { describe, expect, test } from 'vitest';
-import type { StringEncoding } from '../../../../host/hosting/wasm/component-reader.ts';
+import type { StringEncoding } from '../../../../host/hosting/wasm/component-outline.ts';
 import type { EndpointResponse } from '../../../../host/model/endpoint.ts';
 import { GROWING_REALLOC, answering, put8 } from './support/canonical-guest.ts';
 import { counter } from './support/counter.ts';

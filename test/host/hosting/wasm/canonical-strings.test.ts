@@ -1,7 +1,7 @@
 // Strings by the canonical ABI, lifted out of a module's memory. What the ABI traps on is a fault.
 // One leniency is deliberate: the pointer of a string without length is not looked at.
 import { describe, expect, test } from 'vitest';
-import type { StringEncoding } from '../../../../host/hosting/wasm/component-reader.ts';
+import type { StringEncoding } from '../../../../host/hosting/wasm/component-outline.ts';
 import { MEMORY_BYTES, hex, put, replying } from './support/canonical-guest.ts';
 import type { GuestParts } from './support/guest-module.ts';
 import { CONTEXT, entityRef, faultOf, liveGuest } from './support/live-guest.ts';

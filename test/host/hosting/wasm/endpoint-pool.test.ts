@@ -69,6 +69,7 @@ describe('a handler', () => {
     ['SVC_OVERLOADED', 502, 'too much is waiting'],
     ['SVC_STOPPING', 502, 'the service is stopping'],
     ['SVC_JOURNAL_UNAVAILABLE', 502, 'the journal is unavailable'],
+    ['SVC_ENTITY_HELD_BACK', 502, 'the entity fails and is held back for a while'],
     ['SVC_ANSWER_TIMED_OUT', 503, '3'],
     ['SVC_JOURNAL_CORRUPT', 504, 'the runtime failed with SVC_JOURNAL_CORRUPT'],
   ] as const)('sees %s as a value, without the host’s own message', async (code, status, said) => {

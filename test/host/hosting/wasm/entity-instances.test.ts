@@ -102,7 +102,7 @@ describe('a command', () => {
     ['that spins in a loop', 'spin', 'fuel'],
     ['that spins through a table', 'indirect', 'fuel'],
     ['that takes all memory', 'grow', 'memory'],
-    ['that calls a component', 'nested', 'trap'],
+    ['that calls a component', 'nested', 'limit'],
     ['that reads a journal', 'journal', 'trap'],
   ])('%s is a fault, and its entity is lost', async (_what, name, cause) => {
     const { entities } = await liveGuest(counter, { ...small, memoryPagesMax: 8 });

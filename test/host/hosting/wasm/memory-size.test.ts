@@ -36,7 +36,7 @@ const wat = (most: number | undefined) =>
 
 async function modules(maximum: number | undefined) {
   const limits = { ...WASM_LIMITS_DEFAULT, memoryPagesMax: PAGES_MAX };
-  const rewritten = rewriteCoreModule(readCoreModule(await parse(wat(maximum))), limits);
+  const rewritten = rewriteCoreModule(readCoreModule(await parse(wat(maximum)), limits), limits);
   // As it was written, with the host's limit for its own where it has none.
   const plain = await parse(wat(Math.min(maximum ?? PAGES_MAX, PAGES_MAX)));
   return { rewritten: new WebAssembly.Module(rewritten), plain: new WebAssembly.Module(plain) };

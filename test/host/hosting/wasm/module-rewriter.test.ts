@@ -1,35 +1,15 @@
 // The rewriter: what it meters stops, what it leaves alone still computes the same, and what it
 // cannot meter or undo is refused.
 import { describe, expect, test } from 'vitest';
-import { parse } from '@bytecodealliance/jco';
-import { readCoreModule } from '../../../../host/hosting/wasm/core-module-reader.ts';
 import {
   BEGIN_EXPORT,
-  FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
   KEEP_EXPORT,
   PAGES_EXPORT,
   PUT_BACK_EXPORT,
-  rewriteCoreModule,
 } from '../../../../host/hosting/wasm/module-rewriter.ts';
-import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
-
-const limits = { ...WASM_LIMITS_DEFAULT, memoryPagesMax: 8, tableElementsMax: 10, startFuel: 5000 };
-
-async function rewrite(fields: string, memory = '(memory (export "memory") 1)') {
-  const bytes = await parse(`(module ${memory} ${fields})`);
-  expect(WebAssembly.validate(bytes)).toBe(true);
-  return rewriteCoreModule(readCoreModule(bytes), limits);
-}
-
-async function metered(fields: string, memory?: string) {
-  const bytes = await rewrite(fields, memory);
-  expect(WebAssembly.validate(bytes)).toBe(true);
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
-  const fuel = exports[FUEL_EXPORT] as WebAssembly.Global;
-  return { exports, fuel, run: exports['run'] as (...values: number[]) => number };
-}
+import { SMALL_LIMITS, metered, rewrite } from './support/metered-module.ts';
 
 async function refusal(fields: string, memory?: string): Promise<string> {
   try {
@@ -113,18 +93,6 @@ describe('fuel', () => {
     fuel.value = 10_000;
     run();
     expect(fuel.value).toBeLessThan(10_000 - 100);
-  });
-
-  test('pays for long code and many locals by their size', async () => {
-    const long = '(drop (i32.const 1))'.repeat(6400);
-    const many = '(local i64) '.repeat(1600);
-    const { fuel, run } = await metered(
-      `(func (export "run") ${many} (call $g)) (func $g ${long} (loop $l ${long}))`,
-    );
-    fuel.value = 100_000;
-    run();
-    // 100 for the locals; the code of 19,200 bytes twice in the function, once more in its loop.
-    expect(fuel.value).toBeLessThan(100_000 - 100 - 3 * (19_200 / 64));
   });
 });
 
@@ -351,4 +319,16 @@ test('custom sections are left out', async () => {
   const text = Buffer.from(bytes).toString('latin1');
   expect(text).not.toContain('a_name_that_would_show');
   expect(text).not.toContain('notes');
+});
+
+test('code that grows too long while it is metered is refused', async () => {
+  const loops = `(func ${'(loop)'.repeat(200)})`.repeat(20);
+  const plain = 20 * 200 * 3;
+  const small = { ...SMALL_LIMITS, moduleBytesMax: plain };
+  await expect(rewrite(loops, undefined, small)).rejects.toMatchObject({
+    code: 'SVC_MODULE_TOO_LARGE',
+  });
+  await expect(
+    rewrite(loops, undefined, { ...small, moduleBytesMax: 10 * plain }),
+  ).resolves.toBeDefined();
 });

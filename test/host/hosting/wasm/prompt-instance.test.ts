@@ -1,132 +1,15 @@
 // Handlers that are served without waiting, with an engine behind them: one that would have to wait is
-// served again as if nothing had happened, and whatever a module does meanwhile, engine and entities
-// stay whole.
+// served again and is told the same, nothing is done twice, and whatever a module does meanwhile, engine
+// and entities stay whole.
 import { describe, expect, test } from 'vitest';
-import { createEngine } from '../../../../host/engine/entity-engine.ts';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
 import type { MemoryImage } from '../../../../host/hosting/wasm/memory-image.ts';
 import { PromptInstance } from '../../../../host/hosting/wasm/prompt-instance.ts';
-import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
-import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
-import { requestHandler } from '../../../../host/request-handler.ts';
-import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
-import {
-  type GuestParts,
-  component,
-  guestWat,
-  testDescriptor,
-  withDescriptor,
-} from './support/guest-module.ts';
+import { failureOf, turns } from '../../../support/engine-under-test.ts';
+import { routeOf, service } from './support/asking-service.ts';
 import { CONTEXT, entityRef, hostCalls, request } from './support/live-guest.ts';
-
-const nothing = { type: 'null' } as const;
-const handler = (name: string) => ({ name, input: nothing, reply: nothing });
-const ROUTES = 1_000;
-/** What a route does is its number modulo this. */
-const KINDS = 8;
-const KIND = {
-  query: 0,
-  both: 1,
-  visits: 2,
-  deep: 3,
-  trap: 4,
-  spin: 5,
-  faulty: 6,
-  read: 7,
-} as const;
-
-const ADDRESSES = { counter: 4096, get: 4112, add: 4120, fault: 4128, null: 4136 } as const;
-const text = (word: keyof typeof ADDRESSES) =>
-  `(i32.const ${ADDRESSES[word]}) (i32.const ${word.length})`;
-const ask = (name: 'get' | 'add' | 'fault') =>
-  `(call $call ${text('counter')} (i32.load (local.get $parameters))
-    (i32.load offset=4 (local.get $parameters)) ${text(name)} ${text('null')}
-    ${'(i32.const 0)'.repeat(5)} (i32.const 256))`;
-const when = (kind: keyof typeof KIND, body: string) =>
-  `(if (i32.eq (i32.rem_u (local.get $route) (i32.const ${KINDS})) (i32.const ${KIND[kind]})) (then ${body}))`;
-/** Answers a status of 200 and a number. */
-const status = (number: string) => `(drop (call $clear))
-  (i32.store16 (i32.const 20) (i32.add (i32.const 200) ${number})) (return (i32.const 16))`;
-
-/** An entity whose query answers how often its instance was asked, modulo 64; handlers that ask it. */
-const PARTS: GuestParts = {
-  fields: `${Object.entries(ADDRESSES)
-    .map(([word, at]) => `(data (i32.const ${at}) "${word}")`)
-    .join('')}
-    (global $visits (mut i32) (i32.const 0))
-    (global $asked (mut i32) (i32.const 0))
-    (func $first (result i32) (i32.load8_u (i32.load (i32.const 260))))
-    (func $deep (param $left i32) (param $parameters i32)
-      (if (local.get $left)
-        (then (call $deep (i32.sub (local.get $left) (i32.const 1)) (local.get $parameters)) (return)))
-      ${ask('get')})`,
-  command: `(drop (call $clear)) (i32.store (i32.const 32) (i32.const ${ADDRESSES.null}))
-    (i32.store (i32.const 36) (i32.const 4)) (i32.const 16)`,
-  query: `(drop (call $clear))
-    (if (i32.eq (local.get $name-length) (i32.const 5)) (then unreachable))
-    (global.set $asked (i32.add (global.get $asked) (i32.const 1)))
-    (i32.store8 (i32.const 128)
-      (i32.add (i32.const 48) (i32.and (global.get $asked) (i32.const 63))))
-    (i32.store (i32.const 20) (i32.const 128)) (i32.store (i32.const 24) (i32.const 1)) (i32.const 16)`,
-  handle: `
-    ${when('query', `${ask('get')} ${status('(i32.sub (call $first) (i32.const 48))')}`)}
-    ${when('both', `${ask('get')} ${ask('add')} ${status('(i32.load8_u (i32.const 256))')}`)}
-    ${when(
-      'visits',
-      `(global.set $visits (i32.add (global.get $visits) (i32.const 1)))
-       (i32.store (i32.const 4096) (i32.load (i32.const 5000)))
-       (i32.store (i32.const 5000) (i32.const 7)) (drop (memory.grow (i32.const 1)))
-       (i32.store (i32.const 4096) (i32.const 0x6e756f63)) ${ask('get')} ${ask('add')}
-       ${status('(i32.add (i32.mul (global.get $visits) (i32.const 10)) (memory.size))')}`,
-    )}
-    ${when('deep', `(call $deep (local.get $query-length) (local.get $parameters)) ${status('(i32.const 4)')}`)}
-    ${when('trap', `${ask('get')} unreachable`)}
-    ${when('spin', `${ask('get')} (loop $l (br $l)) unreachable`)}
-    ${when('faulty', `${ask('fault')} ${status('(i32.load8_u (i32.const 256))')}`)}
-    ${when('read', `(call $read ${text('counter')} ${text('null')} (i64.const 0) (i32.const 1) (i32.const 256)) ${status('(i32.load8_u (i32.const 256))')}`)}
-    unreachable`,
-};
-
-const compiled = component(guestWat(PARTS)).then((bytes) => {
-  const { entities, endpoints, ...rest } = testDescriptor();
-  const routes = Array.from({ length: ROUTES }, (_, index) => ({
-    ...endpoints[0]!.routes[0]!,
-    path: `/${index}`,
-  }));
-  return withDescriptor(bytes, {
-    ...rest,
-    entities: [
-      { ...entities[0]!, commands: [handler('add')], queries: [handler('get'), handler('fault')] },
-    ],
-    endpoints: [{ ...endpoints[0]!, routes }],
-  });
-});
-
-async function service(limits: Partial<WasmLimits> = {}) {
-  const guest = await createWasmGuest(await compiled, {
-    ...WASM_LIMITS_DEFAULT,
-    liftedBytesMax: 64 * 1024 * 1024,
-    ...limits,
-  });
-  const clock = { nowMs: () => 1 };
-  const chance = { seed: () => 2n };
-  const faults: unknown[] = [];
-  const engine = createEngine({
-    guest,
-    journal: new MemoryJournal(),
-    clock,
-    chance,
-    faultLog: (_entity, _handler, fault) => faults.push(fault),
-    limits: { purityCheckInterval: 0, purityRefoldInterval: 0 },
-  });
-  const handle = requestHandler({ guest, engine, clock, chance });
-  const send = (kind: keyof typeof KIND, turn = 0, query = '') =>
-    handle(request(KIND[kind] + turn * KINDS, { parameters: ['a'], query }), []);
-  const wake = async () => engine.call(entityRef('a'), 'get', 'null', []);
-  return { guest, engine, faults, send, wake };
-}
 
 describe('a handler that has nothing to wait for', () => {
   test('is answered at once, and is asked for once', async () => {
@@ -162,6 +45,59 @@ describe('a handler that has nothing to wait for', () => {
     expect(await answer).toMatchObject({ status: 201 });
   });
 
+  test('is answered once its command is on disk, which has then happened once', async () => {
+    const { send, wake, journal, events } = await service();
+    await wake();
+    journal.held = true;
+    let answered = false;
+    const answer = Promise.resolve(send('both')).then((given) => {
+      answered = true;
+      return given;
+    });
+    await turns();
+    expect([answered, journal.waitingCount]).toEqual([false, 1]);
+    await journal.letAllThrough();
+    expect(await answer).toMatchObject({ status: 200 });
+    expect([journal.appendCount, await events()]).toEqual([1, 1]);
+  });
+
+  test('needs no instance to wait in, though its command does', async () => {
+    const { send, wake, journal, events } = await service({
+      endpointInstancesMax: 1,
+      waitingRequestsMax: 0,
+    });
+    await wake();
+    journal.held = true;
+    const waiting = send('further');
+    await expect(async () => send('read')).rejects.toMatchObject({ code: 'SVC_OVERLOADED' });
+    const answers = [send('command'), send('command'), send('command')];
+    await journal.letAllThrough();
+    for (const answer of answers) expect(await answer).toMatchObject({ status: 200 });
+    expect(await waiting).toMatchObject({ kind: 'response' });
+    expect(await events()).toBe(4);
+  });
+
+  test('sees the failure instead, when the write fails, and nothing is stored', async () => {
+    const { send, wake, journal, events, faults } = await service();
+    await wake();
+    journal.held = true;
+    const answer = send('both');
+    await journal.fail();
+    // The tag of an error, after that of a reply.
+    expect(await answer).toMatchObject({ status: 201 });
+    expect([journal.appendCount, await events(), faults]).toEqual([1, 0, []]);
+  });
+
+  test('that traps behind its command is a fault at once; what it did is stored', async () => {
+    const { send, wake, journal, events, faults } = await service();
+    await wake();
+    journal.held = true;
+    expect(() => send('commandAndTrap')).toThrow(expect.objectContaining({ faultCause: 'trap' }));
+    await journal.letAllThrough();
+    expect([await events(), faults]).toEqual([1, []]);
+    expect(send('query')).toMatchObject({ kind: 'response' });
+  });
+
   test('has its own fuel and calls, whatever those before it had left', async () => {
     const { send, wake } = await service({ hostCallsMax: 1 });
     await wake();
@@ -170,12 +106,15 @@ describe('a handler that has nothing to wait for', () => {
 });
 
 describe('a handler that would have to wait', () => {
-  test.each(['query', 'both', 'read'] as const)('is served where it can: %s', async (kind) => {
-    const { send } = await service();
-    const answer = send(kind);
-    expect(answer).toBeInstanceOf(Promise);
-    expect(await answer).toMatchObject({ kind: 'response' });
-  });
+  test.each(['query', 'command', 'both', 'further', 'read'] as const)(
+    'is served where it can: %s',
+    async (kind) => {
+      const { send } = await service();
+      const answer = send(kind);
+      expect(answer).toBeInstanceOf(Promise);
+      expect(await answer).toMatchObject({ kind: 'response' });
+    },
+  );
 
   test('finds memory, its size and globals as they are at the beginning', async () => {
     const { send, wake } = await service();
@@ -185,40 +124,91 @@ describe('a handler that would have to wait', () => {
     expect(send('query')).toMatchObject({ kind: 'response' });
   });
 
-  test('is not tried again for a while, so that nothing is served twice for long', async () => {
-    const { send, wake } = await service();
+  test('is told again what it was told, after the disk, and nothing is done twice', async () => {
+    const { send, wake, journal, events } = await service();
     await wake();
-    // The query is asked once in vain, and then once for each request.
-    for (let turn = 0; turn < 101; turn++) await send('both');
-    expect(send('query')).toMatchObject({ status: 200 + ((1 + 1 + 101 + 1) % 64) });
-    await send('both');
-    expect(send('query')).toMatchObject({ status: 200 + ((104 + 1 + 1 + 1) % 64) });
+    journal.held = true;
+    const answer = send('further');
+    await turns();
+    expect(journal.appendCount).toBe(1);
+    await journal.letAllThrough();
+    // The query was asked once behind the command, and once when the entity was woken.
+    expect(await answer).toMatchObject({ status: 202 });
+    expect([journal.appendCount, await events()]).toEqual([1, 1]);
+  });
+
+  test('is served when it has called, even when nobody may wait any more', async () => {
+    const { send, wake, journal, events } = await service({
+      endpointInstancesMax: 1,
+      waitingRequestsMax: 0,
+    });
+    await wake();
+    journal.held = true;
+    // To be turned down would say of the second that nothing was done.
+    const answers = [send('further', 0), send('further', 1)];
+    await journal.letAllThrough();
+    for (const answer of answers) expect(await answer).toMatchObject({ kind: 'response' });
+    expect(await events()).toBe(2);
+  });
+
+  test('is not tried again for a while, so that nothing is run twice for long', async () => {
+    const { guest } = await service();
+    let tried = 0;
+    const serve = async () =>
+      guest.endpoints.handle(
+        CONTEXT,
+        request(routeOf('query'), { parameters: ['a'] }),
+        hostCalls({
+          callAhead: () => {
+            tried++;
+            return undefined;
+          },
+          call: () => ({ kind: 'reply', json: '1' }),
+        }),
+      );
+    for (let turn = 0; turn < 101; turn++) await serve();
+    expect(tried).toBe(1);
+    await serve();
+    expect(tried).toBe(2);
   });
 });
 
 describe('the stack that a handler shares with the host', () => {
   // The deepest recursion that can just ask, and all around it: somewhere there the engine would break off.
-  test(
-    'is never so short that the engine breaks off in the middle',
+  test.each(['deep', 'deepCommand'] as const)(
+    'is never so short that the engine breaks off in the middle: %s',
     { timeout: 20_000 },
-    async () => {
-      const { send, wake, engine, faults } = await service();
+    async (kind) => {
+      const { send, wake, engine, faults, events } = await service();
       await wake();
+      // Of a route that was given up, the next are not tried: each is the last of its route.
       let turn = 0;
-      /** Answers whether it was at once. A stack of its own may be shorter: then it is a fault. */
+      const ends = new Set<string>();
+      /** Whether it was served on this stack: its own is shorter, and the handler does not get to ask. */
       const dive = async (depth: number) => {
-        const answer = send('deep', turn++ % (ROUTES / KINDS), 'q'.repeat(depth));
-        if (answer instanceof Promise) await answer.catch(() => {});
-        return !(answer instanceof Promise);
+        const before = await events();
+        const sent = (async () => send(kind, turn, 'q'.repeat(depth)))();
+        const end = await sent.then(() => 'served', failureOf);
+        ends.add(`${end}, ${(await events()) - before} stored`);
+        if (end !== 'served') turn++;
+        return end === 'served';
       };
       let depth = 4_000;
       while (await dive(depth)) depth += 100;
-      await wake();
-      for (const bottom = depth - 110; depth > bottom; depth--) {
-        await dive(depth);
-        // A broken entity would neither be prompt again nor answer who waits.
-        expect(engine.queryAtOnce(entityRef('a'), 'get', 'null', [])).toBeDefined();
+      // The module's code is compiled anew meanwhile, and its frames change.
+      while (!(await dive(depth))) depth -= 10;
+      while (await dive(depth)) depth++;
+      let served = 0;
+      for (const bottom = depth - 100; depth > bottom; depth--) {
+        if (await dive(depth)) served++;
+        // A broken entity would neither answer at once again nor answer who waits.
+        expect(engine.callAhead(entityRef('a'), 'get', 'null', [])).toHaveProperty('kind');
       }
+      expect(served).toBeGreaterThan(50);
+      expect([...ends]).toEqual([
+        `served, ${kind === 'deepCommand' ? 1 : 0} stored`,
+        'stack, 0 stored',
+      ]);
       expect(faults).toEqual([]);
     },
   );
@@ -247,7 +237,7 @@ test('a closed module answers nothing more at once', async () => {
   const { guest, wake } = await service();
   await wake();
   await guest.close();
-  expect(() => guest.endpoints.handle(CONTEXT, request(KIND.read), hostCalls())).toThrow(
+  expect(() => guest.endpoints.handle(CONTEXT, request(routeOf('read')), hostCalls())).toThrow(
     'The module was closed.',
   );
 });
@@ -255,10 +245,10 @@ test('a closed module answers nothing more at once', async () => {
 test('what the host throws by mistake is none of the module’s faults', async () => {
   const { guest } = await service();
   const calls: Partial<HostCalls> = {
-    queryAtOnce: () => {
+    callAhead: () => {
       throw new TypeError('a bug');
     },
   };
-  const asked = request(KIND.query, { parameters: ['a'] });
+  const asked = request(routeOf('query'), { parameters: ['a'] });
   expect(() => guest.endpoints.handle(CONTEXT, asked, hostCalls(calls))).toThrow('a bug');
 });

@@ -1,0 +1,97 @@
+// (g): commands of the shopping cart through the host's own binding, with what the rewriter puts into the
+// module's code (fuel, the count of its memory's pages, canonical NaNs) beside the same module without. The
+// checks of what a module passes to the host are a part of reading it, and are on both sides.
+import { join } from 'node:path';
+import { buildComponent } from '../guest-sdk/compiler/index.ts';
+import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
+import { admitModule } from '../host/hosting/wasm/admission.ts';
+import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
+import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
+import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import type { CallContext } from '../host/model/call.ts';
+import { median, type Measurement, type Pace } from './report.ts';
+
+const CONTEXT: CallContext = { nowMs: 1_700_000_000_000, seed: 1n, metadata: [['role', 'admin']] };
+const COMPONENT = 'shopping-cart';
+const ITEMS = Array.from({ length: 10 }, (_, index) =>
+  JSON.stringify({ sku: `sku-${index}`, quantity: index + 1 }),
+);
+/** Filled in one turn; then it is the other side's. */
+const CARTS = 60;
+const NO_LOG = (): void => undefined;
+
+export async function measureLimits({ seconds, rounds }: Pace): Promise<Measurement[]> {
+  const entryFile = join(
+    import.meta.dirname,
+    '..',
+    'fixtures',
+    'shopping-cart',
+    'assembly',
+    'index.ts',
+  );
+  const { core, component } = await buildComponent({ entryFile });
+  const module = admitModule(component);
+  const limited = startWasmGuest(module, WASM_LIMITS_DEFAULT, NO_LOG);
+  const free = startWasmGuest(
+    { ...module, compiled: unlimited(core) },
+    WASM_LIMITS_DEFAULT,
+    NO_LOG,
+  );
+  await inTurns(limited, free, 2);
+  const figures: Rates[] = [];
+  for (let round = 0; round < rounds; round++) figures.push(await inTurns(limited, free, seconds));
+  await limited.close();
+  await free.close();
+  return [
+    {
+      letter: 'g',
+      what: 'commands of the cart, each folded, through the binding, no journal',
+      svc: median(figures.map((figure) => figure.limited)),
+      beside: 'the same without limits in its code',
+      other: median(figures.map((figure) => figure.free)),
+      unit: 'per second',
+      ratio: median(figures.map((figure) => figure.limited / figure.free)),
+      cores: '1',
+    },
+  ];
+}
+
+/** With the exports that the host calls, and its own code as the compiler made it. */
+function unlimited(core: Uint8Array): WebAssembly.Module {
+  const outline = readCoreModule(core, WASM_LIMITS_DEFAULT);
+  const rewritten = rewriteCoreModule(outline, WASM_LIMITS_DEFAULT, (out, body) => {
+    out.bytes(body.rest());
+  });
+  return new WebAssembly.Module(new Uint8Array(rewritten));
+}
+
+/** Commands per second. */
+interface Rates {
+  readonly limited: number;
+  readonly free: number;
+}
+
+/** Turns so short that whatever else the machine does hits both sides alike; each has `seconds` of them. */
+async function inTurns(limited: Guest, free: Guest, seconds: number): Promise<Rates> {
+  const sides = [limited, free].map(({ entities }) => ({ entities, commands: 0, ms: 0 }));
+  while (sides.some(({ ms }) => ms < seconds * 1000))
+    for (const side of sides) {
+      const startedMs = performance.now();
+      for (let cart = 0; cart < CARTS; cart++) side.commands += await fillCart(side.entities, cart);
+      side.ms += performance.now() - startedMs;
+    }
+  const [first, second] = sides.map(({ commands, ms }) => (commands * 1000) / ms);
+  return { limited: first!, free: second! };
+}
+
+async function fillCart(entities: GuestEntities, cart: number): Promise<number> {
+  const entity = await entities.open({ component: COMPONENT, id: `c${cart}` }, undefined);
+  for (const item of ITEMS) {
+    const effect = await entity.command(CONTEXT, 'add-item', item);
+    if (effect.kind !== 'effect') throw new Error(`the cart refused: ${effect.message}`);
+    await entity.apply(effect.events);
+  }
+  entity.close();
+  return ITEMS.length;
+}

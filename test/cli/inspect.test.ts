@@ -1,0 +1,84 @@
+// svc inspect says of a module what svc run says of it, under the same settings.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  component,
+  guestWat,
+  testDescriptor,
+  withDescriptor,
+} from '../host/hosting/wasm/support/guest-module.ts';
+import { runSvc } from '../support/host-process.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolderOfFile();
+const described = (change: Partial<ReturnType<typeof testDescriptor>> = {}) => ({
+  ...testDescriptor(),
+  ...change,
+});
+const write = (name: string, content: Uint8Array) => writeFileSync(join(folder, name), content);
+const [endpoint] = testDescriptor().endpoints;
+
+beforeAll(async () => {
+  const bytes = await component(guestWat());
+  write('good.wasm', withDescriptor(bytes, described()));
+  write('undescribed.wasm', bytes);
+  write(
+    'routes.wasm',
+    withDescriptor(bytes, described({ endpoints: [endpoint!, { ...endpoint!, name: 'Again' }] })),
+  );
+  write('text.wasm', Buffer.from('export class Cart {}'));
+});
+
+const svc = (...args: readonly string[]) => runSvc(args, { cwd: folder });
+
+describe('svc inspect and svc run say the same of a module that', () => {
+  test.each([
+    ['has no descriptor', ['undescribed.wasm'], 'SVC_MODULE_NO_DESCRIPTOR'],
+    ['has a route twice', ['routes.wasm'], 'SVC_MODULE_BAD_DESCRIPTOR'],
+    ['is none', ['text.wasm'], 'SVC_MODULE_NOT_WASM'],
+    [
+      'is too large for a setting',
+      ['good.wasm', '--set', 'svc.wasm.module-bytes-max=1024'],
+      'SVC_MODULE_TOO_LARGE',
+    ],
+    [
+      'has too much in it for a setting',
+      ['good.wasm', '--set', 'svc.wasm.functions-max=3', '--set', 'svc.wasm.globals-max=5'],
+      'SVC_MODULE_TOO_LARGE',
+    ],
+  ])('%s', async (_what, args, code) => {
+    const inspected = await svc('inspect', ...args);
+    const [verdict] = inspected.stdout.split('\n');
+    expect(inspected.code).toBe(1);
+    expect(verdict).toMatch(new RegExp(`^refused: .* \\[${code}\\]$`));
+    const run = await svc('run', ...args, '--port', '0');
+    expect(run.stderr).toBe(`${verdict!.replace('refused', 'svc')}\n`);
+    expect(run.code).toBe(1);
+  });
+});
+
+describe('svc inspect', () => {
+  test('reads settings from the environment, as svc run does', async () => {
+    const { stdout } = await runSvc(['inspect', 'good.wasm'], {
+      cwd: folder,
+      env: { SVC_WASM_FUNCTIONS_MAX: '3' },
+    });
+    expect(stdout).toContain('svc.wasm.functions-max');
+  });
+
+  test.each([
+    ['svc.wasm.functions-max=none', 1, 'SVC_SETTING_INVALID'],
+    ['svc.wasm.function-max=3', 2, 'SVC_USAGE'],
+  ])('takes no setting that svc run does not take: %s', async (setting, code, said) => {
+    const { stderr, ...ended } = await svc('inspect', 'good.wasm', '--set', setting);
+    expect(ended.code).toBe(code);
+    expect(stderr).toContain(said);
+  });
+
+  test('reads no file that has no end', async () => {
+    const { stderr, code } = await svc('inspect', '/dev/zero');
+    expect(stderr).toContain('SVC_MODULE_UNREADABLE');
+    expect(code).toBe(1);
+  });
+});
