@@ -10,11 +10,12 @@ import { callerOfAddress, INTERNET } from './http/access.ts';
 import { RouteTable } from './http/route-table.ts';
 import { LimitCounters } from './limit-counters.ts';
 import { LogRate } from './log-rate.ts';
+import { LoopTurn } from './loop-turn.ts';
 import { SvcError } from './model/svc-error.ts';
 import { requestHandler } from './request-handler.ts';
 import type { FromShard, LogEntry, ShardSettings, ToShard } from './shard-messages.ts';
 import { attachJournal } from './storage/attached-journal.ts';
-import { systemChance, systemClock, systemTurn } from './system.ts';
+import { systemChance, systemClock } from './system.ts';
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
@@ -51,12 +52,13 @@ async function run(): Promise<void> {
   const journal = attachJournal((await toldToServe).journal, settings.dataFolder);
 
   const chance = systemChance();
+  const turn = new LoopTurn();
   const engine = createEngine({
     guest,
     journal,
     clock: systemClock,
     chance,
-    turn: systemTurn,
+    turn,
     limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
       log('warn', 'an entity failed', {
@@ -72,7 +74,7 @@ async function run(): Promise<void> {
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
-    handle: requestHandler({ guest, engine, clock: systemClock, chance }),
+    handle: requestHandler({ guest, engine, clock: systemClock, chance, turn }),
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>
         log('warn', message, { ...fields, ...faults.fields(err) }),

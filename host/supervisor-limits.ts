@@ -27,7 +27,7 @@ export const SUPERVISOR_LIMITS_DEFAULT: SupervisorLimits = {
   stopMarginMs: 2_000,
   startTimeoutMs: 30_000,
   heartbeatMs: 1_000,
-  hangAfterMs: 15_000,
+  hangAfterMs: 30_000,
   shardHeapMib: 1_024,
   restartPauseMs: 100,
   restartPauseMaxMs: 30_000,

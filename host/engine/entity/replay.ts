@@ -24,6 +24,8 @@ import { entityName, eventsInOrder } from './history.ts';
 export const REPLAY_PAGE_RECORDS = 1_000;
 /** Events folded at once, at the beginning; more when they are quick. */
 const BATCH_EVENTS = 128;
+/** UTF-16 units of JSON text after which a batch ends: large events are folded a few at a time. */
+const BATCH_UNITS = 128 * 1024;
 /** What a batch may take before the next one is smaller. */
 const BATCH_MS = 5;
 /** How often it begins again after a batch that was too much at once. */
@@ -106,7 +108,7 @@ async function fold(
       const events = eventsInOrder(entity, page, seq).map((record) => record.event);
       for (let from = 0; from < events.length;) {
         const count = seq >= attempt.singlyAfter ? 1 : batchEvents;
-        const batch = events.slice(from, from + count);
+        const batch = batchOf(events, from, count);
         if (turns.isOver) await turns.next();
         if (guest.lost) return { kind: 'lost' };
         const sinceMs = turns.nowMs();
@@ -132,6 +134,18 @@ async function fold(
   } finally {
     if (!isWhole) guest?.close();
   }
+}
+
+/** At least one, at most `count`, and none after the one with which they reach BATCH_UNITS. */
+function batchOf(events: readonly StoredEvent[], from: number, count: number): StoredEvent[] {
+  const batch: StoredEvent[] = [];
+  for (let at = from, units = 0; at < events.length && batch.length < count; at++) {
+    const event = events[at]!;
+    batch.push(event);
+    units += event.json.length;
+    if (units >= BATCH_UNITS) break;
+  }
+  return batch;
 }
 
 /** What could not be decoded, or the fault. */

@@ -1,0 +1,65 @@
+// `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: the fuzzer of test/hostile/fuzz.test.ts for as long as
+// one likes, a new seed each minute, two targets at a time. What breaks a property is saved in
+// fixtures/hostile/crashers/, where the test finds it. Exit code 1 when something did.
+import { relative } from 'node:path';
+import { parseArgs } from 'node:util';
+import { keepCrasher, keptCrashers } from '../test/support/fuzz/crashers.ts';
+import { type Crasher, runCampaign } from '../test/support/fuzz/fuzz-campaign.ts';
+import { TARGET_NAMES, type TargetName } from '../test/support/fuzz/fuzz-target.ts';
+
+const AT_ONCE = 2;
+const SLICE_MS = 60_000;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '1' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    target: { type: 'string' },
+  },
+});
+const minutes = Number(values.minutes);
+const seed = Number(values.seed);
+const targets = TARGET_NAMES.filter((name) => name === (values.target ?? name));
+if (!(minutes > 0) || !Number.isSafeInteger(seed) || targets.length === 0) {
+  process.stderr.write(
+    `Usage: npm run fuzz -- --minutes N [--seed S] [--target ${TARGET_NAMES.join('|')}]\n`,
+  );
+  process.exit(2);
+}
+
+const endsAt = performance.now() + minutes * 60_000;
+const files = new Set<string>();
+const onCrasher = (crasher: Crasher) => {
+  const file = relative(process.cwd(), keepCrasher(crasher));
+  files.add(file);
+  process.stderr.write(`${crasher.target}: ${crasher.reason}\n  saved as ${file}\n`);
+};
+
+/** One slice of a target, to the end of its time. */
+async function fuzzSlice(target: TargetName, sliceSeed: number): Promise<void> {
+  const forMs = Math.min(SLICE_MS, endsAt - performance.now());
+  const first = keptCrashers(target);
+  const { rounds, kept, blocks } = await runCampaign({
+    target,
+    seed: sliceSeed,
+    rounds: Number.MAX_SAFE_INTEGER,
+    forMs,
+    first,
+    onCrasher,
+  });
+  console.log(
+    `${target.padEnd(9)} seed ${sliceSeed}: ${rounds} inputs, ${kept} kept, ${blocks} blocks, ${files.size} crashers`,
+  );
+}
+
+let slice = 0;
+async function fuzzOnAndOn(): Promise<void> {
+  while (performance.now() < endsAt) {
+    const mine = slice++;
+    await fuzzSlice(targets[mine % targets.length]!, seed + mine);
+  }
+}
+
+console.log(`fuzzing for ${minutes} minutes from seed ${seed}`);
+await Promise.all(Array.from({ length: Math.min(AT_ONCE, targets.length) }, fuzzOnAndOn));
+process.exit(files.size === 0 ? 0 : 1);

@@ -1,0 +1,80 @@
+// docs/reference/sandbox.md: each sentence that promises names tests that exist, its limits are the settings as
+// they are, and every check that can be turned off is on it.
+import { expect, test } from 'vitest';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { dottedName } from '../../host/settings.ts';
+import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
+import { mutantLists } from '../support/mutants.ts';
+import {
+  footnotes,
+  footnotesIn,
+  generatedPromisePage,
+  promisePage,
+  promises,
+} from '../support/promise-page.ts';
+import { testNamePattern } from '../support/test-names.ts';
+
+const page = promisePage();
+const known = footnotes(page);
+
+test('each bullet and each row names what holds it', () => {
+  const found = promises(page);
+  expect(found.length).toBeGreaterThan(60);
+  expect(found.filter((text) => footnotesIn(text).length === 0)).toEqual([]);
+});
+
+test('each name leads to a footnote, and each footnote is used', () => {
+  const used = new Set(footnotesIn(page));
+  const names = known.map(({ name }) => name);
+  expect([...used].filter((name) => !names.includes(name))).toEqual([]);
+  expect(names.filter((name) => !used.has(name))).toEqual([]);
+});
+
+test('each footnote names tests that exist', () => {
+  const lost = known.flatMap(({ name, tests }) =>
+    tests
+      .filter(([file, title]) => title === '' || testNamePattern(file, title) === undefined)
+      .map(([file, title]) => `${name}: ${file} › ${title}`),
+  );
+  expect(lost).toEqual([]);
+});
+
+const SETTINGS = (['wasm', 'engine', 'http', 'journal', 'log', 'supervisor'] as const).flatMap(
+  (room) =>
+    Object.entries(ROOM_DEFAULTS[room]).map(([key, value]) => {
+      const ranges: Readonly<Record<string, readonly [number, number]>> = ROOM_RANGES[room];
+      return { room, name: dottedName(room, key), value, range: ranges[key]! };
+    }),
+);
+const shown = (value: number) =>
+  value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
+
+test('each limit that is on the page has the default and the range that the settings have', () => {
+  const rows = page.split('\n').filter((line) => line.startsWith('| `svc.'));
+  expect(rows.length).toBeGreaterThan(40);
+  const wrong = rows.filter((row) => {
+    const [, name, standard, range] = row.split('|').map((cell) => cell.trim());
+    const setting = SETTINGS.find((one) => `\`${one.name}\`` === name);
+    if (setting === undefined) return true;
+    const [min, max] = setting.range;
+    return standard !== shown(setting.value) || range !== `${shown(min)} to ${shown(max)}`;
+  });
+  expect(wrong).toEqual([]);
+});
+
+test('every setting of the sandbox is on the page', () => {
+  const missing = SETTINGS.filter(({ room }) => room !== 'http').filter(
+    ({ name }) => !page.includes(`\n| \`${name}\` |`),
+  );
+  expect(missing.map(({ name }) => name)).toEqual([]);
+});
+
+test('every limit that a fault can name is on the page', () => {
+  expect(LIMIT_NAMES.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test('every check is on the page, as `npm run generate` writes it', () => {
+  expect(page).toBe(generatedPromisePage());
+  for (const [, mutants] of mutantLists())
+    for (const { check } of mutants) expect(page).toContain(`| \`${check}\` |`);
+});
