@@ -1,0 +1,162 @@
+// A real host process for a module of the corpus: `node host/main.ts`, on a free port, with a data folder
+// of its own and a log of JSON lines that a test reads.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '..', '..', '..', 'host', 'main.ts');
+
+export interface LogLine {
+  readonly level: string;
+  readonly message: string;
+  readonly [field: string]: unknown;
+}
+
+export interface HostEnd {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface HostOptions {
+  readonly settings?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly deployed?: boolean;
+}
+
+function start(folder: string, name: string, bytes: Uint8Array, options: HostOptions) {
+  const file = join(folder, `${name}.wasm`);
+  writeFileSync(file, bytes);
+  const dataFolder = join(folder, `${name}-data`);
+  const args = ['--port', '0', '--data', dataFolder, '--log', 'json', '--name', 'hostile'];
+  if (options.deployed === true) args.push('--deployed', '--host', '127.0.0.1');
+  for (const setting of options.settings ?? []) args.push('--set', setting);
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', MAIN, file, ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
+  );
+  return { child, dataFolder };
+}
+
+/** Runs the host to its end, for a module that is not admitted. */
+export async function runToEnd(
+  folder: string,
+  name: string,
+  bytes: Uint8Array,
+  options: HostOptions = {},
+): Promise<HostEnd & { readonly dataFolder: string }> {
+  const { child, dataFolder } = start(folder, name, bytes, options);
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    stdout += chunk;
+    // It was admitted, against the expectation; there is nothing to wait for.
+    if (stdout.includes('http://')) child.kill('SIGKILL');
+  });
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, stdout, stderr, dataFolder };
+}
+
+export class HostileHost {
+  readonly dataFolder: string;
+  url = '';
+  stderr = '';
+  readonly #child: ReturnType<typeof spawn>;
+  readonly #ended: Promise<number | null>;
+  readonly #waiting = new Set<() => void>();
+
+  private constructor(folder: string, name: string, bytes: Uint8Array, options: HostOptions) {
+    const { child, dataFolder } = start(folder, name, bytes, options);
+    this.#child = child;
+    this.dataFolder = dataFolder;
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      this.stderr += chunk;
+      for (const look of this.#waiting) look();
+    });
+    this.#ended = new Promise((resolve) => {
+      child.on('close', (code) => {
+        resolve(code);
+        for (const look of this.#waiting) look();
+      });
+    });
+  }
+
+  /** Resolves once it listens. */
+  static async start(
+    folder: string,
+    name: string,
+    bytes: Uint8Array,
+    options: HostOptions = {},
+  ): Promise<HostileHost> {
+    const host = new HostileHost(folder, name, bytes, options);
+    const listening = Promise.withResolvers<string>();
+    let stdout = '';
+    host.#child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+      stdout += chunk;
+      const found = /^(http:\/\/\S+)$/m.exec(stdout)?.[1];
+      if (found !== undefined) listening.resolve(found);
+    });
+    void host.#ended.then(() =>
+      listening.reject(new Error(`the host ended before it listened:\n${host.stderr}`)),
+    );
+    host.url = await listening.promise;
+    return host;
+  }
+
+  get lives(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get lines(): LogLine[] {
+    return this.stderr
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as LogLine);
+  }
+
+  /** Resolves with the first line that fits, now or later. */
+  async logged(fits: (line: LogLine) => boolean): Promise<LogLine> {
+    const found = Promise.withResolvers<LogLine>();
+    let from = 0;
+    const look = () => {
+      const end = this.stderr.lastIndexOf('\n') + 1;
+      for (const text of this.stderr.slice(from, end).split('\n'))
+        if (text.startsWith('{')) {
+          const line = JSON.parse(text) as LogLine;
+          if (fits(line)) found.resolve(line);
+        }
+      from = Math.max(from, end);
+      if (!this.lives) found.reject(new Error('the host ended without the line'));
+    };
+    this.#waiting.add(look);
+    look();
+    try {
+      return await found.promise;
+    } finally {
+      this.#waiting.delete(look);
+    }
+  }
+
+  /** KiB that the process holds in memory. */
+  residentKib(): number {
+    const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
+    return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]);
+  }
+
+  async stop(): Promise<number | null> {
+    this.#child.kill('SIGTERM');
+    return this.#ended;
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#ended;
+  }
+}

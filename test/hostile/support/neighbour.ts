@@ -1,0 +1,41 @@
+// A neighbour of hostile modules: it counts, one request after the other, for as long as they attack, and
+// each of its requests must succeed with the number that comes next. It waits for no time, only for answers.
+
+export class Neighbour {
+  count = 0;
+  readonly #address: string;
+  #running = true;
+  readonly #done: Promise<void>;
+
+  /** `address`: a POST there counts up and answers the number, or a record that has it as `value`. */
+  constructor(address: string) {
+    this.#address = address;
+    this.#done = this.#run();
+    this.#done.catch(() => {});
+  }
+
+  async #run(): Promise<void> {
+    while (this.#running) {
+      const response = await fetch(this.#address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: '{"amount":1}',
+      });
+      const text = await response.text();
+      if (response.status !== 200)
+        throw new Error(`the neighbour got ${response.status} ${text} after ${this.count}`);
+      const answer = JSON.parse(text) as number | { value: number };
+      const value = typeof answer === 'number' ? answer : answer.value;
+      if (value !== this.count + 1)
+        throw new Error(`the neighbour counted ${this.count + 1}, and the service ${value}`);
+      this.count = value;
+    }
+  }
+
+  /** Rejects when any request of it did not succeed. */
+  async stop(): Promise<number> {
+    this.#running = false;
+    await this.#done;
+    return this.count;
+  }
+}
