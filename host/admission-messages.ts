@@ -9,4 +9,6 @@ export interface AdmissionRequest {
 
 export type FromAdmission =
   /** The host's own code is loaded; from here on the time is the module's. */
-  { readonly kind: 'begun' } | { readonly kind: 'judged'; readonly verdict: ModuleVerdict };
+  | { readonly kind: 'begun' }
+  /** With how long that took: who ends the thread may have been kept from looking at its clock. */
+  | { readonly kind: 'judged'; readonly verdict: ModuleVerdict; readonly tookMs: number };

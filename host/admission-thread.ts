@@ -61,8 +61,9 @@ export async function judgeInThread(
   const abort = () => reject(signal!.reason);
   signal?.addEventListener('abort', abort);
   worker.on('message', (message: FromAdmission) => {
-    if (message.kind === 'judged') resolve(message.verdict);
-    else timer = setTimeout(stop, admissionTimeoutMs);
+    if (message.kind === 'begun') timer = setTimeout(stop, admissionTimeoutMs);
+    else if (message.tookMs > admissionTimeoutMs) stop();
+    else resolve(message.verdict);
   });
   worker.on('error', (error: NodeJS.ErrnoException) =>
     reject(

@@ -7,4 +7,6 @@ import { judgeModule } from './hosting/wasm/admission.ts';
 const tell = (message: FromAdmission) => parentPort!.postMessage(message);
 const { bytes, limits } = workerData as AdmissionRequest;
 tell({ kind: 'begun' });
-tell({ kind: 'judged', verdict: judgeModule(bytes, limits) });
+const begunMs = performance.now();
+const verdict = judgeModule(bytes, limits);
+tell({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });

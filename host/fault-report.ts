@@ -1,6 +1,6 @@
-// FaultReport: what the log and the counters learn of a failure. One failure may come by twice, from the
-// entity that failed and from the request that failed for it: it is counted once, and what the module
-// said of it stands in the log once.
+// FaultReport: what the log and the counters learn of a failure. One failure may come by several times, from
+// the entity that failed, from the request that failed for it, and as the cause of another failure: it is
+// counted once, and what the module said of it stands in the log once.
 import type { LimitCounters } from './limit-counters.ts';
 import { GuestFault } from './model/guest-fault.ts';
 import { SvcError } from './model/svc-error.ts';
@@ -9,7 +9,8 @@ type Fields = Readonly<Record<string, string>>;
 
 export class FaultReport {
   readonly #counters: LimitCounters;
-  readonly #seen = new WeakSet<object>();
+  /** Failures that came by, with what they come of. */
+  readonly #known = new WeakSet<object>();
 
   constructor(counters: LimitCounters) {
     this.#counters = counters;
@@ -18,23 +19,20 @@ export class FaultReport {
   /** Counts a failure, and gives what the log keeps of it. */
   fields(failure: unknown): Fields {
     if (failure instanceof GuestFault) {
-      const { faultCause, limit, message, guestMessage } = failure;
-      const isNew = this.#isNew(failure);
-      if (isNew) {
-        this.#counters.count(`fault:${faultCause}`);
-        if (limit !== undefined) this.#counters.count(`limit:${limit}`);
-      }
+      const { faultCause, limit, message } = failure;
+      const guestMessage = this.#known.has(failure) ? undefined : failure.guestMessage;
+      if (this.#isNew(failure)) this.#count(failure);
       return {
         code: faultCause,
         ...(limit === undefined ? {} : { limit }),
         reason: message,
-        ...(guestMessage === undefined || !isNew ? {} : { guestMessage }),
+        ...(guestMessage === undefined ? {} : { guestMessage }),
       };
     }
     if (failure instanceof SvcError) {
       if (this.#isNew(failure)) {
         this.#counters.count(`failure:${failure.code}`);
-        if (failure.code === 'SVC_ANSWER_TIMED_OUT') this.#counters.count('limit:request-time');
+        if (failure.cause instanceof GuestFault) this.#count(failure.cause);
       }
       return { code: failure.code, reason: failure.message };
     }
@@ -44,9 +42,20 @@ export class FaultReport {
     };
   }
 
-  #isNew(failure: object): boolean {
-    if (this.#seen.has(failure)) return false;
-    this.#seen.add(failure);
-    return true;
+  #count({ faultCause, limit }: GuestFault): void {
+    this.#counters.count(`fault:${faultCause}`);
+    if (limit !== undefined) this.#counters.count(`limit:${limit}`);
+  }
+
+  /** Whether neither it nor what it comes of has come by before. */
+  #isNew(failure: Error): boolean {
+    let isNew = true;
+    let link: unknown = failure;
+    while (link instanceof GuestFault || link instanceof SvcError) {
+      if (this.#known.has(link)) isNew = false;
+      this.#known.add(link);
+      link = link.cause;
+    }
+    return isNew;
   }
 }

@@ -29,6 +29,12 @@ export class LoopTurn {
   /** When the turn was first asked about; undefined: not yet in this turn. */
   #startMs: number | undefined;
   #waiting: (() => void)[] = [];
+  readonly #end = (): void => {
+    this.#startMs = undefined;
+    if (this.#waiting.length === 0) return;
+    this.#begin();
+    this.#goOn();
+  };
 
   constructor(clock: LoopClock = LOOP_CLOCK) {
     this.#clock = clock;
@@ -53,12 +59,7 @@ export class LoopTurn {
 
   #begin(): void {
     this.#startMs = this.#clock.nowMs();
-    this.#clock.nextTurn(() => {
-      this.#startMs = undefined;
-      if (this.#waiting.length === 0) return;
-      this.#begin();
-      this.#goOn();
-    });
+    this.#clock.nextTurn(this.#end);
   }
 
   #goOn(): void {

@@ -5,6 +5,10 @@
 // again where it can wait. It is deterministic, so it asks the same until there: it is told the same, and
 // the calls are not made a second time. No handler can tell that it was run twice, and no entity.
 //
+// Its clock cannot lead it elsewhere: where it cannot wait it has the time of its request, and so it has, run
+// again, until it is told the last of the calls that were made. Of these only the last may be not on disk
+// yet, and no other was made after it. What it reads behind that, later times, leads to new calls.
+//
 // Invariants: a call that finds the turn of the event loop used up waits for a later one, also where all that
 // it asks for is there. Once nobody waits for the answer, what the handler waits for fails, and every call
 // after it.
@@ -21,6 +25,12 @@ export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'
   readonly callAhead?: EntityEngine['callAhead'];
 }
 
+/**
+ * UTF-16 units of calls and answers that are kept to be told again. A handler that wants more is run where
+ * none of it is kept.
+ */
+const KEPT_UNITS_MAX = 1024 * 1024;
+
 type Call = Parameters<HostCalls['call']>;
 type Outcome = Reply | Refusal;
 
@@ -34,14 +44,15 @@ interface Made {
 export class RequestCalls implements HostCalls {
   /** Undefined: the handler runs where it can wait. */
   callAhead: ((...call: Call) => Outcome | undefined) | undefined;
+  /** When the request came, which is the time of its handler until it has waited. */
+  readonly requestMs: number;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #turn: LoopTurn;
   /** What was told where it could not wait; told again from `#retold` on. */
   readonly #made: Made[] = [];
-  readonly #times: number[] = [];
+  #keptUnits = 0;
   #retold = 0;
-  #timesRetold = 0;
   /** Of the last call, which was told before it is on disk. */
   #ahead: { readonly foreseen: Outcome; readonly answer: Promise<Outcome> } | undefined;
   #failure: unknown;
@@ -54,17 +65,15 @@ export class RequestCalls implements HostCalls {
   constructor(engine: CallableEngine, clock: Clock, turn = new LoopTurn()) {
     this.#engine = engine;
     this.#clock = clock;
+    this.requestMs = clock.nowMs();
     this.#turn = turn;
+    // oxlint-disable-next-line typescript/unbound-method -- not bound by a closure: it is called as this one's own
     if (engine.callAhead !== undefined) this.callAhead = this.#callAhead;
   }
 
   nowMs(): number {
-    if (this.callAhead === undefined)
-      return this.#times[this.#timesRetold++] ?? this.#clock.nowMs();
-    const nowMs = this.#clock.nowMs();
-    // After the last call no other follows from it, and run again it is read after the wait.
-    if (this.#ahead === undefined) this.#times.push(nowMs);
-    return nowMs;
+    // What it is told again may wait for a turn, which it did not the first time.
+    return this.#retold < this.#made.length ? this.requestMs : this.#clock.nowMs();
   }
 
   call(...call: Call): Awaitable<Outcome> {
@@ -116,29 +125,33 @@ export class RequestCalls implements HostCalls {
     this.#ahead = undefined;
     this.#failure = undefined;
     this.#retold = 0;
-    this.#timesRetold = 0;
     return this.#made.length > 0;
   }
 
   /** Makes the call. Undefined: what comes of it has to be waited for, or the call itself has to wait. */
-  readonly #callAhead = (
+  #callAhead(
     target: Call[0],
     name: Call[1],
     input: Call[2],
     metadata: Call[3],
     key: Call[4],
-  ): Outcome | undefined => {
+  ): Outcome | undefined {
     // What it would ask may follow from what is not on disk.
     if (this.#ahead !== undefined || this.#mustTurn()) return undefined;
+    if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
+    this.#keptUnits += callUnits(call);
     let answer: ReturnType<EntityEngine['callAhead']>;
     try {
       answer = this.#engine.callAhead!(target, name, input, metadata, key);
     } catch (error) {
+      // The handler has left the entity too little of the stack that they share here, and nothing was done.
+      if (error instanceof GuestFault && error.limit === 'stack') return undefined;
       this.#made.push({ call, answer: undefined, failure: error });
       return this.#noticed(error);
     }
     if ('kind' in answer) {
+      this.#keptUnits += outcomeUnits(answer);
       this.#made.push({ call, answer });
       return answer;
     }
@@ -148,7 +161,7 @@ export class RequestCalls implements HostCalls {
     this.#made.push({ call, answer: later });
     if (foreseen !== undefined) this.#ahead = { foreseen, answer: later };
     return foreseen;
-  };
+  }
 
   #mustTurn(): boolean {
     const isFirst = !this.#hasCalled;
@@ -189,6 +202,18 @@ export class RequestCalls implements HostCalls {
     this.#failure = error;
     throw error;
   }
+}
+
+function callUnits([{ component, id }, name, input, metadata, key = '']: Call): number {
+  let units = component.length + id.length + name.length + input.length + key.length;
+  for (const [field, value] of metadata) units += field.length + value.length;
+  return units;
+}
+
+function outcomeUnits(outcome: Outcome): number {
+  if (outcome.kind === 'reply') return outcome.json.length;
+  const { message, details = '', otherCode = '' } = outcome;
+  return message.length + details.length + otherCode.length;
 }
 
 function thrown(error: unknown): never {

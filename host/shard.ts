@@ -80,6 +80,7 @@ async function run(): Promise<void> {
         log('warn', message, { ...fields, ...faults.fields(err) }),
       error: ({ err, ...fields }, message) =>
         log('error', message, { ...fields, ...faults.fields(err) }),
+      unlogged: (failure) => void faults.fields(failure),
     },
   });
   const toldToStop = nextMessage('stop');

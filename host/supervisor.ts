@@ -120,10 +120,14 @@ export class Supervisor {
     });
     this.#heldPort.hold(this.#address, pauseMs);
     this.#pause = setTimeout(() => {
-      this.start().catch((error: unknown) => {
-        const why = error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
-        this.#startAgain('the shard could not be started and is tried again', why, 0);
-      });
+      this.start().then(
+        () => this.#supervised.log({ level: 'info', message: 'the service is served again' }),
+        (error: unknown) => {
+          const why =
+            error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
+          this.#startAgain('the shard could not be started and is tried again', why, 0);
+        },
+      );
     }, pauseMs);
   }
 }

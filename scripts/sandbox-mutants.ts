@@ -18,7 +18,7 @@ import { type Mutant, mutantLists, problemsOf } from '../test/support/mutants.ts
 import { testNamePattern } from '../test/support/test-names.ts';
 
 const root = join(import.meta.dirname, '..');
-const work = join(root, 'build', 'mutants');
+const work = join(root, 'build', 'mutants', String(process.pid));
 /** A check that is gone may let a module run for ever: that is noticed as well. */
 const RUN_TIMEOUT_MS = 60_000;
 const BASELINE_TIMEOUT_MS = 900_000;

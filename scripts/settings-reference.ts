@@ -29,7 +29,11 @@ export function settingsReference(): string {
       if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
       const [min, max] = ranges[key]!;
       const range = `${shown(min)} to ${shown(max)}`;
-      return `| \`${dottedName(room, key)}\` | ${shown(value)} | ${range} | ${text} |`;
+      // Another setting of the room, by the name under which it is set.
+      const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
+        other in defaults ? `\`${dottedName(room, other)}\`` : word,
+      );
+      return `| \`${dottedName(room, key)}\` | ${shown(value)} | ${range} | ${words} |`;
     });
     return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
   });
@@ -66,7 +70,7 @@ function shown(value: number): string {
 
 /** \`readonly key: number\` → the docstring above it, on one line. */
 function documentedKeys(source: string): ReadonlyMap<string, string> {
-  const pattern = /\/\*\*\s*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): number;/g;
+  const pattern = /\/\*\*[\s*]*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): number;/g;
   return new Map(
     [...source.matchAll(pattern)].map(([, text, key]) => [
       key!,

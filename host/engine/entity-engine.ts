@@ -16,6 +16,7 @@ import {
 } from './entity/entity-call.ts';
 import { EntityBreaker } from './entity/entity-breaker.ts';
 import { FoldTurns } from './entity/fold-turns.ts';
+import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
@@ -100,6 +101,7 @@ export class EntityEngine {
       faultLog,
       breaker: this.#breaker,
       unsettled: new UnsettledBytes(),
+      fullJournal: new FullJournal(clock),
       idle: (entity) => this.#becameIdle(entity),
       busy: (entity) => this.#idle.remove(entity),
       gone: (entity) => this.#forget(entity),

@@ -29,11 +29,14 @@ const STATUS_OF_REFUSAL: Readonly<Record<Refusal['code'], number>> = {
 
 const RETRY_AFTER: readonly [string, string] = ['retry-after', '1'];
 
-/** The failures that a caller can do something about. Every other is 500. */
+/**
+ * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
+ * its last call, and those before it were done.
+ */
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   SVC_OVERLOADED: errorAnswer(
     503,
-    'The service has too many requests in flight (SVC_OVERLOADED). Nothing was done: try again.',
+    'The service has too many requests in flight (SVC_OVERLOADED). Try again.',
     [RETRY_AFTER],
   ),
   SVC_STOPPING: {
@@ -49,17 +52,13 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   ),
   SVC_JOURNAL_FULL: errorAnswer(
     503,
-    'The journal of the service is full (SVC_JOURNAL_FULL). Nothing was done.',
+    'The journal of the service is full (SVC_JOURNAL_FULL), and nothing more is stored.',
     [RETRY_AFTER],
   ),
   SVC_ENTITY_HELD_BACK: errorAnswer(
     503,
-    'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Nothing was done: try again.',
+    'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Try again.',
     [RETRY_AFTER],
-  ),
-  SVC_ANSWER_TIMED_OUT: errorAnswer(
-    504,
-    'The service took too long to answer (SVC_ANSWER_TIMED_OUT). Whether it was done is unknown.',
   ),
 };
 
@@ -92,14 +91,19 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
     const answer = FAILURES[failure.code];
     if (answer !== undefined) return answer;
   }
-  const isTimeout =
-    failure instanceof GuestFault &&
-    (failure.faultCause === 'fuel' || failure.faultCause === 'time');
-  const status = isTimeout ? 504 : 500;
-  const error = isTimeout
-    ? 'The service took too long to handle the request.'
-    : 'The service failed to handle the request.';
+  const [status, error] = sentenceOf(failure);
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
+}
+
+function sentenceOf(failure: unknown): readonly [status: number, error: string] {
+  if (failure instanceof SvcError && failure.code === 'SVC_ANSWER_TIMED_OUT')
+    return [
+      504,
+      'The service took too long to answer (SVC_ANSWER_TIMED_OUT). Whether it was done is unknown.',
+    ];
+  if (failure instanceof GuestFault && ['fuel', 'time'].includes(failure.faultCause))
+    return [504, 'The service took too long to handle the request.'];
+  return [500, 'The service failed to handle the request.'];
 }
 
 function jsonAnswer(status: number, body: string, headers: HeaderList = []): Answer {

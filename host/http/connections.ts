@@ -50,7 +50,7 @@ export class Connections {
     // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
     socket.once('close', () => {
       this.#connections.delete(socket);
-      for (const request of [...connection.open]) request.abandon();
+      for (const request of connection.open) request.abandon();
     });
   }
 

@@ -231,10 +231,11 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
 
   #expire(): void {
     const { answerTimeoutMs } = this.#parts.settings;
-    if (!this.#isAnswered)
-      this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.'));
     const late = `The handler was not done after ${answerTimeoutMs} ms, waiting included.`;
-    this.giveUp?.(new GuestFault('time', late, { limit: 'request-time' }));
+    const cause = new GuestFault('time', late, { limit: 'request-time' });
+    if (!this.#isAnswered)
+      this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.', { cause }));
+    this.giveUp?.(cause);
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
@@ -253,6 +254,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
   #fail(failure: unknown): void {
     const errorId = (this.#errorId ??= newSpanId(this.#parts.chance));
     if (isLogged(failure)) this.#log(failure, errorId);
+    else this.#parts.log.unlogged?.(failure);
     this.#answer(failureAnswer(failure, errorId));
   }
 

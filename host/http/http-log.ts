@@ -25,4 +25,6 @@ export interface HttpLog {
   warn(fields: HttpLogFields, message: string): void;
   /** A bug of the runtime. */
   error(fields: HttpLogFields, message: string): void;
+  /** A failure that gets no line, so that it can be counted. */
+  unlogged?(failure: unknown): void;
 }

@@ -2,33 +2,33 @@
 import { SvcError } from '../model/svc-error.ts';
 
 export interface HttpSettings {
-  /** Largest request body, in bytes, however it is framed; 413 beyond. 0 or more. */
+  /** Largest request body, in bytes, however it is framed; 413 beyond. */
   readonly bodyBytesMax: number;
-  /** Request line and headers together, in bytes; 431 beyond. 1 or more. */
+  /** Request line and headers together, in bytes; 431 beyond. */
   readonly headerBytesMax: number;
-  /** Header lines of a request, repeated names counted each time; 431 beyond. 1 or more. */
+  /** Header lines of a request, repeated names counted each time; 431 beyond. */
   readonly headersMax: number;
-  /** Header lines that an endpoint's response may have; a fault of the module beyond. 0 or more. */
+  /** Header lines that an endpoint's response may have; a fault of the module beyond. */
   readonly responseHeadersMax: number;
-  /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. 0 or more. */
+  /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. */
   readonly responseHeaderBytesMax: number;
-  /** Bytes of an endpoint's response body, or of the message and the details of its refusal; a fault of the module beyond. 0 or more. */
+  /** Bytes of an endpoint's response body, or of the message and the details of its refusal; a fault of the module beyond. */
   readonly responseBytesMax: number;
-  /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. 1 or more. */
+  /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. */
   readonly requestsInFlightMax: number;
-  /** Open connections; further ones are closed as soon as they are accepted. 1 or more. */
+  /** Open connections; further ones are closed as soon as they are accepted. */
   readonly connectionsMax: number;
-  /** From the arrival of a whole request to the beginning of its answer, in milliseconds; 504 beyond. 1 or more. */
+  /** From the arrival of a whole request to the beginning of its answer, in milliseconds; 504 beyond. */
   readonly answerTimeoutMs: number;
   /** For the request line and the headers to arrive, in milliseconds; 408 beyond. 1 to `requestTimeoutMs`. */
   readonly headersTimeoutMs: number;
-  /** For the whole request to arrive, in milliseconds; 408 beyond. 1 or more. */
+  /** For the whole request to arrive, in milliseconds; 408 beyond. */
   readonly requestTimeoutMs: number;
-  /** How long a connection may idle between two requests, in milliseconds. 1 or more. */
+  /** How long a connection may idle between two requests, in milliseconds. */
   readonly keepAliveTimeoutMs: number;
-  /** How long a caller may take no byte of an answer, on top of `answerTimeoutMs`, before its connection is cut, in milliseconds. 1 or more. */
+  /** How long a caller may take no byte of an answer, on top of `answerTimeoutMs`, before its connection is cut, in milliseconds. */
   readonly stallTimeoutMs: number;
-  /** How long the rest of a refused body is thrown away before the connection closes, in milliseconds. 1 or more. */
+  /** How long the rest of a refused body is thrown away before the connection closes, in milliseconds. */
   readonly lingerTimeoutMs: number;
 }
 

@@ -13,6 +13,9 @@ import type { HttpSettings } from './http-settings.ts';
 /** The server's own: left out of what an endpoint says. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
+/** A refusal's details are parsed before they are told, and parsing is not paid for. */
+const DETAILS_BYTES_MAX = 64 * 1024;
+
 const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   json: 'application/json',
   text: 'text/plain; charset=utf-8',
@@ -29,7 +32,7 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
   const { body } = response;
   if (body.kind === 'none') return { status, headers, body: '' };
   const content = body.kind === 'bytes' ? body.bytes : body.text;
-  checkSize(Buffer.byteLength(content), settings);
+  checkSize(Buffer.byteLength(content), settings.responseBytesMax);
   const types = headers.filter(([name]) => name === 'content-type').length;
   if (types > 1) throw new GuestFault('value', 'The response has more than one content-type.');
   if (types === 0) headers.push(['content-type', CONTENT_TYPE[body.kind]]);
@@ -39,15 +42,17 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
 /** Throws GuestFault when it is more than a handler may answer. */
 export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): Answer {
   const { message, details = '' } = refusal;
-  checkSize(Buffer.byteLength(message) + Buffer.byteLength(details), settings);
+  const detailsBytes = Buffer.byteLength(details);
+  checkSize(detailsBytes, DETAILS_BYTES_MAX);
+  checkSize(Buffer.byteLength(message) + detailsBytes, settings.responseBytesMax);
   return refusalAnswer(refusal);
 }
 
-function checkSize(bytes: number, { responseBytesMax }: HttpSettings): void {
-  if (bytes > responseBytesMax)
+function checkSize(bytes: number, bytesMax: number): void {
+  if (bytes > bytesMax)
     throw new GuestFault(
       'limit',
-      `The response has a body of ${bytes} bytes, and ${responseBytesMax} is the limit.`,
+      `The response has a body or details of ${bytes} bytes, and ${bytesMax} is the limit.`,
       { limit: 'response-bytes' },
     );
 }

@@ -7,6 +7,8 @@ import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts
 
 /** What a record and its places in the indexes take beside its JSON text, pages that split included. */
 const RECORD_BYTES = 512;
+/** A record leaves less of its page unused than it takes, and less than a page. */
+const UNUSED_BYTES_MAX = 4_096;
 const BYTES_PER_UNIT_MAX = 3;
 
 export class JournalQuota {
@@ -55,8 +57,11 @@ function sizeOf({ component, id, fields }: Append, bytesOf: (text: string) => nu
   // The entity may be a new one, with a row and a place in its index.
   let bytes = RECORD_BYTES + 2 * (bytesOf(component) + bytesOf(id));
   for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
+    bytes += RECORD_BYTES;
     const json = fields[at + JSON_FIELD];
-    bytes += RECORD_BYTES + (typeof json === 'string' ? bytesOf(json) : 0);
+    if (typeof json !== 'string') continue;
+    const jsonBytes = bytesOf(json);
+    bytes += jsonBytes + Math.min(jsonBytes, UNUSED_BYTES_MAX);
   }
   return bytes;
 }

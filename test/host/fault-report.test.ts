@@ -38,15 +38,25 @@ describe('a fault', () => {
   });
 });
 
-test('an answer that was not in time has met the limit of a request', () => {
+test('an answer that was not in time has met the limit of a request once, however the handler ends', () => {
   const { faults, counts } = report();
-  const late = new SvcError('SVC_ANSWER_TIMED_OUT', 'It took too long.');
+  const cause = new GuestFault('time', 'It was not done.', { limit: 'request-time' });
+  const late = new SvcError('SVC_ANSWER_TIMED_OUT', 'It took too long.', { cause });
   faults.fields(late);
   expect(faults.fields(late)).toEqual({
     code: 'SVC_ANSWER_TIMED_OUT',
     reason: 'It took too long.',
   });
-  expect(counts()).toEqual({ 'failure:SVC_ANSWER_TIMED_OUT': 1, 'limit:request-time': 1 });
+  const counted = { 'failure:SVC_ANSWER_TIMED_OUT': 1, 'fault:time': 1, 'limit:request-time': 1 };
+  expect(counts()).toEqual(counted);
+  // Its words are known only once the handler has ended.
+  const ended = new GuestFault('time', 'It was not done.', {
+    limit: 'request-time',
+    guestMessage: 'still counting',
+    cause,
+  });
+  expect(faults.fields(ended)).toMatchObject({ guestMessage: 'still counting' });
+  expect(counts()).toEqual(counted);
 });
 
 test('a failure of the runtime is told with its code, a bug with its stack', () => {

@@ -2,7 +2,7 @@
 // was told has not come true, and what becomes of a failure that it passes on.
 import { describe, expect, test } from 'vitest';
 import type { GuestEndpoints, HostCalls } from '../../host/engine/needs/guest.ts';
-import type { Refusal, Reply } from '../../host/model/call.ts';
+import type { CallContext, Refusal, Reply } from '../../host/model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../host/model/endpoint.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 import { requestHandler } from '../../host/request-handler.ts';
@@ -85,7 +85,8 @@ test('a handler whose calls went well and that says INTERNAL itself is refused w
 
 /** A call as a handler sees it: its value, its code, or UNAVAILABLE. */
 type Ask = (id: string, name: string, input?: unknown) => unknown;
-type Handler = (ask: Ask, calls: HostCalls) => Generator<unknown, EndpointResponse | Refusal>;
+/** `clock`: what a module's says. */
+type Handler = (ask: Ask, clock: () => number) => Generator<unknown, EndpointResponse | Refusal>;
 
 /** A handler's `yield` is where it waits, or is given up. */
 class Service extends EngineUnderTest {
@@ -129,22 +130,23 @@ class Service extends EngineUnderTest {
     this.#contexts.push(context);
     if (calls.callAhead !== undefined) {
       this.runs.push(false);
-      const answer = this.#runAhead(handler, calls);
+      const answer = this.#runAhead(handler, context, calls);
       if (answer !== undefined) return answer;
       calls.runAgain?.();
       this.#contexts.push(context);
     }
     this.runs.push(true);
-    return runAndWait(handler, calls);
+    return runAndWait(handler, context, calls);
   }
 
-  #runAhead(handler: Handler, calls: HostCalls) {
-    const running = handler((id, name, input = null) => {
+  #runAhead(handler: Handler, { nowMs }: CallContext, calls: HostCalls) {
+    const ask: Ask = (id, name, input = null) => {
       const outcome = told(() =>
         calls.callAhead!({ component: COUNTER, id }, name, JSON.stringify(input), [], undefined),
       );
       return outcome;
-    }, calls);
+    };
+    const running = handler(ask, () => nowMs);
     let step = running.next();
     while (step.done !== true) {
       if (step.value === undefined) return undefined;
@@ -154,15 +156,19 @@ class Service extends EngineUnderTest {
   }
 }
 
-async function runAndWait(handler: Handler, calls: HostCalls) {
-  const running = handler(async (id, name, input = null) => {
+async function runAndWait(handler: Handler, context: CallContext, calls: HostCalls) {
+  let { nowMs } = context;
+  const ask: Ask = async (id, name, input = null) => {
     try {
       const ref = { component: COUNTER, id };
       return value(await calls.call(ref, name, JSON.stringify(input), [], undefined));
     } catch {
       return 'UNAVAILABLE';
+    } finally {
+      nowMs = calls.nowMs();
     }
-  }, calls);
+  };
+  const running = handler(ask, () => nowMs);
   let step = running.next();
   while (step.done !== true) step = running.next(await step.value);
   return step.value;
@@ -248,10 +254,10 @@ describe('the answer of a handler that was told what is not on disk', () => {
   });
 });
 
-const both: Handler = function* (ask, calls) {
-  const before = calls.nowMs();
+const both: Handler = function* (ask, clock) {
+  const before = clock();
   const total = yield ask('a', 'add', 4);
-  const between = calls.nowMs();
+  const between = clock();
   const second = yield ask('b', 'add', total);
   return text(before, total, between > before, second);
 };
@@ -259,14 +265,14 @@ const both: Handler = function* (ask, calls) {
 describe('a handler of several calls', () => {
   test('is run again where it can wait, each call is made once, and the next after the disk', async () => {
     const it = await new Service().begin();
+    const begun = it.nowMs;
     const sent = it.send(both);
     await turns();
     expect(it.runs).toEqual([false, true]);
     // The second is not decided on what is not on disk.
     expect(it.guest.calls.filter((name) => name === 'add')).toHaveLength(1);
-    const begun = it.nowMs;
     await it.journal.letAllThrough();
-    expect(await sent).toEqual(text(begun - 1, 4, true, 4));
+    expect(await sent).toEqual(text(begun + 1, 4, true, 4));
     expect([(await it.records('a')).length, (await it.records('b')).length]).toEqual([1, 1]);
     expect([it.runs.length, it.contextCount]).toEqual([2, 1]);
   });
@@ -279,6 +285,19 @@ describe('a handler of several calls', () => {
     it.journal.held = false;
     expect(await sent).toMatchObject({ body: { text: expect.stringContaining('UNAVAILABLE') } });
     expect(await it.records('a')).toEqual([]);
+  });
+
+  test('is not led to other calls by its clock when it is run again', async () => {
+    const it = await new Service().begin();
+    const sent = it.send(function* (ask, clock) {
+      const before = clock();
+      yield ask('a', 'total');
+      const added = yield ask('a', 'add', clock() === before ? 4 : 5);
+      return text(added, yield ask('b', 'add', clock() === before ? 6 : 7));
+    });
+    await turns();
+    await it.journal.letAllThrough();
+    expect([await sent, it.runs]).toEqual([text(4, 7), [false, true]]);
   });
 
   test('that are answered at once is run once, and answers at once', async () => {

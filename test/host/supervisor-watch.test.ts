@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import { ADMIT, failsWith, LISTEN, supervise } from '../support/acting-service.ts';
 
@@ -92,6 +93,33 @@ describe('a shard that is not ready in time', () => {
     await logs('the shard could not be started and is tried again', 1);
     expect(restarts()[1]!.fields?.['reason']).toMatch(/it took longer than 2000 ms/);
   });
+});
+
+test('a shard whose start fails is ended before the next one is started', async () => {
+  // Each tells of itself for as long as it lives, and the second cannot have the journal.
+  let connects = 0;
+  const { supervisor, logs, log } = supervise(
+    `const { threadId } = await import('node:worker_threads');
+     setInterval(() => tell({ kind: 'log', entry: { level: 'info', message: 'lives ' + threadId } }), 1);
+     ${ADMIT}${LISTEN} ${atFirst('process.exit(1);')} await stop; tell({ kind: 'stopped' });`,
+    {
+      limits: { restartPauseMs: 1 },
+      connect: async () => {
+        if (++connects === 2) throw new Error('no journal');
+        return new MessageChannel().port1;
+      },
+    },
+  );
+  await supervisor.start();
+  await logs('asked for port 4711', 1);
+  const from = log.length;
+  const beats = () => log.slice(from).filter(({ message }) => message.startsWith('lives '));
+  while (beats().length < 50)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  expect(new Set(beats().map(({ message }) => message)).size).toBe(1);
+  expect(connects).toBe(3);
 });
 
 test('a shard that fills its heap is ended, and the process lives', async () => {
@@ -188,7 +216,7 @@ describe('the port of a service whose shard has ended', () => {
     const { supervisor, logs } = supervise(ENDS, { limits: { restartPauseMs: 1_000 } });
     const { address } = await supervisor.start();
     expect((await ask(address.port, 'GET')).response.statusCode).toBe(503);
-    await logs(`listens on ${address.port}`, 2);
+    await logs('the service is served again', 1);
     expect(await text(connect(address.port))).toBe('the shard');
   });
 });

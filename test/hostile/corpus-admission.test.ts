@@ -16,25 +16,24 @@ const folder = temporaryFolderOfFile();
 describe.each(FAMILIES.filter(({ cases }) => cases.some(isRefused)))(
   'the host does not run: $name',
   ({ name: family, cases }) => {
-    test.concurrent.each(cases.filter(isRefused).map((refused, index) => ({ refused, index })))(
-      '$refused.name',
-      async ({ refused, index }) => {
-        const { settings } = refused;
-        const end = await runToEnd(
-          folder,
-          `${family.slice(0, 2)}-${index}`,
-          await refused.bytes(),
-          settings === undefined ? {} : { settings },
-        );
-        const said = /^svc: (.*) \[(SVC_\w+)\]\n$/.exec(end.stderr);
-        expect([refused.code].flat()).toContain(said?.[2] ?? end.stderr);
-        expect(end.code).toBe(EXIT_FAILED);
-        expect(end.stdout).toBe('');
-        expect(end.stderr.length).toBeLessThan(MESSAGE_LENGTH_MAX);
-        expect(end.stderr.slice(0, -1)).not.toMatch(UNPRINTABLE);
-        expect(end.stderr).toContain(refused.says ?? '');
-        expect(existsSync(end.dataFolder)).toBe(false);
-      },
-    );
+    test.concurrent.each(
+      cases.filter(isRefused).map((refused, index) => [refused.name, refused, index] as const),
+    )('%s', async (_name, refused, index) => {
+      const { settings } = refused;
+      const end = await runToEnd(
+        folder,
+        `${family.slice(0, 2)}-${index}`,
+        await refused.bytes(),
+        settings === undefined ? {} : { settings },
+      );
+      const said = /^svc: (.*) \[(SVC_\w+)\]\n$/.exec(end.stderr);
+      expect([refused.code].flat()).toContain(said?.[2] ?? end.stderr);
+      expect(end.code).toBe(EXIT_FAILED);
+      expect(end.stdout).toBe('');
+      expect(end.stderr.length).toBeLessThan(MESSAGE_LENGTH_MAX);
+      expect(end.stderr.slice(0, -1)).not.toMatch(UNPRINTABLE);
+      expect(end.stderr).toContain(refused.says ?? '');
+      expect(existsSync(end.dataFolder)).toBe(false);
+    });
   },
 );

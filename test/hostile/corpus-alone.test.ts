@@ -7,8 +7,11 @@ import { compileFixture } from '../support/compile-fixture.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { HostileHost } from './support/hostile-host.ts';
 import { Neighbour } from './support/neighbour.ts';
-import { answerProblem } from './support/run-routed.ts';
+import { stepProblem } from './support/run-routed.ts';
+import { UNPRINTABLE } from './support/unprintable.ts';
 
+/** So often a neighbour must have had its turn beside an attack. */
+const TURNS_MIN = 5;
 const folder = temporaryFolderOfFile();
 let other: HostileHost;
 let neighbour: Neighbour;
@@ -23,23 +26,35 @@ afterAll(async () => {
   await other.kill();
 });
 
+/** What is shown to a person once it listens, and nothing in it that a terminal would act on. */
+async function expectShown(host: HostileHost): Promise<void> {
+  await host.said('the announcement', (line) => line.startsWith('hostile is served at http://'));
+  await host.said('the requests to try', (line) => line.startsWith('  curl '));
+  const lines = host.stderr.split('\n');
+  expect(lines.filter((line) => line.length > 1000 || UNPRINTABLE.test(line))).toEqual([]);
+}
+
 describe.each(FAMILIES.filter(({ cases }) => cases.some(isAlone)))(
   'the host lives on: $name',
   ({ name: family, cases }) => {
-    test.each(cases.filter(isAlone).map((alone, index) => ({ alone, index })))(
-      '$alone.name',
-      async ({ alone, index }) => {
-        const { settings } = alone;
+    test.each(cases.filter(isAlone).map((alone, index) => [alone.name, alone, index] as const))(
+      '%s',
+      async (_name, alone, index) => {
+        const { settings = [], log = 'json' } = alone;
         const host = await HostileHost.start(
           folder,
           `${family.slice(0, 2)}-${index}`,
           await alone.bytes(),
-          settings === undefined ? {} : { settings },
+          { settings, log },
         );
         try {
-          for (const { method = 'GET', path, answer, times = 1 } of alone.steps)
-            for (let left = times; left > 0; left--)
-              expect(await answerProblem(host, { method, path }, answer)).toBeUndefined();
+          const own = alone.neighbour === true ? new Neighbour(`${host.url}/neighbour/n`) : null;
+          await own?.begun();
+          const before = own?.count ?? 0;
+          for (const step of alone.steps) expect(await stepProblem(host, step)).toBeUndefined();
+          const turns = own === null ? Infinity : (await own.stop()) - before;
+          expect(turns).toBeGreaterThan(TURNS_MIN);
+          if (log === 'text') await expectShown(host);
           expect(host.lives).toBe(true);
         } finally {
           await host.kill();

@@ -8,6 +8,7 @@ import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { HostileHost } from './support/hostile-host.ts';
 import { Neighbour } from './support/neighbour.ts';
 import { problemOf, switchboardModule } from './support/run-routed.ts';
+import { send } from './support/send.ts';
 import { UNPRINTABLE } from './support/unprintable.ts';
 
 /** What a process may hold more after a second round, beside what the first one took. */
@@ -34,6 +35,9 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
     const cases = routed
       .filter(({ attack }) => (attack.encoding ?? 'utf8') === encoding)
       .map((entry, index) => ({ ...entry, index }));
+    const rows = cases.map(
+      ({ family, attack, index }) => [family, attack.name, attack, index] as const,
+    );
     let host: HostileHost;
     let neighbour: Neighbour;
     let firstRoundKib: number;
@@ -51,7 +55,7 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
       await host.kill();
     });
 
-    test.each(cases)('$family › $attack.name', async ({ attack, index }) => {
+    test.each(rows)('%s › %s', async (_family, _name, attack, index) => {
       expect(await problemOf(host, attack, index)).toBeUndefined();
       expect(host.lives).toBe(true);
     });
@@ -70,8 +74,8 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
     test('the neighbours have counted all the while, and missed nothing', async () => {
       const counted = await neighbour.stop();
       expect(counted).toBeGreaterThan(0);
-      const answer = await fetch(`${host.url}/neighbour/n`);
-      expect([answer.status, await answer.text()]).toEqual([200, String(counted)]);
+      const { status, text } = await send(`${host.url}/neighbour/n`);
+      expect([status, text]).toEqual([200, String(counted)]);
       expect(otherNeighbour.count).toBeGreaterThan(0);
       expect(other.lives).toBe(true);
     });

@@ -4,7 +4,13 @@ import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FAMILIES } from '../../fixtures/hostile/families.ts';
-import type { CaseKind } from '../../fixtures/hostile/hostile-case.ts';
+import {
+  type Answer,
+  type CaseKind,
+  isAlone,
+  isRouted,
+} from '../../fixtures/hostile/hostile-case.ts';
+import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 
 const KINDS: readonly CaseKind[] = ['refused', 'fault', 'held', 'harmless'];
 const cases = FAMILIES.flatMap((family) => family.cases);
@@ -37,6 +43,21 @@ describe('the corpus', () => {
       expect(names.length).toBeGreaterThanOrEqual(5);
       expect(names).toEqual([...new Set(names)]);
     }
+  });
+
+  test('has a case for each limit that a running module can meet', () => {
+    const answers = cases.flatMap((candidate): readonly Partial<Answer>[] => {
+      if (isAlone(candidate))
+        return candidate.steps.flatMap((step) => ('answers' in step ? step.answers : step.answer));
+      if (isRouted(candidate)) return [candidate.answer];
+      return candidate.limit === undefined ? [] : [{ limit: candidate.limit }];
+    });
+    const met = new Set(answers.map(({ limit }) => limit));
+    // Its line has a code of its own.
+    if (answers.some(({ code }) => code === 'SVC_ANSWER_TIMED_OUT')) met.add('request-time');
+    // Two gigabytes: what is lifted of the caller and of entities is less, by the limits above.
+    met.add('lowered-bytes');
+    expect(LIMIT_NAMES.filter((name) => !met.has(name))).toEqual([]);
   });
 
   test('is kept as source, without a single module in binary', () => {

@@ -1,6 +1,7 @@
 // What somebody tries who is inside of a module and wants out: to the files, the environment and the memory
 // of the host, to other services' events, or to what the process has only so many of. Nothing is reached.
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RoutedCase } from '../../fixtures/hostile/hostile-case.ts';
@@ -9,6 +10,7 @@ import { dataText, word } from '../../fixtures/hostile/switchboard.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { HostileHost } from './support/hostile-host.ts';
 import { switchboardModule } from './support/run-routed.ts';
+import { responseOf } from './support/send.ts';
 
 const SECRET = 'a-secret-of-the-environment-7431';
 const MARK = 'a-mark-of-an-entity';
@@ -50,14 +52,33 @@ const ATTEMPTS = [
     response({ status: 200, bodyKind: 1, body: [51_000, 26] }),
     `(data (i32.const 51000) "{\\"__proto__\\":{\\"owned\\":1}} ")`,
   ),
+  // What chance it is given.
+  attempt(
+    'handle',
+    `(i64.store (i32.const 53000) (local.get $seed)) ${response({ status: 200, bodyKind: 3, body: [53_000, 8] })}`,
+  ),
 ] as const;
-const [DUMP, MARKING, READING, MANY_READS, TRAP, PROTO] = [0, 1, 2, 3, 4, 5] as const;
+const [DUMP, MARKING, READING, MANY_READS, TRAP, PROTO, SEED] = [0, 1, 2, 3, 4, 5, 6] as const;
 
 let module: Uint8Array;
 let host: HostileHost;
 let other: HostileHost;
-const get = (path: string, of = host) => fetch(of.url + path);
-const add = (id: string, of = host) => fetch(`${of.url}/neighbour/${id}`, { method: 'POST' });
+const get = (path: string, of = host) => responseOf(of.url + path);
+const add = (id: string, of = host) => responseOf(`${of.url}/neighbour/${id}`, { method: 'POST' });
+
+const dump = async (of: HostileHost) =>
+  Buffer.from(await (await get(`/case/${DUMP}`, of)).arrayBuffer());
+
+function differentBits(hex: string, bytes: Buffer): number {
+  let bits = 0n;
+  const both = BigInt(`0x${hex}`) ^ BigInt(`0x${bytes.toString('hex')}`);
+  for (let left = both; left > 0n; left >>= 1n) bits += left & 1n;
+  return Number(bits);
+}
+
+/** Without what is the request's own: its trace, and the address that it was sent to. */
+const plain = (memory: Buffer) =>
+  memory.toString('latin1').replaceAll(/00-[0-9a-f]{32}-[0-9a-f]{16}|127\.0\.0\.1:\d+/g, '');
 
 /** How many of them the host has. */
 const held = (kind: 'fd' | 'task') => readdirSync(`/proc/${host.pid}/${kind}`).length;
@@ -89,7 +110,7 @@ afterAll(async () => {
 
 describe('from inside of a module', () => {
   test("the host's environment, paths and files are not in its memory", async () => {
-    const memory = Buffer.from(await (await get(`/case/${DUMP}`)).arrayBuffer());
+    const memory = await dump(host);
     expect(memory.length).toBeGreaterThanOrEqual(2 * 65536);
     const texts = [SECRET, folder, process.execPath, process.cwd(), 'PATH=', 'node_modules'];
     const found = texts.filter((text) =>
@@ -101,10 +122,23 @@ describe('from inside of a module', () => {
   });
 
   test("an entity's memory is not a handler's", async () => {
-    const act = await fetch(`${host.url}/entity/c${MARKING}/act`, { method: 'POST' });
+    const act = await responseOf(`${host.url}/entity/c${MARKING}/act`, { method: 'POST' });
     expect(act.status).toBe(200);
-    const memory = Buffer.from(await (await get(`/case/${DUMP}`)).arrayBuffer());
+    const memory = await dump(host);
     expect(memory.subarray(60_000, 60_000 + MARK.length).some((byte) => byte !== 0)).toBe(false);
+  });
+
+  test('there is no chance but the seed of a call: all else is the same, in every process', async () => {
+    const dumps = [await dump(host), await dump(host), await dump(other)].map(plain);
+    for (const later of dumps.slice(1)) expect(later === dumps[0]).toBe(true);
+    const seeds = new Set<string>();
+    for (let left = 64; left > 0; left--) {
+      const seed = Buffer.from(await (await get(`/case/${SEED}`)).arrayBuffer());
+      // None is the next one, nor near it: half of the bits are others.
+      for (const known of seeds) expect(differentBits(known, seed)).toBeGreaterThan(8);
+      seeds.add(seed.toString('hex'));
+    }
+    expect(seeds.size).toBe(64);
   });
 
   test("another service's events are not there, though component and entity have the same names", async () => {
@@ -153,6 +187,33 @@ describe('from inside of a module', () => {
   });
 });
 
+describe('callers that hold requests open', () => {
+  /** More than the thousand that may be in flight. */
+  const HELD = 1_100;
+
+  test('are refused beyond a thousand, told when to try again, and leave no trace', async () => {
+    const { hostname, port } = new URL(other.url);
+    const head = `POST /neighbour/held HTTP/1.1\r\nHost: ${hostname}\r\nContent-Length: 9\r\n\r\n`;
+    const sockets = Array.from({ length: HELD }, () => {
+      const socket = connect(Number(port), hostname, () => socket.write(head));
+      return socket.on('error', () => {});
+    });
+    try {
+      const refused = async () => {
+        const answer = await add('one-more', other);
+        return [answer.status, answer.headers.has('retry-after'), await answer.text()];
+      };
+      await expect
+        .poll(refused, { timeout: 20_000, message: 'a refusal beside a thousand open requests' })
+        .toEqual([503, true, expect.stringContaining('SVC_OVERLOADED')]);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+    }
+    const status = async () => (await add('one-more', other)).status;
+    await expect.poll(status, { timeout: 20_000, message: 'an answer afterwards' }).toBe(200);
+  });
+});
+
 describe('a service whose journal is full', () => {
   const BYTES_MAX = 2 * 1024 * 1024;
 
@@ -174,7 +235,7 @@ describe('a service whose journal is full', () => {
       expect(await (await add('n', full)).text()).toBe('1');
       let last: Response;
       do {
-        last = await fetch(`${full.url}/entity/c0/act`, { method: 'POST' });
+        last = await responseOf(`${full.url}/entity/c0/act`, { method: 'POST' });
         if (last.status === 200) stored++;
         expect(stored).toBeLessThan(20);
       } while (last.status === 200);
@@ -189,7 +250,9 @@ describe('a service whose journal is full', () => {
     const roomier = await HostileHost.start(folder, 'full', large);
     try {
       expect(await (await add('n', roomier)).text()).toBe('2');
-      expect((await fetch(`${roomier.url}/entity/c0/act`, { method: 'POST' })).status).toBe(200);
+      expect((await responseOf(`${roomier.url}/entity/c0/act`, { method: 'POST' })).status).toBe(
+        200,
+      );
     } finally {
       await roomier.kill();
     }
@@ -210,7 +273,9 @@ describe('a module that floods the log', () => {
     try {
       for (let left = REQUESTS; left > 0; left--)
         expect((await get('/case/0', loud)).status).toBe(204);
-      await loud.logged(({ message }) => message.includes('lines were not written'));
+      await loud.logged('the number of the lines that were dropped', ({ message }) =>
+        message.includes('lines were not written'),
+      );
       expect(loud.lines.length).toBeLessThan(REQUESTS * 900);
     } finally {
       await loud.kill();

@@ -11,11 +11,14 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { CONTROLS, controlComponent } from '../../fixtures/hostile/controls/controls.ts';
 import { WASI_INTERFACES } from '../../fixtures/hostile/families/01-wasi-interfaces.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { within } from '../support/within.ts';
 import { runToEnd } from './support/hostile-host.ts';
 
 const RUNNER = join(import.meta.dirname, 'support', 'run-control.ts');
 /** Beside node_modules, where what is generated finds the shim. */
 const GENERATED = join(import.meta.dirname, '../../build/hostile/controls');
+/** To transpile it and to run it, twice in one test. */
+const CONTROL_SECONDS = 14;
 const folder = temporaryFolderOfFile();
 const components = new Map<string, Uint8Array>();
 
@@ -54,7 +57,9 @@ async function run(
   child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   child.stdin!.end(options.input ?? '');
-  const [code] = (await once(child, 'close')) as [number | null];
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const what = () => `the end of the control ${name}:\n${stderr}`;
+  const [code] = await within(CONTROL_SECONDS, what, ended);
   return { answers, code, stdout, stderr };
 }
 
@@ -115,7 +120,7 @@ describe('what other runtimes give a component', () => {
     const { answers } = await run('sockets', [['connect', port], ['bind'], ['lookUp']]);
     expect(answers).toMatchObject({ connect: 0, lookUp: 0 });
     expect(answers?.['bind']).toBeGreaterThan(0);
-    await connected;
+    await within(1, 'the connection of the control', connected);
   });
 
   test('requests of HTTP', async () => {

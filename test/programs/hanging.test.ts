@@ -2,7 +2,7 @@
 // another started, the log says so, and the entities come back from the journal.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -95,6 +95,34 @@ test('what met a limit is counted, once each, and told at the end', async () => 
   expect(stderr.match(/abort: boom/g)).toHaveLength(1);
 });
 
+test('a handler that is not done in time is counted once, though two lines tell of it', async () => {
+  const { svc, url } = await serve('late', 'svc.http.answer-timeout-ms=30');
+  const late = `${url}/faulty/count-with-calls/a/900`;
+  expect((await fetch(late, { method: 'POST' })).status).toBe(504);
+  await svc.logged(/"limit":"request-time"/);
+  await svc.end('SIGTERM');
+  const counts = linesOf(svc).find(({ message }) => message === 'limits met since the start');
+  expect(counts).toMatchObject({
+    'fault:time': 1,
+    'limit:request-time': 1,
+    'failure:SVC_ANSWER_TIMED_OUT': 1,
+  });
+});
+
+test('a request that is one too many has no line, and is counted', async () => {
+  const { svc, url } = await serve('overloaded', 'svc.http.requests-in-flight-max=1');
+  let turnedDown = 0;
+  while (turnedDown === 0) {
+    const long = fetch(`${url}/faulty/count-with-calls/a/900`, { method: 'POST' });
+    const answers = await Promise.all([long, fetch(`${url}/none`)]);
+    turnedDown = answers.filter(({ status }) => status === 503).length;
+  }
+  await svc.end('SIGTERM');
+  const told = linesOf(svc).filter(({ message }) => message === 'limits met since the start');
+  expect(told).toEqual([expect.objectContaining({ 'failure:SVC_OVERLOADED': turnedDown })]);
+  expect(linesOf(svc).filter(({ level }) => level === 'warn')).toEqual([]);
+});
+
 test('a module that floods the log fills no disk: the lines beyond are counted', async () => {
   const { svc, url } = await serve(
     'floods',
@@ -124,4 +152,42 @@ test('lines that were written make room for others', async () => {
   const line = `${url}/faulty/log/${'x'.repeat(8_000)}`;
   while ((svc.stderr.match(/x{8000}/g) ?? []).length < 160)
     expect((await fetch(line)).status).toBe(204);
+});
+
+describe('a signal', () => {
+  /** As much as there can be: seconds. */
+  const HANGS = 'svc.wasm.handler-fuel=2000000000';
+
+  test('while a handler keeps its thread busy ends the host all the same, soon after the grace', async () => {
+    const { svc, url } = await serve(
+      'stopped-busy',
+      HANGS,
+      'svc.supervisor.stop-grace-ms=50',
+      'svc.supervisor.stop-margin-ms=50',
+    );
+    const spin = fetch(`${url}/faulty/spin`).catch(() => {});
+    // Once it computes, no other request is answered.
+    const asked = () => fetch(`${url}/none`, { signal: AbortSignal.timeout(300) });
+    while ((await asked().catch(() => undefined)) !== undefined);
+    const { code, stderr } = await svc.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr).toContain('stopped, and cut what did not finish in time');
+    await spin;
+  });
+
+  test('while the module is held back ends the host at once', async () => {
+    const { svc, url } = await serve(
+      'stopped-held',
+      HANGS,
+      'svc.supervisor.heartbeat-ms=20',
+      'svc.supervisor.hang-after-ms=200',
+      'svc.supervisor.restart-pause-ms=1000000',
+      'svc.supervisor.restart-pause-max-ms=1000000',
+    );
+    await expect(fetch(`${url}/faulty/spin`)).rejects.toThrow('fetch failed');
+    expect((await untilAnswered(url)).status).toBe(503);
+    const { code, stderr } = await svc.end('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/"message":"stopped"/);
+  });
 });

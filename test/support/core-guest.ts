@@ -1,5 +1,6 @@
 // CoreGuest: a compiled core module, called as the contract says. It trusts the module: it is for
 // tests of the SDK, whose modules are ours. What it cannot read it gives back as a thrown error.
+import { START_EXPORT } from '../../host/hosting/wasm/module-rewriter.ts';
 
 export interface CoreRefusal {
   readonly code: number;
@@ -111,6 +112,7 @@ export class CoreGuest {
     });
     this.#exports = instance.exports as unknown as Record<string, Exported>;
     this.#memory = instance.exports['memory'] as WebAssembly.Memory;
+    (instance.exports[START_EXPORT] as (() => void) | undefined)?.();
   }
 
   /** The module's own; and of one that is metered, what the host added. */

@@ -61,13 +61,13 @@ export class HeldJournal implements Journal {
   }
 
   /** Fails the oldest append in the same way, and with it the later ones of its entity. */
-  fail(): Promise<void> {
+  fail(failure = diskFailure()): Promise<void> {
     return this.#inTurn(() => {
       const append = this.#queue.shift();
       if (append === undefined) return;
       for (const later of this.#queue)
         if (later.entity.id === append.entity.id) later.doomed = true;
-      append.settled(diskFailure());
+      append.settled(failure);
     });
   }
 

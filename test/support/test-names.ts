@@ -1,6 +1,6 @@
 // TestNames: whether a test file holds a test of a name, by its text: lists and pages name tests, and a test
 // that was renamed must not leave them behind.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -11,6 +11,7 @@ const TITLE =
 const TABLE_TITLE =
   /[\])]\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`),/g;
 const PLACEHOLDER = /%[sdifjo]|%#|\$\{[^}]*\}|\$\w+/;
+const CORPUS = 'test/hostile/corpus-';
 const BARE = /^(?:%s|\$\w+)$/;
 const texts = new Map<string, TestText>();
 
@@ -37,13 +38,21 @@ export function testNamePattern(file: string, name: string): string | undefined 
 function textOf(file: string): TestText {
   const known = texts.get(file);
   if (known !== undefined) return known;
-  const source = readFileSync(join(ROOT, file), 'utf8');
+  const source = readFileSync(join(ROOT, file), 'utf8') + corpusOf(file);
   const matches = [...source.matchAll(TITLE), ...source.matchAll(TABLE_TITLE)];
   const titles = matches.map((match) =>
     (match[1] ?? match[2] ?? match[3])!.replaceAll(/\\(['"`\\])/g, '$1'),
   );
   texts.set(file, { source, titles });
   return { source, titles };
+}
+
+/** The cases of the corpus are named in files of their own. */
+function corpusOf(file: string): string {
+  if (!file.startsWith(CORPUS)) return '';
+  return globSync('fixtures/hostile/families/*.ts', { cwd: ROOT })
+    .map((family) => readFileSync(join(ROOT, family), 'utf8'))
+    .join('\n');
 }
 
 function isQuoted(source: string, part: string): boolean {

@@ -23,11 +23,12 @@ import { quoted } from '../quoted.ts';
 import { childMetadata } from '../../model/trace-context.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
+import type { FullJournal } from './full-journal.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
 import { entityName } from './history.ts';
 import type { Idler } from './idle-list.ts';
 import { replay, type ReplayNeeds } from './replay.ts';
-import type { UnsettledBytes } from './unsettled-bytes.ts';
+import { type UnsettledBytes, appendBytes } from './unsettled-bytes.ts';
 
 /** What the live entities of one engine share. */
 export interface Surroundings extends ReplayNeeds {
@@ -37,6 +38,7 @@ export interface Surroundings extends ReplayNeeds {
   readonly faultLog: FaultLog;
   readonly breaker: EntityBreaker;
   readonly unsettled: UnsettledBytes;
+  readonly fullJournal: FullJournal;
   /** It was used, and has nothing to do any more. */
   idle(entity: LiveEntity): void;
   /** It has something to do beyond the present call. */
@@ -195,6 +197,11 @@ export class LiveEntity implements Idler {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
     const fault = effectFault(decision, this.#eventManifest, this.#around.limits);
     if (fault !== undefined) return this.#refuse(call, fault);
+    const full = this.#around.fullJournal.refusalOf(decision);
+    if (full !== undefined) {
+      call.fail(full);
+      return undefined;
+    }
     if (decision.events.length === 0) return this.#applied(call, context, decision, undefined);
     let problem: Awaitable<string | undefined>;
     try {
@@ -235,7 +242,7 @@ export class LiveEntity implements Idler {
     call.heldForOwnAppend = true;
     this.#hold(call, reply);
     this.#around.busy(this);
-    this.#around.unsettled.queued(records);
+    this.#around.unsettled.queued(appendBytes(effect.events, effect.deleteEntity));
     this.#around.journal.append(this.ref, records, this.#settled);
     // The next life begins like any other, from what the journal says.
     if (effect.deleteEntity) this.#drop();
@@ -266,9 +273,12 @@ export class LiveEntity implements Idler {
 
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
-    this.#around.unsettled.settled();
+    const bytes = this.#around.unsettled.settled();
     if (failure === undefined) this.#release();
-    else this.#appendFailed(failure);
+    else {
+      this.#around.fullJournal.failed(bytes, failure);
+      this.#appendFailed(failure);
+    }
     if (!this.#working) this.#work();
   }
 

@@ -53,7 +53,7 @@ export interface GuestEndpoints {
 
 /** What a handler may reach while it runs: routing, journal and clock, and nothing else. */
 export interface HostCalls {
-  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  /** Milliseconds since 1970-01-01T00:00:00Z. Asked when the handler has waited: until then it has the context's time. */
   nowMs(): number;
   /** Sends a command or query and waits. Throws SvcError or GuestFault when it fails. */
   call(

@@ -6,6 +6,7 @@
 import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
 import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
 import { type ComponentOutline, type StringEncoding, structure } from './component-outline.ts';
+import { checkCompileCost } from './compile-cost.ts';
 import { readComponent } from './component-reader.ts';
 import { checkStructure, mainModuleIndex, soleEncoding } from './component-structure.ts';
 import {
@@ -125,6 +126,7 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   checkEntities(descriptor, core);
   checkStructure(component, main, core);
   checkValid(core);
+  checkCompileCost(core);
   const rewritten = rewriteCoreModule(core, limits);
   const sizes = { ...read, meteredCore: rewritten.length };
   findings.sizes = sizes;

@@ -70,6 +70,11 @@ export class ByteReader {
     return new ByteReader(this.bytes, start, this.position);
   }
 
+  /** A reader of the same bytes from another place on. */
+  from(position: number): ByteReader {
+    return new ByteReader(this.bytes, position, this.end);
+  }
+
   /** The bytes from here to the end, not copied. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.position, this.end);

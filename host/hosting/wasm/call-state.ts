@@ -17,7 +17,7 @@ export class CallState {
   phase: Phase = PHASE.closed;
   /** What the fuel of the present call is called. */
   fuelLimit: FuelLimit = 'start-fuel';
-  /** Of a command or query: its recorded time. */
+  /** Of a command or query: its recorded time. Of a handler: when its request came, or its last wait ended. */
   nowMs = 0n;
   /** Of a handler: what its imports reach. */
   calls: HostCalls | undefined;

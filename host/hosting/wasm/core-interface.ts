@@ -41,6 +41,22 @@ export function signatureText(parameters: readonly string[], results: readonly s
   return `${parameters.join(' ')} -> ${results.join(' ')}`.trim();
 }
 
+export interface Arity {
+  readonly parameters: number;
+  readonly results: number;
+}
+
+/** Of a type as `signatureText` writes it. */
+export function arityOf(text: string): Arity {
+  const [parameters = '', results = ''] = text.split('->');
+  return { parameters: wordsOf(parameters), results: wordsOf(results) };
+}
+
+function wordsOf(text: string): number {
+  const words = text.trim();
+  return words === '' ? 0 : words.split(' ').length;
+}
+
 const i32 = (count: number) => Array.from({ length: count }, () => 'i32');
 const signature = (parameters: readonly string[], ...results: string[]) =>
   signatureText(parameters, results);

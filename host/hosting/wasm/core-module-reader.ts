@@ -6,7 +6,8 @@ import type { ByteReader } from './byte-reader.ts';
 import { signatureText } from './core-interface.ts';
 import { PARAMETERS_MAX, checkCounts, tooMany } from './core-limits.ts';
 import { CORE_SECTION, type CoreSections, coreSections } from './core-section.ts';
-import { STEP, readInstruction, readValueType, unsupported } from './instruction-reader.ts';
+import { readConstant, readDataSegments, readElementSegments } from './core-segments.ts';
+import { readValueType, unsupported } from './instruction-reader.ts';
 import { printable } from './printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
@@ -28,7 +29,7 @@ export interface CoreGlobal {
 export interface CoreModule {
   readonly bytes: Uint8Array;
   readonly section: CoreSections;
-  readonly typeCount: number;
+  readonly types: readonly string[];
   readonly imports: readonly CoreImport[];
   /** The types of all functions, imported ones first. */
   readonly functions: readonly string[];
@@ -38,6 +39,8 @@ export interface CoreModule {
   readonly memory: { readonly initial: number; readonly maximum: number | undefined };
   /** Elements of all tables together, at the start. */
   readonly tableElements: number;
+  /** Elements that are put into tables, or could be. */
+  readonly segmentElements: number;
 }
 
 /** The names a core module exports. Throws SVC_MODULE_MALFORMED. */
@@ -59,10 +62,11 @@ export function readCoreModule(
   const types = readTypes(section(CORE_SECTION.type));
   const imports = readImports(section(CORE_SECTION.import), types);
   const exports = readExports(section(CORE_SECTION.export));
+  readDataSegments(section(CORE_SECTION.data));
   return {
     bytes,
     section,
-    typeCount: types.length,
+    types,
     imports,
     functions: [
       ...imports.map(({ signature }) => signature),
@@ -72,6 +76,7 @@ export function readCoreModule(
     globals: readGlobals(section(CORE_SECTION.global)),
     memory: readMemory(section(CORE_SECTION.memory)),
     tableElements: readTables(section(CORE_SECTION.table)),
+    segmentElements: readElementSegments(section(CORE_SECTION.element)),
   };
 }
 
@@ -147,7 +152,7 @@ function readGlobals(reader: ByteReader | undefined): CoreGlobal[] {
   return readVector(reader, (globals) => {
     const type = readValueType(globals);
     const mutable = globals.u8() === 1;
-    while (readInstruction(globals) !== STEP.end);
+    readConstant(globals);
     return { type, mutable };
   });
 }

@@ -26,6 +26,7 @@ interface Slot {
 }
 
 interface Waiting {
+  readonly hasCalled: boolean;
   readonly proceed: (slot: Slot) => void;
   readonly fail: (reason: unknown) => void;
 }
@@ -56,7 +57,7 @@ export class EndpointPool implements GuestEndpoints {
     );
     // Of the whole process; read whenever V8 makes a stack.
     setFlagsFromString(`--wasm-stack-switching-stack-size=${limits.handlerStackKib}`);
-    const first = this.#newSlot();
+    const first = this.#newSlot(false);
     // Starting is the same each time: it is given no time, no chance and no input.
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
@@ -65,6 +66,7 @@ export class EndpointPool implements GuestEndpoints {
       this.#image,
       this.#sources.length,
     );
+    memory.addHolder(() => this.#prompt.letGo());
   }
 
   handle(
@@ -78,7 +80,7 @@ export class EndpointPool implements GuestEndpoints {
       if (prompt !== undefined) return prompt;
     }
     const hasCalled = calls.runAgain?.() ?? false;
-    const slot = this.#freeSlot();
+    const slot = this.#freeSlot(hasCalled);
     return slot === undefined
       ? this.#serveLater(context, request, calls, hasCalled)
       : this.#serve(slot, context, request, calls);
@@ -94,7 +96,7 @@ export class EndpointPool implements GuestEndpoints {
       slot.abandon?.(reason);
     }
     while (this.#letGoOfIdle());
-    this.#prompt.close();
+    this.#prompt.letGo();
   }
 
   async #serveLater(
@@ -151,14 +153,14 @@ export class EndpointPool implements GuestEndpoints {
     return this.#sources[route] ?? 'module';
   }
 
-  #freeSlot(): Slot | undefined {
+  /** `hasCalled`: to be turned down would say that nothing was done. */
+  #freeSlot(hasCalled: boolean): Slot | undefined {
     if (!this.#hasRoom) return undefined;
-    const slot = this.#idle.pop() ?? this.#newSlot();
+    const slot = this.#idle.pop() ?? this.#newSlot(hasCalled);
     this.#busy.add(slot);
     return slot;
   }
 
-  /** `hasCalled`: to be turned down would say that nothing was done. */
   #nextFreeSlot(hasCalled: boolean): Promise<Slot> {
     const { endpointInstancesMax, waitingRequestsMax } = this.#limits;
     if (!hasCalled && this.#waiting.length >= waitingRequestsMax)
@@ -168,7 +170,7 @@ export class EndpointPool implements GuestEndpoints {
           `${waitingRequestsMax} more requests wait. Try again later, or raise the limits.`,
       );
     return new Promise((proceed, fail) => {
-      this.#waiting.push({ proceed, fail });
+      this.#waiting.push({ hasCalled, proceed, fail });
     });
   }
 
@@ -179,9 +181,20 @@ export class EndpointPool implements GuestEndpoints {
     return slot !== undefined;
   }
 
-  #newSlot(): Slot {
-    const instance = new ModuleInstance(this.#module, this.#limits, this.#memory, this.#log, true);
-    return { instance, handle: waitingHandle(instance), abandon: undefined };
+  #newSlot(hasCalled: boolean): Slot {
+    try {
+      const instance = new ModuleInstance(
+        this.#module,
+        this.#limits,
+        this.#memory,
+        this.#log,
+        true,
+      );
+      return { instance, handle: waitingHandle(instance), abandon: undefined };
+    } catch (error) {
+      if (!hasCalled || !(error instanceof SvcError)) throw error;
+      throw new GuestFault('memory', error.message, { limit: 'memory', cause: error });
+    }
   }
 
   /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
@@ -197,7 +210,7 @@ export class EndpointPool implements GuestEndpoints {
     while (this.#waiting.length > 0 && this.#hasRoom) {
       const next = this.#waiting.shift()!;
       try {
-        next.proceed(this.#freeSlot()!);
+        next.proceed(this.#freeSlot(next.hasCalled)!);
       } catch (error) {
         next.fail(error);
       }

@@ -35,7 +35,7 @@ export function beginRequest(
   request: EndpointRequest,
   calls: HostCalls,
 ): Promise<number> {
-  instance.beginHandler(instance.limits.handlerFuel, calls);
+  instance.beginHandler(context, calls);
   return callHandle(instance.memory, handle, context, request);
 }
 

@@ -2,6 +2,9 @@
 // reachable in its phase only. In an instance that serves endpoints, `call` and `read` suspend the
 // module's stack while the host waits; in one that cannot wait, they answer at once or give the call up.
 //
+// Invariant: the clock of a call says its own time, and moves on only where the module has waited for the
+// host. So it measures the host's work and the module's together, and never the module's alone.
+//
 // What a failure says to a module is fixed text: a message of the host may hold paths and names that
 // are none of the module's business.
 import assert from 'node:assert/strict';
@@ -54,7 +57,12 @@ export class MustWait extends Error {}
 export function createImports(target: ImportTarget, suspending: boolean): object {
   const { state } = target;
   return bare({
-    [CLOCK]: bare({ 'now-ms': () => nowMs(state) }),
+    [CLOCK]: bare({
+      'now-ms': () => {
+        state.enter('clock.now-ms', state.phase !== PHASE.closed);
+        return state.nowMs;
+      },
+    }),
     [JOURNAL]: bare({
       read: suspending
         ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
@@ -97,11 +105,6 @@ function dropResource({ state, exports }: ImportTarget, rep: number): void {
   state.phase = phase;
 }
 
-function nowMs(state: CallState): bigint {
-  state.enter('clock.now-ms', state.phase !== PHASE.closed);
-  return state.calls === undefined ? state.nowMs : BigInt(state.calls.nowMs());
-}
-
 /** What a call of a handler works with, once it was let in. */
 function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls: HostCalls } {
   const { calls } = state;
@@ -116,10 +119,11 @@ function payForMoving({ fuel, memory }: ImportTarget): void {
   payFuel(fuel, memory.takeMovedBytes(), 'handler-fuel');
 }
 
-/** After a wait: the instance may have been closed, and then its handler must not go on. */
+/** After a wait: the clock moves on. The instance may have been closed, and then its handler must not go on. */
 function waited({ state, memory }: ImportTarget): GuestMemory {
   if (memory === undefined || state.calls === undefined)
     throw new GuestFault('trap', 'The module was closed.');
+  state.nowMs = BigInt(state.calls.nowMs());
   return memory;
 }
 

@@ -11,9 +11,14 @@ export const OP = {
   block: 0x02,
   loop: 0x03,
   if: 0x04,
+  else: 0x05,
   end: 0x0b,
+  br: 0x0c,
+  brIf: 0x0d,
+  brTable: 0x0e,
   return: 0x0f,
   call: 0x10,
+  callIndirect: 0x11,
   localGet: 0x20,
   localTee: 0x22,
   globalGet: 0x23,
@@ -105,7 +110,8 @@ const SIMD_GAPS: ReadonlySet<number> = new Set([
   0xd3, 0xd4, 0xe2, 0xee,
 ]);
 
-const REFERENCE_TYPES: ReadonlySet<number> = new Set([0x70, 0x6f]);
+/** funcref, externref. */
+export const REFERENCE_TYPES: ReadonlySet<number> = new Set([0x70, 0x6f]);
 /** i32, i64, f32, f64, v128, funcref, externref. */
 export const VALUE_TYPES: ReadonlyMap<number, string> = new Map([
   [0x7f, 'i32'],

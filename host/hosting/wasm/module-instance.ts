@@ -5,6 +5,7 @@
 // for its last words.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { CallContext } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { AdmittedModule } from './admission.ts';
@@ -24,6 +25,7 @@ import {
   KEEP_EXPORT,
   PAGES_EXPORT,
   PUT_BACK_EXPORT,
+  START_EXPORT,
 } from './module-rewriter.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
@@ -98,6 +100,7 @@ export class ModuleInstance {
     target.fuel = this.#fuel;
     try {
       this.memory.noticeGrowth();
+      (instance.exports[START_EXPORT] as (() => void) | undefined)?.();
       this.exports.initialize?.();
       this.settle(SOURCE_AT_START);
     } catch (error) {
@@ -106,7 +109,7 @@ export class ModuleInstance {
     (instance.exports[KEEP_EXPORT] as () => void)();
   }
 
-  /** Begins a call with its fuel, and what that is called. `nowMs`: the recorded time of a command or query. */
+  /** Begins a call with its fuel, and what that is called. `nowMs`: what its clock says. */
   begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n): void {
     assert(!this.lost, 'a lost instance was called');
     this.#state.phase = phase;
@@ -118,8 +121,8 @@ export class ModuleInstance {
   }
 
   /** Begins a handler's call, which may reach the host through `calls`. */
-  beginHandler(fuel: number, calls: HostCalls): void {
-    this.begin(PHASE.handler, fuel, 'handler-fuel');
+  beginHandler({ nowMs }: CallContext, calls: HostCalls): void {
+    this.begin(PHASE.handler, this.limits.handlerFuel, 'handler-fuel', BigInt(nowMs));
     this.#state.componentCallsLeft = this.limits.componentCallsMax;
     this.#state.calls = calls;
   }
@@ -187,11 +190,8 @@ export class ModuleInstance {
    */
   restore(image: MemoryImage): boolean {
     if (this.lost) return false;
-    const { bytes } = this.memory;
-    if (
-      bytes.length > this.limits.reusedPagesMax * PAGE_BYTES ||
-      this.#isTooRoomy(bytes.length, image.length)
-    ) {
+    const bytes = this.#reusableMemory(image.length);
+    if (bytes === undefined) {
       this.letGo();
       return false;
     }
@@ -199,6 +199,19 @@ export class ModuleInstance {
     this.#putBackGlobals();
     this.#state.reset();
     return true;
+  }
+
+  #reusableMemory(initialLength: number): Uint8Array | undefined {
+    let bytes: Uint8Array;
+    try {
+      ({ bytes } = this.memory);
+    } catch (error) {
+      // A call that was given up has grown it, and nobody has counted that yet.
+      if (error instanceof GuestFault) return undefined;
+      throw error;
+    }
+    const isTooLarge = bytes.length > this.limits.reusedPagesMax * PAGE_BYTES;
+    return isTooLarge || this.#isTooRoomy(bytes.length, initialLength) ? undefined : bytes;
   }
 
   /** Never to be called again. */
@@ -238,7 +251,7 @@ export class ModuleInstance {
   }
 }
 
-/** Without an instance nothing is left to ask, not even how much fuel its start function had left. */
+/** Of an instance that could not be made: it does not fit its own memory or tables, or the host's. */
 function startFailure(error: unknown): unknown {
   const fault = asFault(error, false, undefined);
   if (!(error instanceof RangeError) || fault instanceof GuestFault) return fault;

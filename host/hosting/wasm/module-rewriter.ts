@@ -1,6 +1,7 @@
 // The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
 // it counts fuel at function entries, loop heads and bulk memory operations, its memory has a
-// maximum, and it can keep the values of its mutable globals and put them back.
+// maximum, and it can keep the values of its mutable globals and put them back. Its start function is
+// the host's to call.
 //
 // How large the memory is, the module learns from a count of pages that is put back like a global: a
 // memory cannot shrink, but a module that does not know of the pages can be given them once more. The
@@ -11,6 +12,7 @@
 import { SvcError } from '../../model/svc-error.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { ByteWriter } from './byte-writer.ts';
+import { arityOf } from './core-interface.ts';
 import type { CoreModule } from './core-module-reader.ts';
 import { CORE_SECTION, CORE_SECTION_ORDER } from './core-section.ts';
 import {
@@ -37,6 +39,9 @@ export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
 export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
 /** (): gives them the values that were kept. */
 export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
+
+/** (): the module's own start function, which the host calls itself; absent where it has none. */
+export const START_EXPORT = `${RESERVED_PREFIX}start`;
 
 const MUTABLE_GLOBALS_MAX = 1000;
 /** Growing detaches every view of the memory. */
@@ -132,6 +137,12 @@ function checkLimits(core: CoreModule, limits: WasmLimits): void {
       `has tables of ${core.tableElements} elements, and the limit is ${limits.tableElementsMax}`,
       'Build it with fewer indirect functions.',
     );
+  if (core.segmentElements > limits.tableElementsMax)
+    refuse(
+      `fills its tables with ${core.segmentElements} elements, and the limit is ` +
+        `${limits.tableElementsMax}`,
+      'Build it with fewer indirect functions.',
+    );
   const reserved = core.exports.find(({ name }) => name.startsWith(RESERVED_PREFIX));
   if (reserved !== undefined)
     refuse(
@@ -177,7 +188,7 @@ function writeSection(
       return true;
     case CORE_SECTION.function:
       writeExtended(out, section, ADDED_FUNCTIONS.length);
-      for (const { type } of ADDED_FUNCTIONS) out.u32(core.typeCount + type);
+      for (const { type } of ADDED_FUNCTIONS) out.u32(core.types.length + type);
       return true;
     case CORE_SECTION.memory: {
       out.u8(1);
@@ -193,15 +204,21 @@ function writeSection(
       writeCounter(out, core.memory.initial);
       for (const index of additions.mutable) writeNothing(out, core.globals[index]?.type ?? 'i32');
       return true;
-    case CORE_SECTION.export:
-      writeExtended(out, section, 6);
+    case CORE_SECTION.export: {
+      const start = core.section(CORE_SECTION.start)?.u32();
+      writeExtended(out, section, start === undefined ? 6 : 7);
       writeExport(out, FUEL_EXPORT, GLOBAL_KIND, additions.fuel);
       writeExport(out, GROWTH_REFUSED_EXPORT, GLOBAL_KIND, additions.growthRefused);
       writeExport(out, PAGES_EXPORT, GLOBAL_KIND, additions.pages);
       writeExport(out, BEGIN_EXPORT, FUNCTION_KIND, additions.begin);
       writeExport(out, KEEP_EXPORT, FUNCTION_KIND, additions.keep);
       writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
+      if (start !== undefined) writeExport(out, START_EXPORT, FUNCTION_KIND, start);
       return true;
+    }
+    // Run by the host once there is an instance, which then can be asked what its fuel came to.
+    case CORE_SECTION.start:
+      return false;
     case CORE_SECTION.code:
       writeCode(out, core, additions, limits.moduleBytesMax * 2, writeBody);
       return true;
@@ -252,7 +269,7 @@ function writeCode(
   const body = new ByteWriter();
   for (const signature of core.functions.slice(core.functions.length - count)) {
     body.clear();
-    writeBody(body, section!.part(section!.u32()), additions, parameterCount(signature));
+    writeBody(body, section!.part(section!.u32()), additions, arityOf(signature).parameters);
     out.u32(body.length);
     out.bytes(body.written);
     if (out.length > bytesMax) throw tooLarge(bytesMax);
@@ -266,12 +283,6 @@ function writeCode(
     out.u32(body.length);
     out.bytes(body.written);
   }
-}
-
-/** Of a type as text, `i32 i64 -> i32`. */
-function parameterCount(signature: string): number {
-  const parameters = signature.slice(0, signature.indexOf('->')).trim();
-  return parameters === '' ? 0 : parameters.split(' ').length;
 }
 
 /** fuel -= length >>> 6; if (fuel < 0) unreachable; length */

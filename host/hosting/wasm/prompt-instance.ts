@@ -22,6 +22,7 @@ const REQUESTS_NOT_TRIED = 100;
 export class PromptInstance {
   readonly #newInstance: () => ModuleInstance;
   readonly #image: MemoryImage;
+  /** Undefined also while it serves. */
   #instance: ModuleInstance | undefined;
   /** Route index → requests that are not tried here. */
   readonly #notTried: number[];
@@ -47,27 +48,30 @@ export class PromptInstance {
     }
     const instance = this.#started();
     if (instance === undefined) return undefined;
+    this.#instance = undefined;
     try {
       return this.#handled(instance, context, request, calls, source);
     } finally {
-      if (!instance.restore(this.#image)) this.#instance = undefined;
+      if (instance.restore(this.#image)) this.#instance = instance;
     }
   }
 
   /** Undefined: there is no memory for one more, and the instances that there are may serve. */
   #started(): ModuleInstance | undefined {
     try {
-      return (this.#instance ??= this.#newInstance());
+      return this.#instance ?? this.#newInstance();
     } catch (error) {
       if (error instanceof SvcError && error.code === 'SVC_OVERLOADED') return undefined;
       throw error;
     }
   }
 
-  /** Lets go of the instance. */
-  close(): void {
-    this.#instance?.letGo();
+  /** Lets go of the instance, unless it serves. False: there is none. */
+  letGo(): boolean {
+    const instance = this.#instance;
     this.#instance = undefined;
+    instance?.letGo();
+    return instance !== undefined;
   }
 
   #handled(
@@ -77,7 +81,7 @@ export class PromptInstance {
     calls: HostCalls,
     source: string,
   ): EndpointResponse | Refusal | undefined {
-    instance.beginHandler(instance.limits.handlerFuel, calls);
+    instance.beginHandler(context, calls);
     let result: number;
     try {
       result = callHandle(instance.memory, instance.exports.handle, context, request);

@@ -17,7 +17,7 @@ export interface WasmLimits {
   readonly globalsMax: number;
   /** The largest memory of an instance, in pages of 64 KiB, 1 to 65,536. */
   readonly memoryPagesMax: number;
-  /** The most elements of a module's tables together. */
+  /** The most elements of a module's tables together, and of all that fills them. */
   readonly tableElementsMax: number;
   /** Fuel of instantiation and initialisation, in units of about 16 nanoseconds at their worst. */
   readonly startFuel: number;

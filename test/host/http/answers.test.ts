@@ -81,6 +81,8 @@ describe('failures', () => {
     expect(body(answer)).toMatchObject({ status, error: expect.any(String) });
     expect(answer.body).not.toContain('secret');
     expect(answer.headers.some(([name]) => name === 'retry-after')).toBe(status === 503);
+    // What the log tells of can be found by the caller's word.
+    expect('errorId' in (body(answer) as object)).toBe(status !== 503);
   });
 });
 

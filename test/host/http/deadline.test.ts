@@ -44,6 +44,8 @@ describe('at the deadline of a request', () => {
       ['time', 'request-time'],
     ]);
     expect(lines[0]!.fields.errorId).toBe(lines[1]!.fields.errorId);
+    // The answer counts for the limit, whether the handler ends or not; and one that does, no second time.
+    expect(lines[0]!.fields.err).toHaveProperty('cause', lines[1]!.fields.err);
   });
 
   test('its handler is told even if the caller has gone before', async () => {

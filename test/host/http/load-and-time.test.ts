@@ -67,6 +67,7 @@ describe('load and time', () => {
     expect(JSON.parse(answer.body)).toEqual({
       status: 504,
       error: expect.stringContaining('SVC_ANSWER_TIMED_OUT'),
+      errorId: lines[0]!.fields.errorId,
     });
     expect(lines.map((line) => [line.level, line.fields.code, line.fields.route])).toEqual([
       ['warn', 'SVC_ANSWER_TIMED_OUT', 'GET /a'],

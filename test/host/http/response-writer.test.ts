@@ -86,6 +86,19 @@ describe('a body that is longer than the limit', () => {
   });
 });
 
+const detailed = (bytes: number) => {
+  const details = `"${'x'.repeat(bytes - 2)}"`;
+  return start({ descriptor, handle: () => refusal('no', details) });
+};
+
+test('details of 64 KiB at most are parsed, whatever else a refusal may hold', async () => {
+  const good = await detailed(64 * 1024);
+  expect((await ask(good.port, get('/a'))).status).toBe(409);
+  const bad = await detailed(64 * 1024 + 1);
+  expect((await ask(bad.port, get('/a'))).status).toBe(500);
+  expect(bad.lines).toMatchObject([{ fields: { code: 'limit', limit: 'response-bytes' } }]);
+});
+
 describe('status', () => {
   test.each([200, 299, 418, 503, 599])('%i is passed on', async (status) => {
     expect((await answerOf({ status })).status).toBe(status);

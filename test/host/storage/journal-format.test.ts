@@ -51,6 +51,26 @@ describe('a journal of format 1', () => {
       });
   });
 
+  test.each(['', 'COMMIT'])(
+    'that was being brought to format 2 when the machine stopped is there, whole: after "%s"',
+    async (last) => {
+      const [old, dir] = [journalOfFormat1(), temporaryFolder()];
+      const database = new DatabaseSync(join(old, 'journal.sqlite'));
+      // What a transaction does not keep in memory is in the log before it is committed.
+      database.exec(`PRAGMA cache_size = 1; PRAGMA wal_autocheckpoint = 0; BEGIN IMMEDIATE;
+        ALTER TABLE journal ADD COLUMN seed INTEGER; PRAGMA user_version = 2; ${last}`);
+      for (const file of ['journal.sqlite', 'journal.sqlite-wal'])
+        copyFileSync(join(old, file), join(dir, file));
+      database.close();
+      expect(formatOf(dir)).toBe(1);
+      await withJournal(dir, async (journal) => {
+        expect(await journal.read(cart, 0, 100)).toHaveLength(5);
+        expect(await append(journal, cart, { ...recordOf(6), seed: 5n })).toBeUndefined();
+      });
+      expect(formatOf(dir)).toBe(2);
+    },
+  );
+
   test('that nobody has opened yet is looked at as it is', () => {
     const dir = journalOfFormat1();
     const before = readFileSync(join(dir, 'journal.sqlite'));

@@ -119,3 +119,22 @@ test('text that takes three bytes a character at most is measured, not guessed',
     expect(await append(journal, entity, record)).toBeUndefined();
   });
 });
+
+test.each([700, 1_400, 2_800])(
+  'records that leave a part of their page unused do not get past it: about %i bytes',
+  async (bytes) => {
+    const dir = temporaryFolder();
+    const bytesMax = 1024 * KIB;
+    // Three bytes each, so that what they take at most is what they take.
+    const json = `"${'語'.repeat(bytes / 3)}"`;
+    await withQuota(dir, bytesMax, async (journal) => {
+      const [stored] = await fill(async (turn) => {
+        const first = (turn - 1) * 20;
+        const records = Array.from({ length: 20 }, (_, index) => recordOf(first + index + 1, json));
+        return append(journal, entity, ...records);
+      });
+      expect(stored).toBeGreaterThan(5);
+    });
+    expect(bytesOf(dir)).toBeLessThanOrEqual(bytesMax);
+  },
+);

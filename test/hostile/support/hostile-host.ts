@@ -4,8 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { within } from '../../support/within.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'host', 'main.ts');
+/** On a machine that has other work. */
+const START_SECONDS = 25;
+const END_SECONDS = 25;
+/** A line comes before the answer that it is about, or right after it. */
+const LINE_SECONDS = 10;
 
 export interface LogLine {
   readonly level: string;
@@ -23,13 +29,16 @@ export interface HostOptions {
   readonly settings?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly deployed?: boolean;
+  /** Default: lines of JSON. */
+  readonly log?: 'json' | 'text';
 }
 
 function start(folder: string, name: string, bytes: Uint8Array, options: HostOptions) {
   const file = join(folder, `${name}.wasm`);
   writeFileSync(file, bytes);
   const dataFolder = join(folder, `${name}-data`);
-  const args = ['--port', '0', '--data', dataFolder, '--log', 'json', '--name', 'hostile'];
+  const log = options.log ?? 'json';
+  const args = ['--port', '0', '--data', dataFolder, '--log', log, '--name', 'hostile'];
   if (options.deployed === true) args.push('--deployed', '--host', '127.0.0.1');
   for (const setting of options.settings ?? []) args.push('--set', setting);
   const child = spawn(
@@ -56,7 +65,8 @@ export async function runToEnd(
     if (stdout.includes('http://')) child.kill('SIGKILL');
   });
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-  const [code] = (await once(child, 'close')) as [number | null];
+  const ended = once(child, 'close') as Promise<[number | null]>;
+  const [code] = await within(END_SECONDS, () => `the end of the host:\n${stderr}`, ended);
   return { code, stdout, stderr, dataFolder };
 }
 
@@ -102,7 +112,8 @@ export class HostileHost {
     void host.#ended.then(() =>
       listening.reject(new Error(`the host ended before it listened:\n${host.stderr}`)),
     );
-    host.url = await listening.promise;
+    const what = () => `the host to listen:\n${host.stderr}`;
+    host.url = await within(START_SECONDS, what, listening.promise);
     return host;
   }
 
@@ -121,24 +132,28 @@ export class HostileHost {
       .map((line) => JSON.parse(line) as LogLine);
   }
 
-  /** Resolves with the first line that fits, now or later. */
-  async logged(fits: (line: LogLine) => boolean): Promise<LogLine> {
-    const found = Promise.withResolvers<LogLine>();
+  /** Resolves with the first line that fits, now or soon. `what`: the line that is waited for. */
+  async logged(what: string, fits: (line: LogLine) => boolean): Promise<LogLine> {
+    const isLine = (text: string) => text.startsWith('{') && fits(JSON.parse(text) as LogLine);
+    return JSON.parse(await this.said(what, isLine)) as LogLine;
+  }
+
+  /** Resolves with the first line of stderr that fits, now or soon. */
+  async said(what: string, fits: (line: string) => boolean): Promise<string> {
+    const found = Promise.withResolvers<string>();
     let from = 0;
     const look = () => {
       const end = this.stderr.lastIndexOf('\n') + 1;
-      for (const text of this.stderr.slice(from, end).split('\n'))
-        if (text.startsWith('{')) {
-          const line = JSON.parse(text) as LogLine;
-          if (fits(line)) found.resolve(line);
-        }
+      const line = this.stderr.slice(from, end).split('\n').find(fits);
+      if (line !== undefined) found.resolve(line);
       from = Math.max(from, end);
-      if (!this.lives) found.reject(new Error('the host ended without the line'));
+      if (!this.lives) found.reject(new Error(`the host ended without ${what}`));
     };
     this.#waiting.add(look);
     look();
     try {
-      return await found.promise;
+      const last = () => `${what}; the last of the log:\n${this.stderr.slice(-2000)}`;
+      return await within(LINE_SECONDS, last, found.promise);
     } finally {
       this.#waiting.delete(look);
     }
@@ -152,11 +167,11 @@ export class HostileHost {
 
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM');
-    return this.#ended;
+    return within(END_SECONDS, () => `the host to stop:\n${this.stderr}`, this.#ended);
   }
 
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
-    await this.#ended;
+    await within(END_SECONDS, 'the end of the host', this.#ended);
   }
 }

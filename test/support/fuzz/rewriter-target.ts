@@ -7,6 +7,7 @@ import {
   FUEL_EXPORT,
   KEEP_EXPORT,
   PUT_BACK_EXPORT,
+  START_EXPORT,
   rewriteCoreModule,
 } from '../../../host/hosting/wasm/module-rewriter.ts';
 import { readCoreModule } from '../../../host/hosting/wasm/core-module-reader.ts';
@@ -69,6 +70,7 @@ type Outcome = { readonly results: unknown } | { readonly trap: string };
 /** One module, live, with imports that answer by their arguments and count their calls. */
 class LiveModule {
   readonly exports: Record<string, unknown>;
+  /** Of its start function, or of what fills its tables and its memory before. */
   readonly startTrap: string | undefined;
   calls = 0;
 
@@ -83,6 +85,7 @@ class LiveModule {
     try {
       const module = new WebAssembly.Module(bytes);
       this.exports = new WebAssembly.Instance(module, imports).exports;
+      (this.exports[START_EXPORT] as (() => void) | undefined)?.();
     } catch (error) {
       this.exports = {};
       this.startTrap = trapOf(error);

@@ -20,6 +20,18 @@ describe('the history', () => {
     expect(journal.reads).toEqual([`${COUNTER}/a>0`, `${COUNTER}/a>1000`, `${COUNTER}/a>2000`]);
   });
 
+  test('is folded a few large events at a time', async () => {
+    const it = new EngineUnderTest();
+    const large = {
+      manifest: COUNTER_EVENT,
+      json: JSON.stringify({ type: 'Added', by: 1, note: 'x'.repeat(50 * 1024) }),
+    };
+    await it.storeEvents('a', [added(1), ...Array.from({ length: 7 }, () => large), added(1)]);
+    expect(await it.outcome('a', 'history')).toHaveLength(9);
+    // Until 128 Ki units are reached.
+    expect(it.guest.folds).toEqual([4, 3, 2]);
+  });
+
   test('with an event that the module cannot read names component, id and number', async () => {
     const journal = await filled(1_500);
     const unknown = { manifest: COUNTER_EVENT, json: '{"type":"Unk\\u001bnown"}' };
@@ -100,7 +112,7 @@ describe('the history', () => {
     },
   );
 
-  test('of large events is read and folded in small pages', async () => {
+  test('of large events is read in small pages', async () => {
     const journal = await filled(0);
     const entity = { component: COUNTER, id: 'large' };
     const note = 'x'.repeat(300_000);
@@ -111,8 +123,9 @@ describe('the history', () => {
     );
     await new Promise((resolve) => journal.append(entity, records, resolve));
     const it = new EngineUnderTest({ journal });
+    journal.reads.length = 0;
     expect(await it.outcome('large', 'total')).toBe(9);
-    expect(it.guest.folds).toEqual([4, 4, 1]);
+    expect(journal.reads).toEqual([0, 4, 8, 9].map((seq) => `${COUNTER}/large>${seq}`));
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UnsettledBytes } from '../../../../host/engine/entity/unsettled-bytes.ts';
+import { UnsettledBytes, appendBytes } from '../../../../host/engine/entity/unsettled-bytes.ts';
 import { added, COUNTER_EVENT } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
 
@@ -49,12 +49,12 @@ test('many appends leave nothing behind, whether they settle one by one or toget
   let waiting = 0;
   for (let round = 0; round < 10_000; round++) {
     for (let count = round % 3; count >= 0; count--, waiting++)
-      bytes.queued([{ kind: 'event', seq: 1, timeMs: 0, event: added(1) }]);
+      bytes.queued(appendBytes([added(1)], false));
     if (round % 2 === 0) for (; waiting > 5; waiting--) bytes.settled();
   }
   const each = bytes.total / waiting;
   expect(each).toBe(128 + 2 * added(1).json.length);
-  bytes.queued([{ kind: 'deleted', seq: 1, timeMs: 0 }]);
+  bytes.queued(appendBytes([], true));
   for (; waiting > 0; waiting--) bytes.settled();
   expect(bytes.total).toBe(128);
   bytes.settled();

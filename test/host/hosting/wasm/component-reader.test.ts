@@ -41,12 +41,16 @@ describe('a component is refused', () => {
     ['with its memory twice', lift(2, 3, 0, 3, 0)],
     ['with its allocator twice', lift(2, 4, 0, 4, 0)],
     ['with its post-return twice', lift(2, 5, 0, 5, 0)],
-    ['with what lies outside of it', [6, 1, 0, 0, 2, 0, 0]],
     ['with an instance of what it exports itself', [5, 1, 1, 0]],
     ['with a component taken out of an instance', [6, 1, 4, 0, 0, 1, 0x61]],
     ['with a global taken out of its core', [6, 1, 0, 3, 1, 0, 1, 0x61]],
   ])('%s', (_what, section) => {
     expect(() => read(section)).toThrow(expect.objectContaining({ code: 'SVC_MODULE_STRUCTURE' }));
+  });
+
+  test('with an alias of what lies outside of it, and says so', () => {
+    const alias = [6, 1, 0, 0, 2, 0, 0];
+    expect(() => read(alias)).toThrow('refers to what lies outside of it');
   });
 
   test.each([

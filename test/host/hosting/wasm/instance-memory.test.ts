@@ -1,6 +1,8 @@
 // The memory of all instances together: what counts, what is let go of when there is too little, and what
 // happens when that is not enough.
 import { describe, expect, test } from 'vitest';
+import { admitModule } from '../../../../host/hosting/wasm/admission.ts';
+import { EndpointPool } from '../../../../host/hosting/wasm/endpoint-pool.ts';
 import { InstanceMemory } from '../../../../host/hosting/wasm/instance-memory.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../../../../host/hosting/wasm/wasm-limits.ts';
@@ -154,11 +156,74 @@ describe('the instances of a module', () => {
     const grow = async (pages: number) =>
       endpoints.handle(CONTEXT, request(0, { query: 'x'.repeat(pages) }), prompt);
     for (let time = 0; time < 10; time++) expect(await grow(2)).toMatchObject({ status: 200 });
-    // One that is roomier than what is kept has gone: there is room for another entity.
+    // What is idle goes: there is room for another entity.
     await entities.open(entityRef('b'), undefined);
     expect(first.lost).toBe(false);
     expect((await faultOf(() => grow(5))).limit).toBe('memory');
     // To make room for it, whatever was idle had to go.
     expect(first.lost).toBe(true);
   });
+
+  test('of endpoints that have grown beyond what is kept are let go of at once', async () => {
+    const limits = { ...WASM_LIMITS_DEFAULT, reusedPagesMax: 3 };
+    const module = admitModule(await guestModule(HUNGRY), limits);
+    const memory = new InstanceMemory(limits.memoryBytesTotalMax);
+    const pool = new EndpointPool(module, limits, memory, () => {});
+    const prompt = hostCalls({ callAhead: () => undefined });
+    const held: number[] = [];
+    for (const query of ['', 'x', 'xx', '']) {
+      await pool.handle(CONTEXT, request(0, { query }), prompt);
+      held.push(memory.bytes / PAGE);
+    }
+    expect(held).toEqual([4, 5, 2, 4]);
+    pool.close();
+    expect(memory.bytes).toBe(0);
+  });
+});
+
+test('an instance that has grown too much in a call that was given up serves no other request', async () => {
+  const grows = 'memory.grow (i32.const 9)';
+  const { endpoints } = await liveGuest(
+    {
+      handle: `(if (local.get $query-length) (then (drop (${grows}))
+          (call $read ${'(i32.const 0)'.repeat(4)} (i64.const 0) (i32.const 1) (i32.const 256))))
+        (drop (call $clear))
+        (i32.store16 (i32.const 20) (i32.add (i32.const 200) (memory.size))) (i32.const 16)`,
+    },
+    { memoryBytesTotalMax: 8 * PAGE },
+  );
+  const calls = hostCalls({ callAhead: () => ({ kind: 'reply', json: '1' }) });
+  const fault = await faultOf(() =>
+    endpoints.handle(CONTEXT, request(0, { query: 'grow' }), calls),
+  );
+  expect([fault.faultCause, fault.limit]).toEqual(['memory', 'memory']);
+  // Of the other route, so that it is tried on the same instance.
+  expect(await endpoints.handle(CONTEXT, request(1), calls)).toMatchObject({ status: 202 });
+});
+
+/** It grows by as many pages as its query is long, and then waits for what it calls. */
+const GROWING: GuestParts = {
+  handle: `(drop (memory.grow (local.get $query-length)))
+    (call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))
+    (drop (call $clear)) (i32.store16 (i32.const 20) (i32.const 200)) (i32.const 16)`,
+};
+const given = async () => ({ kind: 'reply', json: '1' }) as const;
+
+test('the instance that need not wait is let go of for one that may', async () => {
+  const { endpoints } = await liveGuest(GROWING, { memoryBytesTotalMax: 8 * PAGE });
+  // It grows until there is no room for the one that is idle, and then it has to wait.
+  const asked = request(0, { query: 'grown' });
+  const calls = hostCalls({ callAhead: () => undefined, call: given });
+  expect(await endpoints.handle(CONTEXT, asked, calls)).toMatchObject({ status: 200 });
+});
+
+test('a request that has made calls is not turned down for want of memory, but fails', async () => {
+  const { endpoints } = await liveGuest(GROWING, { memoryBytesTotalMax: 8 * PAGE });
+  const never = hostCalls({ call: () => new Promise(() => {}) });
+  void endpoints.handle(CONTEXT, request(0, { query: 'grown' }), never);
+  const next = (hasCalled: boolean) => async () =>
+    endpoints.handle(CONTEXT, request(1), hostCalls({ call: given, runAgain: () => hasCalled }));
+  await expect(next(false)).rejects.toMatchObject({ code: 'SVC_OVERLOADED' });
+  const fault = await faultOf(next(true));
+  expect([fault.faultCause, fault.limit]).toEqual(['memory', 'memory']);
 });

@@ -145,9 +145,13 @@ describe('a limit', () => {
     expect([fault.limit, fault.faultCause]).toEqual([limit, causeOf(limit)]);
   });
 
-  test('start-fuel is met: before the module serves', async () => {
+  test.each([
+    ['before the module serves', { takeLog: LONG_RESULT }],
+    ['in its initialisation', { fields: `(func (export "_initialize") ${LONG})` }],
+    ['in its start function', { fields: `(func $s ${LONG}) (start $s)` }],
+  ])('start-fuel is met: %s', async (_when, parts) => {
     const limits = { ...WASM_LIMITS_DEFAULT, startFuel: LITTLE };
-    const starting = createWasmGuest(await guestModule({ takeLog: LONG_RESULT }), limits);
+    const starting = createWasmGuest(await guestModule(parts), limits);
     const cause = { faultCause: 'fuel', limit: 'start-fuel' };
     await expect(starting).rejects.toMatchObject({ code: 'SVC_MODULE_START_FAILED', cause });
   });

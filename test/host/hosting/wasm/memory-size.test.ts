@@ -9,6 +9,7 @@ import {
   BEGIN_EXPORT,
   KEEP_EXPORT,
   PUT_BACK_EXPORT,
+  START_EXPORT,
   rewriteCoreModule,
 } from '../../../../host/hosting/wasm/module-rewriter.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
@@ -72,6 +73,7 @@ describe.each([
     const { rewritten, plain } = await modules(maximum);
     const random = new Random(seed);
     const reused = exportsOf(rewritten);
+    reused[START_EXPORT]!();
     reused[KEEP_EXPORT]!();
     const image = new MemoryImage(new Uint8Array(reused.memory.buffer));
     for (let turn = 0; turn < 60; turn++) {

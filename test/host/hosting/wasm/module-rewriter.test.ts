@@ -3,10 +3,12 @@
 import { describe, expect, test } from 'vitest';
 import {
   BEGIN_EXPORT,
+  FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
   KEEP_EXPORT,
   PAGES_EXPORT,
   PUT_BACK_EXPORT,
+  START_EXPORT,
 } from '../../../../host/hosting/wasm/module-rewriter.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
 import { SMALL_LIMITS, metered, rewrite } from './support/metered-module.ts';
@@ -69,8 +71,12 @@ describe('fuel', () => {
 
   test('covers a start function with the small budget of starting', async () => {
     const bytes = await rewrite('(func $s (loop $l (br $l))) (start $s)');
-    const module = new WebAssembly.Module(bytes);
-    expect(() => new WebAssembly.Instance(module, {})).toThrow(WebAssembly.RuntimeError);
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
+    expect(exports[START_EXPORT]).toThrow(WebAssembly.RuntimeError);
+    expect(exports[FUEL_EXPORT]).toHaveProperty(
+      'value',
+      expect.toSatisfy((left) => left < 0),
+    );
   });
 
   test.each([

@@ -51,9 +51,9 @@ export function request(route: number, other: Partial<EndpointRequest> = {}): En
   };
 }
 
-/** Host calls of which none may be made, but those given. */
+/** Host calls of which none may be made, but those given; the clock stands still. */
 export function hostCalls(given: Partial<HostCalls> = {}): HostCalls {
-  return { nowMs: unexpected, call: unexpected, readEvents: unexpected, ...given };
+  return { nowMs: () => CONTEXT.nowMs, call: unexpected, readEvents: unexpected, ...given };
 }
 
 /** The fault that the work ends with; another end fails the test. */

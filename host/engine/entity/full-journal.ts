@@ -1,0 +1,39 @@
+// FullJournal: what an engine knows of a journal that takes no more. An entity whose events were refused is
+// folded anew, which is dear; so for a while a command that would store as much is turned down before its
+// events are folded, and its entity stays as it is. What is smaller, and may still fit, is tried.
+import type { Effect } from '../../model/call.ts';
+import type { SvcError } from '../../model/svc-error.ts';
+import type { Clock } from '../needs/clock.ts';
+import { appendBytes } from './unsettled-bytes.ts';
+
+/** After this, one is tried again. */
+const PAUSE_MS = 1_000;
+
+export class FullJournal {
+  readonly #clock: Clock;
+  #failure: SvcError | undefined;
+  #sinceMs = 0;
+  /** Of the smallest append that was refused. */
+  #bytes = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** An append of so many bytes has failed, for this reason or another. */
+  failed(bytes: number, failure: SvcError): void {
+    if (failure.code !== 'SVC_JOURNAL_FULL') return;
+    this.#bytes = this.#failure === undefined ? bytes : Math.min(bytes, this.#bytes);
+    this.#failure = failure;
+    this.#sinceMs = this.#clock.nowMs();
+  }
+
+  /** Why it is not to be tried; undefined when it is. */
+  refusalOf({ events, deleteEntity }: Effect): SvcError | undefined {
+    if (this.#failure === undefined) return undefined;
+    const passedMs = this.#clock.nowMs() - this.#sinceMs;
+    // A clock that was set back must not make the pause longer.
+    if (passedMs < 0 || passedMs >= PAUSE_MS) this.#failure = undefined;
+    return appendBytes(events, deleteEntity) < this.#bytes ? undefined : this.#failure;
+  }
+}

@@ -1,0 +1,60 @@
+// CoreSegments: what fills a core module's tables and memory, and the constant expressions in it. All of
+// it is done at each instantiation, and no fuel pays for it; so it is bounded here, and its size is told.
+import type { ByteReader } from './byte-reader.ts';
+import { tooMany } from './core-limits.ts';
+import { REFERENCE_TYPES, STEP, readInstruction, unsupported } from './instruction-reader.ts';
+
+/** Instructions of a constant expression; linkers write up to five. */
+const CONSTANT_MAX = 16;
+const ELEMENT = { passiveOrDeclared: 1, hasTableOrDeclared: 2, expressions: 4, last: 7 } as const;
+const DATA = { passive: 1, hasMemory: 2, last: 2 } as const;
+const FUNCTION_KIND = 0;
+
+/** Steps over an expression and its end. Throws SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE. */
+export function readConstant(reader: ByteReader): void {
+  for (let count = 0; readInstruction(reader) !== STEP.end; count++)
+    if (count === CONSTANT_MAX)
+      throw tooMany('a constant of more instructions than compilers write', CONSTANT_MAX);
+}
+
+/** The elements of all segments together. */
+export function readElementSegments(section: ByteReader | undefined): number {
+  let elements = 0;
+  if (section === undefined) return elements;
+  for (let left = section.count(); left > 0; left--) elements += readElementSegment(section);
+  section.expectDone('a section');
+  return elements;
+}
+
+function readElementSegment(section: ByteReader): number {
+  const flags = section.u32();
+  if (flags > ELEMENT.last) throw unsupported(`an element segment of the form ${flags}`);
+  if ((flags & ELEMENT.passiveOrDeclared) === 0) {
+    if ((flags & ELEMENT.hasTableOrDeclared) !== 0) section.u32();
+    readConstant(section);
+  }
+  const hasExpressions = (flags & ELEMENT.expressions) !== 0;
+  if ((flags & (ELEMENT.passiveOrDeclared | ELEMENT.hasTableOrDeclared)) !== 0) {
+    const type = section.u8();
+    if (hasExpressions ? !REFERENCE_TYPES.has(type) : type !== FUNCTION_KIND)
+      throw unsupported('typed references');
+  }
+  const elements = section.count();
+  for (let left = elements; left > 0; left--)
+    if (hasExpressions) readConstant(section);
+    else section.u32();
+  return elements;
+}
+
+/** Steps over them. */
+export function readDataSegments(section: ByteReader | undefined): void {
+  if (section === undefined) return;
+  for (let left = section.count(); left > 0; left--) {
+    const flags = section.u32();
+    if (flags > DATA.last) throw unsupported(`a data segment of the form ${flags}`);
+    if (flags === DATA.hasMemory && section.u32() !== 0) throw unsupported('several memories');
+    if (flags !== DATA.passive) readConstant(section);
+    section.skip(section.u32());
+  }
+  section.expectDone('a section');
+}

@@ -1,0 +1,64 @@
+// Commands of a journal that is full: refused without folding anything anew, while what fits is stored.
+import { expect, test } from 'vitest';
+import { SvcError } from '../../../../host/model/svc-error.ts';
+import { COUNTER, added } from '../../../support/counter-guest.ts';
+import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
+
+const FAILURE = new SvcError('SVC_JOURNAL_FULL', 'The test says so.');
+const FULL = 'failed SVC_JOURNAL_FULL';
+const five = { events: Array.from({ length: 5 }, () => added(1)) };
+
+/** An engine with an entity `a` that has counted 3, one command of which was refused. */
+async function full(name: string, input: unknown, failure = FAILURE) {
+  const it = new EngineUnderTest();
+  await it.outcome('a', 'add', 3);
+  it.journal.held = true;
+  const refused = it.outcome('a', name, input);
+  await turns();
+  await it.journal.fail(failure);
+  expect(await refused).toBe(`failed ${failure.code}`);
+  it.journal.held = false;
+  expect(await it.outcome('a', 'total')).toBe(3);
+  it.journal.reads.length = 0;
+  it.journal.appendCount = 0;
+  return it;
+}
+
+test('are refused for a while, and their entities need not be folded anew', async () => {
+  const it = await full('add', 4);
+  expect(await it.outcome('a', 'add', 5)).toBe(FULL);
+  expect(await it.outcome('a', 'effect', five)).toBe(FULL);
+  expect(await it.outcome('b', 'add', 5)).toBe(FULL);
+  expect(await it.outcome('a', 'history')).toEqual([3]);
+  expect([it.journal.reads, it.journal.appendCount]).toEqual([[`${COUNTER}/b>0`], 0]);
+  expect(it.faults).toEqual([]);
+});
+
+test('are tried when they store nothing, or less than the smallest that was refused', async () => {
+  const it = await full('effect', five);
+  expect(await it.outcome('a', 'noop')).toBe(3);
+  expect(await it.outcome('a', 'add', 1)).toBe(4);
+  it.journal.held = true;
+  const [small, large] = [it.outcome('a', 'add', 1), it.outcome('b', 'effect', five)];
+  await turns();
+  await it.journal.fail(FAILURE);
+  it.journal.held = false;
+  expect([await small, await large]).toEqual([FULL, FULL]);
+  expect(await it.outcome('a', 'add', 1)).toBe(FULL);
+});
+
+test.each([1_000, -1])(
+  'are tried again after a second, or when the clock was set back: %i',
+  async (ms) => {
+    const it = await full('add', 4);
+    it.nowMs += ms;
+    expect(await it.outcome('a', 'add', 4)).toBe(7);
+    it.nowMs -= ms;
+    expect(await it.outcome('a', 'add', 4)).toBe(11);
+  },
+);
+
+test('are tried at once when what was refused had another reason', async () => {
+  const it = await full('add', 4, new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The test says so.'));
+  expect(await it.outcome('a', 'add', 4)).toBe(7);
+});
