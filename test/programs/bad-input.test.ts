@@ -114,7 +114,8 @@ test('a setting that the HTTP server cannot take is refused before anything is w
     '--port=0',
     '--data',
     path('never'),
-    '--set=svc.http.headers-max=0',
+    // Longer than a whole request may take.
+    '--set=svc.http.headers-timeout-ms=900000',
   ]);
   expectRefusal(ended, 'SVC_SETTING_INVALID');
   expect(existsSync(path('never'))).toBe(false);
