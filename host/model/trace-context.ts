@@ -49,36 +49,55 @@ function readTraceParent(value: string): TraceParent | undefined {
 const seedWord = new BigUint64Array(1);
 const seedBytes = new Uint8Array(seedWord.buffer);
 const DIGITS = '0123456789abcdef';
-const digits = Buffer.alloc(16);
+const TRACE_ID_AT = 3;
+const PARENT_ID_AT = 36;
+const FLAGS_AT = 54;
+const SPAN_ID_LENGTH = 16;
+/** The header that is being written, so that it becomes one flat string, without parts to be joined. */
+const header = Buffer.from(`00-${ALL_ZERO}-${'0'.repeat(SPAN_ID_LENGTH)}-00`);
+/** Whose trace id stands in it. */
+let headerTraceId = ALL_ZERO;
 
 /** 16 lower-case hexadecimal digits of 64 random bits, never all zero. */
 export function spanIdOf(seed: bigint): string {
-  // An all-zero id is invalid, so that one draw in 2^64 becomes 1.
-  seedWord[0] = seed === 0n ? 1n : seed;
-  for (let index = 7, at = 0; index >= 0; index--) {
-    const byte = seedBytes[index]!;
-    digits[at++] = DIGITS.charCodeAt(byte >> 4);
-    digits[at++] = DIGITS.charCodeAt(byte & 15);
-  }
-  return digits.toString('latin1');
+  writeSpanId(seed, PARENT_ID_AT);
+  return header.toString('latin1', PARENT_ID_AT, PARENT_ID_AT + SPAN_ID_LENGTH);
 }
 
 /** The header of a trace that begins here: sampled, as it is to be recorded. */
 export function newTraceParent(chance: { readonly seed: () => bigint }): string {
-  const traceId = spanIdOf(chance.seed()) + spanIdOf(chance.seed());
-  const parent = { traceId, parentId: spanIdOf(chance.seed()), flags: SAMPLED };
-  const value = traceParentOf(parent, parent.parentId);
-  last = { value, parent };
+  writeSpanId(chance.seed(), TRACE_ID_AT);
+  writeSpanId(chance.seed(), TRACE_ID_AT + SPAN_ID_LENGTH);
+  const value = headerWith(SAMPLED, chance.seed());
+  headerTraceId = value.slice(TRACE_ID_AT, PARENT_ID_AT - 1);
+  const parentId = value.slice(PARENT_ID_AT, PARENT_ID_AT + SPAN_ID_LENGTH);
+  last = { value, parent: { traceId: headerTraceId, parentId, flags: SAMPLED } };
   return value;
 }
 
 /** The header for a call that belongs to `parent`. `spanId`: 64 random bits. */
-export function childTraceParent(parent: TraceParent, spanId: bigint): string {
-  return traceParentOf(parent, spanIdOf(spanId));
+export function childTraceParent({ traceId, flags }: TraceParent, spanId: bigint): string {
+  if (traceId !== headerTraceId) {
+    header.write(traceId, TRACE_ID_AT, 'latin1');
+    headerTraceId = traceId;
+  }
+  return headerWith(flags, spanId);
 }
 
-function traceParentOf({ traceId, flags }: TraceParent, parentId: string): string {
-  return `00-${traceId}-${parentId}-0${flags}`;
+function headerWith(flags: number, spanId: bigint): string {
+  writeSpanId(spanId, PARENT_ID_AT);
+  header[FLAGS_AT] = DIGITS.charCodeAt(flags);
+  return header.toString('latin1');
+}
+
+function writeSpanId(seed: bigint, start: number): void {
+  // An all-zero id is invalid, so that one draw in 2^64 becomes 1.
+  seedWord[0] = seed === 0n ? 1n : seed;
+  for (let index = 7, at = start; index >= 0; index--) {
+    const byte = seedBytes[index]!;
+    header[at++] = DIGITS.charCodeAt(byte >> 4);
+    header[at++] = DIGITS.charCodeAt(byte & 15);
+  }
 }
 
 /** The metadata of a call that is made with `metadata`: its trace context is the child's. */

@@ -50,6 +50,23 @@ describe('a traceparent', () => {
     );
   });
 
+  test('of a child has its own trace, whichever was written before', () => {
+    const other = 'f'.repeat(32);
+    const spanId = '000000000000001f';
+    newTraceParent(chance);
+    for (const id of [traceId, other, other, traceId])
+      expect(childTraceParent({ traceId: id, parentId, flags: 1 }, 0x1fn)).toBe(
+        `00-${id}-${spanId}-01`,
+      );
+    const [, newId] = newTraceParent(chance).split('-');
+    expect(childTraceParent({ traceId: newId!, parentId, flags: 0 }, 0x1fn)).toBe(
+      `00-${newId}-${spanId}-00`,
+    );
+    expect(childTraceParent({ traceId, parentId, flags: 0 }, 0x1fn)).toBe(
+      `00-${traceId}-${spanId}-00`,
+    );
+  });
+
   test('of a child never has the invalid parent id', () => {
     expect(childTraceParent({ traceId, parentId, flags: 0 }, 0n)).toBe(
       `00-${traceId}-0000000000000001-00`,
