@@ -1,11 +1,11 @@
 // Runs a positive control under jco's transpiler and preview2-shim with their defaults, and says to its parent
 // what it got. A program of its own, started as a child process, for our own controls only.
 // Usage: node run-control.ts COMPONENT.wasm OUTPUT-FOLDER JSON
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { transpile } from '@bytecodealliance/jco';
-import { _addPreopen, _clearPreopens } from '@bytecodealliance/preview2-shim/filesystem';
 
 /** What a control is asked for: its exports by name, with their parameters. */
 interface Orders {
@@ -15,10 +15,23 @@ interface Orders {
 
 const [componentFile, folder, ordersText] = process.argv.slice(2) as [string, string, string];
 const { preopen, calls } = JSON.parse(ordersText) as Orders;
+const SHIM = '@bytecodealliance/preview2-shim';
+
+/** What the transpiled component imports is the shim that comes with the transpiler. */
+const shimFolder = dirname(findPackageJSON(SHIM, import.meta.resolve('@bytecodealliance/jco'))!);
+const shimLink = join(folder, 'node_modules', SHIM);
+mkdirSync(dirname(shimLink), { recursive: true });
+symlinkSync(shimFolder, shimLink, 'dir');
 if (preopen !== undefined) {
-  _clearPreopens();
-  // Its types are those of the browser's.
-  (_addPreopen as unknown as (path: string, folder: string) => void)('/', preopen);
+  // From there, so that it is the one that the component gets.
+  const entry = join(folder, 'filesystem.js');
+  writeFileSync(entry, `export * from '${SHIM}/filesystem';`);
+  const filesystem = (await import(pathToFileURL(entry).href)) as {
+    _clearPreopens: () => void;
+    _addPreopen: (path: string, folder: string) => void;
+  };
+  filesystem._clearPreopens();
+  filesystem._addPreopen('/', preopen);
 }
 const { files } = await transpile(readFileSync(componentFile), { name: 'control' });
 for (const [name, content] of Object.entries(files as Readonly<Record<string, Uint8Array>>)) {
