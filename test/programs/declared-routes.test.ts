@@ -295,7 +295,7 @@ test('stored format: events lie in the journal as JSON with the case name in typ
   });
   const rows = database
     .prepare(
-      `SELECT journal.* FROM journal JOIN entity USING (eno) WHERE entity.id = 'stored' AND component = 'shopping-cart'`,
+      `SELECT seq, manifest, json FROM journal JOIN entity USING (eno) WHERE entity.id = 'stored' AND component = 'shopping-cart'`,
     )
     .all();
   database.close();

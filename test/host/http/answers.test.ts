@@ -82,7 +82,7 @@ describe('failures', () => {
     expect(answer.body).not.toContain('secret');
     expect(answer.headers.some(([name]) => name === 'retry-after')).toBe(status === 503);
     // What the log tells of can be found by the caller's word.
-    expect('errorId' in (body(answer) as object)).toBe(status !== 503);
+    expect('errorId' in body(answer)).toBe(status !== 503);
   });
 });
 
