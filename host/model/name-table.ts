@@ -1,6 +1,6 @@
 // NameTable: values by name, of which there are few and which are asked for with the same name again and
-// again. It compares with the name that was found last, because a Map has to intern each name that comes
-// fresh from a request or a module, which costs many times as much.
+// again. It compares with the name that was found last, and looks into no empty Map, because a Map has to
+// intern each name that comes fresh from a request or a module, which costs many times as much.
 
 export class NameTable<Value> {
   readonly #values: Map<string, Value>;
@@ -13,6 +13,7 @@ export class NameTable<Value> {
 
   get(name: string): Value | undefined {
     if (name === this.#lastName) return this.#lastValue;
+    if (this.#values.size === 0) return undefined;
     const value = this.#values.get(name);
     if (value === undefined) return undefined;
     this.#lastName = name;
