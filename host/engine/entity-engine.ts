@@ -18,6 +18,7 @@ import { EntityBreaker } from './entity/entity-breaker.ts';
 import { FoldTurns } from './entity/fold-turns.ts';
 import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
+import { IdTable } from './entity/id-table.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
 import { PurityCheck } from './entity/purity-check.ts';
@@ -48,7 +49,7 @@ export const READ_EVENTS_MAX = 1_000;
 interface Component {
   readonly handlers: NameTable<HandlerKind>;
   readonly eventManifest: string;
-  readonly live: Map<string, LiveEntity>;
+  readonly live: IdTable<LiveEntity>;
 }
 
 export function createEngine(needs: EngineNeeds): EntityEngine {
@@ -284,7 +285,7 @@ function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
           ...queries.map(({ name }) => [name, 'query'] as const),
         ]),
         eventManifest: event.manifest,
-        live: new Map(),
+        live: new IdTable(),
       },
     ]),
   );

@@ -1,10 +1,14 @@
 // Connections owns the open sockets: which requests each has under way, when a broken one may be
-// told so, and closing them. It knows nothing of what is asked or answered.
+// told so, how long one may be idle, and closing them. It knows nothing of what is asked or answered.
+//
+// Time is looked after in sweeps over all of them: a timer for each, set anew with every request and every
+// answer, would be a part of what a short request costs.
 //
 // Invariants:
 // - A socket whose bytes were not HTTP gets its last answer after those of the requests before it.
 // - Once closing, a socket without a request under way is closed.
 // - No request is taken from a socket after the answer that said it would close.
+// - An idle socket is closed after its time, and one whose other end takes nothing of an answer, too.
 import type { Socket } from 'node:net';
 import type { Answer } from './answers.ts';
 import { writeLastAnswer } from './response-writer.ts';
@@ -24,15 +28,37 @@ interface Connection {
   lastAnswer: Answer | undefined;
   /** The last answer is given or due: nothing further is taken from the socket. */
   isEnding: boolean;
+  /** Since its last answer was finished. */
+  idleSweeps: number;
 }
 
+export interface ConnectionTimes {
+  /** How long a refused body is thrown away before the connection closes, in milliseconds. */
+  readonly lingerMs: number;
+  /** How long a connection may idle between two requests, in milliseconds, and up to two sweeps longer. */
+  readonly idleMs: number;
+  /** How long the other end may take nothing of an answer, in milliseconds, and up to two sweeps longer. */
+  readonly stallMs: number;
+}
+
+const SWEEPS_PER_TIME = 4;
+const SWEEP_MS_MAX = 5000;
+
 export class Connections {
+  /** The header of that name for an answer after which the connection stays open. */
+  readonly keepAlive: string | undefined;
   readonly #connections = new Map<Socket, Connection>();
-  readonly #lingerMs: number;
+  readonly #times: ConnectionTimes;
+  readonly #sweepMs: number;
+  #sweeper: NodeJS.Timeout | undefined;
   #isClosing = false;
 
-  constructor(lingerMs: number) {
-    this.#lingerMs = lingerMs;
+  constructor(times: ConnectionTimes) {
+    this.#times = times;
+    const shorterMs = Math.min(times.idleMs, times.stallMs);
+    this.#sweepMs = Math.min(SWEEP_MS_MAX, Math.ceil(shorterMs / SWEEPS_PER_TIME));
+    const seconds = Math.floor(times.idleMs / 1000);
+    this.keepAlive = seconds > 0 ? `timeout=${seconds}` : undefined;
   }
 
   accept(socket: Socket): void {
@@ -45,11 +71,14 @@ export class Connections {
       newest: undefined,
       lastAnswer: undefined,
       isEnding: false,
+      idleSweeps: 0,
     };
     this.#connections.set(socket, connection);
+    this.#sweeper ??= setInterval(() => this.#sweep(), this.#sweepMs);
     // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
     socket.once('close', () => {
       this.#connections.delete(socket);
+      if (this.#connections.size === 0) this.#stopSweeping();
       for (const request of connection.open) request.abandon();
     });
   }
@@ -73,10 +102,12 @@ export class Connections {
   end(socket: Socket, request: OpenRequest): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
-    const at = connection.open.indexOf(request);
-    if (at !== -1) connection.open.splice(at, 1);
-    this.#sayLast(socket, connection);
-    if (this.#isClosing && connection.open.length === 0) socket.destroySoon();
+    const { open } = connection;
+    if (open[0] === request) open.shift();
+    else if (open.includes(request)) open.splice(open.indexOf(request), 1);
+    connection.idleSweeps = 0;
+    if (connection.lastAnswer !== undefined) this.#sayLast(socket, connection);
+    if (this.#isClosing && open.length === 0) socket.destroySoon();
   }
 
   /** Whether no later request has arrived on the socket: only such a one's answer may close it. */
@@ -105,12 +136,31 @@ export class Connections {
     for (const socket of this.#connections.keys()) socket.destroy();
   }
 
+  #sweep(): void {
+    const { idleMs, stallMs } = this.#times;
+    for (const [socket, connection] of this.#connections) {
+      // With bytes that wait, the socket's own timer sees whether any of them leave.
+      const isWriting = socket.writableLength > 0;
+      const isTimed = (socket.timeout ?? 0) > 0;
+      if (isWriting !== isTimed) socket.setTimeout(isWriting ? stallMs : 0);
+      // Before its first request, the time for its headers runs.
+      if (connection.open.length > 0 || connection.newest === undefined) continue;
+      connection.idleSweeps += 1;
+      if ((connection.idleSweeps - 1) * this.#sweepMs >= idleMs) socket.destroy();
+    }
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweeper);
+    this.#sweeper = undefined;
+  }
+
   #sayLast(socket: Socket, connection: Connection): void {
     const { lastAnswer } = connection;
     if (lastAnswer === undefined) return;
     for (const request of connection.open) if (!request.isReading) return;
     connection.lastAnswer = undefined;
-    if (socket.writable) writeLastAnswer(socket, lastAnswer, this.#lingerMs);
+    if (socket.writable) writeLastAnswer(socket, lastAnswer, this.#times.lingerMs);
     else socket.destroy();
   }
 }

@@ -278,9 +278,10 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
     const { request, response } = this.#arrival;
+    const { keepAlive } = this.#parts.connections;
     const lingerMs = this.#isBodyUnread ? this.#parts.settings.lingerTimeoutMs : 0;
     try {
-      writeAnswer(request, response, answer, { closes, lingerMs });
+      writeAnswer(request, response, answer, { closes, lingerMs, keepAlive });
     } catch (bug) {
       this.#log(bug, (this.#errorId ??= newSpanId(this.#parts.chance)));
       response.destroy();

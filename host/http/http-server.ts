@@ -10,7 +10,7 @@ import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
-import { checkHttpSettings, type HttpSettings } from './http-settings.ts';
+import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -51,7 +51,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { settings } = options;
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
-  const connections = new Connections(settings.lingerTimeoutMs);
+  const connections = new Connections(connectionTimes(settings));
   const server = createNodeServer({
     routes: options.routes,
     handle: options.handle,
@@ -86,7 +86,8 @@ function createNodeServer(parts: ExchangeParts): Server {
     (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
       new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
   const server = createServer({
-    keepAliveTimeout: settings.keepAliveTimeoutMs,
+    // Connections sees to those that idle or stall.
+    keepAliveTimeout: 0,
     requestTimeout: settings.requestTimeoutMs,
     maxHeaderSize: settings.headerBytesMax,
     headersTimeout: settings.headersTimeoutMs,
@@ -94,8 +95,6 @@ function createNodeServer(parts: ExchangeParts): Server {
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
   });
-  // A connection is silent while a handler works and the caller waits, so it may be for longer.
-  server.timeout = settings.answerTimeoutMs + settings.stallTimeoutMs;
   // With a limit on headers Node would drop the further ones in silence; they are counted later.
   server.maxHeadersCount = 0;
   server.maxConnections = settings.connectionsMax;

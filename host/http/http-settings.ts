@@ -1,5 +1,6 @@
 // HttpSettings: every limit of the HTTP server, by name, with its default.
 import { SvcError } from '../model/svc-error.ts';
+import type { ConnectionTimes } from './connections.ts';
 
 export interface HttpSettings {
   /** Largest request body, in bytes, however it is framed; 413 beyond. */
@@ -26,7 +27,7 @@ export interface HttpSettings {
   readonly requestTimeoutMs: number;
   /** How long a connection may idle between two requests, in milliseconds. */
   readonly keepAliveTimeoutMs: number;
-  /** How long a caller may take no byte of an answer, on top of `answerTimeoutMs`, before its connection is cut, in milliseconds. */
+  /** How long a caller may take no byte of an answer before its connection is cut, in milliseconds. */
   readonly stallTimeoutMs: number;
   /** How long the rest of a refused body is thrown away before the connection closes, in milliseconds. */
   readonly lingerTimeoutMs: number;
@@ -51,7 +52,7 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   lingerTimeoutMs: 2000,
 };
 
-/** Timers count in 31 bits, and take more for none at all; two of them are added up. */
+/** Timers count in 31 bits, and take more for none at all. */
 const TIMER_MS_MAX = 1_000_000_000;
 const COUNT_MAX = 1_000_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
@@ -91,4 +92,13 @@ export function checkHttpSettings(settings: HttpSettings): void {
       `The HTTP setting headersTimeoutMs (${settings.headersTimeoutMs}) is longer than requestTimeoutMs ` +
         `(${settings.requestTimeoutMs}). The headers are a part of the request: make it as long at most.`,
     );
+}
+
+/** What the connections of a server are timed by. */
+export function connectionTimes(settings: HttpSettings): ConnectionTimes {
+  return {
+    lingerMs: settings.lingerTimeoutMs,
+    idleMs: settings.keepAliveTimeoutMs,
+    stallMs: settings.stallTimeoutMs,
+  };
 }

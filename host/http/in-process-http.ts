@@ -11,7 +11,7 @@ import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
 import { type EndpointHandler, Exchange, type ExchangeParts } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
-import { HTTP_SETTINGS_DEFAULT } from './http-settings.ts';
+import { connectionTimes, HTTP_SETTINGS_DEFAULT } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -43,7 +43,7 @@ export interface InProcessAnswer {
 
 export class InProcessHttp {
   readonly #callers = new WeakMap<object, Caller>();
-  readonly #connections = new Connections(HTTP_SETTINGS_DEFAULT.lingerTimeoutMs);
+  readonly #connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT));
   readonly #server;
 
   constructor(options: InProcessHttpOptions) {

@@ -94,6 +94,8 @@ export interface WriteOptions {
   readonly closes: boolean;
   /** How long to throw away what the caller is still sending before closing, in milliseconds; 0 for not at all. */
   readonly lingerMs: number;
+  /** The header `keep-alive` of a connection that stays open. */
+  readonly keepAlive: string | undefined;
 }
 
 /** Begins and ends the answer. Node leaves out the content where the request was `HEAD`. */
@@ -105,6 +107,8 @@ export function writeAnswer(
 ): void {
   const headers = flatHeaders(answer);
   if (options.closes) headers.push('connection', 'close');
+  else if (options.keepAlive !== undefined && response.shouldKeepAlive)
+    headers.push('keep-alive', options.keepAlive);
   response.writeHead(answer.status, headers);
   const { body } = answer;
   if (!options.closes || options.lingerMs === 0) {

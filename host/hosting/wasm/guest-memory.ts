@@ -11,11 +11,11 @@ import { PHASE, type CallState } from './call-state.ts';
 import type { StringEncoding } from './component-outline.ts';
 import type { CoreExports } from './core-interface.ts';
 import type { MemoryShare } from './instance-memory.ts';
+import { REPEATED_UNITS_MAX, RepeatedTexts } from './repeated-texts.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 /** Up to here a loop over the units is faster than a call out of JavaScript. */
-const SHORT_LIFTED_UNITS = 12;
-const SHORT_LOWERED_UNITS = 32;
+const SHORT_LOWERED_UNITS = 64;
 /** What an empty string or list points at: nothing, at every alignment. */
 const EMPTY_POINTER = 8;
 /** In `latin1+utf16` the length's top bit says that the string is UTF-16. */
@@ -39,6 +39,7 @@ export class GuestMemory {
   readonly #state: CallState;
   readonly #limits: WasmLimits;
   readonly #share: MemoryShare;
+  readonly #repeated = new RepeatedTexts();
 
   constructor(
     exports: CoreExports,
@@ -275,18 +276,15 @@ export class GuestMemory {
   #utf16(pointer: number, count: number): string {
     const start = this.record(pointer, count * 2, 2);
     this.#payString(count * 2, count * 2);
-    if (count <= SHORT_LIFTED_UNITS) {
-      const units = this.#units;
-      const end = (start >> 1) + count;
-      let text = '';
-      let index = start >> 1;
-      for (; index < end; index++) {
-        const unit = units[index]!;
-        if ((unit & 0xf800) === 0xd800) break;
-        text += String.fromCharCode(unit);
-      }
-      if (index === end) return text;
-    }
+    if (count > REPEATED_UNITS_MAX) return this.#newUtf16(start, count);
+    const repeated = this.#repeated.find(this.#units, start >> 1, count);
+    if (repeated !== undefined) return repeated;
+    const text = this.#newUtf16(start, count);
+    this.#repeated.keep(text);
+    return text;
+  }
+
+  #newUtf16(start: number, count: number): string {
     const text = this.#buffer.toString('utf16le', start, start + count * 2);
     if (!text.isWellFormed()) throw badValue('a string with half a surrogate pair');
     return text;
@@ -295,18 +293,17 @@ export class GuestMemory {
   #utf8(pointer: number, count: number): string {
     const start = this.record(pointer, count, 1);
     this.#payString(count, count * 2);
+    if (count > REPEATED_UNITS_MAX) return this.#newUtf8(start, count);
+    const repeated = this.#repeated.find(this.#bytes, start, count);
+    if (repeated !== undefined) return repeated;
+    const text = this.#newUtf8(start, count);
+    // Then it is ASCII, and its units are its bytes.
+    if (text.length === count) this.#repeated.keep(text);
+    return text;
+  }
+
+  #newUtf8(start: number, count: number): string {
     const end = start + count;
-    if (count <= SHORT_LIFTED_UNITS) {
-      const bytes = this.#bytes;
-      let text = '';
-      let index = start;
-      for (; index < end; index++) {
-        const byte = bytes[index]!;
-        if (byte >= 0x80) break;
-        text += String.fromCharCode(byte);
-      }
-      if (index === end) return text;
-    }
     if (!isUtf8(this.#bytes.subarray(start, end))) throw badValue('a string that is not UTF-8');
     return this.#buffer.toString('utf8', start, end);
   }
@@ -331,7 +328,10 @@ export class GuestMemory {
         if ((unit & 0xf800) === 0xd800) break;
         units[start + index] = unit;
       }
-      if (index === count) return address;
+      if (index === count) {
+        this.#repeated.keep(text);
+        return address;
+      }
     }
     this.#buffer.write(text.toWellFormed(), address, count * 2, 'utf16le');
     return address;
@@ -343,6 +343,7 @@ export class GuestMemory {
       const address = this.allocate(count, 1);
       const bytes = this.#bytes;
       for (let index = 0; index < count; index++) bytes[address + index] = text.charCodeAt(index);
+      this.#repeated.keep(text);
       this.loweredLength = count;
       return address;
     }

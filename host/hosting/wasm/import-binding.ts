@@ -48,7 +48,7 @@ const RECORDED_EVENT_SIZE = 32;
  * of the host: one that recurses until next to nothing is left would have the engine break off in the
  * middle of what it does. A waiting handler has a stack of its own.
  */
-const STACK_NEEDED = Array.from({ length: 768 }, () => 0);
+const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
 
 /** Thrown through a handler that cannot wait and would have to. */
 export class MustWait extends Error {}

@@ -7,6 +7,8 @@ import assert from 'node:assert/strict';
 
 /** The grain of a stretch, in bytes. Divides a page. */
 const BLOCK_BYTES = 1024;
+/** Zeros between two stretches, up to which these are one: the call is dearer than copying the zeros. */
+const GAP_BYTES_MAX = 4 * 1024;
 
 interface Stretch {
   readonly start: number;
@@ -28,24 +30,24 @@ export class MemoryImage {
     assert(memory.length >= this.length, 'a memory cannot shrink');
     let end = 0;
     for (const { start, bytes } of this.#stretches) {
-      memory.fill(0, end, start);
+      if (start > end) memory.fill(0, end, start);
       memory.set(bytes, start);
       end = start + bytes.length;
     }
-    memory.fill(0, end);
+    if (end < memory.length) memory.fill(0, end);
   }
 }
 
 function stretches(memory: Uint8Array): Stretch[] {
-  const found: Stretch[] = [];
-  let position = 0;
-  while (position < memory.length) {
-    const start = position;
-    while (position < memory.length && !isZero(memory, position)) position += BLOCK_BYTES;
-    if (position > start) found.push({ start, bytes: memory.slice(start, position) });
-    else position += BLOCK_BYTES;
+  const bounds: { readonly start: number; end: number }[] = [];
+  for (let start = 0; start < memory.length; start += BLOCK_BYTES) {
+    if (isZero(memory, start)) continue;
+    const end = start + BLOCK_BYTES;
+    const before = bounds.at(-1);
+    if (before !== undefined && start - before.end <= GAP_BYTES_MAX) before.end = end;
+    else bounds.push({ start, end });
   }
-  return found;
+  return bounds.map(({ start, end }) => ({ start, bytes: memory.slice(start, end) }));
 }
 
 function isZero(memory: Uint8Array, start: number): boolean {
