@@ -11,6 +11,7 @@
 // - An idle socket is closed after its time, and one whose other end takes nothing of an answer, too.
 import type { Socket } from 'node:net';
 import type { Answer } from './answers.ts';
+import type { ConnectionTimes } from './http-settings.ts';
 import { writeLastAnswer } from './response-writer.ts';
 
 /** A request whose answer is not finished. */
@@ -30,15 +31,6 @@ interface Connection {
   isEnding: boolean;
   /** Since its last answer was finished. */
   idleSweeps: number;
-}
-
-export interface ConnectionTimes {
-  /** How long a refused body is thrown away before the connection closes, in milliseconds. */
-  readonly lingerMs: number;
-  /** How long a connection may idle between two requests, in milliseconds, and up to two sweeps longer. */
-  readonly idleMs: number;
-  /** How long the other end may take nothing of an answer, in milliseconds, and up to two sweeps longer. */
-  readonly stallMs: number;
 }
 
 const SWEEPS_PER_TIME = 4;

@@ -1,6 +1,5 @@
 // HttpSettings: every limit of the HTTP server, by name, with its default.
 import { SvcError } from '../model/svc-error.ts';
-import type { ConnectionTimes } from './connections.ts';
 
 export interface HttpSettings {
   /** Largest request body, in bytes, however it is framed; 413 beyond. */
@@ -92,6 +91,15 @@ export function checkHttpSettings(settings: HttpSettings): void {
       `The HTTP setting headersTimeoutMs (${settings.headersTimeoutMs}) is longer than requestTimeoutMs ` +
         `(${settings.requestTimeoutMs}). The headers are a part of the request: make it as long at most.`,
     );
+}
+
+export interface ConnectionTimes {
+  /** How long a refused body is thrown away before the connection closes, in milliseconds. */
+  readonly lingerMs: number;
+  /** How long a connection may idle between two requests, in milliseconds, and up to two sweeps longer. */
+  readonly idleMs: number;
+  /** How long the other end may take nothing of an answer, in milliseconds, and up to two sweeps longer. */
+  readonly stallMs: number;
 }
 
 /** What the connections of a server are timed by. */

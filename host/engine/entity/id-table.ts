@@ -28,7 +28,14 @@ export class IdTable<Value> {
     const entry = this.#entries.get(number);
     if (entry instanceof Map) entry.set(id, value);
     else if (entry === undefined || entry.id === id) this.#entries.set(number, { id, value });
-    else this.#entries.set(number, new Map([[entry.id, entry.value], [id, value]]));
+    else
+      this.#entries.set(
+        number,
+        new Map([
+          [entry.id, entry.value],
+          [id, value],
+        ]),
+      );
   }
 
   delete(id: string): void {

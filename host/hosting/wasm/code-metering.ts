@@ -1,9 +1,10 @@
 // Meters a function's code: it pays for its straight code at its entry, for that of a loop at each turn,
-// and where it moves bytes or grows the memory. How large the memory is, it learns from the host's count;
-// and what NaN it computes is the canonical one.
+// and where it moves bytes or grows the memory. A small one is paid for by its callers. How large the memory
+// is, it learns from the host's count; and what NaN it computes is the canonical one.
 //
-// Invariant: between two payments no instruction runs twice, so each was paid for by the last payment of
-// the innermost loop, or else the function, that it lies in.
+// Invariant: between two payments no instruction runs twice but those of functions that are called twice, so
+// each was paid for by the last payment of the innermost loop, or else the function, that it or the call of
+// its function lies in.
 import type { ByteReader } from './byte-reader.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import {
@@ -16,6 +17,7 @@ import {
 } from './canonical-nan.ts';
 import { entryUnits, instructionWeight, turnUnits } from './instruction-cost.ts';
 import { EMPTY_BLOCK, OP, STEP, codeAt, readInstruction } from './instruction-reader.ts';
+import { type PrepaidFunctions, calleeAt, isDirectCall } from './prepaid-functions.ts';
 
 /** One unit of fuel for each of this many bytes that are moved at once, beside what the move itself costs. */
 export const BYTES_PER_UNIT_BITS = 6;
@@ -30,6 +32,15 @@ export interface Meter {
   readonly growMemory: number;
   /** A global: the size of the memory as the module knows it, in pages. */
   readonly pages: number;
+  /** Functions that are paid for where they are called. */
+  readonly prepaid: PrepaidFunctions;
+}
+
+/** The function whose body is written. */
+export interface BodyOwner {
+  readonly index: number;
+  /** How many it has. */
+  readonly parameters: number;
 }
 
 const EDIT = { payment: 0, bulk: 1, memoryGrow: 2, memorySize: 3, canonical: 4 } as const;
@@ -44,19 +55,19 @@ interface Edits {
   entryWeight: number;
 }
 
-/** Writes a function's body with what it has to pay and to leave alone. `parameters`: how many it has. */
+/** Writes a function's body with what it has to pay and to leave alone. */
 export function writeMeteredBody(
   out: ByteWriter,
   body: ByteReader,
   meter: Meter,
-  parameters: number,
+  { index: owner, parameters }: BodyOwner,
 ): void {
   const groupsStart = body.position;
   const groups = body.count();
   const typesStart = body.position;
   const locals = skipLocals(body, groups);
   const codeStart = body.position;
-  const edits = findEdits(body);
+  const edits = findEdits(body, meter.prepaid);
   const { bytes } = body;
   const temporaries = temporaryTypes(edits);
   if (temporaries.length === 0) out.bytes(bytes.subarray(groupsStart, codeStart));
@@ -68,7 +79,7 @@ export function writeMeteredBody(
       out.u8(type);
     }
   }
-  writePayment(out, meter, entryUnits(edits.entryWeight, locals));
+  if (!meter.prepaid.has(owner)) writePayment(out, meter, entryUnits(edits.entryWeight, locals));
   let copied = codeStart;
   for (const [index, position] of edits.positions.entries()) {
     out.bytes(bytes.subarray(copied, position));
@@ -120,7 +131,7 @@ function temporaryTypes({ kinds, details }: Edits): number[] {
   return [...types];
 }
 
-function findEdits(body: ByteReader): Edits {
+function findEdits(body: ByteReader, prepaid: PrepaidFunctions): Edits {
   const { bytes } = body;
   const edits: Edits = { positions: [], kinds: [], details: [], entryWeight: 0 };
   const add = (position: number, kind: number, detail: number) => {
@@ -138,7 +149,8 @@ function findEdits(body: ByteReader): Edits {
     const code = codeAt(bytes, at);
     if (nan !== NAN_KIND.none && !isBlindTo(code, nan)) add(at, EDIT.canonical, nan);
     nan = nanKind(code);
-    const weight = instructionWeight(code);
+    let weight = instructionWeight(code);
+    if (isDirectCall(code)) weight += prepaid.get(calleeAt(body, at)) ?? 0;
     if (loop < 0) edits.entryWeight += weight;
     else edits.details[loop]! += weight;
     switch (step) {

@@ -41,6 +41,8 @@ export interface CoreModule {
   readonly tableElements: number;
   /** Elements that are put into tables, or could be. */
   readonly segmentElements: number;
+  /** Functions that a table or a global holds, or could. */
+  readonly referencedFunctions: ReadonlySet<number>;
 }
 
 /** The names a core module exports. Throws SVC_MODULE_MALFORMED. */
@@ -63,6 +65,7 @@ export function readCoreModule(
   const imports = readImports(section(CORE_SECTION.import), types);
   const exports = readExports(section(CORE_SECTION.export));
   readDataSegments(section(CORE_SECTION.data));
+  const referencedFunctions = new Set<number>();
   return {
     bytes,
     section,
@@ -73,10 +76,11 @@ export function readCoreModule(
       ...readFunctions(section(CORE_SECTION.function), types),
     ],
     exports,
-    globals: readGlobals(section(CORE_SECTION.global)),
+    globals: readGlobals(section(CORE_SECTION.global), referencedFunctions),
     memory: readMemory(section(CORE_SECTION.memory)),
     tableElements: readTables(section(CORE_SECTION.table)),
-    segmentElements: readElementSegments(section(CORE_SECTION.element)),
+    segmentElements: readElementSegments(section(CORE_SECTION.element), referencedFunctions),
+    referencedFunctions,
   };
 }
 
@@ -148,11 +152,11 @@ function readExports(reader: ByteReader | undefined): CoreExport[] {
   }));
 }
 
-function readGlobals(reader: ByteReader | undefined): CoreGlobal[] {
+function readGlobals(reader: ByteReader | undefined, referenced: Set<number>): CoreGlobal[] {
   return readVector(reader, (globals) => {
     const type = readValueType(globals);
     const mutable = globals.u8() === 1;
-    readConstant(globals);
+    readConstant(globals, referenced);
     return { type, mutable };
   });
 }

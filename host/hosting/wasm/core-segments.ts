@@ -2,7 +2,7 @@
 // it is done at each instantiation, and no fuel pays for it; so it is bounded here, and its size is told.
 import type { ByteReader } from './byte-reader.ts';
 import { tooMany } from './core-limits.ts';
-import { REFERENCE_TYPES, STEP, readInstruction, unsupported } from './instruction-reader.ts';
+import { OP, REFERENCE_TYPES, STEP, readInstruction, unsupported } from './instruction-reader.ts';
 
 /** Instructions of a constant expression; linkers write up to five. */
 const CONSTANT_MAX = 16;
@@ -10,28 +10,39 @@ const ELEMENT = { passiveOrDeclared: 1, hasTableOrDeclared: 2, expressions: 4, l
 const DATA = { passive: 1, hasMemory: 2, last: 2 } as const;
 const FUNCTION_KIND = 0;
 
-/** Steps over an expression and its end. Throws SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE. */
-export function readConstant(reader: ByteReader): void {
-  for (let count = 0; readInstruction(reader) !== STEP.end; count++)
+/**
+ * Steps over an expression and its end, and adds the functions that it refers to. Throws
+ * SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE.
+ */
+export function readConstant(reader: ByteReader, referenced: Set<number>): void {
+  for (let count = 0; ; count++) {
+    const at = reader.position;
+    if (readInstruction(reader) === STEP.end) return;
     if (count === CONSTANT_MAX)
       throw tooMany('a constant of more instructions than compilers write', CONSTANT_MAX);
+    if (reader.bytes[at] === OP.refFunc) referenced.add(reader.from(at + 1).u32());
+  }
 }
 
-/** The elements of all segments together. */
-export function readElementSegments(section: ByteReader | undefined): number {
+/** The elements of all segments together; adds the functions among them. */
+export function readElementSegments(
+  section: ByteReader | undefined,
+  referenced: Set<number>,
+): number {
   let elements = 0;
   if (section === undefined) return elements;
-  for (let left = section.count(); left > 0; left--) elements += readElementSegment(section);
+  for (let left = section.count(); left > 0; left--)
+    elements += readElementSegment(section, referenced);
   section.expectDone('a section');
   return elements;
 }
 
-function readElementSegment(section: ByteReader): number {
+function readElementSegment(section: ByteReader, referenced: Set<number>): number {
   const flags = section.u32();
   if (flags > ELEMENT.last) throw unsupported(`an element segment of the form ${flags}`);
   if ((flags & ELEMENT.passiveOrDeclared) === 0) {
     if ((flags & ELEMENT.hasTableOrDeclared) !== 0) section.u32();
-    readConstant(section);
+    readConstant(section, referenced);
   }
   const hasExpressions = (flags & ELEMENT.expressions) !== 0;
   if ((flags & (ELEMENT.passiveOrDeclared | ELEMENT.hasTableOrDeclared)) !== 0) {
@@ -41,8 +52,8 @@ function readElementSegment(section: ByteReader): number {
   }
   const elements = section.count();
   for (let left = elements; left > 0; left--)
-    if (hasExpressions) readConstant(section);
-    else section.u32();
+    if (hasExpressions) readConstant(section, referenced);
+    else referenced.add(section.u32());
   return elements;
 }
 
@@ -53,7 +64,7 @@ export function readDataSegments(section: ByteReader | undefined): void {
     const flags = section.u32();
     if (flags > DATA.last) throw unsupported(`a data segment of the form ${flags}`);
     if (flags === DATA.hasMemory && section.u32() !== 0) throw unsupported('several memories');
-    if (flags !== DATA.passive) readConstant(section);
+    if (flags !== DATA.passive) readConstant(section, new Set());
     section.skip(section.u32());
   }
   section.expectDone('a section');

@@ -95,9 +95,14 @@ export function instructionWeight(code: Code): number {
   return prefix === OP.misc ? MISC_WEIGHTS[low]! : VECTOR_WEIGHTS[low]!;
 }
 
-/** What entering a function costs in units, `weight` being that of its code outside of loops. */
+/** What entering a function costs in weights, `weight` being that of its code outside of loops. */
+export function entryWeight(weight: number, locals: number): number {
+  return ENTRY + weight + locals * LOCAL;
+}
+
+/** The same in units. */
 export function entryUnits(weight: number, locals: number): number {
-  return units(ENTRY + weight + locals * LOCAL);
+  return units(entryWeight(weight, locals));
 }
 
 /** What a turn of a loop costs in units, `weight` being that of its code outside of inner loops. */

@@ -19,6 +19,7 @@ export const OP = {
   return: 0x0f,
   call: 0x10,
   callIndirect: 0x11,
+  returnCall: 0x12,
   localGet: 0x20,
   localTee: 0x22,
   globalGet: 0x23,
@@ -33,6 +34,7 @@ export const OP = {
   i32Sub: 0x6b,
   i32Mul: 0x6c,
   i32ShrU: 0x76,
+  refFunc: 0xd2,
   misc: 0xfc,
   simd: 0xfd,
 } as const;

@@ -1,5 +1,5 @@
 // The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
-// it counts fuel at function entries, loop heads and bulk memory operations, its memory has a
+// it counts fuel at function entries or calls, loop heads and bulk memory operations, its memory has a
 // maximum, and it can keep the values of its mutable globals and put them back. Its start function is
 // the host's to call.
 //
@@ -23,6 +23,7 @@ import {
   writePayment,
 } from './code-metering.ts';
 import { EMPTY_BLOCK, OP, unsupported } from './instruction-reader.ts';
+import { prepaidFunctions } from './prepaid-functions.ts';
 import { printable } from './printable.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
@@ -96,6 +97,7 @@ export function rewriteCoreModule(
     fuel: globals,
     growthRefused: globals + 1,
     pages: globals + 2,
+    prepaid: prepaidFunctions(core),
     kept: globals + 3,
     pagesMax: maximumPages(core, limits),
     mutable: [...mutableGlobals(core), globals + 2],
@@ -267,9 +269,11 @@ function writeCode(
   const count = section?.count() ?? 0;
   out.u32(count + ADDED_FUNCTIONS.length);
   const body = new ByteWriter();
-  for (const signature of core.functions.slice(core.functions.length - count)) {
+  const first = core.functions.length - count;
+  for (let index = first; index < core.functions.length; index++) {
     body.clear();
-    writeBody(body, section!.part(section!.u32()), additions, arityOf(signature).parameters);
+    const { parameters } = arityOf(core.functions[index]!);
+    writeBody(body, section!.part(section!.u32()), additions, { index, parameters });
     out.u32(body.length);
     out.bytes(body.written);
     if (out.length > bytesMax) throw tooLarge(bytesMax);

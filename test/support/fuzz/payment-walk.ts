@@ -2,7 +2,8 @@
 // paying. What pays: fuel is lessened by a positive constant, and below zero the code traps.
 //
 // Every endless run turns a loop or calls: so each loop pays at its head, before anything in it can branch,
-// and each function pays at its entry, but those of the host's own that neither loop nor call.
+// and each function pays at its entry, but those that call no other such function and that direct calls alone
+// can reach, and those of the host's own that neither loop nor call.
 import { WasmCursor } from './wasm-cursor.ts';
 
 interface Instruction {
@@ -32,18 +33,26 @@ const CONTROL = new Set([
   0x02, 0x03, 0x04, 0x05, 0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13,
 ]);
 const CALLS = new Set([0x10, 0x11, 0x12, 0x13]);
+const DIRECT_CALLS = new Set([0x10, 0x12]);
+const REF_FUNC = 0xd2;
 
 /** The places that do not pay, as text; none when every loop and every function is metered. */
 export function unpaidPlaces(module: RewrittenModule): string[] {
-  const { fuel, bodies } = readModule(module);
+  const { fuel, bodies, imported, reached } = readModule(module);
   if (fuel === undefined) return ['the fuel is not exported'];
+  const unpaid = new Set(
+    bodies.flatMap((code, index) => (pays(code, 0, fuel) ? [] : [imported + index])),
+  );
   return bodies.flatMap((code, index) => {
     const places = [...code.keys()]
       .filter((at) => code[at]!.op === LOOP && !pays(code, at + 1, fuel))
       .map((at) => `function ${index}, the loop at instruction ${at}`);
-    const mustPay =
-      index < module.ownFunctions || code.some(({ op }) => op === LOOP || CALLS.has(op));
-    if (mustPay && !pays(code, 0, fuel)) places.push(`function ${index}, its entry`);
+    const callsUnpaid = code.some(({ op, value }) => DIRECT_CALLS.has(op) && unpaid.has(value));
+    const isOwn = index < module.ownFunctions;
+    const mustPay = isOwn
+      ? callsUnpaid || reached.has(imported + index)
+      : code.some(({ op }) => op === LOOP || CALLS.has(op));
+    if (mustPay && unpaid.has(imported + index)) places.push(`function ${index}, its entry`);
     return places;
   });
 }
@@ -83,21 +92,55 @@ function trapsBelowZero(code: readonly Instruction[], at: number, fuel: number):
 function readModule({ bytes, fuelExport }: RewrittenModule) {
   const cursor = new WasmCursor(bytes, 8);
   let fuel: number | undefined;
+  let imported = 0;
+  /** By others than direct calls, if only because code refers to them. */
+  const reached = new Set<number>();
   const bodies: Instruction[][] = [];
   while (cursor.at < cursor.end) {
     const id = cursor.byte();
     const section = cursor.part();
+    if (id === 2) imported = section.number();
     if (id === 7)
       for (let left = section.number(); left > 0; left--) {
         const name = section.text();
         const kind = section.byte();
         const index = section.number();
         if (kind === 3 && name === fuelExport) fuel = index;
+        if (kind === 0) reached.add(index);
       }
+    if (id === 8) reached.add(section.number());
+    if (id === 9) for (const index of segmentFunctions(section)) reached.add(index);
     if (id === 10)
       for (let left = section.number(); left > 0; left--) bodies.push(readBody(section.part()));
   }
-  return { fuel, bodies };
+  for (const { op, value } of bodies.flat()) if (op === REF_FUNC) reached.add(value);
+  return { fuel, bodies, imported, reached };
+}
+
+function segmentFunctions(section: WasmCursor): number[] {
+  const functions: number[] = [];
+  for (let left = section.number(); left > 0; left--) {
+    const flags = section.number();
+    if ((flags & 1) === 0) {
+      if ((flags & 2) !== 0) section.number();
+      readExpression(section);
+    }
+    if ((flags & 3) !== 0) section.byte();
+    for (let items = section.number(); items > 0; items--)
+      if ((flags & 4) === 0) functions.push(section.number());
+      else functions.push(...readExpression(section));
+  }
+  return functions;
+}
+
+/** The functions that it refers to. */
+function readExpression(section: WasmCursor): number[] {
+  const functions: number[] = [];
+  for (;;) {
+    const { op, value } = readInstruction(section);
+    if (op === END) return functions;
+    if (op === REF_FUNC) functions.push(value);
+  }
 }
 
 function readBody(body: WasmCursor): Instruction[] {
