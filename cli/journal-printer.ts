@@ -1,6 +1,6 @@
 // JournalPrinter: how `svc journal` shows what it read. Ids and JSON come from outsiders: none of it
 // reaches a terminal unescaped. It makes text, and prints none.
-import type { ComponentSummary, EntitySummary, InspectedRecord } from '@svc/host';
+import type { ComponentSummary, EntitySummary, InspectedRecord } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/host/printable';
 import { outputStyle } from './terminal.ts';
 

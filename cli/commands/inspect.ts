@@ -1,7 +1,7 @@
 // svc inspect: what a module is, and whether the host would admit it. It asks the host's own
 // admission, with the same settings, so both say the same; no code of the module runs.
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
-import type { ModuleReport } from '@svc/host';
+import type { ModuleReport } from '@svc/host/tools';
 import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { UsageError } from '../usage-error.ts';
@@ -44,7 +44,7 @@ environment as svc run does.`,
 
 /** A setting that does not exist is a word that makes no sense, here as for svc run. */
 async function inspected(file: string, settings: readonly string[]): Promise<ModuleReport> {
-  const { SvcError, inspectModuleFile } = await import('@svc/host');
+  const { SvcError, inspectModuleFile } = await import('@svc/host/tools');
   try {
     return await inspectModuleFile(file, settings, process.env);
   } catch (error) {

@@ -1,6 +1,6 @@
 // svc journal: what a data folder holds, read only. It reads pages and prints them one by one, so that
 // a journal may be of any size.
-import type { JournalInspection } from '@svc/host';
+import type { JournalInspection } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { journalPrinter, type JournalPrinter } from '../journal-printer.ts';
@@ -62,7 +62,7 @@ It reads only, and may do so while a service runs on the folder.`,
       throw new UsageError('journal takes --after with a COMPONENT, and found none.');
     if (id !== undefined && output === 'names')
       throw new UsageError("journal takes '-o names' for components and entities, not for events.");
-    const { inspectJournal } = await import('@svc/host');
+    const { inspectJournal } = await import('@svc/host/tools');
     const inspection = inspectJournal(dir!);
     try {
       if (component === undefined) {

@@ -1,5 +1,5 @@
 // CallOutcome: how the last command or query of an entity came out, for the expectations about it.
-import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host';
+import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
 import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
 

@@ -1,7 +1,7 @@
 // EndpointAnswer: what a caller of an endpoint gets, and what it does not get to see of a fault.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 /* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
-import type { InProcessAnswer } from '@svc/host';
+import type { InProcessAnswer } from '@svc/host/tools';
 import { parsed } from './json-value.ts';
 import { TestFailure, shown } from './test-failure.ts';
 

@@ -22,7 +22,7 @@ import {
   createEngine,
   developerLimits,
   requestHandler,
-} from '@svc/host';
+} from '@svc/host/tools';
 import { EndpointAnswer } from './endpoint-answer.ts';
 import { type FakeComponent, callFake } from './fake-component.ts';
 import { GuestAccount } from './guest-account.ts';

@@ -16,7 +16,7 @@ import {
   effectFault,
   entityIdProblem,
   outcomeFault,
-} from '@svc/host';
+} from '@svc/host/tools';
 import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
 import { GuestAccount } from './guest-account.ts';
 import { jsonText, jsonValue, parsed } from './json-value.ts';

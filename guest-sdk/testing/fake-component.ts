@@ -1,7 +1,7 @@
 // FakeComponent: what stands in for a component of the module when its endpoints are tested: a
 // function that replies, or says in the kit's words how a call fails.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
-import { type Metadata, type Refusal, type Reply, GuestFault, SvcError } from '@svc/host';
+import { type Metadata, type Refusal, type Reply, GuestFault, SvcError } from '@svc/host/tools';
 import { REFUSAL_CODES, type RefusalCode } from '@svc/contract';
 import { jsonText, parsed } from './json-value.ts';
 

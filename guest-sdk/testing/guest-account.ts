@@ -1,6 +1,6 @@
 // GuestAccount: what went on in a guest, for the message of a test that fails: what it logged, and
 // the last words of a fault, with their place as a path that an editor opens.
-import { GuestFault, type GuestLogLine, SvcError } from '@svc/host';
+import { GuestFault, type GuestLogLine, SvcError } from '@svc/host/tools';
 import { shown } from './test-failure.ts';
 
 const LINES_SHOWN_MAX = 20;

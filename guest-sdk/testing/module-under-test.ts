@@ -12,7 +12,7 @@ import {
   WASM_LIMITS_DEFAULT,
   admitModule,
   startWasmGuest,
-} from '@svc/host';
+} from '@svc/host/tools';
 import { expect } from 'vitest';
 import { buildComponent } from '../compiler/index.ts';
 import { whatThereIs } from './mistyped-name.ts';

@@ -1,7 +1,7 @@
 // ReplayCheck: whether an entity's events alone make its state. They are folded twice in a fresh
 // instance, at once and one by one: what a handler or `apply` keeps beside the state, or draws by
 // chance, makes a difference to one of them.
-import { type EntityRef, GuestFault, type StoredEvent } from '@svc/host';
+import { type EntityRef, GuestFault, type StoredEvent } from '@svc/host/tools';
 import { GuestAccount } from './guest-account.ts';
 import { parsed } from './json-value.ts';
 import type { ModuleUnderTest } from './module-under-test.ts';

@@ -1,5 +1,5 @@
 // An event as a test writes it, in its stored form.
-import type { StoredEvent } from '@svc/host';
+import type { StoredEvent } from '@svc/host/tools';
 import { jsonText, parsed } from './json-value.ts';
 
 /** `event`: an object with its `type`, or JSON text. Answers what is wrong, as a sentence's end. */

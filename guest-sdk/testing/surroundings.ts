@@ -1,6 +1,6 @@
 // Time, chance and metadata as a test sets them. Time does not move by itself; each call draws the
 // next number.
-import type { Chance, Clock, Metadata } from '@svc/host';
+import type { Chance, Clock, Metadata } from '@svc/host/tools';
 
 /** Milliseconds since 1970, ISO text with a time zone, or a Date. */
 export type Time = number | string | Date;

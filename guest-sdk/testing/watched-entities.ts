@@ -1,6 +1,6 @@
 // WatchedEntities: a guest's entities as an engine uses them, remembered with their last state so
 // that a test can compare it with their events in the end.
-import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host';
+import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host/tools';
 import { atOnce } from './synchronous.ts';
 
 export class WatchedEntities implements GuestEntities {

@@ -201,7 +201,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
       join(project, 'program.ts'),
       `import { parseModuleDescriptor, type ModuleDescriptor } from '@svc/contract';
 import { buildComponent } from '@svc/guest-sdk/compiler';
-import { inspectModule } from '@svc/host';
+import { inspectModule } from '@svc/host/tools';
 import type { testModule } from '@svc/guest-sdk/testing';
 const { component, descriptor } = await buildComponent({ entryFile: 'assembly/index.ts' });
 const checked: ModuleDescriptor = descriptor;
