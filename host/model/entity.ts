@@ -12,21 +12,20 @@ export interface StoredEvent {
   readonly json: string;
 }
 
-/**
- * What happened to an entity, in order: its events, and its deletions. `timeMs` and `seed` are those of
- * the command; journals of format 1 have no seed.
- */
+/** What the journal keeps of the command that a record came of. */
+interface Origin {
+  /** The number of the record among those of its entity, from 1. */
+  readonly seq: number;
+  readonly timeMs: number;
+  /** Journals of format 1 have none. */
+  readonly seed?: bigint | undefined;
+  /** The trace id, 32 hexadecimal digits; journals of format 1 and 2 have none. */
+  readonly trace?: string | undefined;
+  /** The idempotency key that it answered. */
+  readonly key?: string | undefined;
+}
+
+/** What happened to an entity, in order: its events, and its deletions. */
 export type JournalRecord =
-  | {
-      readonly kind: 'event';
-      readonly seq: number;
-      readonly timeMs: number;
-      readonly seed?: bigint | undefined;
-      readonly event: StoredEvent;
-    }
-  | {
-      readonly kind: 'deleted';
-      readonly seq: number;
-      readonly timeMs: number;
-      readonly seed?: bigint | undefined;
-    };
+  | (Origin & { readonly kind: 'event'; readonly event: StoredEvent })
+  | (Origin & { readonly kind: 'deleted' });

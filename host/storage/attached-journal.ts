@@ -3,7 +3,8 @@
 // thread may have ended in the middle of its work, had sent.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
-import type { Journal } from '../engine/needs/journal.ts';
+import type { AnswerToKeep, Journal, KeptAnswer } from '../engine/needs/journal.ts';
+import type { Awaitable } from '../model/call.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { journalPath } from './journal-file.ts';
@@ -30,6 +31,8 @@ class AttachedJournal implements Journal {
   #unsettled: Settled[] = [];
   #settledCount = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
+  /** It is set with what resolves the promise, for those that would not wait. */
+  #isGreeted = false;
   readonly #greeted = Promise.withResolvers<void>();
   readonly #drained = Promise.withResolvers<void>();
   #closed: Promise<void> | undefined = undefined;
@@ -47,15 +50,20 @@ class AttachedJournal implements Journal {
     port.on('close', () => this.#portClosed());
   }
 
-  append(entity: EntityRef, records: readonly JournalRecord[], settled: Settled): void {
-    assert(records.length > 0);
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: Settled,
+    answer?: AnswerToKeep,
+  ): void {
+    assert(records.length > 0 || answer !== undefined);
     if (this.#state !== 'open') {
       queueMicrotask(() => settled(closed()));
       return;
     }
     // After the callbacks of this turn of the event loop: all they append goes in one message.
     if (this.#batch.length === 0) setImmediate(this.#send);
-    encodeAppend(this.#batch, this.#settledCount, entity.component, entity.id, records);
+    encodeAppend(this.#batch, this.#settledCount, entity, records, answer);
     this.#unsettled.push(settled);
   }
 
@@ -75,6 +83,12 @@ class AttachedJournal implements Journal {
     return this.#reader.lastDeletion(entity);
   }
 
+  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+    if (!this.#isGreeted) return this.#greeted.promise.then(() => this.answer(entity, key));
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.answer(entity, key);
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#drain();
     return this.#closed;
@@ -88,7 +102,7 @@ class AttachedJournal implements Journal {
   }
 
   #settle([count, failures]: Settlement): void {
-    this.#greeted.resolve();
+    this.#greet();
     const settled = this.#unsettled.splice(0, count);
     let nextFailure = 0;
     for (const [index, callback] of settled.entries()) {
@@ -102,6 +116,11 @@ class AttachedJournal implements Journal {
     if (this.#state === 'closing' && this.#unsettled.length === 0) this.#drained.resolve();
   }
 
+  #greet(): void {
+    this.#isGreeted = true;
+    this.#greeted.resolve();
+  }
+
   /** Either side closed it, or the writer's thread has ended. */
   #portClosed(): void {
     if (this.#state === 'closed') return;
@@ -110,7 +129,7 @@ class AttachedJournal implements Journal {
     const settled = this.#unsettled;
     this.#unsettled = [];
     for (const callback of settled) callback(closed());
-    this.#greeted.resolve();
+    this.#greet();
     this.#drained.resolve();
   }
 }

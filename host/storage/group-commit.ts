@@ -6,12 +6,14 @@
 //     (eno, seq) stands behind that.
 // G2  `pos` grows by one with every record that is stored.
 // G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
+// G4  A command's records and the answer that is kept of it are stored together.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { KIND_DELETED, KIND_EVENT } from './journal-file.ts';
 import { type Append, FIELDS_PER_RECORD } from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
+import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
+import { KeptAnswers } from './kept-answers.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
@@ -21,6 +23,8 @@ const TAILS_MAX = 200_000;
 interface Tail {
   readonly eno: number;
   seq: number;
+  /** What its last event was stored under, which is in the table of manifests. */
+  manifest: string | undefined;
 }
 
 /** Decides for its user whether an append may still be stored. */
@@ -45,6 +49,8 @@ export class GroupCommit {
   readonly #addEntity: StatementSync;
   readonly #findTail: StatementSync;
   readonly #addRecord: StatementSync;
+  readonly #addManifest: StatementSync;
+  readonly #answers: KeptAnswers;
   #nextPos: number;
   readonly #tails = new Map<string, Map<string, Tail>>();
   #tailCount = 0;
@@ -60,8 +66,10 @@ export class GroupCommit {
     this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
     this.#findTail = database.prepare('SELECT max(seq) AS seq FROM journal WHERE eno = ?');
     this.#addRecord = database.prepare(
-      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?)',
+      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
     );
+    this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
+    this.#answers = new KeptAnswers(database);
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
   }
@@ -101,29 +109,35 @@ export class GroupCommit {
     }
   }
 
-  /** Answers the conflict, if there is one, and has stored no record then. */
-  #insert({ component, id, firstSeq, fields }: Append): SvcError | undefined {
+  /** Answers the conflict, if there is one, and has stored nothing then. */
+  #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
     const tail = this.#tail(component, id);
-    if (firstSeq !== tail.seq + 1)
+    if (fields.length > 0 && firstSeq !== tail.seq + 1)
       return new SvcError(
         'SVC_JOURNAL_UNAVAILABLE',
         `Record ${firstSeq} of entity '${printable(id)}' of component '${printable(component)}' ` +
           `was not stored, because its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
       );
     for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
-      const seq = tail.seq + 1;
       const timeMs = fields[at] as number;
       const upper = fields[at + 1] as number | null;
       const lower = fields[at + 2] as number | null;
       const manifest = fields[at + 3] as string | null;
       const json = fields[at + 4] as string | null;
-      const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
-      const crc = recordChecksum(component, id, seq, kind, timeMs, upper, lower, manifest, json);
+      const seq = tail.seq + 1;
       const pos = this.#nextPos;
-      this.#addRecord.run(pos, tail.eno, seq, kind, timeMs, manifest, json, crc, upper, lower);
+      const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
+      const row: RecordRow = [pos, seq, kind, timeMs, manifest, json, 0, upper, lower, trace, key];
+      const crc = recordChecksum(component, id, row);
+      if (manifest !== null && manifest !== tail.manifest) {
+        this.#addManifest.run(component, manifest);
+        tail.manifest = manifest;
+      }
+      this.#addRecord.run(pos, tail.eno, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key);
       tail.seq = seq;
       this.#nextPos++;
     }
+    if (answer !== undefined) this.#answers.keep(tail.eno, component, id, answer);
     return undefined;
   }
 
@@ -134,8 +148,16 @@ export class GroupCommit {
     const found = this.#findEntity.get(component, id)?.['eno'];
     const tail: Tail =
       found === undefined
-        ? { eno: Number(this.#addEntity.run(component, id).lastInsertRowid), seq: 0 }
-        : { eno: Number(found), seq: Number(this.#findTail.get(found)?.['seq'] ?? 0) };
+        ? {
+            eno: Number(this.#addEntity.run(component, id).lastInsertRowid),
+            seq: 0,
+            manifest: undefined,
+          }
+        : {
+            eno: Number(found),
+            seq: Number(this.#findTail.get(found)?.['seq'] ?? 0),
+            manifest: undefined,
+          };
     let ofComponent = this.#tails.get(component);
     if (ofComponent === undefined) this.#tails.set(component, (ofComponent = new Map()));
     ofComponent.set(id, tail);

@@ -15,45 +15,11 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../model/svc-error.ts';
+import { FORMAT_VERSION, SCHEMA, checkTables, migrationFrom } from './journal-schema.ts';
 import { SQLITE_ERROR, journalDamaged, reasonOf, sqliteCode } from './sqlite-failure.ts';
 
 /** `svcj` in ASCII: this SQLite database is a journal. */
 const APPLICATION_ID = 0x7376636a;
-/** Grows with every change of the format. */
-const FORMAT_VERSION = 2;
-
-export const KIND_EVENT = 0;
-export const KIND_DELETED = 1;
-
-/** A command's seed as seed-halves.ts has it. */
-export const SEED_HALVES = 'seed >> 32, seed & 4294967295';
-
-/**
- * `pos` is the place in the one order of all records, without gaps. `crc`: see record-checksum.ts.
- * A deletion has neither manifest nor json, a record of format 1 no seed.
- */
-const SCHEMA = `
-  CREATE TABLE entity (
-    eno INTEGER PRIMARY KEY,
-    component TEXT NOT NULL,
-    id TEXT NOT NULL,
-    UNIQUE (component, id)
-  ) STRICT;
-  CREATE TABLE journal (
-    pos INTEGER PRIMARY KEY,
-    eno INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    kind INTEGER NOT NULL,
-    time_ms INTEGER NOT NULL,
-    manifest TEXT,
-    json TEXT,
-    crc INTEGER NOT NULL,
-    seed INTEGER,
-    UNIQUE (eno, seq)
-  ) STRICT;
-  CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};
-`;
-
 /** How long a connection waits for another one's lock. */
 export const LOCK_WAIT_MS = 5_000;
 /** The log is cut back to this, should a reader that took long have made it grow. */
@@ -184,7 +150,7 @@ export function openForWriting(path: string): DatabaseSync {
     if (pragma(database, 'journal_mode') !== 'wal')
       throw journalDamaged(path, 'its write-ahead log is switched off');
     migrate(path, database);
-    checkTables(path, database);
+    damagedWhereRefused(path, () => checkTables(database));
     return database;
   } catch (error) {
     database.close();
@@ -197,35 +163,23 @@ export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
 }
 
-/** To the present format, all of it or nothing. What was stored stays as it is. */
+/** To the present format, all of it or nothing. */
 function migrate(path: string, database: DatabaseSync): void {
-  if (pragma(database, 'user_version') !== 1) return;
-  try {
-    database.exec(`
-      BEGIN IMMEDIATE;
-      ALTER TABLE journal ADD COLUMN seed INTEGER;
-      PRAGMA user_version = ${FORMAT_VERSION};
-      COMMIT;
-    `);
-  } catch (error) {
-    if (sqliteCode(error) !== SQLITE_ERROR) throw error;
-    throw journalDamaged(path, reasonOf(error), error);
-  }
+  const version = pragma(database, 'user_version');
+  if (typeof version !== 'number' || version >= FORMAT_VERSION) return;
+  damagedWhereRefused(path, () => database.exec(migrationFrom(version)));
   // Out of the log, into the file at whose beginning an older svc looks first.
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-function checkTables(path: string, database: DatabaseSync): void {
-  for (const columns of [
-    'eno, component, id FROM entity',
-    'pos, eno, seq, kind, time_ms, manifest, json, crc, seed FROM journal',
-  ])
-    try {
-      database.prepare(`SELECT ${columns}`);
-    } catch (error) {
-      if (sqliteCode(error) !== SQLITE_ERROR) throw error;
-      throw journalDamaged(path, reasonOf(error), error);
-    }
+/** Does what SQLite refuses only where the tables are not those of a journal. */
+function damagedWhereRefused(path: string, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (sqliteCode(error) !== SQLITE_ERROR) throw error;
+    throw journalDamaged(path, reasonOf(error), error);
+  }
 }
 
 function pragma(database: DatabaseSync, name: string): unknown {

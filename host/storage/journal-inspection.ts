@@ -7,13 +7,8 @@ import { pathToFileURL } from 'node:url';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import {
-  inspectJournalFile,
-  journalPath,
-  KIND_DELETED,
-  openForReading,
-  SEED_HALVES,
-} from './journal-file.ts';
+import { inspectJournalFile, journalPath, openForReading } from './journal-file.ts';
+import { KIND_DELETED, type RecordRow, recordColumns } from './journal-schema.ts';
 import { recordOf } from './journal-reader.ts';
 import { journalDamaged, journalFailure } from './sqlite-failure.ts';
 
@@ -57,10 +52,9 @@ const COMPONENTS = `SELECT component, count(*), sum(${EVENTS}) FROM entity e
 const ENTITIES = `SELECT id, ${EVENTS}, (SELECT time_ms ${LAST}), (SELECT kind ${LAST}) FROM entity e
   WHERE component = ? AND id > ? ORDER BY id LIMIT ?`;
 const COMPONENT = 'SELECT 1 FROM entity WHERE component = ? LIMIT 1';
-/** A journal of format 1 has none, and is left as it is. */
-const HAS_SEED = "SELECT 1 FROM pragma_table_info('journal') WHERE name = 'seed'";
+/** A journal of a format before is left as it is. */
+const FORMAT = 'SELECT user_version FROM pragma_user_version';
 const ENTITY = 'SELECT 1 FROM entity WHERE component = ? AND id = ?';
-const FIELDS = 'seq, kind, time_ms, manifest, json, crc';
 const RECORDS = `FROM journal
   WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?) AND seq > ? ORDER BY seq LIMIT ?`;
 
@@ -135,11 +129,10 @@ export class JournalInspection {
   records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
-    const halves = this.#rows(HAS_SEED).length > 0 ? SEED_HALVES : 'NULL, NULL';
-    const sql = `SELECT ${FIELDS}, ${halves} ${RECORDS}`;
+    const sql = `SELECT ${recordColumns(Number(this.#rows(FORMAT)[0]?.[0]))} ${RECORDS}`;
     const rows = this.#rows(sql, entity.component, entity.id, afterSeq, limit);
     for (const [index, row] of rows.entries()) {
-      const seq = Number(row[0]);
+      const seq = Number(row[1]);
       if (!Number.isSafeInteger(seq)) {
         records.push({ kind: 'damaged', seq: lastSeq + 1, problem: 'what follows has no number' });
         return { records, lastSeq, storedCount: index };
@@ -205,21 +198,13 @@ export class JournalInspection {
 }
 
 function inspected(entity: EntityRef, row: Row): InspectedRecord {
-  const [seq, kind, timeMs, manifest, json, crc, upper, lower] = row;
+  // Numbers came large; of texts there is no number to make.
+  const fields = row.map((value) => (typeof value === 'bigint' ? Number(value) : value));
   try {
-    return recordOf(entity, [
-      Number(seq),
-      Number(kind),
-      Number(timeMs),
-      manifest as string | null,
-      json as string | null,
-      Number(crc),
-      upper === null ? null : Number(upper),
-      lower === null ? null : Number(lower),
-    ]);
+    return recordOf(entity, fields as unknown as RecordRow);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    return { kind: 'damaged', seq: Number(seq), problem: 'it is not what was written' };
+    return { kind: 'damaged', seq: Number(row[1]), problem: 'it is not what was written' };
   }
 }
 

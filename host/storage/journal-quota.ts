@@ -53,17 +53,26 @@ export class JournalQuota {
   }
 }
 
-function sizeOf({ component, id, fields }: Append, bytesOf: (text: string) => number): number {
+function sizeOf(
+  { component, id, key, trace, answer, fields }: Append,
+  bytesOf: (text: string) => number,
+): number {
   // The entity may be a new one, with a row and a place in its index.
   let bytes = RECORD_BYTES + 2 * (bytesOf(component) + bytesOf(id));
+  const originBytes = bytesOf(key ?? '') + (trace?.length ?? 0);
+  if (answer !== undefined)
+    bytes += RECORD_BYTES + storedBytes(bytesOf(answer.outcome) + 2 * originBytes);
   for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
-    bytes += RECORD_BYTES;
+    bytes += RECORD_BYTES + originBytes;
     const json = fields[at + JSON_FIELD];
     if (typeof json !== 'string') continue;
-    const jsonBytes = bytesOf(json);
-    bytes += jsonBytes + Math.min(jsonBytes, UNUSED_BYTES_MAX);
+    bytes += storedBytes(bytesOf(json));
   }
   return bytes;
+}
+
+function storedBytes(bytes: number): number {
+  return bytes + Math.min(bytes, UNUSED_BYTES_MAX);
 }
 
 function unitsAtMost(text: string): number {

@@ -1,46 +1,43 @@
 // JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
 // sees a record only after the fsync of its transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { READ_UNITS_MAX } from '../engine/needs/journal.ts';
+import { type KeptAnswer, READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { KIND_DELETED, KIND_EVENT, openForReading, SEED_HALVES } from './journal-file.ts';
-import { recordChecksum } from './record-checksum.ts';
+import { openForReading } from './journal-file.ts';
+import { KIND_DELETED, KIND_EVENT, type RecordRow, recordColumns } from './journal-schema.ts';
+import { keptAnswerOf } from './kept-answer-row.ts';
+import { isWhole } from './record-checksum.ts';
 import { seedOf } from './seed-halves.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
-const RECORDS = `SELECT seq, kind, time_ms, manifest, json, crc, ${SEED_HALVES} FROM journal
-  WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?)`;
+const ENO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
+const RECORDS = `SELECT ${recordColumns()} FROM journal WHERE eno = ${ENO}`;
+const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENO} AND key = ?`;
 
 /** Many, since asking costs; not all, since each may have a megabyte. */
 const ROWS_AT_ONCE = 128;
-
-type Row = readonly [
-  seq: number,
-  kind: number,
-  timeMs: number,
-  manifest: string | null,
-  json: string | null,
-  crc: number,
-  upperSeed: number | null,
-  lowerSeed: number | null,
-];
 
 export class JournalReader {
   readonly #path: string;
   readonly #database: DatabaseSync;
   readonly #records: StatementSync;
   readonly #lastDeletion: StatementSync;
+  readonly #answer: StatementSync;
 
   /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
   constructor(path: string) {
     this.#path = path;
     try {
       this.#database = openForReading(path);
-      this.#records = this.#prepare('AND seq > ? ORDER BY seq LIMIT ?');
+      this.#records = this.#prepare(RECORDS, 'AND seq > ? ORDER BY seq LIMIT ?');
       // The whole record, so that its checksum is looked at: a life begins where it says.
-      this.#lastDeletion = this.#prepare(`AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`);
+      this.#lastDeletion = this.#prepare(
+        RECORDS,
+        `AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`,
+      );
+      this.#answer = this.#prepare(ANSWER, '');
     } catch (error) {
       throw journalFailure(error, 'opened', path);
     }
@@ -70,7 +67,17 @@ export class JournalReader {
   lastDeletion(entity: EntityRef): number {
     try {
       const row = this.#lastDeletion.get(entity.component, entity.id);
-      return row === undefined ? 0 : recordOf(entity, row as unknown as Row).seq;
+      return row === undefined ? 0 : recordOf(entity, row as unknown as RecordRow).seq;
+    } catch (error) {
+      throw this.#failure(entity, error);
+    }
+  }
+
+  /** As `Journal.answer`. */
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    try {
+      const row = this.#answer.get(entity.component, entity.id, key);
+      return row === undefined ? undefined : keptAnswerOf(entity, row);
     } catch (error) {
       throw this.#failure(entity, error);
     }
@@ -80,17 +87,17 @@ export class JournalReader {
     this.#database.close();
   }
 
-  #rows(entity: EntityRef, afterSeq: number, limit: number): readonly Row[] {
+  #rows(entity: EntityRef, afterSeq: number, limit: number): readonly RecordRow[] {
     try {
       const rows = this.#records.all(entity.component, entity.id, afterSeq, limit);
-      return rows as unknown as readonly Row[];
+      return rows as unknown as readonly RecordRow[];
     } catch (error) {
       throw this.#failure(entity, error);
     }
   }
 
-  #prepare(which: string): StatementSync {
-    const statement = this.#database.prepare(`${RECORDS} ${which}`);
+  #prepare(what: string, which: string): StatementSync {
+    const statement = this.#database.prepare(`${what} ${which}`);
     statement.setReturnArrays(true);
     return statement;
   }
@@ -104,17 +111,20 @@ export class JournalReader {
 }
 
 /** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
-export function recordOf(
-  entity: EntityRef,
-  [seq, kind, timeMs, manifest, json, crc, upper, lower]: Row,
-): JournalRecord {
-  const { component, id } = entity;
-  if (crc !== recordChecksum(component, id, seq, kind, timeMs, upper, lower, manifest, json))
+export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
+  const [, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
+  if (!isWhole(entity.component, entity.id, row))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
-  const seed = seedOf(upper, lower);
+  const told = {
+    seq,
+    timeMs,
+    seed: seedOf(upper, lower),
+    ...(trace === null ? {} : { trace }),
+    ...(key === null ? {} : { key }),
+  };
   if (kind === KIND_EVENT && manifest !== null && json !== null)
-    return { kind: 'event', seq, timeMs, seed, event: { manifest, json } };
-  if (kind === KIND_DELETED) return { kind: 'deleted', seq, timeMs, seed };
+    return { kind: 'event', ...told, event: { manifest, json } };
+  if (kind === KIND_DELETED) return { kind: 'deleted', ...told };
   throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
 }
 

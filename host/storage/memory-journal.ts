@@ -1,6 +1,11 @@
 // MemoryJournal: a journal that is gone with the process, for tests and trials.
 import assert from 'node:assert';
-import { type Journal, READ_UNITS_MAX } from '../engine/needs/journal.ts';
+import {
+  type AnswerToKeep,
+  type Journal,
+  type KeptAnswer,
+  READ_UNITS_MAX,
+} from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 
@@ -8,12 +13,15 @@ interface QueuedAppend {
   readonly key: string;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
+  readonly answer: AnswerToKeep | undefined;
   /** One before it failed, of the same entity. */
   dependsOnFailed: boolean;
 }
 
 export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
+  /** Entity → idempotency key → what was answered. */
+  readonly #answers = new Map<string, Map<string, KeptAnswer>>();
   #queue: QueuedAppend[] = [];
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
@@ -22,9 +30,10 @@ export class MemoryJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
   ): void {
-    assert(records.length > 0);
-    this.#queue.push({ key: keyOf(entity), records, settled, dependsOnFailed: false });
+    assert(records.length > 0 || answer !== undefined);
+    this.#queue.push({ key: keyOf(entity), records, settled, answer, dependsOnFailed: false });
     this.#stored ??= Promise.resolve().then(() => this.#store());
   }
 
@@ -54,6 +63,11 @@ export class MemoryJournal implements Journal {
     return records.findLast((record) => record.kind === 'deleted')?.seq ?? 0;
   }
 
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    if (this.#closed) throw closed();
+    return this.#answers.get(keyOf(entity))?.get(key);
+  }
+
   async close(): Promise<void> {
     await this.#stored;
     this.#closed = true;
@@ -69,6 +83,7 @@ export class MemoryJournal implements Journal {
         const stored = this.#records.get(append.key);
         if (stored === undefined) this.#records.set(append.key, [...append.records]);
         else stored.push(...append.records);
+        if (append.answer !== undefined) this.#keep(append.key, append.answer);
       } else
         for (const later of [...queue.slice(index + 1), ...this.#queue])
           if (later.key === append.key) later.dependsOnFailed = true;
@@ -76,10 +91,18 @@ export class MemoryJournal implements Journal {
     }
   }
 
+  #keep(entity: string, { forgetBeforeMs, ...answer }: AnswerToKeep): void {
+    for (const answers of this.#answers.values())
+      for (const [key, { timeMs }] of answers) if (timeMs < forgetBeforeMs) answers.delete(key);
+    const answers = this.#answers.get(entity);
+    if (answers === undefined) this.#answers.set(entity, new Map([[answer.key, answer]]));
+    else answers.set(answer.key, answer);
+  }
+
   #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
     if (dependsOnFailed) return unavailable('one before it was not stored');
     const last = this.#records.get(key)?.length ?? 0;
-    return records[0]?.seq === last + 1
+    return records.length === 0 || records[0]?.seq === last + 1
       ? undefined
       : unavailable(`record ${records[0]?.seq} does not follow record ${last}`);
   }

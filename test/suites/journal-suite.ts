@@ -1,6 +1,12 @@
 // What every journal keeps of `host/engine/needs/journal.ts`.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Journal, READ_UNITS_MAX } from '../../host/engine/needs/journal.ts';
+import {
+  type AnswerToKeep,
+  type Journal,
+  type KeptAnswer,
+  READ_UNITS_MAX,
+} from '../../host/engine/needs/journal.ts';
+import type { Refusal, Reply } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import type { SvcError } from '../../host/model/svc-error.ts';
 
@@ -28,6 +34,27 @@ export function append(
   return new Promise((resolve) => {
     journal.append(entity, records, resolve);
   });
+}
+
+/** As `append`, with an answer. */
+export function keep(
+  journal: Journal,
+  entity: EntityRef,
+  records: readonly JournalRecord[],
+  answer: AnswerToKeep,
+): Promise<SvcError | undefined> {
+  return new Promise((resolve) => {
+    journal.append(entity, records, resolve, answer);
+  });
+}
+
+export function answerTo(key: string, timeMs: number): AnswerToKeep {
+  const outcome: Reply = { kind: 'reply', json: `"${key} at ${timeMs}"` };
+  return { key, digest: `digest of ${key}`, timeMs, outcome, forgetBeforeMs: 0 };
+}
+
+function kept({ key, digest, timeMs, outcome }: AnswerToKeep): KeptAnswer {
+  return { key, digest, timeMs, outcome };
 }
 
 export function journalSuite(place: string, open: () => Promise<JournalUnderTest>): void {
@@ -183,6 +210,56 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await journal.read(entity, 0, 10)).toEqual([recordOf(1, json)]);
     });
 
+    test('an answer is found by its entity and key, with or without records, and the newest counts', async () => {
+      const keyed = (seq: number) => ({ ...recordOf(seq), key: 'k' });
+      const [first, second, other] = [answerTo('k', 1), answerTo('k', 2), answerTo('other', 3)];
+      expect(await keep(journal, one, [keyed(1), keyed(2)], first)).toBeUndefined();
+      expect(await journal.answer(one, 'k')).toEqual(kept(first));
+      expect(await keep(journal, one, [], other)).toBeUndefined();
+      expect(await keep(journal, one, [keyed(3)], second)).toBeUndefined();
+      expect(await journal.answer(one, 'k')).toEqual(kept(second));
+      expect(await journal.answer(one, 'other')).toEqual(kept(other));
+      expect(await journal.answer(one, 'K')).toBeUndefined();
+      expect(await journal.answer(two, 'k')).toBeUndefined();
+      expect(await journal.read(one, 0, 10)).toEqual([keyed(1), keyed(2), keyed(3)]);
+    });
+
+    test('an answer is kept with its records or not at all', async () => {
+      await append(journal, one, recordOf(1));
+      const conflict = keep(journal, one, [recordOf(1, '"conflict"')], answerTo('k', 1));
+      const dependent = keep(journal, one, [], answerTo('dependent', 1));
+      expect((await conflict)?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+      expect((await dependent)?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
+      expect(await journal.answer(one, 'k')).toBeUndefined();
+      expect(await journal.answer(one, 'dependent')).toBeUndefined();
+      expect(await keep(journal, one, [], answerTo('dependent', 2))).toBeUndefined();
+    });
+
+    test('answers before a time are forgotten, and no younger one', async () => {
+      for (let time = 1; time <= 9; time++)
+        await keep(journal, time % 2 === 0 ? one : two, [], answerTo(`k${time}`, time));
+      // A few at a time, with each that is kept.
+      for (let time = 100; time < 110; time++)
+        await keep(journal, one, [], { ...answerTo(`k${time}`, time), forgetBeforeMs: 7 });
+      for (let time = 1; time <= 9; time++) {
+        const answer = await journal.answer(time % 2 === 0 ? one : two, `k${time}`);
+        expect(answer?.timeMs).toBe(time < 7 ? undefined : time);
+      }
+      expect((await journal.answer(one, 'k100'))?.timeMs).toBe(100);
+    });
+
+    test('a refusal is kept as it was', async () => {
+      const outcome: Refusal = {
+        kind: 'refusal',
+        code: 'OTHER',
+        otherCode: 'SOLD_OUT',
+        message: 'ä "quoted" €',
+        details: '{"left":0}',
+      };
+      await keep(journal, one, [], { ...answerTo('k', 1), outcome });
+      expect((await journal.answer(one, 'k'))?.outcome).toEqual(outcome);
+    });
+
     test('close waits for what is queued; afterwards nothing is taken any more', async () => {
       const queued = Array.from({ length: 50 }, (_, index) =>
         append(journal, one, recordOf(index + 1)),
@@ -201,6 +278,9 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       await expect(journal.lastDeletion(one)).rejects.toMatchObject({
         code: 'SVC_JOURNAL_UNAVAILABLE',
       });
+      expect(() => journal.answer(one, 'k')).toThrow(
+        expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as SvcError,
+      );
     });
   });
 }

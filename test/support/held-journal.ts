@@ -1,6 +1,7 @@
 // HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
 // order and with the consequences that `needs/journal.ts` promises.
-import type { Journal } from '../../host/engine/needs/journal.ts';
+import type { AnswerToKeep, Journal, KeptAnswer } from '../../host/engine/needs/journal.ts';
+import type { Awaitable } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import { SvcError } from '../../host/model/svc-error.ts';
 
@@ -8,6 +9,7 @@ interface HeldAppend {
   readonly entity: EntityRef;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
+  readonly answer: AnswerToKeep | undefined;
   doomed: boolean;
 }
 
@@ -34,9 +36,10 @@ export class HeldJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
   ): void {
     this.appendCount++;
-    this.#queue.push({ entity, records, settled, doomed: false });
+    this.#queue.push({ entity, records, settled, answer, doomed: false });
     if (!this.held) void this.letThrough();
   }
 
@@ -47,10 +50,11 @@ export class HeldJournal implements Journal {
       if (append?.doomed === true) append.settled(diskFailure());
       else if (append !== undefined)
         await new Promise<void>((resolve) => {
-          this.#inner.append(append.entity, append.records, (failure) => {
+          const settled = (failure?: SvcError): void => {
             append.settled(failure);
             resolve();
-          });
+          };
+          this.#inner.append(append.entity, append.records, settled, append.answer);
         });
     });
   }
@@ -88,6 +92,10 @@ export class HeldJournal implements Journal {
 
   lastDeletion(entity: EntityRef): Promise<number> {
     return this.#inner.lastDeletion(entity);
+  }
+
+  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+    return this.#inner.answer(entity, key);
   }
 
   close(): Promise<void> {

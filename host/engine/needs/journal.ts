@@ -1,16 +1,34 @@
 // What the engine needs of a journal. Its key is (component, entity id, sequence number), unique:
 // a second writer loses by conflict, never silently. Every record also has a place in one global
 // order without gaps.
+import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcError } from '../../model/svc-error.ts';
 
 /** UTF-16 units of JSON text after which a read ends, so that what is large is read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;
 
+/** What a command with an idempotency key was answered. */
+export interface KeptAnswer {
+  readonly key: string;
+  /** Of the command's name and input. */
+  readonly digest: string;
+  /** When the command was decided. */
+  readonly timeMs: number;
+  readonly outcome: Reply | Refusal;
+}
+
+/** An answer to be kept, in the place of an older one of its key. */
+export interface AnswerToKeep extends KeptAnswer {
+  /** Answers that were given before then need not be kept any longer, of whatever entity. */
+  readonly forgetBeforeMs: number;
+}
+
 export interface Journal {
   /**
-   * Queues the records of one command: all of them are stored, or none. `settled` is called exactly
-   * once, later: without an argument when they are on disk, with the failure when they are not.
+   * Queues the records of one command and what it answered, if that is to be kept: all of it is stored,
+   * or nothing. There may be no records where there is an answer, whose
+   * key the records carry. `settled` is called exactly once, later: without an argument when they are on disk, with the failure when they are not.
    * Appends settle in the order in which they were queued. After a failed append of an entity, its
    * later appends that were queued before `settled` was called fail too.
    */
@@ -18,6 +36,7 @@ export interface Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
   ): void;
   /**
    * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`, and none after the
@@ -27,6 +46,11 @@ export interface Journal {
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
+  /**
+   * What the entity answered to the key, if that is kept and on disk. A plain value wherever nothing has to
+   * be waited for. Throws, or rejects, as `read` does.
+   */
+  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined>;
   /** Waits for everything queued, then closes. */
   close(): Promise<void>;
 }

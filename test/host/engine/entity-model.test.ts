@@ -3,7 +3,7 @@
 // them with what is answered. A failing run names its seed: put it into SEEDS to see it again.
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../../host/engine/entity/entity-call.ts';
-import type { Journal } from '../../../host/engine/needs/journal.ts';
+import type { AnswerToKeep, Journal, KeptAnswer } from '../../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
 import { MemoryJournal } from '../../../host/storage/memory-journal.ts';
@@ -26,11 +26,17 @@ class WatchedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
   ): void {
-    this.#inner.append(entity, records, (failure) => {
+    const stored = (failure?: SvcError): void => {
       if (failure === undefined) this.stored.get(entity.id)!.push(...records);
       settled(failure);
-    });
+    };
+    this.#inner.append(entity, records, stored, answer);
+  }
+
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    return this.#inner.answer(entity, key);
   }
 
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {
@@ -58,11 +64,13 @@ class FailingJournal extends HeldJournal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
   ): void {
-    super.append(entity, records, (failure) => {
+    const counted = (failure?: SvcError): void => {
       if (failure !== undefined) this.#failures.set(entity.id, this.failuresOf(entity.id) + 1);
       settled(failure);
-    });
+    };
+    super.append(entity, records, counted, answer);
   }
 }
 

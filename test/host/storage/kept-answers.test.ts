@@ -1,0 +1,58 @@
+// The answers to idempotency keys as SQLite keeps them: beyond a restart, under a checksum, and not for ever.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { answerTo, keep, recordOf } from '../../suites/journal-suite.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { withJournal } from '../../support/with-journal.ts';
+
+const cart = { component: 'shopping-cart', id: 'c1' };
+
+function edited(dir: string, sql: string): unknown {
+  const database = new DatabaseSync(join(dir, 'journal.sqlite'));
+  try {
+    return database.prepare(sql).get();
+  } finally {
+    database.close();
+  }
+}
+
+test('an answer is found after the journal was closed and opened', async () => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    expect(
+      await keep(journal, cart, [{ ...recordOf(1), key: 'k' }], answerTo('k', 5)),
+    ).toBeUndefined();
+  });
+  await withJournal(dir, async (journal) => {
+    expect(await journal.answer(cart, 'k')).toMatchObject({ key: 'k', timeMs: 5 });
+    expect(await journal.read(cart, 0, 9)).toMatchObject([{ seq: 1, key: 'k' }]);
+  });
+});
+
+test.each([
+  'outcome = \'{"kind":"reply","json":"2"}\'',
+  "digest = 'another'",
+  'time_ms = time_ms + 1',
+  "key = 'other'",
+])('an answer that was changed on disk is damage, and is not given: %s', async (change) => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    await keep(journal, cart, [], answerTo('k', 5));
+  });
+  edited(dir, `UPDATE answer SET ${change}`);
+  await withJournal(dir, async (journal) => {
+    const answer = async () => journal.answer(cart, change.startsWith('key') ? 'other' : 'k');
+    await expect(answer()).rejects.toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
+  });
+});
+
+test('answers past their time do not pile up', async () => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    for (let time = 1; time <= 200; time++)
+      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), forgetBeforeMs: time - 10 });
+  });
+  const count = edited(dir, 'SELECT count(*) AS n, min(time_ms) AS first FROM answer');
+  expect(count).toEqual({ n: 11, first: 190 });
+});
