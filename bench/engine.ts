@@ -8,7 +8,7 @@ import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { attachJournal } from '../host/storage/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
-import { systemChance, systemClock, systemTurn } from '../host/system.ts';
+import { systemChance, systemClock, systemTurn, systemDigest } from '../host/system.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { SegmentLog } from './segment-log.ts';
 import { benchModule } from './service.ts';
@@ -29,6 +29,7 @@ export async function measureEngine({ seconds, rounds }: Pace): Promise<Measurem
     journal,
     clock: systemClock,
     chance: systemChance(),
+    digest: systemDigest,
     turn: systemTurn,
     faultLog: (_entity, _handler, fault) => {
       throw fault;

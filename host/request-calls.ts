@@ -15,14 +15,22 @@
 import assert from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 import type { EntityEngine } from './engine/entity-engine.ts';
+import type { CallAhead } from './engine/entity/entity-call.ts';
 import type { Clock } from './engine/needs/clock.ts';
 import type { HostCalls } from './engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from './model/call.ts';
 import { GuestFault } from './model/guest-fault.ts';
+import { type RequestKeys, ownKey } from './request-keys.ts';
+
+/** What is known of a call whose answer is not due yet. */
+export interface RoutedCall extends CallAhead {
+  /** It was sent to another shard. */
+  readonly isElsewhere?: boolean;
+}
 
 export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'> {
-  readonly callAhead?: EntityEngine['callAhead'];
+  readonly callAhead?: (...call: Parameters<EntityEngine['callAhead']>) => Outcome | RoutedCall;
 }
 
 /**
@@ -37,8 +45,8 @@ type Outcome = Reply | Refusal;
 /** A call that was made, and how it ended: with an answer, or else with a failure. */
 interface Made {
   readonly call: Call;
-  readonly answer: Awaitable<Outcome> | undefined;
-  readonly failure?: unknown;
+  answer: Awaitable<Outcome> | undefined;
+  failure?: unknown;
 }
 
 export class RequestCalls implements HostCalls {
@@ -49,12 +57,20 @@ export class RequestCalls implements HostCalls {
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #turn: LoopTurn;
+  readonly #keys: RequestKeys | undefined;
   /** What was told where it could not wait; told again from `#retold` on. */
   readonly #made: Made[] = [];
   #keptUnits = 0;
   #retold = 0;
+  /** Calls that were made where it can wait, and are not told again. */
+  #newCalls = 0;
   /** Of the last call, which was told before it is on disk. */
   #ahead: { readonly foreseen: Outcome; readonly answer: Promise<Outcome> } | undefined;
+  /** Settles, and never rejects, when the last call has come back from another shard. */
+  #elsewhere: Promise<void> | undefined;
+  #hasWaitedElsewhere = false;
+  /** Of the calls that were made, how many the handler is still told again where it cannot wait. */
+  #toTellAgain = 0;
   #failure: unknown;
   /** The first call comes right after the handler has begun, which was not in a turn that is used up. */
   #hasCalled = false;
@@ -62,11 +78,13 @@ export class RequestCalls implements HostCalls {
   /** Fails what the handler waits for. */
   #failWait: ((reason: GuestFault) => void) | undefined;
 
-  constructor(engine: CallableEngine, clock: Clock, turn = new LoopTurn()) {
+  /** `keys`: of a request that has an idempotency key. */
+  constructor(engine: CallableEngine, clock: Clock, turn = new LoopTurn(), keys?: RequestKeys) {
     this.#engine = engine;
     this.#clock = clock;
     this.requestMs = clock.nowMs();
     this.#turn = turn;
+    this.#keys = keys;
     // oxlint-disable-next-line typescript/unbound-method -- not bound by a closure: it is called as this one's own
     if (engine.callAhead !== undefined) this.callAhead = this.#callAhead;
   }
@@ -78,9 +96,13 @@ export class RequestCalls implements HostCalls {
 
   call(...call: Call): Awaitable<Outcome> {
     const made = this.#made[this.#retold];
-    if (made === undefined) return this.#asked(() => this.#engine.call(...call));
-    if (!isDeepStrictEqual(made.call, call))
-      throw new GuestFault('trap', 'a handler that was run again made another call');
+    if (made === undefined) {
+      this.#newCalls += 1;
+      const [target, name, input, metadata] = call;
+      const key = this.#keyOf(call[4], this.#made.length + this.#newCalls);
+      return this.#asked(() => this.#engine.call(target, name, input, metadata, key));
+    }
+    checkSame(made.call, call);
     this.#retold++;
     return this.#asked(() => made.answer ?? thrown(made.failure));
   }
@@ -89,9 +111,24 @@ export class RequestCalls implements HostCalls {
     return this.#asked(() => this.#engine.readEvents(...range));
   }
 
+  /** Of a request that has an idempotency key: what the handler's chance begins with. */
+  get seed(): bigint | undefined {
+    return this.#keys?.seed;
+  }
+
   /** What failed of the last call that failed; undefined when none has. */
   get failure(): unknown {
     return this.#failure;
+  }
+
+  fromElsewhere(): Promise<void> | undefined {
+    const elsewhere = this.#elsewhere;
+    this.#elsewhere = undefined;
+    // Each time the handler computes all that it has computed before.
+    if (elsewhere === undefined || this.#hasWaitedElsewhere) return undefined;
+    this.#hasWaitedElsewhere = true;
+    this.#toTellAgain = this.#made.length;
+    return this.#waited(elsewhere);
   }
 
   get givenUp(): GuestFault | undefined {
@@ -125,6 +162,7 @@ export class RequestCalls implements HostCalls {
     this.#ahead = undefined;
     this.#failure = undefined;
     this.#retold = 0;
+    this.#newCalls = 0;
     return this.#made.length > 0;
   }
 
@@ -136,14 +174,16 @@ export class RequestCalls implements HostCalls {
     metadata: Call[3],
     key: Call[4],
   ): Outcome | undefined {
+    if (this.#toTellAgain > 0) return this.#toldAgain([target, name, input, metadata, key]);
     // What it would ask may follow from what is not on disk.
     if (this.#ahead !== undefined || this.#mustTurn()) return undefined;
     if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
     this.#keptUnits += callUnits(call);
-    let answer: ReturnType<EntityEngine['callAhead']>;
+    const keyOfCall = this.#keyOf(key, this.#made.length + 1);
+    let answer: ReturnType<NonNullable<CallableEngine['callAhead']>>;
     try {
-      answer = this.#engine.callAhead!(target, name, input, metadata, key);
+      answer = this.#engine.callAhead!(target, name, input, metadata, keyOfCall);
     } catch (error) {
       // The handler has left the entity too little of the stack that they share here, and nothing was done.
       if (error instanceof GuestFault && error.limit === 'stack') return undefined;
@@ -155,12 +195,39 @@ export class RequestCalls implements HostCalls {
       this.#made.push({ call, answer });
       return answer;
     }
-    const { foreseen, answer: later } = answer;
+    const { foreseen, answer: later, isElsewhere = false } = answer;
+    const made: Made = { call, answer: later };
+    this.#made.push(made);
+    if (isElsewhere) this.#elsewhere = this.#settled(made, later);
     // Whoever asks for it sees how it ended; perhaps nobody does.
-    later.catch(() => {});
-    this.#made.push({ call, answer: later });
+    else later.catch(() => {});
     if (foreseen !== undefined) this.#ahead = { foreseen, answer: later };
     return foreseen;
+  }
+
+  /** Whether the handler has set one, or the request has. `ordinal`: of the call, from 1. */
+  #keyOf(handlerKey: string | undefined, ordinal: number): string | undefined {
+    return handlerKey === undefined ? this.#keys?.ofCall(ordinal) : ownKey(handlerKey);
+  }
+
+  /** Undefined: it has not come back yet. */
+  #toldAgain(again: Call): Outcome | undefined {
+    const { call, answer, failure } = this.#made.at(-this.#toTellAgain)!;
+    checkSame(call, again);
+    this.#toTellAgain--;
+    if (answer instanceof Promise) return undefined;
+    return answer ?? this.#noticed(failure);
+  }
+
+  /** Keeps how a call ended that was sent to another shard. */
+  async #settled(made: Made, later: Promise<Outcome>): Promise<void> {
+    try {
+      made.answer = await later;
+      this.#keptUnits += outcomeUnits(made.answer);
+    } catch (error) {
+      made.answer = undefined;
+      made.failure = error;
+    }
   }
 
   #mustTurn(): boolean {
@@ -202,6 +269,11 @@ export class RequestCalls implements HostCalls {
     this.#failure = error;
     throw error;
   }
+}
+
+function checkSame(made: Call, again: Call): void {
+  if (!isDeepStrictEqual(made, again))
+    throw new GuestFault('trap', 'a handler that was run again made another call');
 }
 
 function callUnits([{ component, id }, name, input, metadata, key = '']: Call): number {

@@ -8,6 +8,7 @@ import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, CallContext, Metadata, Refusal } from './model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from './model/endpoint.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import { RequestKeys } from './request-keys.ts';
 
 interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
@@ -33,7 +34,8 @@ export function requestHandler({ guest, engine, clock, chance, turn = new LoopTu
     metadata: Metadata,
     calls: RequestCalls,
   ): Awaitable<Outcome> => {
-    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata };
+    const seed = calls.seed ?? chance.seed();
+    const context = { nowMs: calls.requestMs, seed, metadata };
     const answer = guest.endpoints.handle(context, request, calls);
     if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
     if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);
@@ -44,7 +46,9 @@ export function requestHandler({ guest, engine, clock, chance, turn = new LoopTu
     metadata: Metadata,
     waiter?: AnswerWaiter,
   ): Awaitable<Outcome> => {
-    const calls = new RequestCalls(engine, clock, turn);
+    const { idempotencyKey } = request;
+    const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
+    const calls = new RequestCalls(engine, clock, turn, keys);
     const answer = turn.isUsedUp()
       ? turn.next().then(() => {
           checkWanted(calls);

@@ -1,5 +1,7 @@
-// The system's clock, chance and event loop, for those who have none of their own.
+// The system's clock, chance, digest and event loop, for those who have none of their own.
+import { hash } from 'node:crypto';
 import type { Chance, Clock } from './engine/needs/clock.ts';
+import type { Digest } from './engine/needs/digest.ts';
 import type { Turn } from './engine/needs/turn.ts';
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
@@ -20,3 +22,6 @@ export function systemChance(): Chance {
     },
   };
 }
+
+/** The first half of a SHA-256, in hexadecimal digits. */
+export const systemDigest: Digest = (text) => hash('sha256', text, 'hex').slice(0, 32);

@@ -7,7 +7,7 @@ export {
   type AdmittedModule,
   type ModuleReport,
 } from './hosting/wasm/admission.ts';
-export { inspectModuleFile } from './module-inspection.ts';
+export { admitFileToRun, inspectModuleFile } from './module-inspection.ts';
 export type { GuestLogLine } from './hosting/wasm/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
@@ -33,3 +33,33 @@ export {
   type InspectedRecord,
   type JournalInspection,
 } from './storage/journal-inspection.ts';
+export {
+  EntityHistory,
+  type HistoryStep,
+  type PastState,
+  type SupposedOutcome,
+} from './history/entity-history.ts';
+export type { HistoryPoint } from './history/past-life.ts';
+export type { StateChange, StateChanges } from './history/state-changes.ts';
+export { systemDigest } from './system.ts';
+export {
+  JournalScan,
+  type RecordFilter,
+  type ScannedDamage,
+  type ScannedRecord,
+} from './storage/journal-scan.ts';
+export { backUpJournal } from './storage/journal-backup.ts';
+export { importJournal } from './storage/journal-import.ts';
+export { journalEntries } from './storage/journal-source.ts';
+export { TEXT_HEAD, textChecksum, textEnd, textOf } from './storage/journal-text.ts';
+export { verifyJournal } from './storage/journal-verification.ts';
+export type { JournalFinding, VerificationResult } from './storage/verification-step.ts';
+export { type FoldedLife, lifeOf } from './history/folded-life.ts';
+export {
+  PURITY_WAYS,
+  type PurityFinding,
+  PurityVerification,
+} from './history/purity-verification.ts';
+export { type VerifiedEntity, verifyModule } from './history/module-verification.ts';
+export { checkUpgrade, type UpgradeAnswer } from './history/upgrade-check.ts';
+export { ALLOWABLE_NAMES, type Finding } from './history/upgrade-finding.ts';

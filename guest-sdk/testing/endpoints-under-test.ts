@@ -22,6 +22,7 @@ import {
   createEngine,
   developerLimits,
   requestHandler,
+  systemDigest,
 } from '@svc/host/tools';
 import { EndpointAnswer } from './endpoint-answer.ts';
 import { type FakeComponent, callFake } from './fake-component.ts';
@@ -108,6 +109,7 @@ export class EndpointsUnderTest {
       journal: this.#journal,
       clock: this.#clock,
       chance: this.#chance,
+      digest: systemDigest,
       turn: { next: () => new Promise((resolve) => setImmediate(resolve)) },
       limits: developerLimits(ENGINE_LIMITS_DEFAULT),
       faultLog: (_entity, _handler, fault) => {

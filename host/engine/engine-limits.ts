@@ -42,6 +42,8 @@ export interface EngineLimits {
    * they are decided.
    */
   readonly unsettledBytesMax: number;
+  /** How long the answer to an idempotency key is kept and told again, in milliseconds. */
+  readonly idempotencyRetentionMs: number;
 }
 
 const MIB = 1024 * 1024;
@@ -62,6 +64,7 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   entityPauseMs: 1_000,
   entityPauseMaxMs: 300_000,
   unsettledBytesMax: 64 * MIB,
+  idempotencyRetentionMs: 86_400_000,
 };
 
 /** The least and the most that each can be set to. */
@@ -81,6 +84,7 @@ export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [
     entityPauseMs: [1, 86_400_000],
     entityPauseMaxMs: [1, 86_400_000],
     unsettledBytesMax: [1, 16_384 * MIB],
+    idempotencyRetentionMs: [1_000, 31_536_000_000],
   };
 
 /** The same for a run on a developer's machine: what is checked of some calls is checked of all. */

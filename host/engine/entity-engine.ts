@@ -19,12 +19,14 @@ import { FoldTurns } from './entity/fold-turns.ts';
 import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdTable } from './entity/id-table.ts';
+import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { IdleList } from './entity/idle-list.ts';
 import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
 import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { Chance, Clock } from './needs/clock.ts';
+import type { Digest } from './needs/digest.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
@@ -36,6 +38,7 @@ export interface EngineNeeds {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly chance: Chance;
+  readonly digest: Digest;
   readonly turn: Turn;
   readonly faultLog: FaultLog;
   /** Those left out have their default. */
@@ -59,6 +62,7 @@ export function createEngine(needs: EngineNeeds): EntityEngine {
 export class EntityEngine {
   readonly #components: NameTable<Component>;
   readonly #journal: Journal;
+  readonly #digest: Digest;
   readonly #limits: EngineLimits;
   readonly #around: Surroundings;
   readonly #breaker: EntityBreaker;
@@ -72,6 +76,7 @@ export class EntityEngine {
   constructor(needs: EngineNeeds) {
     const { journal, clock, chance, faultLog } = needs;
     this.#journal = journal;
+    this.#digest = needs.digest;
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
@@ -114,8 +119,12 @@ export class EntityEngine {
    * plain value where nothing has to be waited for (a query on an entity in memory), a promise
    * elsewhere. A reply to a command is given after its events are on disk.
    *
-   * Refuses with NOT_FOUND (no such component, command or query) and BAD_REQUEST (an entity id that
-   * cannot be; an idempotency key, which is not supported). Throws, or rejects with: GuestFault;
+   * A command with an idempotency key is done once: repeated, it is answered as it was the first time, for as
+   * long as `idempotencyRetentionMs`. A query needs none.
+   *
+   * Refuses with NOT_FOUND (no such component, command or query), BAD_REQUEST (an entity id or an idempotency
+   * key that cannot be) and UNPROCESSABLE (a key that came with another command or input before). Throws, or
+   * rejects with: GuestFault;
    * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL,
    * SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE, SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
    */
@@ -162,12 +171,14 @@ export class EntityEngine {
         'NOT_FOUND',
         `component ${quoted(target.component)} has no command or query ${quoted(name)}`,
       );
-    // To take the key and not to keep it would promise what does not happen.
-    if (idempotencyKey !== undefined)
-      return refusal(
-        'BAD_REQUEST',
-        'idempotency keys are not supported, make the call without one',
-      );
+    if (idempotencyKey !== undefined) {
+      const problem = idempotencyKeyProblem(idempotencyKey);
+      if (problem !== undefined)
+        return refusal(
+          'BAD_REQUEST',
+          `the idempotency key ${problem} (SVC_IDEMPOTENCY_KEY_INVALID)`,
+        );
+    }
     let entity = component.live.get(target.id);
     if (entity === undefined) {
       const problem = entityIdProblem(target.id);
@@ -177,7 +188,12 @@ export class EntityEngine {
       if (heldBack !== undefined) throw heldBack;
       entity = this.#enter(component, target);
     }
-    const call = new EntityCall(kind, name, input, metadata);
+    // To ask again changes nothing, so a query needs no key.
+    const idempotency =
+      idempotencyKey === undefined || kind === 'query'
+        ? undefined
+        : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
+    const call = new EntityCall(kind, name, input, metadata, idempotency);
     entity.submit(call);
     return call;
   }

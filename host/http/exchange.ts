@@ -1,5 +1,5 @@
 // Exchange: one request, from its headers to the end of its answer. It decides in this order:
-// room, form, route, access, media type, size; then the body is read and the handler runs.
+// room, form, route, access, idempotency key, media type, size; then the body is read and the handler runs.
 //
 // Invariants:
 // - A request is answered exactly once. At its deadline its handler is told that nobody waits any more, also
@@ -27,6 +27,7 @@ import {
   readBody,
 } from './request-body.ts';
 import type { Outbox, Outgoing } from './outbox.ts';
+import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
@@ -67,6 +68,7 @@ interface Admitted {
   readonly parameters: readonly string[];
   readonly query: string;
   readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
 }
 
 /** A request as it came from the server. */
@@ -155,13 +157,16 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     const caller = this.#parts.callerOf(this.#socket);
     if (!isAdmitted(found.route.access, caller, project))
       return errorAnswer(403, `The caller '${callerName(caller)}' is not admitted to this path.`);
+    const key = idempotencyKeyOf(method, request.headers, settings.idempotencyKeyBytesMax);
+    if (typeof key === 'object') return key;
     if (this.#isBodyUnread) {
       const refused = mediaTypeProblem(found.route.bodyKind, request.headers);
       if (refused !== undefined) return refused;
       if (request.headers['content-length'] !== undefined && !this.#isBodyWithin())
         return this.#tooLarge();
     }
-    return { route: found.route, parameters: found.parameters, query: target.query, caller };
+    const { route, parameters } = found;
+    return { route, parameters, query: target.query, caller, idempotencyKey: key };
   }
 
   async #readBody(admitted: Admitted): Promise<void> {
@@ -197,14 +202,17 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
 
   #handle(admitted: Admitted, body: Body): void {
     const { handle, chance, settings } = this.#parts;
+    const { idempotencyKey } = admitted;
+    const caller = callerName(admitted.caller);
     const outcome = handle(
       {
         route: admitted.route.index,
         parameters: admitted.parameters,
         query: admitted.query,
         headers: endpointHeaders(this.#arrival.request),
-        caller: callerName(admitted.caller),
+        caller,
         body,
+        idempotencyKey: idempotencyKey && requestKey(idempotencyKey, caller, admitted.route.label),
       },
       traceMetadata(this.#arrival.request.headers, chance),
       this,

@@ -8,6 +8,8 @@ export interface HttpSettings {
   readonly headerBytesMax: number;
   /** Header lines of a request, repeated names counted each time; 431 beyond. */
   readonly headersMax: number;
+  /** Characters of the header Idempotency-Key; 400 beyond. */
+  readonly idempotencyKeyBytesMax: number;
   /** Header lines that an endpoint's response may have; a fault of the module beyond. */
   readonly responseHeadersMax: number;
   /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. */
@@ -36,6 +38,7 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   bodyBytesMax: 1024 * 1024,
   headerBytesMax: 16 * 1024,
   headersMax: 100,
+  idempotencyKeyBytesMax: 255,
   responseHeadersMax: 100,
   responseHeaderBytesMax: 32 * 1024,
   responseBytesMax: 8 * 1024 * 1024,
@@ -62,6 +65,7 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
     bodyBytesMax: [0, BYTES_MAX],
     headerBytesMax: [1, BYTES_MAX],
     headersMax: [1, COUNT_MAX],
+    idempotencyKeyBytesMax: [1, 400],
     responseHeadersMax: [0, COUNT_MAX],
     responseHeaderBytesMax: [0, BYTES_MAX],
     responseBytesMax: [0, BYTES_MAX],

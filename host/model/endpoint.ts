@@ -21,6 +21,11 @@ export interface EndpointRequest {
   /** `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
   readonly body: Body;
+  /**
+   * Not told to the handler, which finds the header: what its calls get their idempotency keys from. Undefined
+   * where the request has none that counts.
+   */
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface EndpointResponse {

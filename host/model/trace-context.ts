@@ -115,6 +115,11 @@ export function childMetadata(
   return child;
 }
 
+/** The id of the trace that a call with this metadata belongs to. */
+export function traceIdOf(metadata: Metadata): string | undefined {
+  return metadata.length === 0 ? undefined : parentOf(metadata)?.traceId;
+}
+
 /** The trace that the metadata names once, and well formed. */
 function parentOf(metadata: Metadata): TraceParent | undefined {
   let value: string | undefined;

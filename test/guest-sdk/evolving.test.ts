@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testEntity, testModule } from '@svc/guest-sdk/testing';
-import { type Guest, MemoryJournal, SvcError, createEngine } from '@svc/host/tools';
+import { type Guest, MemoryJournal, SvcError, createEngine, systemDigest } from '@svc/host/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { systemTurn } from '../../host/system.ts';
@@ -22,6 +22,7 @@ function running(version: typeof module, journal: MemoryJournal) {
     journal,
     clock: { nowMs: () => 1 },
     chance: { seed: () => 1n },
+    digest: systemDigest,
     turn: systemTurn,
     faultLog: () => undefined,
   });

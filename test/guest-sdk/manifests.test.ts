@@ -5,7 +5,7 @@ import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import type { JournalRecord } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
-import { systemTurn } from '../../host/system.ts';
+import { systemTurn, systemDigest } from '../../host/system.ts';
 import { UserProjects } from './support/user-projects.ts';
 
 interface Names {
@@ -75,6 +75,7 @@ async function call(
     journal,
     clock: { nowMs: () => 1 },
     chance: { seed: () => 1n },
+    digest: systemDigest,
     turn: systemTurn,
     faultLog: () => undefined,
   });

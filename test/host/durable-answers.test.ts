@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { requestHandler } from '../../host/request-handler.ts';
-import { systemTurn } from '../../host/system.ts';
+import { systemTurn, systemDigest } from '../../host/system.ts';
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { HeldJournal } from '../support/held-journal.ts';
@@ -28,6 +28,7 @@ async function serve() {
     journal,
     clock,
     chance,
+    digest: systemDigest,
     turn: systemTurn,
     faultLog: () => {},
   });

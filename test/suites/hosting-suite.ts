@@ -7,7 +7,7 @@ import type { CallContext, Effect, Refusal, Reply } from '../../host/model/call.
 import type { EndpointRequest } from '../../host/model/endpoint.ts';
 import type { StoredEvent } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
-import { systemTurn } from '../../host/system.ts';
+import { systemTurn, systemDigest } from '../../host/system.ts';
 
 const context: CallContext = {
   nowMs: 1_700_000_000_000,
@@ -246,6 +246,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
         journal,
         clock: { nowMs: () => context.nowMs },
         chance: { seed: () => 1n },
+        digest: systemDigest,
         turn: systemTurn,
         faultLog: (_entity, _handler, fault) => {
           throw fault;

@@ -6,6 +6,7 @@ import type { EntityRef, JournalRecord, StoredEvent } from '../../host/model/ent
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
 import { COUNTER, CounterGuest, type CounterOptions } from './counter-guest.ts';
 import { HeldJournal } from './held-journal.ts';
+import { systemDigest } from '../../host/system.ts';
 
 export interface Logged {
   readonly entity: EntityRef;
@@ -38,6 +39,7 @@ export class EngineUnderTest {
       journal: this.journal,
       clock: { nowMs: () => this.nowMs },
       chance: { seed: () => ++this.seed },
+      digest: systemDigest,
       turn: {
         next: async () => {
           this.turnCount++;

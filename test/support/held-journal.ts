@@ -19,6 +19,8 @@ export class HeldJournal implements Journal {
   #turn: Promise<void> = Promise.resolve();
   /** The next reads that fail with this. */
   readFailure: SvcError | undefined = undefined;
+  /** What asking for an answer fails with. */
+  answerFailure: Error | undefined = undefined;
   held = false;
   /** Arguments of the reads, `component/id>afterSeq`. */
   readonly reads: string[] = [];
@@ -95,6 +97,7 @@ export class HeldJournal implements Journal {
   }
 
   answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+    if (this.answerFailure !== undefined) throw this.answerFailure;
     return this.#inner.answer(entity, key);
   }
 

@@ -73,7 +73,8 @@ function cellText(text: string): string {
 
 /** The parts that promise something: bullets and rows of tables, before the generated tables. */
 export function promises(page: string): readonly string[] {
-  const written = page.slice(0, page.indexOf(GENERATED_FROM)).split('\n');
+  const [writtenPart = ''] = page.split(GENERATED_FROM);
+  const written = writtenPart.split('\n');
   const found: string[] = [];
   let previous = '';
   for (const line of written) {

@@ -2,6 +2,7 @@
 // becomes a promise only when the answer is not there yet: a promise per call is dear.
 import assert from 'node:assert';
 import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
+import type { CommandKey } from './command-key.ts';
 
 export type HandlerKind = 'command' | 'query';
 export type Outcome = Reply | Refusal;
@@ -19,6 +20,8 @@ export class EntityCall {
   readonly name: string;
   readonly input: string;
   readonly metadata: Metadata;
+  /** Of a command that is to be done once. */
+  readonly idempotency: CommandKey | undefined;
   /** While it is held: what is to be answered, and whether an append of its own must settle first. */
   heldOutcome: Outcome | undefined = undefined;
   heldForOwnAppend = false;
@@ -28,11 +31,18 @@ export class EntityCall {
   #resolve: ((outcome: Outcome) => void) | undefined = undefined;
   #reject: ((failure: unknown) => void) | undefined = undefined;
 
-  constructor(kind: HandlerKind, name: string, input: string, metadata: Metadata) {
+  constructor(
+    kind: HandlerKind,
+    name: string,
+    input: string,
+    metadata: Metadata,
+    idempotency?: CommandKey,
+  ) {
     this.kind = kind;
     this.name = name;
     this.input = input;
     this.metadata = metadata;
+    this.idempotency = idempotency;
   }
 
   answer(outcome: Outcome): void {

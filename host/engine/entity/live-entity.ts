@@ -20,15 +20,19 @@ import type { Chance, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
-import { childMetadata } from '../../model/trace-context.ts';
+import { childMetadata, traceIdOf } from '../../model/trace-context.ts';
+import type { KeptAnswer } from '../needs/journal.ts';
+import type { CommandKey } from './command-key.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 import type { FullJournal } from './full-journal.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
 import { entityName } from './history.ts';
+import { answerToKeep, isForgotten, repeatedOutcome } from './idempotency.ts';
+import { HeldCalls } from './held-calls.ts';
 import type { Idler } from './idle-list.ts';
 import { replay, type ReplayNeeds } from './replay.ts';
-import { type UnsettledBytes, appendBytes } from './unsettled-bytes.ts';
+import { type UnsettledBytes, appendBytes, diskTooSlow } from './unsettled-bytes.ts';
 
 /** What the live entities of one engine share. */
 export interface Surroundings extends ReplayNeeds {
@@ -61,8 +65,8 @@ export class LiveEntity implements Idler {
   #seq = 0;
   /** Calls that did not reach the guest yet. */
   #queue: EntityCall[] = [];
-  /** Calls whose outcome waits for the disk. The first waits for its own append. */
-  #held: EntityCall[] = [];
+  /** Calls whose outcome waits for the disk. */
+  readonly #held = new HeldCalls();
   /** Appends under way. */
   #unsettled = 0;
   /** True while a replay or a guest's call is under way. */
@@ -108,8 +112,7 @@ export class LiveEntity implements Idler {
       }
       const call = this.#queue.shift();
       assert(call !== undefined);
-      const step =
-        call.kind === 'query' ? this.#query(this.#guest, call) : this.#command(this.#guest, call);
+      const step = this.#step(this.#guest, call);
       if (step !== undefined) {
         this.#around.busy(this);
         void step.then(() => this.#work());
@@ -146,6 +149,50 @@ export class LiveEntity implements Idler {
     for (const call of calls) call.fail(failure);
   }
 
+  #step(guest: GuestEntity, call: EntityCall): Step {
+    if (call.kind === 'query') return this.#query(guest, call);
+    const { idempotency } = call;
+    return idempotency === undefined
+      ? this.#command(guest, call)
+      : this.#keyedCommand(guest, call, idempotency);
+  }
+
+  /** Answers what the key was answered before, and else does the command. */
+  #keyedCommand(guest: GuestEntity, call: EntityCall, command: CommandKey): Step {
+    // One whose answer is not on disk yet: this one leaves behind it, or fails with it.
+    const foreseen = this.#held.foreseen(command.key);
+    if (foreseen !== undefined) return this.#answered(call, repeatedOutcome(command, foreseen));
+    let kept: Awaitable<KeptAnswer | undefined>;
+    try {
+      kept = this.#around.journal.answer(this.ref, command.key);
+    } catch (failure) {
+      call.fail(failure);
+      return undefined;
+    }
+    if (!(kept instanceof Promise)) return this.#lookedUp(guest, call, command, kept);
+    return kept.then(
+      (later) => {
+        if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
+        if (!guest.lost) return this.#lookedUp(guest, call, command, later);
+        this.#queue.unshift(call);
+        return undefined;
+      },
+      (failure: unknown) => call.fail(failure),
+    );
+  }
+
+  #lookedUp(
+    guest: GuestEntity,
+    call: EntityCall,
+    command: CommandKey,
+    kept: KeptAnswer | undefined,
+  ): Step {
+    const { clock, limits } = this.#around;
+    return kept === undefined || isForgotten(kept, clock.nowMs(), limits.idempotencyRetentionMs)
+      ? this.#command(guest, call)
+      : this.#answered(call, repeatedOutcome(command, kept));
+  }
+
   #query(guest: GuestEntity, call: EntityCall): Step {
     let answer: Awaitable<Outcome>;
     try {
@@ -163,7 +210,7 @@ export class LiveEntity implements Idler {
   #answered(call: EntityCall, outcome: Outcome): undefined {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
     const fault = outcomeFault(outcome, this.#around.limits);
-    if (fault === undefined) this.#hold(call, outcome);
+    if (fault === undefined) this.#held.hold(call, outcome);
     else this.#refuse(call, fault);
   }
 
@@ -193,7 +240,7 @@ export class LiveEntity implements Idler {
     context: CallContext,
     decision: Effect | Refusal,
   ): Step {
-    if (decision.kind === 'refusal') return this.#answered(call, decision);
+    if (decision.kind === 'refusal') return this.#refused(call, context, decision);
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
     const fault = effectFault(decision, this.#eventManifest, this.#around.limits);
     if (fault !== undefined) return this.#refuse(call, fault);
@@ -216,6 +263,14 @@ export class LiveEntity implements Idler {
     );
   }
 
+  #refused(call: EntityCall, { nowMs }: CallContext, outcome: Refusal): undefined {
+    if (call.idempotency === undefined) return this.#answered(call, outcome);
+    if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
+    const fault = outcomeFault(outcome, this.#around.limits);
+    if (fault !== undefined) return this.#refuse(call, fault);
+    this.#append(call, outcome, [], nowMs, appendBytes([], false));
+  }
+
   #applied(
     call: EntityCall,
     context: CallContext,
@@ -232,49 +287,57 @@ export class LiveEntity implements Idler {
         ),
       );
     const reply: Reply = { kind: 'reply', json: effect.reply };
-    const records = this.#records(effect, context);
-    if (records.length === 0) {
-      this.#hold(call, reply);
+    const records = this.#records(effect, context, call);
+    if (records.length === 0 && call.idempotency === undefined) {
+      this.#held.hold(call, reply);
       return;
     }
-    this.#seq += records.length;
-    this.#unsettled++;
-    call.heldForOwnAppend = true;
-    this.#hold(call, reply);
-    this.#around.busy(this);
-    this.#around.unsettled.queued(appendBytes(effect.events, effect.deleteEntity));
-    this.#around.journal.append(this.ref, records, this.#settled);
+    const bytes = appendBytes(effect.events, effect.deleteEntity);
+    this.#append(call, reply, records, context.nowMs, bytes);
     // The next life begins like any other, from what the journal says.
     if (effect.deleteEntity) this.#drop();
   }
 
-  #records(effect: Effect, { nowMs: timeMs, seed }: CallContext): readonly JournalRecord[] {
+  /** Stores what came of a command, and holds its answer until that is on disk. */
+  #append(
+    call: EntityCall,
+    outcome: Outcome,
+    records: readonly JournalRecord[],
+    nowMs: number,
+    bytes: number,
+  ): void {
+    const { busy, unsettled, journal, limits } = this.#around;
+    this.#seq += records.length;
+    this.#unsettled++;
+    call.heldForOwnAppend = true;
+    this.#held.hold(call, outcome);
+    busy(this);
+    unsettled.queued(bytes);
+    const answer = answerToKeep(call, outcome, nowMs, limits.idempotencyRetentionMs);
+    journal.append(this.ref, records, this.#settled, answer);
+  }
+
+  #records(
+    effect: Effect,
+    { nowMs: timeMs, seed }: CallContext,
+    { metadata, idempotency }: EntityCall,
+  ): readonly JournalRecord[] {
     let seq = this.#seq;
+    const origin = { timeMs, seed, trace: traceIdOf(metadata), key: idempotency?.key };
     const records: JournalRecord[] = effect.events.map((event) => ({
       kind: 'event',
       seq: ++seq,
-      timeMs,
-      seed,
+      ...origin,
       event,
     }));
-    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, timeMs, seed });
+    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, ...origin });
     return records;
-  }
-
-  /** Answers, now or when the appends before it have settled. */
-  #hold(call: EntityCall, outcome: Outcome): void {
-    if (this.#held.length === 0 && !call.heldForOwnAppend) {
-      call.answer(outcome);
-      return;
-    }
-    call.heldOutcome = outcome;
-    this.#held.push(call);
   }
 
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
     const bytes = this.#around.unsettled.settled();
-    if (failure === undefined) this.#release();
+    if (failure === undefined) this.#held.release();
     else {
       this.#around.fullJournal.failed(bytes, failure);
       this.#appendFailed(failure);
@@ -282,21 +345,9 @@ export class LiveEntity implements Idler {
     if (!this.#working) this.#work();
   }
 
-  /** Answers the call of the append that settled, and what waited behind it for nothing else. */
-  #release(): void {
-    let count = 0;
-    do {
-      const call = this.#held[count++];
-      assert(call?.heldOutcome !== undefined);
-      call.answer(call.heldOutcome);
-    } while (this.#held[count]?.heldForOwnAppend === false);
-    this.#held.splice(0, count);
-  }
-
   /** The appends behind it fail as well, and find nothing left to do. */
   #appendFailed(failure: SvcError): void {
-    const dependent = this.#held;
-    this.#held = [];
+    const dependent = this.#held.takeAll();
     const queries = dependent.filter((call) => call.kind === 'query');
     this.#queue.unshift(...queries);
     for (const call of dependent) if (call.kind === 'command') call.fail(failure);
@@ -343,11 +394,4 @@ export class LiveEntity implements Idler {
       metadata: childMetadata(call.metadata, chance),
     };
   }
-}
-
-function diskTooSlow(bytes: number): SvcError {
-  return new SvcError(
-    'SVC_OVERLOADED',
-    `Events of ${bytes} bytes wait for the disk. Try again later, or look after the disk.`,
-  );
 }

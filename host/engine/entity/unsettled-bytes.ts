@@ -1,5 +1,6 @@
 // UnsettledBytes: how much memory the events of one engine take that wait for the disk. A disk that is
 // slower than the commands would have them grow without end.
+import { SvcError } from '../../model/svc-error.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 
 /** What a record takes beside its text, roughly. */
@@ -40,4 +41,12 @@ export class UnsettledBytes {
     this.#settledCount = 0;
     return bytes;
   }
+}
+
+/** What a command fails with when so many wait. */
+export function diskTooSlow(bytes: number): SvcError {
+  return new SvcError(
+    'SVC_OVERLOADED',
+    `Events of ${bytes} bytes wait for the disk. Try again later, or look after the disk.`,
+  );
 }

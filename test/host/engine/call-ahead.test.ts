@@ -75,7 +75,7 @@ describe('is answered at once', () => {
     ['of a component that there is not', 'Other', 'a', 'total', undefined, 'refused NOT_FOUND'],
     ['that there is not', COUNTER, 'a', 'nothing', undefined, 'refused NOT_FOUND'],
     ['with a name of every object', COUNTER, 'a', 'constructor', undefined, 'refused NOT_FOUND'],
-    ['with an idempotency key', COUNTER, 'a', 'add', 'key', 'refused BAD_REQUEST'],
+    ['with a key that cannot be', COUNTER, 'a', 'add', 'no key', 'refused BAD_REQUEST'],
   ])('a refusal of what is asked %s', async (_what, component, id, name, key, expected) => {
     const it = await withEntity();
     const given = it.engine.callAhead({ component, id }, name, '1', [], key);

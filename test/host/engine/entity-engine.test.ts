@@ -121,13 +121,6 @@ describe('a call', () => {
     },
   );
 
-  test('with an idempotency key is refused, since the key would not be kept', () => {
-    const it = new EngineUnderTest();
-    const target = { component: COUNTER, id: 'a' };
-    expect(it.engine.call(target, 'add', '1', [], 'key')).toMatchObject({ code: 'BAD_REQUEST' });
-    expect(it.journal.appendCount).toBe(0);
-  });
-
   test('is told the time, a seed of its own, and a trace context of its own', async () => {
     const it = new EngineUnderTest();
     await it.outcome('a', 'noop');

@@ -1,4 +1,4 @@
-// Commands of a journal that is full: refused without folding anything anew, while what fits is stored.
+// Commands of a journal or a disk that is full: refused without folding anything anew, while what fits is stored.
 import { expect, test } from 'vitest';
 import { SvcError } from '../../../../host/model/svc-error.ts';
 import { COUNTER, added } from '../../../support/counter-guest.ts';
@@ -24,15 +24,19 @@ async function full(name: string, input: unknown, failure = FAILURE) {
   return it;
 }
 
-test('are refused for a while, and their entities need not be folded anew', async () => {
-  const it = await full('add', 4);
-  expect(await it.outcome('a', 'add', 5)).toBe(FULL);
-  expect(await it.outcome('a', 'effect', five)).toBe(FULL);
-  expect(await it.outcome('b', 'add', 5)).toBe(FULL);
-  expect(await it.outcome('a', 'history')).toEqual([3]);
-  expect([it.journal.reads, it.journal.appendCount]).toEqual([[`${COUNTER}/b>0`], 0]);
-  expect(it.faults).toEqual([]);
-});
+test.each(['SVC_JOURNAL_FULL', 'SVC_DISK_FULL'] as const)(
+  'are refused for a while, and their entities need not be folded anew: %s',
+  async (code) => {
+    const it = await full('add', 4, new SvcError(code, 'The test says so.'));
+    const refused = `failed ${code}`;
+    expect(await it.outcome('a', 'add', 5)).toBe(refused);
+    expect(await it.outcome('a', 'effect', five)).toBe(refused);
+    expect(await it.outcome('b', 'add', 5)).toBe(refused);
+    expect(await it.outcome('a', 'history')).toEqual([3]);
+    expect([it.journal.reads, it.journal.appendCount]).toEqual([[`${COUNTER}/b>0`], 0]);
+    expect(it.faults).toEqual([]);
+  },
+);
 
 test('are tried when they store nothing, or less than the smallest that was refused', async () => {
   const it = await full('effect', five);

@@ -3,7 +3,7 @@ import { type EntityEngine, createEngine } from '../../../../host/engine/entity-
 import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
 import { failureOf } from '../../../support/engine-under-test.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
-import { systemTurn } from '../../../../host/system.ts';
+import { systemTurn, systemDigest } from '../../../../host/system.ts';
 
 interface World {
   readonly guest: LeakyGuest;
@@ -21,6 +21,7 @@ function world(purityCheckInterval: number, isLater = false): World {
     journal: new MemoryJournal(),
     clock: { nowMs: () => 1 },
     chance: { seed: () => ++seed },
+    digest: systemDigest,
     turn: systemTurn,
     limits: { purityCheckInterval, purityRefoldInterval: 0 },
     faultLog: (_entity, handler, fault) => faults.push({ handler, fault }),

@@ -6,7 +6,7 @@ import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
 import { turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal, diskFailure } from '../../../support/held-journal.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
-import { systemTurn } from '../../../../host/system.ts';
+import { systemTurn, systemDigest } from '../../../../host/system.ts';
 
 class World {
   readonly guest: LeakyGuest;
@@ -22,6 +22,7 @@ class World {
       journal: this.journal,
       clock: { nowMs: () => 1 },
       chance: { seed: () => ++seed },
+      digest: systemDigest,
       turn: systemTurn,
       limits: { purityCheckInterval: 0, purityRefoldInterval: 1, ...limits },
       faultLog: (entity, _handler, fault) => this.faults.push({ entity, fault }),

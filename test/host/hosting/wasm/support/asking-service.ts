@@ -7,7 +7,7 @@ import {
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import { requestHandler } from '../../../../../host/request-handler.ts';
-import { systemTurn } from '../../../../../host/system.ts';
+import { systemTurn, systemDigest } from '../../../../../host/system.ts';
 import { MemoryJournal } from '../../../../../host/storage/memory-journal.ts';
 import { endlessTurn } from '../../../../support/endless-turn.ts';
 import { HeldJournal } from '../../../../support/held-journal.ts';
@@ -153,6 +153,7 @@ export async function service(limits: Partial<WasmLimits> = {}) {
     journal,
     clock,
     chance,
+    digest: systemDigest,
     turn: systemTurn,
     faultLog: (_entity, _handler, fault) => faults.push(fault),
     limits: { purityCheckInterval: 0, purityRefoldInterval: 0 },

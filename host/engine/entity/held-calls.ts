@@ -1,0 +1,48 @@
+// HeldCalls: the calls of one entity whose outcome is known and waits for the disk, in arrival order. The
+// first of them waits for its own append; what follows without one leaves with it.
+import assert from 'node:assert';
+import type { EntityCall, Outcome } from './entity-call.ts';
+
+export class HeldCalls {
+  #calls: EntityCall[] = [];
+
+  get length(): number {
+    return this.#calls.length;
+  }
+
+  /** Answers, now or when the appends before it have settled. */
+  hold(call: EntityCall, outcome: Outcome): void {
+    if (this.#calls.length === 0 && !call.heldForOwnAppend) {
+      call.answer(outcome);
+      return;
+    }
+    call.heldOutcome = outcome;
+    this.#calls.push(call);
+  }
+
+  /** Answers the call of the append that settled, and what waited behind it for nothing else. */
+  release(): void {
+    let count = 0;
+    do {
+      const call = this.#calls[count++];
+      assert(call?.heldOutcome !== undefined);
+      call.answer(call.heldOutcome);
+    } while (this.#calls[count]?.heldForOwnAppend === false);
+    this.#calls.splice(0, count);
+  }
+
+  /** The append of the first has failed: none of them is held any longer. */
+  takeAll(): readonly EntityCall[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
+  }
+
+  /** What the command with this idempotency key will be answered, if there is one. */
+  foreseen(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
+    for (const { idempotency, heldOutcome } of this.#calls)
+      if (idempotency?.key === key && heldOutcome !== undefined)
+        return { digest: idempotency.digest, outcome: heldOutcome };
+    return undefined;
+  }
+}

@@ -1,0 +1,170 @@
+// A command with an idempotency key is done once, and answered as the first time whenever it is asked again.
+import { describe, expect, test } from 'vitest';
+import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
+import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
+import { COUNTER } from '../../../support/counter-guest.ts';
+import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
+import { HeldJournal } from '../../../support/held-journal.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+
+function keyed(
+  it: EngineUnderTest,
+  key: string,
+  name: string,
+  input: unknown = null,
+  metadata: Metadata = [],
+): Promise<Reply | Refusal> {
+  const target = { component: COUNTER, id: 'a' };
+  return Promise.resolve().then(() =>
+    it.engine.call(target, name, JSON.stringify(input), metadata, key),
+  );
+}
+
+describe.each([false, true])('with a guest that answers later: %s', (later) => {
+  test('a command is done once, and its reply is told again', async () => {
+    const it = new EngineUnderTest({ later });
+    const first = await keyed(it, 'k', 'add', 5);
+    await keyed(it, 'other', 'add', 1);
+    expect(await keyed(it, 'k', 'add', 5)).toEqual(first);
+    expect(await it.outcome('a', 'total')).toBe(6);
+    expect(await it.records('a')).toMatchObject([{ key: 'k' }, { key: 'other' }]);
+  });
+
+  test('one that is asked again before it is on disk leaves behind it, with its answer', async () => {
+    const it = new EngineUnderTest({ later });
+    await it.outcome('a', 'noop');
+    it.journal.held = true;
+    const answers: string[] = [];
+    const asked = [0, 1, 2].map((n) =>
+      keyed(it, 'k', 'add', 5).then((outcome) => {
+        answers.push(String(n));
+        return outcome;
+      }),
+    );
+    const wrong = keyed(it, 'k', 'add', 6);
+    await turns();
+    expect([answers, it.journal.waitingCount]).toEqual([[], 1]);
+    await it.journal.letAllThrough();
+    const [first, ...again] = await Promise.all(asked);
+    expect(again).toEqual([first, first]);
+    expect(answers).toEqual(['0', '1', '2']);
+    expect(await wrong).toMatchObject({ code: 'UNPROCESSABLE' });
+    expect(await it.outcome('a', 'total')).toBe(5);
+  });
+
+  test('one that was not stored is done when it is asked again, and what waited behind it fails', async () => {
+    const it = new EngineUnderTest({ later });
+    await it.outcome('a', 'noop');
+    it.journal.held = true;
+    const asked = [keyed(it, 'k', 'add', 5), keyed(it, 'k', 'add', 5)];
+    await turns();
+    await it.journal.fail();
+    for (const outcome of await Promise.allSettled(asked)) expect(outcome.status).toBe('rejected');
+    it.journal.held = false;
+    await keyed(it, 'k', 'add', 5);
+    await keyed(it, 'k', 'add', 5);
+    expect(await it.outcome('a', 'total')).toBe(5);
+    expect(it.guest.violations).toEqual([]);
+  });
+
+  test('a refusal is told again as well, though it would be none any more', async () => {
+    const it = new EngineUnderTest({ later });
+    const refused = await keyed(it, 'k', 'take', 3);
+    expect(refused.kind).toBe('refusal');
+    await it.outcome('a', 'add', 10);
+    expect(await keyed(it, 'k', 'take', 3)).toEqual(refused);
+    expect(await it.outcome('a', 'total')).toBe(10);
+  });
+
+  test('a command without events is done once, too', async () => {
+    const it = new EngineUnderTest({ later });
+    await keyed(it, 'k', 'noop');
+    const count = it.guest.calls.length;
+    await keyed(it, 'k', 'noop');
+    expect(it.guest.calls.length).toBe(count);
+    expect(await it.records('a')).toEqual([]);
+  });
+});
+
+test('a key with another input or another command is refused, and nothing is done', async () => {
+  const it = new EngineUnderTest();
+  await keyed(it, 'k', 'add', 5);
+  for (const other of [keyed(it, 'k', 'add', 6), keyed(it, 'k', 'take', 5)])
+    expect(await other).toMatchObject({
+      code: 'UNPROCESSABLE',
+      message: expect.stringContaining('SVC_IDEMPOTENCY_KEY_REUSED') as string,
+    });
+  expect(await it.outcome('a', 'total')).toBe(5);
+});
+
+test('an answer is told after the entity has left memory, and after it was deleted', async () => {
+  const journal = new HeldJournal(new MemoryJournal());
+  const before = new EngineUnderTest({ journal });
+  const first = await keyed(before, 'k', 'add', 5);
+  await keyed(before, 'gone', 'remove');
+  await before.engine.close();
+  const it = new EngineUnderTest({ journal });
+  expect(await keyed(it, 'k', 'add', 5)).toEqual(first);
+  await keyed(it, 'gone', 'remove');
+  expect((await it.records('a')).map(({ kind }) => kind)).toEqual(['event', 'event', 'deleted']);
+});
+
+test('an answer is told for its time and no longer, and a clock that jumps back forgets none', async () => {
+  const it = new EngineUnderTest({ limits: { idempotencyRetentionMs: 1000 } });
+  await keyed(it, 'k', 'add', 5);
+  it.nowMs += 999;
+  await keyed(it, 'k', 'add', 5);
+  it.nowMs -= 1_000_000;
+  await keyed(it, 'k', 'add', 5);
+  expect(await it.outcome('a', 'total')).toBe(5);
+  it.nowMs += 1_000_001;
+  await keyed(it, 'k', 'add', 5);
+  expect(await it.outcome('a', 'total')).toBe(10);
+});
+
+test('a fault is not kept: the command is tried again', async () => {
+  const it = new EngineUnderTest();
+  await expect(keyed(it, 'k', 'fault')).rejects.toThrow();
+  await expect(keyed(it, 'k', 'fault')).rejects.toThrow();
+  expect(it.guest.calls.filter((name) => name === 'fault')).toHaveLength(2);
+});
+
+test('an answer that cannot be read fails the command, which is not done', async () => {
+  const it = new EngineUnderTest();
+  await keyed(it, 'k', 'add', 5);
+  it.journal.answerFailure = new Error('the disk');
+  await expect(keyed(it, 'k', 'add', 5)).rejects.toThrow('the disk');
+  it.journal.answerFailure = undefined;
+  expect(await it.outcome('a', 'total')).toBe(5);
+});
+
+test('a query with a key is asked again', async () => {
+  const it = new EngineUnderTest();
+  const one = await keyed(it, 'k', 'total');
+  await it.outcome('a', 'add', 5);
+  expect(await keyed(it, 'k', 'total')).not.toEqual(one);
+});
+
+test('records carry the trace that the command came with', async () => {
+  const it = new EngineUnderTest();
+  await it.call('a', 'add', 5, [['traceparent', `00-${TRACE}-b7ad6b7169203331-01`]]);
+  await it.call('a', 'add', 5, [['traceparent', 'none']]);
+  await it.call('a', 'add', 5);
+  expect((await it.records('a')).map(({ trace }) => trace)).toEqual([TRACE, undefined, undefined]);
+});
+
+test.each([
+  ['is empty', ''],
+  ['is too long', 'k'.repeat(513)],
+  ['has a space', 'a b'],
+  ['has a control character', 'a\u001b[31m'],
+  ['is not ASCII', 'schlüssel'],
+])('a key that %s is refused with its code', async (_what, key) => {
+  const it = new EngineUnderTest();
+  expect(await keyed(it, key, 'add', 5)).toMatchObject({
+    code: 'BAD_REQUEST',
+    message: expect.stringContaining('SVC_IDEMPOTENCY_KEY_INVALID') as string,
+  });
+  expect(it.journal.appendCount).toBe(0);
+});
