@@ -53,17 +53,20 @@ const ENVIRONMENT_READERS = new Set([
 ]);
 /** npm package → the rooms that may import it. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
-  typebox: ['contract', 'host/hosting/embedded'],
+  typebox: ['contract', 'host/hosting/embedded', 'examples'],
   // Of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   fastify: ['bench'],
+  // Of what is compared with, and is installed beside it.
+  '@restatedev/restate-sdk': ['bench/peers'],
+  'cloudflare:workers': ['bench/peers'],
   vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
   pino: ['host'],
   assemblyscript: ['guest-sdk/compiler'],
   '@bytecodealliance/jco': ['guest-sdk/compiler'],
   '@svc/contract': ['host', 'guest-sdk/compiler', 'guest-sdk/testing', 'cli', 'scripts'],
   '@svc/guest-sdk': ['cli', 'scripts', 'examples', 'cli/template'],
-  '@svc/host': ['cli', 'guest-sdk/testing'],
+  '@svc/host': ['cli', 'guest-sdk/testing', 'examples'],
 };
 const PURE = ['host/model', 'host/engine'];
 const IMPURE =

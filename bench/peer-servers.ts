@@ -1,0 +1,141 @@
+// The peers that svc is compared with, each a server of its own kind with the counter: Restate's server with its
+// SDK, and workerd with Durable Objects. Both are installed from npm into an ignored folder, their install
+// scripts left out, and keep what they store on disk as they do by default.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const SOURCES = join(import.meta.dirname, 'peers');
+const INSTALLED = join(import.meta.dirname, '..', 'build', 'peers');
+const START_MS_MAX = 60_000;
+
+export interface Peer {
+  readonly name: string;
+  readonly url: string;
+  /** Of the counter with this id. */
+  readonly addPath: (id: string) => string;
+  readonly getPath: (id: string) => string;
+  stop(): Promise<void>;
+}
+
+/** Installs both. Needs npm and its registry. */
+export function installPeers(): void {
+  mkdirSync(INSTALLED, { recursive: true });
+  cpSync(SOURCES, INSTALLED, { recursive: true });
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-save'];
+  execFileSync('npm', ['install', ...flags], { cwd: INSTALLED, stdio: 'inherit' });
+}
+
+export async function startRestate(): Promise<Peer> {
+  const data = mkdtempSync(join(INSTALLED, 'restate-'));
+  const [node, ingress, admin] = await Promise.all([freePort(), freePort(), freePort()]);
+  const server = spawn(binaryOf('@restatedev/restate-server', 'restate-server'), [], {
+    cwd: data,
+    env: {
+      RESTATE_BASE_DIR: data,
+      RESTATE_BIND_ADDRESS: `127.0.0.1:${node}`,
+      RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
+      RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
+      DO_NOT_TRACK: '1',
+    },
+    stdio: 'ignore',
+  });
+  const service = spawn(process.execPath, [join(INSTALLED, 'restate-counter.mjs')], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const [line] = (await once(service.stdout.setEncoding('utf8'), 'data')) as [string];
+  await answered(async () => {
+    const registered = await fetch(`http://127.0.0.1:${admin}/deployments`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ uri: line.trim() }),
+    });
+    return registered.ok;
+  });
+  return {
+    name: 'Restate',
+    url: `http://127.0.0.1:${ingress}`,
+    addPath: (id) => `/Counter/${id}/add`,
+    getPath: (id) => `/Counter/${id}/get`,
+    stop: () => stopAll([server, service], data),
+  };
+}
+
+export async function startWorkerd(): Promise<Peer> {
+  const data = mkdtempSync(join(INSTALLED, 'workerd-'));
+  const port = await freePort();
+  cpSync(join(SOURCES, 'workerd-counter.mjs'), join(data, 'worker.mjs'));
+  mkdirSync(join(data, 'objects'));
+  const config = join(data, 'config.capnp');
+  writeFileSync(config, workerdConfig(join(data, 'objects'), port));
+  const server = spawn(binaryOf('@cloudflare/workerd', 'workerd'), ['serve', config], {
+    stdio: 'ignore',
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await answered(async () => (await fetch(`${url}/counters/first`)).ok);
+  return {
+    name: 'workerd',
+    url,
+    addPath: (id) => `/counters/${id}`,
+    getPath: (id) => `/counters/${id}`,
+    stop: () => stopAll([server], data),
+  };
+}
+
+function workerdConfig(objects: string, port: number): string {
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "counter", worker = .counter),
+    (name = "objects", disk = (path = ${JSON.stringify(objects)}, writable = true)),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "counter")],
+);
+const counter :Workerd.Worker = (
+  modules = [(name = "worker.mjs", esModule = embed "worker.mjs")],
+  compatibilityDate = "2026-01-01",
+  durableObjectNamespaces = [(className = "Counter", uniqueKey = "counter", enableSql = true)],
+  durableObjectStorage = (localDisk = "objects"),
+  bindings = [(name = "COUNTERS", durableObjectNamespace = "Counter")],
+);
+`;
+}
+
+/** The program that a package has for this system. */
+function binaryOf(name: string, program: string): string {
+  const system = `${process.platform}-${name.startsWith('@cloudflare') && process.arch === 'x64' ? '64' : process.arch}`;
+  return join(INSTALLED, 'node_modules', `${name}-${system}`, 'bin', program);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port is free');
+  return address.port;
+}
+
+/** Asks until it is answered well. */
+async function answered(ask: () => Promise<boolean>): Promise<void> {
+  const untilMs = performance.now() + START_MS_MAX;
+  while (!(await ask().catch(() => false))) {
+    if (performance.now() > untilMs) throw new Error('a peer does not answer');
+    await pause(100);
+  }
+}
+
+async function stopAll(children: readonly ChildProcess[], data: string): Promise<void> {
+  await Promise.all(
+    children.map(async (child) => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }),
+  );
+  rmSync(data, { recursive: true, force: true });
+}

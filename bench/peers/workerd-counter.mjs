@@ -1,0 +1,28 @@
+// The counter as a Durable Object of workerd, with its storage on disk, behind a worker that finds it.
+import { DurableObject } from 'cloudflare:workers';
+
+export class Counter extends DurableObject {
+  async add(amount) {
+    const value = (await this.get()) + amount;
+    // Nothing leaves before it is stored: the runtime holds back what follows a write.
+    void this.ctx.storage.put('value', value);
+    return value;
+  }
+
+  async get() {
+    return (await this.ctx.storage.get('value')) ?? 0;
+  }
+}
+
+const worker = {
+  async fetch(request, environment) {
+    const [, , id] = new URL(request.url).pathname.split('/');
+    const counter = environment.COUNTERS.get(environment.COUNTERS.idFromName(id));
+    const value =
+      request.method === 'POST'
+        ? await counter.add((await request.json()).amount)
+        : await counter.get();
+    return Response.json({ value });
+  },
+};
+export { worker as default };
