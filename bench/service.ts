@@ -25,12 +25,14 @@ export async function benchModule(
   return { file, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Serves the module as a deployed instance does, with a journal of its own. */
+/** Serves the module as a deployed instance of one shard does, with a journal of its own. */
 export async function startSvc(moduleFile: string, dataFolder: string): Promise<Service> {
   return start(join(root, 'cli', 'bin', 'svc.js'), [
     'run',
     moduleFile,
     '--deployed',
+    '--shards',
+    '1',
     '--host',
     '127.0.0.1',
     '--port',

@@ -1,4 +1,5 @@
-// The commands of svc, in the order in which a person meets them.
+// The commands of svc, in the order in which a person meets them. A name of two words is a sub-command: it
+// is what such words mean, and whatever else follows the first word belongs to the command of one word.
 import type { Command } from './command.ts';
 
 /** A command is loaded when it is asked for: what serves a module loads nothing of the others. */
@@ -8,6 +9,13 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   run: async () => (await import('./commands/run.ts')).run,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,
+  'journal verify': async () => (await import('./commands/journal-verify.ts')).journalVerify,
+  'journal export': async () => (await import('./commands/journal-export.ts')).journalExport,
+  'journal import': async () => (await import('./commands/journal-import.ts')).journalImport,
+  'journal backup': async () => (await import('./commands/journal-backup.ts')).journalBackup,
+  entity: async () => (await import('./commands/entity.ts')).entity,
+  verify: async () => (await import('./commands/verify.ts')).verify,
+  'upgrade-check': async () => (await import('./commands/upgrade-check.ts')).upgradeCheck,
   explain: async () => (await import('./commands/explain.ts')).explain,
   completion: async () => (await import('./commands/completion.ts')).completion(loadAllCommands),
   version: async () => (await import('./commands/version.ts')).version,
@@ -15,9 +23,16 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
 
-/** Undefined: there is no such command. */
-export async function loadCommand(name: string): Promise<Command | undefined> {
-  return Object.hasOwn(LOADERS, name) ? LOADERS[name]!() : undefined;
+/** The command that the words begin with, and what follows its name; undefined: there is none. */
+export async function findCommand(
+  words: readonly string[],
+): Promise<{ readonly command: Command; readonly args: readonly string[] } | undefined> {
+  for (const count of [2, 1]) {
+    const name = words.slice(0, count).join(' ');
+    if (words.length >= count && Object.hasOwn(LOADERS, name))
+      return { command: await LOADERS[name]!(), args: words.slice(count) };
+  }
+  return undefined;
 }
 
 export async function loadAllCommands(): Promise<readonly Command[]> {

@@ -5,7 +5,7 @@ export type Completion =
   | { readonly kind: 'file'; readonly ending: string }
   | { readonly kind: 'folder' }
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
-  /** A component of the journal in the folder that is the word before. */
+  /** A component of the journal in the folder that is the command's first word. */
   | { readonly kind: 'component' };
 
 export interface WordDescription {
@@ -32,6 +32,7 @@ export interface OptionDescription {
 export type OptionDescriptions = Readonly<Record<string, OptionDescription>>;
 
 export interface CommandDescription<O extends OptionDescriptions = OptionDescriptions> {
+  /** One word, or that of a command and one more: `journal verify`. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
@@ -63,6 +64,13 @@ export const OUTPUT_OPTION = {
   default: 'text',
   completes: { kind: 'choices', choices: ['text', 'json'] },
 } as const satisfies OptionDescription;
+
+/** The second words of the sub-commands of `name`: of `journal`, `verify` and its like. */
+export function subcommandWords(name: string, names: readonly string[]): readonly string[] {
+  return names
+    .filter((other) => other.startsWith(`${name} `))
+    .map((other) => other.slice(name.length + 1));
+}
 
 /** `svc build FILE.ts [OPTION ...]` */
 export function usageOf({ name, words, options }: CommandDescription): string {

@@ -1,9 +1,15 @@
 // What `--help` prints, made from the descriptions of the commands.
-import { usageOf, type CommandDescription, type OptionDescription } from './description.ts';
+import {
+  subcommandWords,
+  usageOf,
+  type CommandDescription,
+  type OptionDescription,
+} from './description.ts';
 
-/** What `svc NAME --help` prints. */
-export function helpOf(description: CommandDescription): string {
-  const { about, options, notes, examples } = description;
+/** What `svc NAME --help` prints. `names`: those of all commands. */
+export function helpOf(description: CommandDescription, names: readonly string[]): string {
+  const { name: command, about, options, notes, examples } = description;
+  const subcommands = subcommandWords(command, names);
   const rows = Object.entries(options).map(
     ([name, option]) => [optionText(name, option), option] as const,
   );
@@ -15,6 +21,12 @@ export function helpOf(description: CommandDescription): string {
       ? []
       : [`Options:\n${rows.map(([text, option]) => optionLines(text, option, width)).join('\n')}`]),
     ...(notes === undefined ? [] : [notes]),
+    ...(subcommands.length === 0
+      ? []
+      : [
+          `Commands of its own: ${subcommands.map((word) => `svc ${command} ${word}`).join(', ')}.\n` +
+            `A folder of such a name is written ./${subcommands[0]}.`,
+        ]),
     `${examples.length === 1 ? 'Example' : 'Examples'}:\n${indented(examples)}`,
   ]
     .map((part) => `${part}\n`)

@@ -1,8 +1,15 @@
 // JournalPrinter: how `svc journal` shows what it read. Ids and JSON come from outsiders: none of it
-// reaches a terminal unescaped. It makes text, and prints none.
-import type { ComponentSummary, EntitySummary, InspectedRecord } from '@svc/host/tools';
+// reaches a terminal unescaped. It makes text, and prints the end alone.
+import type {
+  ComponentSummary,
+  EntitySummary,
+  InspectedRecord,
+  ScannedDamage,
+  ScannedRecord,
+} from '@svc/host/tools';
 import { printable, printableJson } from '@svc/host/printable';
-import { outputStyle } from './terminal.ts';
+import { shellWord } from './shell-word.ts';
+import { outputStyle, printData } from './terminal.ts';
 
 export interface JournalPrinter {
   components(components: readonly ComponentSummary[]): string;
@@ -11,13 +18,28 @@ export interface JournalPrinter {
   entities(entities: readonly EntitySummary[], first: boolean): string;
   recordsHead(entity: { readonly component: string; readonly id: string }): string;
   records(records: readonly InspectedRecord[], first: boolean): string;
+  /** Of all entities, in the one order. */
+  eventsHead(): string;
+  events(entries: readonly (ScannedRecord | ScannedDamage)[], first: boolean): string;
   /** `last`: what `--after` has to be for what follows; undefined when nothing does. */
   tail(last: string | number | undefined): string;
 }
 
-export function journalPrinter(format: string, dir: string): JournalPrinter {
-  if (format === 'json') return jsonPrinter(dir);
+/** `endless`: a JSON document that would never end is one for each record instead. */
+export function journalPrinter(format: string, dir: string, endless: boolean): JournalPrinter {
+  if (format === 'json') return endless ? linesPrinter(dir) : jsonPrinter(dir);
   return format === 'names' ? namesPrinter() : textPrinter();
+}
+
+/** What `last` is: see JournalPrinter. A document says it itself; a list has it said beside it. */
+export async function printEnd(
+  printer: JournalPrinter,
+  last: string | number | undefined,
+): Promise<void> {
+  const tail = printer.tail(last);
+  if (tail === '' && last !== undefined)
+    process.stderr.write(`There is more: --after=${shellWord(printable(String(last)))}\n`);
+  else await printData(tail);
 }
 
 /** One document, with a line for each of what it lists, so that it can be written as it is read. */
@@ -28,8 +50,23 @@ function jsonPrinter(dir: string): JournalPrinter {
     entitiesHead: (component) => opening({ dir, component }, 'entities'),
     entities: (entities, first) => items(entities.map(entityJson), first),
     recordsHead: ({ component, id }) => opening({ dir, component, id }, 'records'),
-    records: (records, first) => items(records.map(recordJson), first),
+    records: (records, first) =>
+      items(
+        records.map((record) => recordJson(record)),
+        first,
+      ),
+    eventsHead: () => opening({ dir }, 'records'),
+    events: (entries, first) => items(entries.map(eventJson), first),
     tail: (last) => `\n],"next":${last === undefined ? 'null' : line([last]).slice(1, -1)}}\n`,
+  };
+}
+
+function linesPrinter(dir: string): JournalPrinter {
+  return {
+    ...jsonPrinter(dir),
+    eventsHead: () => '',
+    events: (entries) => entries.map((entry) => `${eventJson(entry)}\n`).join(''),
+    tail: () => '',
   };
 }
 
@@ -50,19 +87,25 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
   return line({ id, events, lastTime: timeText(lastTimeMs) ?? null, deleted });
 }
 
-/** The event stands in it as it is stored: reading numbers could change them. */
-function recordJson(record: InspectedRecord): string {
-  if (record.kind === 'damaged') return line(record);
-  const { kind, seq, timeMs } = record;
+/** `place`: what is said of where it is stored. The event stands in it as it is stored: reading numbers could change them. */
+function recordJson(record: InspectedRecord, place: object = {}): string {
+  if (record.kind === 'damaged') return line({ ...place, ...record });
+  const { kind, seq, timeMs, trace = null, key = null } = record;
   // As text: it has more digits than a number of JSON is read with.
   const seed = record.seed?.toString() ?? null;
-  const head = { seq, kind, time: timeText(timeMs) ?? null, seed };
+  const head = { ...place, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
   if (record.kind === 'deleted') return line(head);
   const { manifest, json } = record.event;
   if (!isJson(json)) return line({ ...head, manifest, text: json });
   // A line break can only be white space between the tokens.
   const event = printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
   return `${line({ ...head, manifest }).slice(0, -1)},"event":${event}}`;
+}
+
+function eventJson(entry: ScannedRecord | ScannedDamage): string {
+  const { pos, component, id } = entry;
+  if (entry.kind === 'record') return recordJson(entry.record, { pos, component, id });
+  return line({ pos, component, id, seq: entry.seq, kind: 'damaged', problem: entry.problem });
 }
 
 function isJson(text: string): boolean {
@@ -82,6 +125,8 @@ function namesPrinter(): JournalPrinter {
     entities: (entities) => entities.map(({ id }) => `${printable(id)}\n`).join(''),
     recordsHead: () => '',
     records: () => '',
+    eventsHead: () => '',
+    events: () => '',
     tail: () => '',
   };
 }
@@ -110,18 +155,34 @@ function textPrinter(): JournalPrinter {
         .join(''),
     recordsHead: () => '',
     records: (records) => records.map(recordText).join(''),
+    eventsHead: () => '',
+    events: (entries) => entries.map(eventText).join(''),
     tail: () => '',
   };
 }
 
 function recordText(record: InspectedRecord): string {
   const seq = String(record.seq).padStart(6);
+  return `${seq}  ${contentText(record, '')}`;
+}
+
+function eventText(entry: ScannedRecord | ScannedDamage): string {
+  const { component, id } = entry;
+  const seq = entry.kind === 'record' ? entry.record.seq : entry.seq;
+  const names = [component, id].map((name) => (name === undefined ? '?' : printable(name)));
+  const entity = `${outputStyle('cyan', names.join(' '))} ${seq ?? '?'}  `;
+  const record = entry.kind === 'record' ? entry.record : { ...entry, seq: seq ?? 0 };
+  return `${String(entry.pos).padStart(8)}  ${contentText(record, entity)}`;
+}
+
+/** `entity`: whose it is, where that is not known anyway. */
+function contentText(record: InspectedRecord, entity: string): string {
   if (record.kind === 'damaged')
-    return `${seq}  ${outputStyle('red', 'damaged')}: ${printable(record.problem)}\n`;
-  const head = `${seq}  ${outputStyle('dim', timeText(record.timeMs) ?? '-')}`;
-  if (record.kind === 'deleted') return `${head}  ${outputStyle('yellow', '(deleted)')}\n`;
+    return `${entity}${outputStyle('red', 'damaged')}: ${printable(record.problem)}\n`;
+  const head = `${outputStyle('dim', timeText(record.timeMs) ?? '-')}  ${entity}`;
+  if (record.kind === 'deleted') return `${head}${outputStyle('yellow', '(deleted)')}\n`;
   const { manifest, json } = record.event;
-  return `${head}  ${outputStyle('bold', printable(manifest))}  ${printable(json)}\n`;
+  return `${head}${outputStyle('bold', printable(manifest))}  ${printable(json)}\n`;
 }
 
 /** Names to the left, numbers to the right. */

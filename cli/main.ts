@@ -1,7 +1,9 @@
 // svc, the command line: finds the command, runs it, and says what went wrong in one place.
+import { existsSync } from 'node:fs';
 import { EXIT_CODE, type ExitCode } from './command.ts';
-import { COMMAND_NAMES, loadAllCommands, loadCommand } from './command-list.ts';
-import { didYouMean } from '@svc/contract/suggestion';
+import { COMMAND_NAMES, findCommand, loadAllCommands } from './command-list.ts';
+import { subcommandWords } from './description.ts';
+import { closest, didYouMean } from '@svc/contract/suggestion';
 import { printable } from '@svc/host/printable';
 import { printableLines } from './printable.ts';
 import { errorStyle } from './terminal.ts';
@@ -9,31 +11,46 @@ import { UsageError } from './usage-error.ts';
 import { version } from './version.ts';
 
 async function dispatch(args: readonly string[]): Promise<ExitCode> {
-  const [first, ...others] = args;
-  // `svc help run` is `svc run --help`.
-  const [word, ...rest] =
-    first === 'help' && others[0] !== undefined ? [others[0], '--help'] : [first, ...others];
+  const isHelp = args[0] === 'help' && args.length > 1;
+  const words = isHelp ? args.slice(1) : args;
+  const [word] = words;
   if (word === undefined || word === '--help' || word === '-h' || word === 'help') {
     const { overviewOf } = await import('./help.ts');
     const commands = await loadAllCommands();
     process.stdout.write(overviewOf(commands.map(({ description }) => description)));
     return EXIT_CODE.ok;
   }
-  const command = await loadCommand(word === '--version' || word === '-v' ? 'version' : word);
-  if (command === undefined)
+  const found = await findCommand(
+    word === '--version' || word === '-v' ? ['version', ...words.slice(1)] : words,
+  );
+  if (found === undefined)
     throw new UsageError(
       `there is no command '${word}'.` +
         didYouMean(word, [...COMMAND_NAMES, 'help', '--help', '--version']) +
         ' svc --help lists them.',
     );
+  const { command, args: rest } = found;
+  checkSubcommand(command.description.name, rest[0]);
   const end = rest.indexOf('--');
   const options = end < 0 ? rest : rest.slice(0, end);
-  if (options.includes('--help') || options.includes('-h')) {
+  // `svc help run` is `svc run --help`.
+  if (isHelp || options.includes('--help') || options.includes('-h')) {
     const { helpOf } = await import('./help.ts');
-    process.stdout.write(helpOf(command.description));
+    process.stdout.write(helpOf(command.description, COMMAND_NAMES));
     return EXIT_CODE.ok;
   }
   return command.run(rest);
+}
+
+/** A word that names nothing there is, and nearly a sub-command, is one that was mistyped. */
+function checkSubcommand(name: string, word: string | undefined): void {
+  if (word === undefined || !/^\w+$/.test(word)) return;
+  const meant = closest(word, subcommandWords(name, COMMAND_NAMES));
+  if (meant === undefined || existsSync(word)) return;
+  throw new UsageError(
+    `there is no command '${name} ${word}'. Did you mean '${name} ${meant}'? ` +
+      `A folder of that name is ./${word}, and svc ${name} --help says more.`,
+  );
 }
 
 /** Such a failure is understood and explained; any other is a bug. */

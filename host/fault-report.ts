@@ -42,6 +42,11 @@ export class FaultReport {
     };
   }
 
+  /** Another shard has counted it, and told the log what the module said of it. */
+  isKnown(failure: Error): void {
+    this.#known.add(failure);
+  }
+
   #count({ faultCause, limit }: GuestFault): void {
     this.#counters.count(`fault:${faultCause}`);
     if (limit !== undefined) this.#counters.count(`limit:${limit}`);

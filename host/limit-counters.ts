@@ -1,6 +1,7 @@
 // LimitCounters: how often modules broke a rule or met a limit, and what else failed, by their names. The
 // numbers lie in memory that the main thread shares with its shards: a shard counts, the main thread reads,
-// and what was counted outlives a shard that is ended. Each name is counted by one thread at a time.
+// and what was counted outlives a shard that is ended. Each shard has numbers of its own, so that each name is
+// counted by one thread at a time.
 import type { FaultCause } from './model/guest-fault.ts';
 import { LIMIT_NAMES, type LimitName } from './model/limit-name.ts';
 import { SVC_ERROR_CODES, type SvcErrorCode } from './model/svc-error.ts';
@@ -51,4 +52,13 @@ export class LimitCounters {
     const entries = COUNTED.map((name, place) => [name, this.#numbers[place]!] as const);
     return Object.fromEntries(entries) as LimitCounts;
   }
+}
+
+/** What all of them have counted together. */
+export function summedCounts(counters: readonly LimitCounters[]): LimitCounts {
+  const counts = counters.map((each) => each.read());
+  const entries = COUNTED.map(
+    (name) => [name, counts.reduce((sum, each) => sum + each[name], 0)] as const,
+  );
+  return Object.fromEntries(entries) as LimitCounts;
 }

@@ -3,11 +3,11 @@ import type { LimitCounters } from './limit-counters.ts';
 import type { Log } from './log.ts';
 
 export class LimitLog {
-  readonly #counters: LimitCounters;
+  readonly #counters: Pick<LimitCounters, 'read'>;
   readonly #log: Log;
   #told = '{}';
 
-  constructor(counters: LimitCounters, log: Log) {
+  constructor(counters: Pick<LimitCounters, 'read'>, log: Log) {
     this.#counters = counters;
     this.#log = log;
   }

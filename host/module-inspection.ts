@@ -1,7 +1,8 @@
 // ModuleInspection: what the host says of a module's file, under the settings with which it would run it.
 // The module is judged as at the start of a service, in a thread that is ended when it costs too much.
-import { reportOfFile } from './admission-thread.ts';
-import type { ModuleReport } from './hosting/wasm/admission.ts';
+import { admitModuleFile, reportOfFile } from './admission-thread.ts';
+import type { AdmittedModule, ModuleReport } from './hosting/wasm/admission.ts';
+import type { WasmLimits } from './hosting/wasm/wasm-limits.ts';
 import { ROOM_DEFAULTS, ROOM_RANGES } from './room-settings.ts';
 import { readSettings, type Surroundings } from './settings.ts';
 
@@ -12,6 +13,24 @@ export async function inspectModuleFile(
   settings: readonly string[],
   env: Surroundings['env'],
 ): Promise<ModuleReport> {
+  return reportOfFile(file, wasmLimits(file, settings, env));
+}
+
+/** A module that may run, and under which limits. Throws as inspectModuleFile does, and SVC_MODULE_…. */
+export async function admitFileToRun(
+  file: string,
+  settings: readonly string[],
+  env: Surroundings['env'],
+): Promise<{ readonly module: AdmittedModule; readonly limits: WasmLimits }> {
+  const limits = wasmLimits(file, settings, env);
+  return { module: await admitModuleFile(file, limits), limits };
+}
+
+function wasmLimits(
+  file: string,
+  settings: readonly string[],
+  env: Surroundings['env'],
+): WasmLimits {
   const { rooms } = readSettings(
     {
       args: [...settings.map((setting) => `--set=${setting}`), '--', file],
@@ -21,5 +40,5 @@ export async function inspectModuleFile(
     ROOM_DEFAULTS,
     ROOM_RANGES,
   );
-  return reportOfFile(file, rooms.wasm);
+  return rooms.wasm;
 }

@@ -212,7 +212,7 @@ export class RequestCalls implements HostCalls {
 
   /** Undefined: it has not come back yet. */
   #toldAgain(again: Call): Outcome | undefined {
-    const { call, answer, failure } = this.#made.at(-this.#toTellAgain)!;
+    const { call, answer, failure } = this.#made[this.#made.length - this.#toTellAgain]!;
     checkSame(call, again);
     this.#toTellAgain--;
     if (answer instanceof Promise) return undefined;

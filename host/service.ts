@@ -16,8 +16,12 @@ import {
   type RoomSettings,
 } from './room-settings.ts';
 import { readSettings, type Settings, type Surroundings } from './settings.ts';
+import { shardCount } from './shard-count.ts';
+import { shardLimits } from './shard-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './supervisor.ts';
+import { systemClock } from './system.ts';
+import { checkManifests } from './unread-manifests.ts';
 
 /** How often the log learns which limits were met. */
 const LIMITS_TOLD_MS = 60_000;
@@ -66,8 +70,24 @@ async function serve(
   settings: Settings<RoomSettings>,
   { log, env, toldToStop }: Around,
 ): Promise<void> {
+  const shards = shardCount(settings.shards, process.platform, log);
   const stopsAdmission = new AbortController();
   let journal: SqliteJournal | undefined;
+  let opening: Promise<SqliteJournal> | undefined;
+  const module = admitModuleFile(settings.moduleFile, settings.rooms.wasm, {
+    env,
+    signal: stopsAdmission.signal,
+  });
+  const openJournal = async (): Promise<SqliteJournal> => {
+    journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal);
+    // Without its writer the service can promise nothing any more.
+    void journal.failure.then((failure) => ended.reject(failure));
+    const { fingerprint, descriptor } = await module;
+    checkManifests(journal.dir, descriptor, settings.allowUnread);
+    const timeMs = systemClock.nowMs();
+    journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
+    return journal;
+  };
   const ended = Promise.withResolvers<string>();
   void toldToStop.then(ended.resolve);
   const supervisor = new Supervisor({
@@ -77,22 +97,13 @@ async function serve(
       deployed: settings.deployed,
       dataFolder: settings.dataFolder,
       address: { host: settings.host, port: settings.port },
-      rooms: settings.rooms,
+      count: shards,
+      rooms: shardLimits(settings.rooms, shards),
     },
-    module: admitModuleFile(settings.moduleFile, settings.rooms.wasm, {
-      env,
-      signal: stopsAdmission.signal,
-    }),
+    module,
     limits: settings.rooms.supervisor,
     env,
-    connectJournal: async () => {
-      if (journal === undefined) {
-        journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal);
-        // Without its writer the service can promise nothing any more.
-        void journal.failure.then((failure) => ended.reject(failure));
-      }
-      return journal.connect();
-    },
+    connectJournal: async () => (await (opening ??= openJournal())).connect(),
     log,
   });
 

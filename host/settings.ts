@@ -1,6 +1,7 @@
 // Settings: the sole reader of the environment and of the host's flags. Every setting has one dotted
 // name; `svc.http.port` is also the variable SVC_HTTP_PORT and may be given as `--set svc.http.port=1`.
 // A flag goes before the environment, and that before the default. docs/reference/settings.md lists all.
+import { availableParallelism } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SvcError } from './model/svc-error.ts';
@@ -32,6 +33,10 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   /** 0 to 65535; 0 takes a free one. */
   readonly port: number;
   readonly logFormat: 'text' | 'json';
+  /** Threads that serve it. */
+  readonly shards: number;
+  /** Components that the module has no more on purpose: their events stay unread. */
+  readonly allowUnread: readonly string[];
   /** Each room's numbers, as they are set. */
   readonly rooms: {
     readonly [Room in keyof Rooms]: { readonly [Key in keyof Rooms[Room]]: number };
@@ -42,6 +47,8 @@ export interface Surroundings {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stderrIsTerminal: boolean;
+  /** That the process may use; left out: as the system says. */
+  readonly cores?: number;
 }
 
 const flags = {
@@ -50,6 +57,8 @@ const flags = {
   data: { type: 'string', dotted: 'svc.data' },
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
+  shards: { type: 'string', dotted: 'svc.shards' },
+  'allow-unread': { type: 'string', dotted: 'svc.allow-unread' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
 } as const;
 /** The options of `svc run`. */
@@ -57,10 +66,11 @@ export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
 const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
 
 const PORT_RANGE = [0, 65_535] as const;
+const SHARDS_RANGE = [1, 256] as const;
 
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
 export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
-  { args, env, stderrIsTerminal }: Surroundings,
+  { args, env, stderrIsTerminal, cores = availableParallelism() }: Surroundings,
   rooms: Rooms,
   ranges: RoomRanges<Rooms>,
 ): Settings<Rooms> {
@@ -100,6 +110,13 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
     host: lookUp('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, PORT_RANGE),
     logFormat,
+    shards: readNumber(
+      'svc.shards',
+      lookUp('svc.shards'),
+      deployed ? Math.min(cores, SHARDS_RANGE[1]) : 1,
+      SHARDS_RANGE,
+    ),
+    allowUnread: lookUp('svc.allow-unread')?.split(',') ?? [],
     rooms: Object.fromEntries(
       Object.entries(rooms).map(([room, record]) => [
         room,

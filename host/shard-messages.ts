@@ -24,26 +24,43 @@ export type FromShard =
   | { readonly kind: 'log'; readonly entry: LogEntry }
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
-  /** Everything in flight is finished. */
+  /** It serves no request any more, and still the calls of other shards. */
+  | { readonly kind: 'finished' }
+  /** Everything in flight is finished, and the engine closed. */
   | { readonly kind: 'stopped' };
 
 export type ToShard =
   /** What to run: it was admitted, and none of its code has run. */
   | { readonly kind: 'run'; readonly module: AdmittedModule }
-  /** The port leads to the journal's writer. */
-  | { readonly kind: 'serve'; readonly journal: MessagePort }
+  /** The port leads to the journal's writer; `peers`, to other shards. */
+  | { readonly kind: 'serve'; readonly journal: MessagePort; readonly peers: readonly Peer[] }
+  /** Another shard is there now, or there again. It may come at any time. */
+  | { readonly kind: 'peer'; readonly peer: Peer }
   /** Asked now and then while it serves. With it comes how much of its log is written (log-rate.ts). */
   | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
-  | { readonly kind: 'stop'; readonly graceMs: number };
+  | { readonly kind: 'stop'; readonly graceMs: number }
+  /** No shard serves a request any more. */
+  | { readonly kind: 'close' };
+
+/** The port to another shard of the service. */
+export interface Peer {
+  readonly index: number;
+  readonly port: MessagePort;
+}
 
 /** What a shard is started with. */
 export interface ShardSettings {
   readonly name: string;
+  /** Which of the service's shards it is, from 0 on. */
+  readonly index: number;
+  readonly count: number;
   /** Not a run on a developer's machine. */
   readonly deployed: boolean;
   readonly dataFolder: string;
+  /** That of the service: all its shards listen there. */
   readonly address: Address;
   /** What LimitCounters share. */
   readonly counters: SharedArrayBuffer;
+  /** The share of a shard in what the service may have (shard-limits.ts). */
   readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log'>;
 }

@@ -10,7 +10,7 @@ import { entryBytes } from './log-rate.ts';
 import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { Log } from './log.ts';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
-import type { Address, FromShard, ShardSettings, ToShard } from './shard-messages.ts';
+import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
 
 export interface ShardThreadOptions {
@@ -36,6 +36,8 @@ export class ShardThread {
   readonly admitted: Promise<ModuleDescriptor>;
   /** Rejects when the service cannot be served, or the thread ends before. */
   readonly listening: Promise<Address>;
+  /** Resolves once it serves no request any more: it was told to stop, or has ended. */
+  readonly finished: Promise<void>;
   /** Resolves when the thread has ended. */
   readonly ended: Promise<ShardEnd>;
   readonly #worker: Worker;
@@ -43,6 +45,7 @@ export class ShardThread {
   readonly #log: Log;
   readonly #admitted = Promise.withResolvers<ModuleDescriptor>();
   readonly #listening = Promise.withResolvers<Address>();
+  readonly #finished = Promise.withResolvers<void>();
   /** Whether everything in flight could finish. */
   readonly #stopped = Promise.withResolvers<boolean>();
   #reason = 'the thread ended without saying why';
@@ -77,11 +80,13 @@ export class ShardThread {
         `The thread that runs the module ended at its start: ${this.#reason}. ` +
           'Start the service again; when it happens again, report it with this reason.',
       );
+      this.#finished.resolve();
       this.#stopped.resolve(false);
       ended.resolve({ reason: this.#reason, isHang: this.#isHang });
     });
     this.admitted = this.#admitted.promise;
     this.listening = this.#listening.promise;
+    this.finished = this.#finished.promise;
     this.ended = ended.promise;
     // Each is looked at in its turn; a failure must not count as unhandled before.
     this.admitted.catch(() => {});
@@ -96,19 +101,37 @@ export class ShardThread {
   }
 
   /** Lets an admitted module be served. */
-  serve(journal: MessagePort): void {
-    if (this.#hasEnded) return journal.close();
+  serve(journal: MessagePort, peers: readonly Peer[] = []): void {
+    const ports = [journal, ...peers.map(({ port }) => port)];
+    if (this.#hasEnded) {
+      for (const port of ports) port.close();
+      return;
+    }
     this.#expect('to listen');
-    this.#send({ kind: 'serve', journal }, [journal]);
+    this.#send({ kind: 'serve', journal, peers }, ports);
   }
 
-  /** Says whether everything in flight could finish. Before it listens, nothing is. */
-  async stop(graceMs: number, boundMs: number): Promise<boolean> {
+  /** Tells it of another shard. */
+  connect(peer: Peer): void {
+    if (this.#hasEnded) peer.port.close();
+    else this.#send({ kind: 'peer', peer }, [peer.port]);
+  }
+
+  /**
+   * Says whether everything in flight could finish. Before it listens, nothing is. `othersFinished`: it is
+   * asked for by no other shard any more.
+   */
+  async stop(
+    graceMs: number,
+    boundMs: number,
+    othersFinished: Promise<unknown> = this.finished,
+  ): Promise<boolean> {
     if (!this.#isListening || this.#hasEnded) {
       await this.end();
       return true;
     }
     this.#send({ kind: 'stop', graceMs });
+    void othersFinished.then(() => this.#send({ kind: 'close' }));
     const timer = setTimeout(() => this.#stopped.resolve(false), boundMs);
     const inTime = await this.#stopped.promise;
     clearTimeout(timer);
@@ -118,6 +141,7 @@ export class ShardThread {
 
   /** Ends the thread, whatever it is doing. */
   async end(): Promise<void> {
+    this.#finished.resolve();
     await this.#worker.terminate();
   }
 
@@ -142,7 +166,10 @@ export class ShardThread {
         return undefined;
       case 'alive':
         return this.#heartbeat?.answered();
+      case 'finished':
+        return this.#finished.resolve();
       case 'stopped':
+        this.#finished.resolve();
         return this.#stopped.resolve(true);
     }
   }

@@ -13,9 +13,13 @@ import { LogRate } from './log-rate.ts';
 import { LoopTurn } from './loop-turn.ts';
 import { SvcError } from './model/svc-error.ts';
 import { requestHandler } from './request-handler.ts';
-import type { FromShard, LogEntry, ShardSettings, ToShard } from './shard-messages.ts';
+import type { CallableEngine } from './request-calls.ts';
+import type { FromShard, LogEntry, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import { attachJournal } from './storage/attached-journal.ts';
-import { systemChance, systemClock } from './system.ts';
+import { systemChance, systemClock, systemDigest } from './system.ts';
+
+/** How often it is looked for entities that nobody uses. */
+const PASSIVATE_MS = 1_000;
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
@@ -32,7 +36,12 @@ const logRate = new LogRate(
 const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields'] = {}) =>
   logRate.write({ level, message, fields }, performance.now());
 
+/** Other shards that were told of before there was an engine for them. */
+const earlyPeers: Peer[] = [];
+let meet = (peer: Peer): void => void earlyPeers.push(peer);
+
 supervisor.on('message', (message: ToShard) => {
+  if (message.kind === 'peer') meet(message.peer);
   if (message.kind !== 'are-you-alive') return;
   logRate.written(message.loggedBytes);
   logRate.report(performance.now());
@@ -49,7 +58,8 @@ async function run(): Promise<void> {
   tell({ kind: 'admitted', descriptor: guest.descriptor });
   // The largest part of the host's code: it is loaded while the journal is opened.
   const httpServer = import('./http/http-server.ts');
-  const journal = attachJournal((await toldToServe).journal, settings.dataFolder);
+  const { journal: journalPort, peers } = await toldToServe;
+  const journal = attachJournal(journalPort, settings.dataFolder);
 
   const chance = systemChance();
   const turn = new LoopTurn();
@@ -58,6 +68,7 @@ async function run(): Promise<void> {
     journal,
     clock: systemClock,
     chance,
+    digest: systemDigest,
     turn,
     limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
@@ -68,13 +79,24 @@ async function run(): Promise<void> {
         ...faults.fields(fault),
       }),
   });
+  // An engine has no timers of its own.
+  setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
+  let callable: CallableEngine = engine;
+  if (settings.count > 1) {
+    const { ShardRouter } = await import('./shard-router.ts');
+    const { index, count } = settings;
+    const router = new ShardRouter({ index, count, engine, turn, faults });
+    callable = router;
+    meet = (peer) => router.connect(peer.index, peer.port);
+    for (const peer of [...peers, ...earlyPeers]) meet(peer);
+  }
   const { createHttpServer } = await httpServer;
   const server = createHttpServer({
     routes,
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
-    handle: requestHandler({ guest, engine, clock: systemClock, chance, turn }),
+    handle: requestHandler({ guest, engine: callable, clock: systemClock, chance, turn }),
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>
         log('warn', message, { ...fields, ...faults.fields(err) }),
@@ -84,10 +106,14 @@ async function run(): Promise<void> {
     },
   });
   const toldToStop = nextMessage('stop');
-  tell({ kind: 'listening', address: await server.listen(settings.address) });
+  const toldToClose = nextMessage('close');
+  const address = { ...settings.address, isShared: settings.count > 1 };
+  tell({ kind: 'listening', address: await server.listen(address) });
 
   const { graceMs } = await toldToStop;
   await server.stop(graceMs);
+  tell({ kind: 'finished' });
+  await toldToClose;
   await engine.close();
   await journal.close();
   await guest.close();

@@ -1,35 +1,23 @@
-// Supervisor: sees to it that one shard thread runs a service. It starts it, hands it the journal,
-// stops it, and starts another when it has ended, by itself or because it did not answer any more, with
-// growing pauses; meanwhile callers are told to try again. The main thread runs nothing else of a
-// service, so it keeps answering whatever a guest does. Invariants:
+// Supervisor: sees to it that the shards of a service are served: it starts them, hands each the journal and a
+// port to every other, and stops them together; what ends is started again (supervised-shard.ts), and while none
+// listens callers are told to try again. The main thread runs nothing else of a service, so it keeps answering
+// whatever a guest does. Invariants:
 // I1  The journal is asked for after the module is admitted: a refused module touches nothing on disk.
-// I2  At most one shard thread lives at a time.
+// I2  Two shards that both live have one channel between them, or two for a moment when both were started anew.
 // I3  After `stop` no thread is started, none is left, and nobody is asking for the journal.
 // I4  The port is held only while no shard is about to listen on it.
-import type { MessagePort } from 'node:worker_threads';
+// I5  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
-import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import { HeldPort } from './held-port.ts';
-import { LimitCounters } from './limit-counters.ts';
-import type { Log } from './log.ts';
-import { SvcError } from './model/svc-error.ts';
-import { RestartPauses } from './restart-pauses.ts';
-import type { Address, ShardSettings } from './shard-messages.ts';
-import { type ShardEnd, ShardThread } from './shard-thread.ts';
-import type { SupervisorLimits } from './supervisor-limits.ts';
+import { type LimitCounts, summedCounts } from './limit-counters.ts';
+import type { Address, Peer } from './shard-messages.ts';
+import type { ShardThread } from './shard-thread.ts';
+import { type Equipment, type Supervised, SupervisedShard } from './supervised-shard.ts';
 
-export interface Supervised {
-  /** What a shard's thread runs. */
-  readonly shardFile: URL;
-  readonly settings: Omit<ShardSettings, 'counters'>;
-  /** What the shards run, or why there is nothing to be run. */
-  readonly module: Promise<AdmittedModule>;
-  readonly limits: SupervisorLimits;
-  /** All that a shard's thread has for an environment. */
-  readonly env?: Readonly<Record<string, string>>;
-  /** Called at each start, once the module is admitted; the port leads to the journal's writer. */
+export interface SupervisedService extends Supervised {
+  /** Called at each start of a shard, once the module is admitted; the port leads to the journal's writer. */
   readonly connectJournal: () => Promise<MessagePort>;
-  readonly log: Log;
 }
 
 export interface Started {
@@ -37,97 +25,96 @@ export interface Started {
   readonly descriptor: ModuleDescriptor;
 }
 
+/** A shard's thread that is served, or about to be. */
+interface Present {
+  readonly thread: ShardThread;
+  /** To be told to others once it listens. */
+  links: { readonly thread: ShardThread; readonly peer: Peer }[];
+}
+
 export class Supervisor {
   /** What all shards of this service have met. */
-  readonly counters = new LimitCounters();
-  readonly #supervised: Supervised;
-  readonly #pauses: RestartPauses;
+  readonly counters = {
+    read: (): LimitCounts => summedCounts(this.#shards.map(({ counters }) => counters)),
+  };
+  readonly #supervised: SupervisedService;
+  readonly #shards: readonly SupervisedShard[];
   readonly #heldPort = new HeldPort();
-  #shard: ShardThread | undefined;
-  /** The latest start; it settles with it, and never rejects. */
-  #startSettled: Promise<unknown> = Promise.resolve();
-  #isStopping = false;
-  #pause: NodeJS.Timeout | undefined;
+  readonly #present = new Map<number, Present>();
   #address: Address;
+  /** All have listened, so the service is known to be served. */
+  #hasStarted = false;
 
-  constructor(supervised: Supervised) {
+  constructor(supervised: SupervisedService) {
     this.#supervised = supervised;
-    this.#pauses = new RestartPauses(supervised.limits);
     this.#address = supervised.settings.address;
+    this.#shards = Array.from({ length: supervised.settings.count }, (_, index) =>
+      this.#shard(index),
+    );
   }
 
   /** Resolves once the service listens; rejects with the reason why it cannot. */
   async start(): Promise<Started> {
-    const started = this.#start();
-    this.#startSettled = started.catch(() => {});
-    return started;
+    const [first, ...others] = this.#shards;
+    // Whoever shares a port shares it with every program of the same user.
+    if (others.length > 0) await (await import('./free-port.ts')).checkPortFree(this.#address);
+    const started = first!.start();
+    // The others listen on the port that the first was given.
+    if (this.#address.port === 0) await started;
+    const [descriptor] = await Promise.all([started, ...others.map((shard) => shard.start())]);
+    this.#hasStarted = true;
+    return { address: this.#address, descriptor };
   }
 
   /** Finishes what is in flight. Says whether all of it could finish. */
   async stop(): Promise<boolean> {
-    this.#isStopping = true;
-    clearTimeout(this.#pause);
     const { stopGraceMs, stopMarginMs } = this.#supervised.limits;
-    const inTime = (await this.#shard?.stop(stopGraceMs, stopGraceMs + stopMarginMs)) ?? true;
-    await this.#startSettled;
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, stopGraceMs + stopMarginMs / 2);
+    const finished = Promise.all(this.#shards.map((shard) => shard.finished()));
+    const allFinished = Promise.race([finished, late.promise]);
+    const inTime = await Promise.all(this.#shards.map((shard) => shard.stop(allFinished)));
+    clearTimeout(timer);
     await this.#heldPort.release();
-    return inTime;
+    return inTime.every(Boolean);
   }
 
-  async #start(): Promise<Started> {
-    const { shardFile, settings, module, limits, env = {}, connectJournal, log } = this.#supervised;
-    const shard = new ShardThread({
-      file: shardFile,
-      settings: { ...settings, address: this.#address, counters: this.counters.shared },
-      module,
-      limits,
-      env,
-      log,
+  #shard(index: number): SupervisedShard {
+    return new SupervisedShard(this.#supervised, {
+      index,
+      address: () => this.#address,
+      equip: async (thread) => this.#equip(index, thread),
+      listens: (thread, address) => {
+        // A service that comes back keeps the port that it was given.
+        this.#address = address;
+        const present = this.#present.get(index);
+        if (present?.thread === thread) tell(present);
+      },
+      hasEnded: (pauseMs) => {
+        this.#present.delete(index);
+        if (this.#present.size === 0) this.#heldPort.hold(this.#address, pauseMs);
+      },
     });
-    this.#shard = shard;
-    try {
-      const descriptor = await shard.admitted;
-      const journal = await connectJournal();
-      await this.#heldPort.release();
-      shard.serve(journal);
-      // A service that comes back keeps the port that it was given.
-      this.#address = await shard.listening;
-      const sinceMs = performance.now();
-      void shard.ended.then((end) => this.#hasEnded(end, performance.now() - sinceMs));
-      return { address: this.#address, descriptor };
-    } catch (error) {
-      await shard.end();
-      throw error;
+  }
+
+  async #equip(index: number, thread: ShardThread): Promise<Equipment> {
+    const journal = await this.#supervised.connectJournal();
+    const peers: Peer[] = [];
+    const present: Present = { thread, links: [] };
+    for (const [other, { thread: otherThread }] of this.#present) {
+      const { port1, port2 } = new MessageChannel();
+      peers.push({ index: other, port: port1 });
+      present.links.push({ thread: otherThread, peer: { index, port: port2 } });
     }
+    this.#present.set(index, present);
+    // At first they all come, or none does; later nobody waits for a shard that may not come.
+    if (!this.#hasStarted) tell(present);
+    await this.#heldPort.release();
+    return { journal, peers };
   }
+}
 
-  #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
-    if (isHang) this.counters.count('shard-hangs');
-    const message = isHang
-      ? 'the shard did not answer, was ended, and is started again'
-      : 'the shard ended by itself and is started again';
-    this.#startAgain(message, reason, servedMs);
-  }
-
-  #startAgain(message: string, reason: string, servedMs: number): void {
-    if (this.#isStopping) return;
-    this.counters.count('shard-ends');
-    const pauseMs = this.#pauses.next(servedMs);
-    this.#supervised.log({
-      level: 'error',
-      message,
-      fields: { code: 'SVC_SHARD_FAILED', reason, ends: this.#pauses.ends, pauseMs },
-    });
-    this.#heldPort.hold(this.#address, pauseMs);
-    this.#pause = setTimeout(() => {
-      this.start().then(
-        () => this.#supervised.log({ level: 'info', message: 'the service is served again' }),
-        (error: unknown) => {
-          const why =
-            error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
-          this.#startAgain('the shard could not be started and is tried again', why, 0);
-        },
-      );
-    }, pauseMs);
-  }
+function tell(present: Present): void {
+  for (const { thread, peer } of present.links) thread.connect(peer);
+  present.links = [];
 }

@@ -55,10 +55,13 @@ An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), a value 
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
+| \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
+| \`svc.allow-unread\` | \`--allow-unread\` | none | components, with commas between, that the module has no more on purpose: what the journal holds of them stays unread ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
 
 A deployed instance (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
-journal lies in \`/data\`, it listens on \`0.0.0.0\` and logs JSON. Every caller counts as one of the
+journal lies in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process
+may use cores. Every caller counts as one of the
 internet, also on loopback, so a route with the access rule \`local\` admits nobody.
 
 ${rooms.join('\n')}`;

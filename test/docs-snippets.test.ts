@@ -5,7 +5,7 @@ import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../cli/arguments.ts';
-import { loadCommand } from '../cli/command-list.ts';
+import { findCommand } from '../cli/command-list.ts';
 import { filesWith, snippetsOf } from './support/doc-snippets.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
 
@@ -47,10 +47,9 @@ describe('the command', () => {
   });
 
   test.each(commands)('svc $line of $place is one that svc has', async ({ line }) => {
-    const [name, ...args] = line.split(/ +/);
-    const command = await loadCommand(name!);
-    expect(command?.description.name).toBe(name);
-    expect(() => readArguments(command!.description, args)).not.toThrow();
+    const found = await findCommand(line.split(/ +/));
+    expect(found).toBeDefined();
+    expect(() => readArguments(found!.command.description, found!.args)).not.toThrow();
   });
 });
 

@@ -12,6 +12,8 @@ const examples = readdirSync(root, { withFileTypes: true })
   .map(({ name }) => name)
   .toSorted();
 const read = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
+/** It embeds the host; the others are modules. */
+const isProgram = (example: string): boolean => existsSync(join(root, example, 'src'));
 const scriptsOf = (example: string): Readonly<Record<string, string>> =>
   (JSON.parse(read(example, 'package.json')) as { scripts: Record<string, string> }).scripts;
 
@@ -52,12 +54,36 @@ function requestOf(command: string, answer: string): Request {
 // Compiling is the better part of these tests' time, and the limit of a test is not about it.
 const modules = new Map<string, Uint8Array>();
 beforeAll(async () => {
-  for (const example of examples) modules.set(example, await compileExample(example));
+  for (const example of examples)
+    if (!isProgram(example)) modules.set(example, await compileExample(example));
 }, 300_000);
+
+function startModule(example: string): SvcProcess {
+  const folder = temporaryFolder();
+  const module = `${example.slice(3)}.wasm`;
+  expect(scriptsOf(example)['start']).toBe(
+    `svc build assembly/index.ts -o ${module} && svc run ${module}`,
+  );
+  writeFileSync(join(folder, module), modules.get(example)!);
+  return new SvcProcess(['run', module, '--port', '0'], { cwd: folder });
+}
+
+function startProgram(example: string): SvcProcess {
+  expect(scriptsOf(example)['start']).toBe('node src/main.ts');
+  const program = join(root, example, 'src', 'main.ts');
+  return new SvcProcess(['--port', '0'], { cwd: temporaryFolder(), program });
+}
 
 describe('the examples', () => {
   test('are numbered from 01 on, and the list names them all', () => {
-    expect(examples.map((name) => name.slice(0, 3))).toEqual(['01-', '02-', '03-', '04-', '05-']);
+    expect(examples.map((name) => name.slice(0, 3))).toEqual([
+      '01-',
+      '02-',
+      '03-',
+      '04-',
+      '05-',
+      '06-',
+    ]);
     const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
     expect(listed.map((match) => match[1])).toEqual(examples);
   });
@@ -69,7 +95,7 @@ describe('the examples', () => {
     expect(links.length).toBeGreaterThanOrEqual(3);
     const lost = links.filter(([, link]) => !existsSync(join(root, example, link!)));
     expect(lost).toEqual([]);
-    const files = globSync('{assembly,test}/*.ts', { cwd: join(root, example) });
+    const files = globSync('{assembly,src,test}/*.ts', { cwd: join(root, example) });
     const linked = new Set(links.map(([, link]) => link));
     // The index.ts of a module in several files only registers.
     const worthReading = files.filter((file) => !file.endsWith('/index.ts') || files.length === 2);
@@ -77,13 +103,7 @@ describe('the examples', () => {
   });
 
   test.for(examples)('%s answers as its README says', async (example) => {
-    const folder = temporaryFolder();
-    const module = `${example.slice(3)}.wasm`;
-    expect(scriptsOf(example)['start']).toBe(
-      `svc build assembly/index.ts -o ${module} && svc run ${module}`,
-    );
-    writeFileSync(join(folder, module), modules.get(example)!);
-    const service = new SvcProcess(['run', module, '--port', '0'], { cwd: folder });
+    const service = isProgram(example) ? startProgram(example) : startModule(example);
     onTestFinished(async () => void (await service.end('SIGKILL')));
     const url = await service.listening();
 

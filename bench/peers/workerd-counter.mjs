@@ -25,4 +25,5 @@ const worker = {
     return Response.json({ value });
   },
 };
+// oxlint-disable-next-line import/no-default-export -- workerd asks for it
 export { worker as default };

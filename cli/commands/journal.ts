@@ -3,12 +3,12 @@
 import type { JournalInspection } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { journalPrinter, type JournalPrinter } from '../journal-printer.ts';
-import { printable } from '@svc/host/printable';
-import { shellWord } from '../shell-word.ts';
+import { journalPrinter, type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { didYouMean } from '@svc/contract/suggestion';
+import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { printEvents } from './journal-events.ts';
 
 /** Few, since each event may have a megabyte. */
 const PAGE_RECORDS = 32;
@@ -22,7 +22,8 @@ export const journal = command(
   {
     name: 'journal',
     summary: 'show what a data folder holds: components, entities, events',
-    about: `Shows what a journal holds: its components; the entities of one; the events of one entity.
+    about: `Shows what a journal holds: its components; the entities of one; the events of one entity; with
+--events those of all entities, in the one order of all, and with -f what is stored from then on.
 It reads only, and may do so while a service runs on the folder.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
@@ -33,31 +34,53 @@ It reads only, and may do so while a service runs on the folder.`,
       after: {
         type: 'string',
         value: 'SEQ',
-        help: 'only events after this one; of entities: only ids after this one',
+        help: "only events after this one; of entities: only ids after this one;\nof --events: only after this place, or 'last' for what is to come",
       },
       limit: {
         type: 'string',
         value: 'N',
-        help: "at most so many events or entities, or 'all'",
-        default: '100',
+        help: "at most so many, or 'all'",
+        otherwise: '100; with -f all',
       },
+      events: { type: 'boolean', help: 'the records of all entities, in the one order of all' },
+      follow: {
+        type: 'boolean',
+        short: 'f',
+        help: 'with --events: go on with what is stored, until ctrl-c',
+      },
+      ...FILTER_OPTIONS,
       output: {
         ...OUTPUT_OPTION,
-        help: "'text', 'json' (one document), or 'names' (components or ids,\none on a line)",
+        help: "'text', 'json' (one document; with -f one on a line), or 'names'\n(components or ids, one on a line)",
         completes: { kind: 'choices', choices: ['text', 'json', 'names'] },
       },
     },
-    notes:
-      'Exits with 1 when it met a damaged record, which it names; it shows the others all the same.',
+    notes: `--component to --until say which records --events shows.
+Exits with 1 when it met a damaged record, which it names; it shows the others all the same.`,
     examples: [
       'svc journal .svc/shopping-cart',
       'svc journal .svc/shopping-cart shopping-cart c1',
       'svc journal .svc/shopping-cart shopping-cart c1 --after 100 --limit all -o json',
+      'svc journal .svc/shopping-cart --events -f --after last --type item-added',
     ],
   },
-  async ([dir, component, id], { after, limit, output }) => {
-    const limitCount = readLimit(limit);
-    const printer = journalPrinter(output, dir!);
+  async ([dir, component, id], options) => {
+    const { after, limit, events, follow, output } = options;
+    const filter = readFilter('journal', options);
+    const limitCount = readLimit(limit ?? (follow ? 'all' : '100'));
+    const printer = journalPrinter(output, dir!, follow);
+    if (events) {
+      if (component !== undefined)
+        throw new UsageError(
+          `journal takes ${id === undefined ? '--component' : '--component and --id'} with --events, not words after DIR.`,
+        );
+      if (output === 'names') throw new UsageError("journal takes '-o names' without --events.");
+      return printEvents(printer, { dir: dir!, filter, after, limitCount, follow });
+    }
+    if (follow || filter !== undefined)
+      throw new UsageError(
+        `journal takes ${follow ? '--follow' : 'what says which records are meant'} with --events.`,
+      );
     if (component === undefined && after !== undefined)
       throw new UsageError('journal takes --after with a COMPONENT, and found none.');
     if (id !== undefined && output === 'names')
@@ -142,14 +165,6 @@ async function printRecords(
       `${damagedCount === 1 ? 'one place' : `${damagedCount} places`}, named above. ` +
       'Restore the data folder from a backup; the other entities are not affected.',
   );
-}
-
-/** What `last` is: see JournalPrinter. A document says it itself; a list has it said beside it. */
-async function printEnd(printer: JournalPrinter, last: string | number | undefined): Promise<void> {
-  const tail = printer.tail(last);
-  if (tail === '' && last !== undefined)
-    process.stderr.write(`There is more: --after=${shellWord(printable(String(last)))}\n`);
-  else await printData(tail);
 }
 
 function checkComponent(inspection: JournalInspection, component: string): void {

@@ -48,6 +48,18 @@ const description: CommandDescription = {
       otherwise: 'text on a terminal, json elsewhere',
       completes: { kind: 'choices', choices: ['text', 'json'] },
     },
+    shards: {
+      type: 'string',
+      value: 'COUNT',
+      help: 'threads that share the entities',
+      otherwise: '1; deployed: one a core',
+    },
+    'allow-unread': {
+      type: 'string',
+      value: 'COMPONENTS',
+      help: `components, with commas between, that the module has no more on
+purpose: what the journal holds of them stays unread`,
+    },
     deployed: {
       type: 'boolean',
       help: `not a developer's machine: listens on every address, takes every

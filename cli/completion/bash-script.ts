@@ -1,6 +1,12 @@
 // Completion for bash, also for the old one of macOS (3.2).
 import type { CommandDescription, Completion } from '../description.ts';
-import { formsOf, formsWithValue } from './option-words.ts';
+import {
+  firstWords,
+  formsOf,
+  formsWithValue,
+  namesOfTwo,
+  subcommandsBeside,
+} from './option-words.ts';
 
 export function bashScript(commands: readonly CommandDescription[]): string {
   const values = commands.flatMap(({ name, options }) =>
@@ -16,14 +22,21 @@ export function bashScript(commands: readonly CommandDescription[]): string {
   );
   const options = commands.map(
     ({ name, options: own }) =>
-      `${name}) _svc_choices ${Object.keys(own)
+      `${quoted(name)}) _svc_choices ${Object.keys(own)
         .map((option) => `--${option}`)
         .join(' ')} ;;`,
   );
-  const words = commands.flatMap(({ name, words: own }) =>
-    own.flatMap(({ completes }, index) =>
-      completes === undefined ? [] : [`${quoted(`${name} ${index + 1}`)}) ${offer(completes)} ;;`],
-    ),
+  const words = commands.flatMap((command) =>
+    command.words.flatMap(({ completes }, index) => {
+      const own = index === 0 ? subcommandsBeside(command, commands) : [];
+      const offers = [
+        ...(completes === undefined ? [] : [offer(completes)]),
+        ...(own.length === 0 ? [] : [offer({ kind: 'choices', choices: own })]),
+      ];
+      return offers.length === 0
+        ? []
+        : [`${quoted(`${command.name} ${index + 1}`)}) ${offers.join('; ')} ;;`];
+    }),
   );
   return `# bash completion of svc; svc completion --help says where it goes.
 
@@ -51,7 +64,7 @@ _svc_files() {
 
 # A name that a shell could take for more than a name is not offered.
 _svc_components() {
-    local dir=\${words[1]/#\\~/$HOME} name
+    local dir=\${words[\${#words[@]} - at + 1]/#\\~/$HOME} name
     while IFS= read -r name; do _svc_choices "$name"; done \\
         < <(svc journal "$dir" -o names 2>/dev/null | grep -E '^[A-Za-z0-9._-]+$')
 }
@@ -72,18 +85,23 @@ _svc() {
         esac
     done
     if [[ $cur == = ]]; then cur=''; fi
+    # A command has one word or two.
+    local command=\${words[0]} at=\${#words[@]}
+    case "$command \${words[1]}" in
+        ${namesOfTwo(commands).map(quoted).join(' | ')}) command="$command \${words[1]}" at=$((at - 1)) ;;
+    esac
     if [[ -n $option ]]; then
-        case "\${words[0]} $option" in
+        case "$command $option" in
             ${values.join('\n            ')}
         esac
     elif [[ $cur == -* ]]; then
-        case \${words[0]} in
+        case $command in
             '') _svc_choices --help --version ;;
             ${options.join('\n            ')}
         esac
     else
-        case "\${words[0]} \${#words[@]}" in
-            ' 0') _svc_choices ${commands.map(({ name }) => name).join(' ')} ;;
+        case "$command $at" in
+            ' 0') _svc_choices ${firstWords(commands).join(' ')} ;;
             ${words.join('\n            ')}
         esac
     fi

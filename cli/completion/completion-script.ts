@@ -1,6 +1,11 @@
 // The script with which a shell completes the command line, written from the commands' descriptions.
 // It is static, but for the components of a journal: for those it asks `svc journal DIR -o names`.
-import type { CommandDescription, Completion, OptionDescription } from '../description.ts';
+import {
+  type CommandDescription,
+  type Completion,
+  type OptionDescription,
+  subcommandWords,
+} from '../description.ts';
 import { bashScript } from './bash-script.ts';
 import { fishScript } from './fish-script.ts';
 import { zshScript } from './zsh-script.ts';
@@ -17,15 +22,28 @@ export function completionScript(shell: Shell, commands: readonly CommandDescrip
     options: { ...command.options, help: HELP },
   }));
   const names = commands.map(({ name }) => name);
-  const help: CommandDescription = {
-    name: 'help',
+  const helps = names
+    .filter((name) => subcommandWords(name, names).length > 0)
+    .map((name) => helpOf(`help ${name}`, subcommandWords(name, names)));
+  return WRITERS[shell]([
+    ...all,
+    helpOf(
+      'help',
+      names.filter((name) => !name.includes(' ')),
+    ),
+    ...helps,
+  ]);
+}
+
+/** `help` is no command with words of its own kind; after `help journal` come the sub-commands of `journal`. */
+function helpOf(name: string, words: readonly string[]): CommandDescription {
+  const completes: Completion = { kind: 'choices', choices: words };
+  return {
+    name,
     summary: 'say how a command is used',
     about: '',
-    words: [
-      { name: 'COMMAND', completes: { kind: 'choices', choices: names } satisfies Completion },
-    ],
+    words: [{ name: 'COMMAND', completes }],
     options: {},
     examples: [],
   };
-  return WRITERS[shell]([...all, help]);
 }

@@ -1,25 +1,36 @@
 // Completion for fish.
 import type { CommandDescription, Completion } from '../description.ts';
-import { formsWithValue, shortHelp } from './option-words.ts';
+import { formsWithValue, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
 
 export function fishScript(commands: readonly CommandDescription[]): string {
-  const lines = commands.flatMap(({ name, summary, options, words }) => [
-    `complete -c svc -n '__svc_at 0' -a ${name} -d ${quoted(summary)}`,
-    ...Object.entries(options).map(([option, described]) =>
-      [
-        `complete -c svc -n '__svc_in ${name}'`,
-        ...(described.short === undefined ? [] : [`-s ${described.short}`]),
-        `-l ${option}`,
-        ...(described.type === 'string' ? [`-x${offer(described.completes)}`] : []),
-        `-d ${quoted(shortHelp(described))}`,
-      ].join(' '),
-    ),
-    ...words.flatMap(({ completes }, index) =>
-      completes === undefined
+  const lines = commands.flatMap((command) => {
+    const { name, summary, options, words } = command;
+    const within = `__svc_in ${quotedWithin(name)}`;
+    const own = subcommandsBeside(command, commands);
+    return [
+      ...(name.includes(' ')
         ? []
-        : [`complete -c svc -n '__svc_in ${name}; and __svc_at ${index + 1}'${offer(completes)}`],
-    ),
-  ]);
+        : [`complete -c svc -n '__svc_at 0' -a ${name} -d ${quoted(summary)}`]),
+      ...Object.entries(options).map(([option, described]) =>
+        [
+          `complete -c svc -n '${within}'`,
+          ...(described.short === undefined ? [] : [`-s ${described.short}`]),
+          `-l ${option}`,
+          ...(described.type === 'string' ? [`-x${offer(described.completes)}`] : []),
+          `-d ${quoted(shortHelp(described))}`,
+        ].join(' '),
+      ),
+      ...words.flatMap(({ completes }, index) =>
+        completes === undefined
+          ? []
+          : [`complete -c svc -n '${within}; and __svc_at ${index + 1}'${offer(completes)}`],
+      ),
+      ...own.map((word) => {
+        const subcommand = commands.find((other) => other.name === `${name} ${word}`)!;
+        return `complete -c svc -n '${within}; and __svc_at 1' -a ${word} -d ${quoted(subcommand.summary)}`;
+      }),
+    ];
+  });
   return `# fish completion of svc; svc completion --help says where it goes.
 
 # The words before the one that is typed, without options and their values.
@@ -40,18 +51,31 @@ function __svc_words
     end
 end
 
+# The words, of which those that are a command of two are one.
+function __svc_joined
+    set -l words (__svc_words)
+    switch "$words[1] $words[2]"
+        case ${namesOfTwo(commands).map(quoted).join(' ')}
+            set words[2] "$words[1] $words[2]"
+            set -e words[1]
+    end
+    if test (count $words) -gt 0
+        printf '%s\\n' $words
+    end
+end
+
 function __svc_at
-    test (count (__svc_words)) -eq $argv[1]
+    test (count (__svc_joined)) -eq $argv[1]
 end
 
 function __svc_in
-    set -l words (__svc_words)
+    set -l words (__svc_joined)
     test "$words[1]" = $argv[1]
 end
 
 # A name that a shell could take for more than a name is not offered.
 function __svc_components
-    set -l words (__svc_words)
+    set -l words (__svc_joined)
     set -l dir (string replace -r '^~' $HOME -- $words[2])
     svc journal $dir -o names 2>/dev/null | string match -r '^[A-Za-z0-9._-]+$'
 end
@@ -76,6 +100,11 @@ function offer(completion: Completion | undefined): string {
     case undefined:
       return '';
   }
+}
+
+/** Stands in a condition, which is quoted itself. */
+function quotedWithin(name: string): string {
+  return name.includes(' ') ? `"${name}"` : name;
 }
 
 function quoted(text: string): string {

@@ -1,20 +1,25 @@
 // Completion for zsh.
 import type { CommandDescription, Completion, OptionDescription } from '../description.ts';
-import { formsOf, shortHelp } from './option-words.ts';
+import { formsOf, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
 
 export function zshScript(commands: readonly CommandDescription[]): string {
-  const summaries = commands.map(
-    ({ name, summary }) => `        ${quoted(`${name}:${escaped(summary)}`)}`,
-  );
-  const cases = commands.map(({ name, options, words }) => {
+  const summaries = commands
+    .filter(({ name }) => !name.includes(' '))
+    .map(({ name, summary }) => `        ${quoted(`${name}:${escaped(summary)}`)}`);
+  const withOwn = commands.filter((command) => subcommandsBeside(command, commands).length > 0);
+  const first = withOwn.map((command) => firstWord(command, commands));
+  const cases = commands.map((command) => {
+    const { name, options, words } = command;
     const specs = [
       ...Object.entries(options).flatMap(([option, described]) => optionSpecs(option, described)),
       ...words.map(
         (word, index) =>
-          `${index + 1}:${word.optional ? ':' : ''}${escaped(word.name)}:${action(word.completes)}`,
+          `${index + 1}:${word.optional ? ':' : ''}${escaped(word.name)}:${
+            index === 0 && withOwn.includes(command) ? firstWordOf(name) : action(word.completes)
+          }`,
       ),
     ];
-    return `        ${name})
+    return `        ${quoted(name)})
           _arguments -s ${specs.map((spec) => quoted(spec)).join(' \\\n            ')}
           ;;`;
   });
@@ -29,7 +34,7 @@ _svc_components() {
   compadd -a components
 }
 
-_svc() {
+${first.join('')}_svc() {
   local curcontext="$curcontext" state state_descr
   local -a line commands
   typeset -A opt_args
@@ -43,6 +48,15 @@ ${summaries.join('\n')}
       _describe -t commands 'command' commands
       ;;
     arguments)
+      # A command has one word or two.
+      case "$words[1] $words[2]" in
+        ${namesOfTwo(commands).map(quoted).join('|')})
+          if ((CURRENT > 2)); then
+            words=("$words[1] $words[2]" "\${(@)words[3,-1]}")
+            ((CURRENT--))
+          fi
+          ;;
+      esac
       case $words[1] in
 ${cases.join('\n')}
       esac
@@ -52,6 +66,30 @@ ${cases.join('\n')}
 
 if [ "$funcstack[1]" = _svc ]; then _svc "$@"; else compdef _svc svc; fi
 `;
+}
+
+/** What offers the sub-commands of a command beside its own first word. */
+function firstWord(command: CommandDescription, commands: readonly CommandDescription[]): string {
+  const own = subcommandsBeside(command, commands)
+    .map((word) => {
+      const { summary } = commands.find(({ name }) => name === `${command.name} ${word}`)!;
+      return `    ${quoted(`${word}:${escaped(summary)}`)}`;
+    })
+    .join('\n');
+  return `${firstWordOf(command.name)}() {
+  local -a subcommands
+  subcommands=(
+${own}
+  )
+  _describe -t commands 'command' subcommands
+  ${action(command.words[0]?.completes)}
+}
+
+`;
+}
+
+function firstWordOf(name: string): string {
+  return `_svc_first_of_${name}`;
 }
 
 /** One for each form; a form that was given is offered no more, unless it may be repeated. */

@@ -9,6 +9,7 @@ import {
   type AdmittedModule,
   type Guest,
   type GuestLogLine,
+  PurityVerification,
   WASM_LIMITS_DEFAULT,
   admitModule,
   startWasmGuest,
@@ -37,6 +38,11 @@ export class ModuleUnderTest {
   /** A guest that shares no instance with another. */
   start(log: (line: GuestLogLine) => void = () => {}): Guest {
     return startWasmGuest(this.#admitted, WASM_LIMITS_DEFAULT, log);
+  }
+
+  /** Compares an entity's state with what its events make. `log`: of the module, while it folds. */
+  purity(log: (line: GuestLogLine) => void): PurityVerification {
+    return PurityVerification.of(this.#admitted, WASM_LIMITS_DEFAULT, log);
   }
 
   /** The component of that id. A wrong id fails the test. */

@@ -1,16 +1,23 @@
-// ReplayCheck: whether an entity's events alone make its state. They are folded twice in a fresh
-// instance, at once and one by one: what a handler or `apply` keeps beside the state, or draws by
-// chance, makes a difference to one of them.
-import { type EntityRef, GuestFault, type StoredEvent } from '@svc/host/tools';
+// ReplayCheck: whether an entity's events alone make its state. They are folded in a fresh instance, and
+// then in every other way that must come to the same, as `svc verify` does: what a handler or `apply` keeps
+// beside the state, or draws by chance, makes a difference to one of them.
+import {
+  type EntityRef,
+  GuestFault,
+  PURITY_WAYS,
+  type PurityFinding,
+  type StoredEvent,
+  SvcError,
+  lifeOf,
+} from '@svc/host/tools';
 import { GuestAccount } from './guest-account.ts';
 import { parsed } from './json-value.ts';
 import type { ModuleUnderTest } from './module-under-test.ts';
-import { atOnce } from './synchronous.ts';
-import { type Door, TestFailure, expectEqual, typesOf } from './test-failure.ts';
+import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 
 const RULE =
   'apply must make the state from the given state and event alone: no variables of the module or ' +
-  'of the class, no random numbers.';
+  'of the class, no random numbers, no object that two fields of the state share.';
 
 /** `state`: the state that the test saw, as JSON text; undefined when it is lost. */
 export function checkReplay(
@@ -21,44 +28,48 @@ export function checkReplay(
   door: Door,
 ): void {
   const account = new GuestAccount(module.folder);
-  const guest = module.start(account.log);
-  const name = `${entity.component} '${entity.id}'`;
-  const fold = (batches: readonly (readonly StoredEvent[])[], how: string): string => {
-    try {
-      const fresh = atOnce(guest.entities.open(entity, undefined));
-      for (const batch of batches) {
-        const problem = atOnce(fresh.apply(batch));
-        if (problem !== undefined)
-          throw new TestFailure(`${name} cannot be replayed: ${problem}`, door);
-      }
-      return atOnce(fresh.snapshot());
-    } catch (fault) {
-      if (!(fault instanceof GuestFault)) throw fault;
-      throw new TestFailure(
-        `${name} cannot be replayed: folding its events (${typesOf(events)}) ${how} failed: ` +
-          `${account.reason(fault)}\n${RULE}${account.logged()}`,
-        door,
-      );
-    }
-  };
-  const compare = (replayed: string, seen: string, how: string): void => {
-    if (replayed === seen) return;
+  const purity = module.purity(account.log);
+  const life = lifeOf(entity, events);
+  const name = `${entity.component} '${shown(entity.id)}'`;
+  const compare = (found: string, expected: string, how: string): void => {
+    if (found === expected) return;
     const message =
       `${name} has another state when its events (${typesOf(events)}) are folded anew ${how}. ` +
       `${RULE}${account.logged()}`;
-    expectEqual(parsed(replayed), parsed(seen), message, door);
+    expectEqual(parsed(found), parsed(expected), message, door);
     // Equal as values: the order within a map differs.
-    expectEqual(replayed, seen, message, door);
+    expectEqual(found, expected, message, door);
+  };
+  const report = ({ way, seq, expected, found }: PurityFinding): void => {
+    const from = seq === 0 ? 'the empty state on' : `event ${seq} on`;
+    const how = `${PURITY_WAYS[way]}, from ${from}`;
+    if (found.kind === 'state') compare(found.state, expected, how);
+    else
+      throw new TestFailure(
+        `${name} cannot be replayed: folding its events (${typesOf(events)}) ${how} failed: ` +
+          `${told(found.problem, account)}\n${RULE}${account.logged()}`,
+        door,
+      );
   };
   try {
-    const first = fold(events.length === 0 ? [] : [events], 'in a fresh instance');
-    if (state !== undefined) compare(first, state, 'in a fresh instance');
-    const second = fold(
-      events.map((event) => [event]),
-      'a second time',
+    const replayed = purity.stateOf(life);
+    if (state !== undefined) compare(replayed, state, 'in a fresh instance');
+    for (const finding of purity.findings(life)) report(finding);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    throw new TestFailure(
+      `${name} cannot be replayed: folding its events (${typesOf(events)}) in a fresh instance failed: ` +
+        `${told(error.cause ?? error, account)}\n${RULE}${account.logged()}`,
+      door,
     );
-    compare(second, first, 'a second time in the same instance');
-  } finally {
-    void guest.close();
   }
+}
+
+/** The module's own words where it has any. */
+function told(problem: unknown, account: GuestAccount): string {
+  if (typeof problem === 'string') return shown(problem);
+  // The fault as the module had it stands behind the one that names the event.
+  if (problem instanceof GuestFault && problem.cause instanceof GuestFault)
+    return account.reason(problem.cause);
+  return account.reason(problem);
 }

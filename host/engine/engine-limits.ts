@@ -44,6 +44,15 @@ export interface EngineLimits {
   readonly unsettledBytesMax: number;
   /** How long the answer to an idempotency key is kept and told again, in milliseconds. */
   readonly idempotencyRetentionMs: number;
+  /** Entities that nobody has called for so long, in milliseconds, leave memory; 0: never. */
+  readonly idleTimeoutMs: number;
+  /**
+   * After so many events of an entity its state is kept, so that it is not folded from all of them again;
+   * 0: no states are kept, and none is used.
+   */
+  readonly snapshotIntervalEvents: number;
+  /** UTF-8 bytes of a state that is kept. */
+  readonly snapshotBytesMax: number;
 }
 
 const MIB = 1024 * 1024;
@@ -65,6 +74,9 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   entityPauseMaxMs: 300_000,
   unsettledBytesMax: 64 * MIB,
   idempotencyRetentionMs: 86_400_000,
+  idleTimeoutMs: 600_000,
+  snapshotIntervalEvents: 500,
+  snapshotBytesMax: 4 * MIB,
 };
 
 /** The least and the most that each can be set to. */
@@ -85,6 +97,9 @@ export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [
     entityPauseMaxMs: [1, 86_400_000],
     unsettledBytesMax: [1, 16_384 * MIB],
     idempotencyRetentionMs: [1_000, 31_536_000_000],
+    idleTimeoutMs: [0, 86_400_000],
+    snapshotIntervalEvents: [0, 1_000_000_000],
+    snapshotBytesMax: [0, 1024 * MIB],
   };
 
 /** The same for a run on a developer's machine: what is checked of some calls is checked of all. */

@@ -20,10 +20,12 @@ import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { IdTable } from './entity/id-table.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
-import { IdleList } from './entity/idle-list.ts';
-import { LiveEntity, type Surroundings } from './entity/live-entity.ts';
+import { LiveEntity } from './entity/live-entity.ts';
+import { Passivation } from './entity/passivation.ts';
 import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
+import { SnapshotPolicy } from './entity/snapshot-policy.ts';
+import type { Surroundings } from './entity/surroundings.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { Chance, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
@@ -34,7 +36,7 @@ import type { Turn } from './needs/turn.ts';
 import { quoted } from './quoted.ts';
 
 export interface EngineNeeds {
-  readonly guest: Pick<Guest, 'descriptor' | 'entities'>;
+  readonly guest: Pick<Guest, 'descriptor' | 'entities' | 'fingerprint'>;
   readonly journal: Journal;
   readonly clock: Clock;
   readonly chance: Chance;
@@ -64,11 +66,12 @@ export class EntityEngine {
   readonly #journal: Journal;
   readonly #digest: Digest;
   readonly #limits: EngineLimits;
-  readonly #around: Surroundings;
+  readonly #around: Surroundings<LiveEntity>;
   readonly #breaker: EntityBreaker;
   /** Undefined: it is turned off. */
   readonly #refolds: RefoldCheck | undefined;
-  readonly #idle = new IdleList<LiveEntity>();
+  readonly #snapshots: SnapshotPolicy;
+  readonly #passivation: Passivation;
   #liveCount = 0;
   #closed: Promise<void> | undefined = undefined;
   #drained: () => void = () => {};
@@ -81,7 +84,7 @@ export class EntityEngine {
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
     const turns = new FoldTurns(clock, needs.turn);
-    const { descriptor, entities: unchecked } = needs.guest;
+    const { descriptor, entities: unchecked, fingerprint } = needs.guest;
     const { purityCheckInterval, purityRefoldInterval } = this.#limits;
     if (purityRefoldInterval > 0)
       this.#refolds = new RefoldCheck({
@@ -97,8 +100,25 @@ export class EntityEngine {
       purityCheckInterval > 0
         ? new PurityCheck(refolded, descriptor, purityCheckInterval)
         : refolded;
+    this.#snapshots = new SnapshotPolicy({
+      journal,
+      clock,
+      faultLog,
+      limits: this.#limits,
+      fingerprint,
+    });
+    this.#passivation = new Passivation({
+      entities: unchecked,
+      limits: this.#limits,
+      clock,
+      turn: needs.turn,
+      find: ({ component, id }) => this.#components.get(component)?.live.get(id),
+      count: () => this.#liveCount,
+      evict: (entity) => this.#evict(entity),
+    });
     this.#around = {
       entities,
+      snapshots: this.#snapshots,
       journal,
       turns,
       clock,
@@ -109,7 +129,7 @@ export class EntityEngine {
       unsettled: new UnsettledBytes(),
       fullJournal: new FullJournal(clock),
       idle: (entity) => this.#becameIdle(entity),
-      busy: (entity) => this.#idle.remove(entity),
+      busy: (entity) => this.#passivation.idle.remove(entity),
       gone: (entity) => this.#forget(entity),
     };
   }
@@ -229,6 +249,14 @@ export class EntityEngine {
   }
 
   /**
+   * Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. To be called
+   * now and then, since an engine has no timers. It goes on while others have their turns, and never rejects.
+   */
+  passivate(): Promise<void> {
+    return this.#passivation.run();
+  }
+
+  /**
    * Refuses new calls with SVC_STOPPING, and waits until those under way are answered and every
    * append has settled. The journal and the guest stay open: they are their owner's.
    */
@@ -238,56 +266,53 @@ export class EntityEngine {
   }
 
   async #drain(): Promise<void> {
-    if (this.#liveCount > this.#idle.size)
+    const { idle } = this.#passivation;
+    this.#passivation.stop();
+    if (this.#liveCount > idle.size)
       await new Promise<void>((resolve) => {
         this.#drained = resolve;
       });
     await this.#refolds?.underWay;
     this.#refolds?.stop();
-    for (let entity = this.#idle.oldest; entity !== undefined; entity = this.#idle.oldest) {
+    this.#snapshots.stop();
+    for (let entity = idle.oldest; entity !== undefined; entity = idle.oldest) {
       this.#evict(entity);
       if (this.#refolds?.underWay !== undefined) await this.#refolds.underWay;
     }
+    await this.#snapshots.settled();
   }
 
   #enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
     const ref = { component: componentId, id };
+    this.#passivation.makeMemory();
     const entity = new LiveEntity(ref, component.eventManifest, this.#around);
     component.live.set(id, entity);
     this.#liveCount++;
-    this.#makeRoom();
+    this.#passivation.makeRoom();
     return entity;
   }
 
   #becameIdle(entity: LiveEntity): void {
-    this.#idle.touch(entity);
-    if (this.#liveCount > this.#limits.liveEntitiesMax) this.#makeRoom();
+    this.#passivation.idle.touch(entity);
+    if (this.#liveCount > this.#limits.liveEntitiesMax) this.#passivation.makeRoom();
     this.#noticeDrained();
-  }
-
-  #makeRoom(): void {
-    while (this.#liveCount > this.#limits.liveEntitiesMax) {
-      const { oldest } = this.#idle;
-      if (oldest === undefined) return;
-      this.#evict(oldest);
-    }
   }
 
   #evict(entity: LiveEntity): void {
     this.#forget(entity);
     if (this.#refolds === undefined) entity.close();
-    else this.#refolds.evict(() => entity.close());
+    else this.#refolds.evict(entity.seq, () => entity.close());
   }
 
   #forget(entity: LiveEntity): void {
-    this.#idle.remove(entity);
+    this.#passivation.idle.remove(entity);
     this.#components.get(entity.ref.component)?.live.delete(entity.ref.id);
     this.#liveCount--;
     this.#noticeDrained();
   }
 
   #noticeDrained(): void {
-    if (this.#liveCount === this.#idle.size) this.#drained();
+    if (this.#liveCount === this.#passivation.idle.size) this.#drained();
   }
 }
 

@@ -55,9 +55,19 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
     'The journal of the service is full (SVC_JOURNAL_FULL), and nothing more is stored.',
     [RETRY_AFTER],
   ),
+  SVC_DISK_FULL: errorAnswer(
+    503,
+    'The disk of the service is full (SVC_DISK_FULL), and nothing more is stored. Try again.',
+    [RETRY_AFTER],
+  ),
   SVC_ENTITY_HELD_BACK: errorAnswer(
     503,
     'What was asked for cannot be loaded at present (SVC_ENTITY_HELD_BACK). Try again.',
+    [RETRY_AFTER],
+  ),
+  SVC_SHARD_UNAVAILABLE: errorAnswer(
+    503,
+    'A part of the service is being started again (SVC_SHARD_UNAVAILABLE). Try again.',
     [RETRY_AFTER],
   ),
 };
@@ -79,6 +89,7 @@ const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_OVERLOADED',
   'SVC_STOPPING',
   'SVC_ENTITY_HELD_BACK',
+  'SVC_SHARD_UNAVAILABLE',
 ]);
 
 /** Whether a failure gets a line in the log. */
@@ -100,6 +111,12 @@ function sentenceOf(failure: unknown): readonly [status: number, error: string] 
     return [
       504,
       'The service took too long to answer (SVC_ANSWER_TIMED_OUT). Whether it was done is unknown.',
+    ];
+  if (failure instanceof SvcError && failure.code === 'SVC_CALL_UNCERTAIN')
+    return [
+      504,
+      'A part of the service ended while it worked on the request (SVC_CALL_UNCERTAIN). ' +
+        'Whether it was done is unknown.',
     ];
   if (failure instanceof GuestFault && ['fuel', 'time'].includes(failure.faultCause))
     return [504, 'The service took too long to handle the request.'];

@@ -111,7 +111,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
-    this.#arrival.response.once('close', () => this.abandon());
+    // It comes once, and `once` would cost more.
+    this.#arrival.response.on('close', () => this.abandon());
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);

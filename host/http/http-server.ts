@@ -32,6 +32,8 @@ export interface HttpAddress {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
+  /** Other servers of this process listen there too, and the system gives each connection to one of them. */
+  readonly isShared?: boolean;
 }
 
 export interface HttpServer {
@@ -123,7 +125,8 @@ async function listen(server: Server, address: HttpAddress): Promise<HttpAddress
   await new Promise<void>((resolve, reject) => {
     const onError = (error: Error): void => reject(listenFailure(error, address));
     server.once('error', onError);
-    server.listen({ host: address.host, port: address.port }, () => {
+    const { host, port, isShared = false } = address;
+    server.listen({ host, port, reusePort: isShared }, () => {
       server.off('error', onError);
       resolve();
     });

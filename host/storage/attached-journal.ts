@@ -3,13 +3,20 @@
 // thread may have ended in the middle of its work, had sent.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
-import type { AnswerToKeep, Journal, KeptAnswer } from '../engine/needs/journal.ts';
+import type { AnswerToKeep, Journal, KeptAnswer, Life, Snapshot } from '../engine/needs/journal.ts';
 import type { Awaitable } from '../model/call.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { journalPath } from './journal-file.ts';
-import { type AppendBatch, type Settlement, encodeAppend } from './journal-message.ts';
+import {
+  type AppendBatch,
+  type SentSnapshot,
+  type Settlement,
+  encodeAppend,
+} from './journal-message.ts';
 import { JournalReader } from './journal-reader.ts';
+import { snapshotPath } from './snapshot-file.ts';
+import { SnapshotReader } from './snapshot-reader.ts';
 
 type Settled = (failure?: SvcError) => void;
 
@@ -25,6 +32,7 @@ export function attachJournal(port: MessagePort, dir: string): Journal {
 class AttachedJournal implements Journal {
   readonly #port: MessagePort;
   readonly #reader: JournalReader;
+  readonly #snapshots: SnapshotReader;
   /** Of this tick, not sent yet. */
   #batch: AppendBatch = [];
   /** Of all appends that did not settle, oldest first. */
@@ -45,6 +53,7 @@ class AttachedJournal implements Journal {
 
   constructor(port: MessagePort, dir: string) {
     this.#reader = new JournalReader(journalPath(dir));
+    this.#snapshots = new SnapshotReader(snapshotPath(dir));
     this.#port = port;
     port.on('message', (settlement: Settlement) => this.#settle(settlement));
     port.on('close', () => this.#portClosed());
@@ -81,6 +90,23 @@ class AttachedJournal implements Journal {
     await this.#greeted.promise;
     if (this.#state === 'closed') throw closed();
     return this.#reader.lastDeletion(entity);
+  }
+
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Awaitable<Life> {
+    if (!this.#isGreeted)
+      return this.#greeted.promise.then(() => this.life(entity, limit, fingerprint));
+    if (this.#state === 'closed') throw closed();
+    if (fingerprint === undefined) return this.#reader.life(entity, limit);
+    return this.#reader.life(entity, limit, (eno) =>
+      this.#snapshots.find(entity, eno, fingerprint),
+    );
+  }
+
+  keepSnapshot({ component, id }: EntityRef, { seq, fingerprint, state }: Snapshot): void {
+    if (this.#state === 'closed') return;
+    const sent: SentSnapshot = { component, id, seq, fingerprint, state };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(sent);
   }
 
   answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
@@ -126,6 +152,7 @@ class AttachedJournal implements Journal {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#reader.close();
+    this.#snapshots.close();
     const settled = this.#unsettled;
     this.#unsettled = [];
     for (const callback of settled) callback(closed());

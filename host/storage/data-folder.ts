@@ -22,7 +22,7 @@ import {
   sync,
   syncJournalFile,
 } from './journal-file.ts';
-import { isBusy, reasonOf } from './sqlite-failure.ts';
+import { isBusy, isDiskFull, reasonOf } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
@@ -39,7 +39,7 @@ export interface DataFolder {
 /**
  * Takes the folder for this process and sees to it that there is a journal in it. A missing folder
  * is made. Nothing that is there is changed before all of it was found in order.
- * Throws SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT.
+ * Throws SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT.
  */
 export function openDataFolder(path: string): DataFolder {
   const dir = resolve(path);
@@ -130,6 +130,13 @@ function readOwner(dir: string): string {
 }
 
 function unusable(dir: string, cause: unknown): SvcError {
+  if (isDiskFull(cause))
+    return new SvcError(
+      'SVC_DISK_FULL',
+      `There is no room for the data folder ${dir}: ${reasonOf(cause)}. ` +
+        'Make room on its disk, and start the service again.',
+      { cause },
+    );
   return new SvcError(
     'SVC_DATA_UNUSABLE',
     `The data folder ${dir} cannot be used: ${reasonOf(cause)}. ` +

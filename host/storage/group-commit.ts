@@ -133,7 +133,20 @@ export class GroupCommit {
         this.#addManifest.run(component, manifest);
         tail.manifest = manifest;
       }
-      this.#addRecord.run(pos, tail.eno, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key);
+      this.#addRecord.run(
+        pos,
+        tail.eno,
+        seq,
+        kind,
+        timeMs,
+        manifest,
+        json,
+        crc,
+        upper,
+        lower,
+        trace,
+        key,
+      );
       tail.seq = seq;
       this.#nextPos++;
     }

@@ -1,21 +1,30 @@
 // What the users of a journal and its writer thread say to each other, in flat lists of plain
 // values: copying those between threads costs a fraction of what lists of objects cost.
-import type { AnswerToKeep } from '../engine/needs/journal.ts';
+import type { AnswerToKeep, Snapshot } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
 import { outcomeText } from './kept-answer-row.ts';
+import type { WritingModule } from './module-history.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
 /** What the thread that opened the journal tells the writer; `connect` comes with its port. */
-export type WriterCommand = { readonly kind: 'connect' } | { readonly kind: 'close' };
+export type WriterCommand =
+  | { readonly kind: 'connect' }
+  | { readonly kind: 'note-module'; readonly module: WritingModule }
+  | { readonly kind: 'close' };
 
 /** What the writer tells the thread that opened the journal. */
 export type WriterReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
+/** What a user sends: appends, and now and then a snapshot. */
+export type FromUser = AppendBatch | SentSnapshot;
+
 /** All appends of a tick, one after the other. */
 export type AppendBatch = (string | number | null)[];
+
+export type SentSnapshot = EntityRef & Snapshot;
 
 /**
  * How many appends settled, in their order, and those among them that failed. The first says that

@@ -1,7 +1,7 @@
 // JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
 // sees a record only after the fsync of its transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type KeptAnswer, READ_UNITS_MAX } from '../engine/needs/journal.ts';
+import { type KeptAnswer, type Life, READ_UNITS_MAX } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
@@ -10,14 +10,23 @@ import { KIND_DELETED, KIND_EVENT, type RecordRow, recordColumns } from './journ
 import { keptAnswerOf } from './kept-answer-row.ts';
 import { isWhole } from './record-checksum.ts';
 import { seedOf } from './seed-halves.ts';
+import type { FoundSnapshot } from './snapshot-reader.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
 const ENO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
 const RECORDS = `SELECT ${recordColumns()} FROM journal WHERE eno = ${ENO}`;
+/** From the record with which the state begins: a snapshot's or the last deletion, whichever is later. */
+const LIFE = `SELECT ${recordColumns()} FROM journal WHERE eno = ? AND seq >= max(?, ifnull(
+  (SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1), 0
+)) ORDER BY seq LIMIT ?`;
 const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENO} AND key = ?`;
 
 /** Many, since asking costs; not all, since each may have a megabyte. */
 const ROWS_AT_ONCE = 128;
+/** Of a RecordRow. */
+const CRC = 6;
+/** An entity's records lie far apart, and each leads over pages of the index that others need as well. */
+const CACHE_KIB = 32 * 1024;
 
 export class JournalReader {
   readonly #path: string;
@@ -25,12 +34,15 @@ export class JournalReader {
   readonly #records: StatementSync;
   readonly #lastDeletion: StatementSync;
   readonly #answer: StatementSync;
+  readonly #number: StatementSync;
+  readonly #life: StatementSync;
 
   /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
   constructor(path: string) {
     this.#path = path;
     try {
       this.#database = openForReading(path);
+      this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
       this.#records = this.#prepare(RECORDS, 'AND seq > ? ORDER BY seq LIMIT ?');
       // The whole record, so that its checksum is looked at: a life begins where it says.
       this.#lastDeletion = this.#prepare(
@@ -38,29 +50,66 @@ export class JournalReader {
         `AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`,
       );
       this.#answer = this.#prepare(ANSWER, '');
+      this.#number = this.#prepare('SELECT eno FROM entity', 'WHERE component = ? AND id = ?');
+      this.#life = this.#prepare(LIFE, '');
     } catch (error) {
       throw journalFailure(error, 'opened', path);
     }
   }
 
   /** As `Journal.read`. */
-  read(entity: EntityRef, afterSeq: number, limit: number): JournalRecord[] {
-    const records: JournalRecord[] = [];
-    let units = 0;
-    let last = afterSeq;
-    while (records.length < limit) {
-      const askedCount = Math.min(ROWS_AT_ONCE, limit - records.length);
-      const rows = this.#rows(entity, last, askedCount);
-      for (const row of rows) {
-        const record = recordOf(entity, row);
-        records.push(record);
-        last = record.seq;
-        if (record.kind === 'event') units += record.event.json.length;
-        if (units >= READ_UNITS_MAX) return records;
-      }
-      if (rows.length < askedCount) break;
+  read(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
+    const page = new Page(entity, afterSeq, limit);
+    this.#fill(page);
+    return page.records;
+  }
+
+  /** As `Journal.life`. `find`: the snapshot of the entity with this number. */
+  life(entity: EntityRef, limit: number, find?: (eno: number) => FoundSnapshot | undefined): Life {
+    const eno = this.#numberOf(entity);
+    if (eno === undefined) return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
+    const snapshot = find?.(eno);
+    const life = snapshot && this.#lifeSince(entity, eno, limit, snapshot);
+    // That of another journal, whatever its record is here, is none of this one.
+    return life ?? this.#lifeSince(entity, eno, limit, undefined)!;
+  }
+
+  /** Undefined: the snapshot does not stand on a record of this journal. */
+  #lifeSince(
+    entity: EntityRef,
+    eno: number,
+    limit: number,
+    snapshot: FoundSnapshot | undefined,
+  ): Life | undefined {
+    const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
+    const rows = this.#all(this.#life, entity, [eno, snapshot?.seq ?? 0, eno, askedCount]);
+    const first = rows[0];
+    const begin = first && recordOf(entity, first);
+    const isDeletion = begin?.kind === 'deleted';
+    if (snapshot !== undefined && !isDeletion)
+      if (begin?.seq !== snapshot.seq || first![CRC] !== snapshot.recordCrc) return undefined;
+    const state = isDeletion ? undefined : snapshot?.state;
+    const hasBegin = isDeletion || state !== undefined;
+    const afterSeq = hasBegin ? begin!.seq : 0;
+    const page = new Page(entity, afterSeq, limit);
+    const isFull = page.add(hasBegin ? rows.slice(1) : rows);
+    const isEnd = rows.length < askedCount && !isFull;
+    if (!isEnd && !isFull) this.#fill(page);
+    return { afterSeq, snapshot: state, records: page.records, isWhole: isEnd };
+  }
+
+  #fill(page: Page): void {
+    for (;;) {
+      const askedCount = Math.min(ROWS_AT_ONCE, page.limit - page.records.length);
+      const { component, id } = page.entity;
+      const rows = this.#all(this.#records, page.entity, [component, id, page.last, askedCount]);
+      if (page.add(rows) || rows.length < askedCount) return;
     }
-    return records;
+  }
+
+  #numberOf(entity: EntityRef): number | undefined {
+    const [row] = this.#all(this.#number, entity, [entity.component, entity.id]);
+    return row?.[0];
   }
 
   /** As `Journal.lastDeletion`. */
@@ -87,10 +136,13 @@ export class JournalReader {
     this.#database.close();
   }
 
-  #rows(entity: EntityRef, afterSeq: number, limit: number): readonly RecordRow[] {
+  #all(
+    statement: StatementSync,
+    entity: EntityRef,
+    values: readonly (string | number)[],
+  ): readonly RecordRow[] {
     try {
-      const rows = this.#records.all(entity.component, entity.id, afterSeq, limit);
-      return rows as unknown as readonly RecordRow[];
+      return statement.all(...values) as unknown as readonly RecordRow[];
     } catch (error) {
       throw this.#failure(entity, error);
     }
@@ -107,6 +159,34 @@ export class JournalReader {
     if (sqliteCode(error) === undefined && error instanceof RangeError)
       return damagedRecord(entity, 'a number in it is out of range', error);
     return journalFailure(error, 'read', this.#path);
+  }
+}
+
+/** What a read answers, as it grows. */
+class Page {
+  readonly entity: EntityRef;
+  readonly limit: number;
+  readonly records: JournalRecord[] = [];
+  /** The last of them, or what they stand after. */
+  last: number;
+  #units = 0;
+
+  constructor(entity: EntityRef, afterSeq: number, limit: number) {
+    this.entity = entity;
+    this.last = afterSeq;
+    this.limit = limit;
+  }
+
+  /** Whether it takes no more. Throws SVC_JOURNAL_CORRUPT. */
+  add(rows: readonly RecordRow[]): boolean {
+    for (const row of rows) {
+      const record = recordOf(this.entity, row);
+      this.records.push(record);
+      this.last = record.seq;
+      if (record.kind === 'event') this.#units += record.event.json.length;
+      if (this.#units >= READ_UNITS_MAX || this.records.length >= this.limit) return true;
+    }
+    return false;
   }
 }
 

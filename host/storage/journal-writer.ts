@@ -2,6 +2,7 @@
 // commits everything that has queued up in one transaction and then reports; while it waits for the
 // disk the next batch forms, so no timer is needed.
 import assert from 'node:assert';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import {
   type MessagePort,
@@ -16,8 +17,9 @@ import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
 import type { JournalLimits } from './journal-limits.ts';
 import type {
   Append,
-  AppendBatch,
   AppendFailure,
+  FromUser,
+  SentSnapshot,
   Settlement,
   WriterCommand,
   WriterReport,
@@ -25,6 +27,9 @@ import type {
 import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
+import { type WritingModule, noteModule } from './module-history.ts';
+import { snapshotPath } from './snapshot-file.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
 /** No more than this go into one transaction, give or take a batch. */
@@ -43,15 +48,23 @@ class User implements AppendGate {
    */
   readonly #failures = new Map<string, number>();
   #outcomes: (SvcError | undefined)[] = [];
+  readonly #snapshots: SentSnapshot[];
 
-  constructor(port: MessagePort) {
+  /** `snapshots`: where those that it sends are put. */
+  constructor(port: MessagePort, snapshots: SentSnapshot[]) {
     this.#port = port;
+    this.#snapshots = snapshots;
   }
 
   /** The appends of the next batch that has arrived; undefined when none has. */
   next(): readonly Append[] | undefined {
-    const received = receiveMessageOnPort(this.#port);
-    return received && decodeAppends(received.message as AppendBatch);
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received === undefined) return undefined;
+      const message = received.message as FromUser;
+      if (!('state' in message)) return decodeAppends(message);
+      this.#snapshots.push(message);
+    }
   }
 
   refusalOf({ seenCount, component, id }: Append): SvcError | undefined {
@@ -116,6 +129,9 @@ class Writer {
   readonly #database: DatabaseSync;
   readonly #commit: GroupCommit;
   readonly #log: LogCheckpoint;
+  readonly #snapshots: SnapshotWriter;
+  /** That have arrived, and wait until the appends that arrived with them are stored and reported. */
+  readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
   constructor(path: string, { bytesMax }: JournalLimits) {
@@ -123,15 +139,20 @@ class Writer {
     const quota = new JournalQuota(this.#database, path, bytesMax);
     this.#commit = new GroupCommit(this.#database, path, quota);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
+    this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
   }
 
   /** Greets the new user once all that those before it sent is stored, so that it reads that. */
   connect(port: MessagePort): void {
     this.#storeArrived();
-    const user = new User(port);
+    const user = new User(port, this.#arrivedSnapshots);
     user.greet();
     this.#users.add(user);
-    port.on('message', (batch: AppendBatch) => this.#store(user, decodeAppends(batch)));
+    port.on('message', (message: FromUser) => {
+      if (!('state' in message)) return this.#store(user, decodeAppends(message));
+      this.#arrivedSnapshots.push(message);
+      this.#keepSnapshots();
+    });
     port.on('close', () => this.#users.delete(user));
   }
 
@@ -149,6 +170,12 @@ class Writer {
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
     this.#log.keepShort();
+    this.#keepSnapshots();
+  }
+
+  #keepSnapshots(): void {
+    this.#snapshots.keep(this.#arrivedSnapshots);
+    this.#arrivedSnapshots.length = 0;
   }
 
   #storeArrived(): void {
@@ -157,10 +184,16 @@ class Writer {
         this.#store(user, batch);
   }
 
+  noteModule(module: WritingModule): void {
+    noteModule(this.#database, module);
+  }
+
   /** Stores what has arrived, and leaves the file as it is to be found. */
   close(): void {
     this.#storeArrived();
+    this.#keepSnapshots();
     for (const user of this.#users) user.close();
+    this.#snapshots.close();
     this.#database.close();
   }
 }
@@ -180,7 +213,8 @@ try {
     if (command.kind === 'connect') {
       assert(command.port !== undefined);
       writer.connect(command.port);
-    } else {
+    } else if (command.kind === 'note-module') writer.noteModule(command.module);
+    else {
       writer.close();
       parentPort?.close();
     }

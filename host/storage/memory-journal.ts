@@ -4,7 +4,9 @@ import {
   type AnswerToKeep,
   type Journal,
   type KeptAnswer,
+  type Life,
   READ_UNITS_MAX,
+  type Snapshot,
 } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
@@ -22,6 +24,7 @@ export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
   /** Entity → idempotency key → what was answered. */
   readonly #answers = new Map<string, Map<string, KeptAnswer>>();
+  readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
   #stored: Promise<void> | undefined = undefined;
   #closed = false;
@@ -44,6 +47,47 @@ export class MemoryJournal implements Journal {
   ): Promise<readonly JournalRecord[]> {
     await Promise.resolve();
     if (this.#closed) throw closed();
+    return this.#page(entity, afterSeq, limit);
+  }
+
+  async lastDeletion(entity: EntityRef): Promise<number> {
+    await Promise.resolve();
+    if (this.#closed) throw closed();
+    return this.#lastDeletion(entity);
+  }
+
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
+    if (this.#closed) throw closed();
+    const kept = this.#snapshots.get(keyOf(entity));
+    const deletedSeq = this.#lastDeletion(entity);
+    const isOf = kept !== undefined && kept.fingerprint === fingerprint && kept.seq > deletedSeq;
+    const afterSeq = isOf ? kept.seq : deletedSeq;
+    const records = this.#page(entity, afterSeq, limit);
+    const stored = this.#records.get(keyOf(entity))?.length ?? 0;
+    const isWhole = stored === afterSeq + records.length;
+    return { afterSeq, snapshot: isOf ? kept.state : undefined, records, isWhole };
+  }
+
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    this.#snapshots.set(keyOf(entity), snapshot);
+  }
+
+  /** They are never needed. */
+  forgetSnapshots(): void {
+    this.#snapshots.clear();
+  }
+
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    if (this.#closed) throw closed();
+    return this.#answers.get(keyOf(entity))?.get(key);
+  }
+
+  async close(): Promise<void> {
+    await this.#stored;
+    this.#closed = true;
+  }
+
+  #page(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
     const records = this.#records.get(keyOf(entity)) ?? [];
     const page: JournalRecord[] = [];
     let units = 0;
@@ -56,21 +100,9 @@ export class MemoryJournal implements Journal {
     return page;
   }
 
-  async lastDeletion(entity: EntityRef): Promise<number> {
-    await Promise.resolve();
-    if (this.#closed) throw closed();
+  #lastDeletion(entity: EntityRef): number {
     const records = this.#records.get(keyOf(entity)) ?? [];
     return records.findLast((record) => record.kind === 'deleted')?.seq ?? 0;
-  }
-
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
-    if (this.#closed) throw closed();
-    return this.#answers.get(keyOf(entity))?.get(key);
-  }
-
-  async close(): Promise<void> {
-    await this.#stored;
-    this.#closed = true;
   }
 
   #store(): void {

@@ -12,6 +12,8 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
+/** Extended: there was no room for the log's index, as SQLite's manual has it. */
+const SQLITE_IOERR_SHMSIZE = 4874;
 
 /** SQLite's primary result code; undefined when the error is not one of SQLite's. */
 export function sqliteCode(error: unknown): number | undefined {
@@ -26,6 +28,13 @@ export function isBusy(error: unknown): boolean {
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Whether there was no room for what was to be written, by SQLite or by Node. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('errcode' in error && error.errcode === SQLITE_IOERR_SHMSIZE) return true;
+  return sqliteCode(error) === SQLITE_FULL || ('code' in error && error.code === 'ENOSPC');
 }
 
 /** Whether it lies with the machine, so that every append would fail alike, whatever is in it. */
@@ -48,16 +57,15 @@ export function journalFailure(error: unknown, doing: string, path: string): Svc
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return journalDamaged(path, reasonOf(error), error);
   return new SvcError(
-    'SVC_JOURNAL_UNAVAILABLE',
+    isDiskFull(error) ? 'SVC_DISK_FULL' : 'SVC_JOURNAL_UNAVAILABLE',
     `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error)}`,
     { cause: error },
   );
 }
 
 function remedy(error: unknown): string {
-  const code = sqliteCode(error);
-  if (code === SQLITE_FULL) return 'Make room on the disk; the service goes on by itself.';
-  if (code === SQLITE_BUSY)
+  if (isDiskFull(error)) return 'Make room on the disk; the service goes on by itself.';
+  if (isBusy(error))
     return 'Close the other program that writes to it; the service goes on by itself.';
   return 'Look after the disk; the service tries again with the next call.';
 }

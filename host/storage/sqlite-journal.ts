@@ -6,11 +6,12 @@ import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
+import type { WritingModule } from './module-history.ts';
 
 /**
  * Takes the data folder for this process (a missing one is made) and starts the journal's writer.
  * Nothing on disk is changed before it was found in order. Rejects with SVC_DATA_UNUSABLE,
- * SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
+ * SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openSqliteJournal(
   dir: string,
@@ -87,6 +88,13 @@ export class SqliteJournal {
     const command: WriterCommand = { kind: 'connect' };
     this.#writer.postMessage({ ...command, port: port2 }, [port2]);
     return port1;
+  }
+
+  /** Notes whose events those are that come from now on. */
+  noteModule(module: WritingModule): void {
+    const command: WriterCommand = { kind: 'note-module', module };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#writer.postMessage(command);
   }
 
   /** Stores what was sent, closes the ports, and lets another host have the folder. */

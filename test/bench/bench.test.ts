@@ -15,9 +15,9 @@ describe('npm run bench', () => {
   test('measures the whole path, the engine and the metering, and writes a table and JSON', async () => {
     const file = join(temporaryFolder(), 'report.json');
     const pace = ['--seconds', '1', '--rounds', '1'];
-    const { stdout } = await bench('--only', 'a,b,d,f', ...pace, '--json', file);
+    const { stdout } = await bench('--only', 'a,b,d,f,i', ...pace, '--json', file);
     const report = JSON.parse(readFileSync(file, 'utf8')) as BenchReport;
-    expect(report.measurements.map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'f']);
+    expect(report.measurements.map(({ letter }) => letter)).toEqual(['a', 'b', 'd', 'f', 'i']);
     for (const { svc, other, ratio, cores } of report.measurements) {
       expect(svc).toBeGreaterThan(0);
       expect(ratio).toBeCloseTo(svc / other!, 10);

@@ -74,6 +74,12 @@ const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] =
   ['svc completion ', ['bash', 'fish', 'zsh']],
   ['svc explain SVC_PORT', ['SVC_PORT_IN_USE']],
   ['svc help jour', ['journal']],
+  ['svc help journal ver', ['verify']],
+  ['svc journal ver', ['verify']],
+  ['svc journal verify data --struc', ['--structure']],
+  ['svc journal verify data -o ', ['json', 'text']],
+  ['svc journal export data --component w', ['wallet']],
+  ['svc journal data --component w', ['wallet']],
   ['svc version extra ', []],
 ];
 
@@ -120,7 +126,10 @@ describe.skipIf(!has('bash'))('bash', () => {
   test('offers the files of the kind that a place takes, and folders to look into', () => {
     expect(inBash('svc build ')).toEqual(['bin', 'data', 'my entry.ts']);
     expect(inBash('svc run ')).toEqual(['a.wasm', 'bin', 'data']);
-    expect(inBash('svc journal ')).toEqual(['bin', 'data']);
+    const subcommands = ['backup', 'export', 'import', 'verify'];
+    expect(inBash('svc journal ')).toEqual(['bin', 'data', ...subcommands].toSorted());
+    expect(inBash('svc journal backup ')).toEqual(['bin', 'data']);
+    expect(inBash('svc journal backup data ')).toEqual(['bin', 'data']);
   });
 
   test('takes --output=json, which bash splits, for an option and its value', () => {
@@ -143,7 +152,9 @@ describe.skipIf(!has('fish'))('fish', () => {
   test('offers the files of the kind that a place takes first', () => {
     expect(inFish('svc build ')[0]).toBe('my entry.ts');
     expect(inFish('svc run ')[0]).toBe('a.wasm');
-    expect(inFish('svc journal ').toSorted()).toEqual(['bin/', 'data/']);
+    const subcommands = ['backup', 'export', 'import', 'verify'];
+    expect(inFish('svc journal ').toSorted()).toEqual(['bin/', 'data/', ...subcommands].toSorted());
+    expect(inFish('svc journal backup data ').toSorted()).toEqual(['bin/', 'data/']);
   });
 });
 
@@ -159,6 +170,11 @@ describe.skipIf(!has('zsh'))('zsh', () => {
     ['svc journal -o json data sh', 'svc journal -o json data shopping-cart'],
     ['svc explain SVC_PORT', 'SVC_PORT_IN_USE'],
     ['svc help jour', 'svc help journal'],
+    ['svc journal ver', 'svc journal verify'],
+    ['svc journal verify d', 'svc journal verify data'],
+    ['svc journal verify data --st', 'svc journal verify data --structure'],
+    ['svc journal export data --component w', 'svc journal export data --component wallet'],
+    ['svc help journal ba', 'svc help journal backup'],
   ])('makes of %j and a tab %j', (line, screen) => {
     expect(inZsh(line, screen)).toBe('found\n');
   });

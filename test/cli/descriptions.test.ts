@@ -1,7 +1,7 @@
 // The descriptions of the commands: help, parsing and completion are made from them.
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
-import { COMMAND_NAMES, loadAllCommands } from '../../cli/command-list.ts';
+import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
@@ -15,7 +15,7 @@ test('every command has the name under which it is found', () => {
 });
 
 test.each(descriptions)('the help of $name fits a terminal and ends with an example', (one) => {
-  const lines = helpOf(one).split('\n');
+  const lines = helpOf(one, COMMAND_NAMES).split('\n');
   expect(lines.filter((line) => line.length > 100)).toEqual([]);
   expect(lines.at(-2)).toMatch(/^ {2}.*\bsvc /);
 });
@@ -27,12 +27,18 @@ const examples = descriptions.flatMap((description) =>
     .map((example) => [example, description] as const),
 );
 
-test.each(examples)('an example makes sense: %s', (example, description: CommandDescription) => {
-  const own = /\bsvc (\S+)([^|)]*)/.exec(example)!;
-  expect(own[1]).toBe(description.name);
-  const args = own[2]!.split(' ').filter((word) => word !== '');
-  expect(() => readArguments(description, args)).not.toThrow();
-});
+test.each(examples)(
+  'an example makes sense: %s',
+  async (example, description: CommandDescription) => {
+    const words = /\bsvc ([^|)<>]*)/
+      .exec(example)![1]!
+      .split(' ')
+      .filter((word) => word !== '');
+    const found = await findCommand(words);
+    expect(found?.command.description.name).toBe(description.name);
+    expect(() => readArguments(description, found!.args)).not.toThrow();
+  },
+);
 
 describe('the options of svc run', () => {
   test('are those that the host reads', () => {

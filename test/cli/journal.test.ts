@@ -108,10 +108,12 @@ describe('svc journal', () => {
           kind: 'event',
           time,
           seed: null,
+          trace: null,
+          key: null,
           manifest: 'cart-event',
           event: { type: 'added', n: 2 },
         },
-        { seq: 3, kind: 'deleted', time, seed: '18446744073709551615' },
+        { seq: 3, kind: 'deleted', time, seed: '18446744073709551615', trace: null, key: null },
       ],
       next: 3,
     });

@@ -56,9 +56,41 @@ describe('svc', () => {
   );
 });
 
+describe('a sub-command', () => {
+  test.each(['verify', 'export', 'import', 'backup'])(
+    'journal %s has help of its own',
+    async (word) => {
+      const answers = await Promise.all([
+        runSvc(['journal', word, '--help']),
+        runSvc(['help', 'journal', word]),
+      ]);
+      for (const { code, stdout, stderr } of answers) {
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+        expect(stdout).toMatch(new RegExp(`^Usage: svc journal ${word} DIR`, 'm'));
+      }
+      expect((await runSvc(['help', 'journal'])).stdout).toContain(`svc journal ${word}`);
+    },
+  );
+
+  test('is not meant where a folder of its name is written with its path', async () => {
+    const { stderr } = await runSvc(['journal', './verify'], { cwd: folderWith({}) });
+    expect(stderr).toMatch(/There is no journal in .*verify, .*\[SVC_JOURNAL_MISSING\]\n$/);
+  });
+
+  test('is not suggested where something of the name is there', async () => {
+    const folder = folderWith({});
+    mkdirSync(join(folder, 'verfy'));
+    const { stderr } = await runSvc(['journal', 'verfy'], { cwd: folder });
+    expect(stderr).toMatch(/\[SVC_JOURNAL_MISSING\]\n$/);
+  });
+});
+
 describe('a word that was mistyped', () => {
   test.each([
     [['jounral'], "Did you mean 'journal'?"],
+    [['journal', 'verfy', 'data'], "Did you mean 'journal verify'?"],
+    [['journal', 'exprt'], "Did you mean 'journal export'?"],
+    [['journal', 'verify', 'data', '--structur'], "Did you mean '--structure'?"],
     [['--verison'], "Did you mean '--version'?"],
     [['run', 'a.wasm', '--prot', '1'], "Did you mean '--port'?"],
     [['inspect', 'a.wasm', '-o', 'jsno'], "Did you mean 'json'?"],

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { COUNTED, LimitCounters } from '../../host/limit-counters.ts';
+import { COUNTED, LimitCounters, summedCounts } from '../../host/limit-counters.ts';
 import { LimitLog } from '../../host/limit-log.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 import type { LogEntry } from '../../host/shard-messages.ts';
@@ -48,4 +48,14 @@ test('the log is told of what is not zero, and only when that has changed', () =
       fields: { 'fault:fuel': 2, 'limit:command-fuel': 1 },
     },
   ]);
+});
+
+test('what several shards have counted is summed by its names', () => {
+  const [one, other] = [new LimitCounters(), new LimitCounters()];
+  one.count('fault:fuel');
+  other.count('fault:fuel');
+  other.count('shard-ends');
+  const sums = summedCounts([one, other]);
+  expect(sums).toMatchObject({ 'fault:fuel': 2, 'shard-ends': 1, 'fault:trap': 0 });
+  expect(Object.keys(sums)).toEqual(COUNTED);
 });

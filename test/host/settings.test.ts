@@ -10,6 +10,9 @@ const ranges = {
 const read = (args: readonly string[], env: Record<string, string> = {}) =>
   readSettings({ args, env, stderrIsTerminal: false }, rooms, ranges);
 
+const shards = (args: readonly string[], cores: number) =>
+  readSettings({ args, env: {}, stderrIsTerminal: false, cores }, rooms, ranges).shards;
+
 function codeOf(action: () => unknown): string | undefined {
   try {
     action();
@@ -31,6 +34,16 @@ describe('settings', () => {
     });
     expect(settings.moduleFile).toMatch(/carts\/Shopping_Cart\.wasm$/);
     expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
+  });
+
+  test('say one shard for a developer, and for a deployed instance one for each core, up to 256', () => {
+    expect(shards(['m.wasm'], 8)).toBe(1);
+    expect(shards(['--deployed'], 8)).toBe(8);
+    expect(shards(['--deployed'], 1_000)).toBe(256);
+    expect(shards(['--deployed', '--shards', '3'], 8)).toBe(3);
+    expect(read(['m.wasm'], { SVC_SHARDS: '4' }).shards).toBe(4);
+    for (const odd of ['0', '257', 'many', '1.5'])
+      expect(codeOf(() => read(['m.wasm', '--shards', odd]))).toBe('SVC_SETTING_INVALID');
   });
 
   test('of a deployed instance fit an image', () => {

@@ -19,7 +19,12 @@ afterEach(async () => {
 
 async function start(data: string, ...settings: string[]) {
   const process = new SvcProcess([
-    ...['run', module, '--port', '0', '--data', join(folder, data)],
+    'run',
+    module,
+    '--port',
+    '0',
+    '--data',
+    join(folder, data),
     ...settings.flatMap((setting) => ['--set', setting]),
   ]);
   running.push(process);
@@ -64,6 +69,8 @@ test('an entity that has left memory still knows what it has answered', async ()
   expect(await valueOf(url, 'a')).toEqual({ value: 5 });
 });
 
+let onSent = (): void => undefined;
+
 test('killed again and again under load that repeats what it was not answered, adds each amount once', async () => {
   const random = new Random(11);
   const ids = ['a', 'b', 'c'];
@@ -78,6 +85,7 @@ test('killed again and again under load that repeats what it was not answered, a
         const id = random.pick(ids);
         const amount = 1 + random.below(9);
         const key = `r${round}-${sent++}`;
+        onSent();
         sums.set(id, sums.get(id)! + amount);
         for (;;)
           try {
@@ -90,7 +98,11 @@ test('killed again and again under load that repeats what it was not answered, a
     };
     const clients = Array.from({ length: 8 }, client);
     const goal = sent + 60;
-    while (sent < goal) await new Promise(setImmediate);
+    const enough = Promise.withResolvers<void>();
+    onSent = () => {
+      if (sent >= goal) enough.resolve();
+    };
+    await enough.promise;
     await service.process.end('SIGKILL');
     service = await start('killed');
     url.now = service.url;

@@ -1,12 +1,11 @@
 // docs/how-to/deploying.md: what it says of paths, settings and backups is what runs.
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
 import { dottedName, variableName } from '../../host/settings.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
-import { SvcProcess } from '../support/host-process.ts';
+import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
@@ -33,7 +32,9 @@ test('the page names settings that exist', () => {
     Object.keys(record).map((key) => dottedName(room, key)),
   );
   const known = new Set(
-    ['svc.name', 'svc.data', 'svc.http.port', ...rooms].map((name) => variableName(name)),
+    ['svc.name', 'svc.data', 'svc.shards', 'svc.http.port', ...rooms].map((name) =>
+      variableName(name),
+    ),
   );
   // Error codes are links, and have a test of their own.
   const named = [...page.matchAll(/(?<![[/])\bSVC_[A-Z_]+/g)].map((match) => match[0]);
@@ -66,16 +67,17 @@ test('the backup that the page shows is whole, while the service runs, and can b
       body: '{"amount":5}',
     });
   expect((await add()).status).toBe(200);
-  const [, program] = /docker exec carts node -e '([^']+)'/.exec(page)!;
-  execFileSync(process.execPath, ['-e', program!.replaceAll('/data/', `${data}/`)], {
-    stdio: 'pipe',
-  });
+  const shown = [...page.matchAll(/^docker exec carts svc (journal .+)$/gm)];
+  expect(shown).toHaveLength(2);
+  for (const [, line] of shown) {
+    const words = line!.split(' ').map((word) => word.replace(/^\/data/, data));
+    expect(await runSvc(words)).toMatchObject({ code: 0 });
+  }
   expect((await add()).status).toBe(200);
   expect((await svc.end('SIGTERM')).code).toBe(0);
 
   const restored = join(folder, 'restored');
-  mkdirSync(restored);
-  renameSync(join(data, 'backup.sqlite'), join(restored, 'journal.sqlite'));
+  renameSync(join(data, 'monday'), restored);
   const again = await start(restored);
   expect(await (await fetch(again.url)).json()).toEqual({ value: 5 });
   expect((await again.svc.end('SIGTERM')).code).toBe(0);

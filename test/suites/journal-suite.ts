@@ -53,6 +53,10 @@ export function answerTo(key: string, timeMs: number): AnswerToKeep {
   return { key, digest: `digest of ${key}`, timeMs, outcome, forgetBeforeMs: 0 };
 }
 
+function keyed(seq: number): JournalRecord {
+  return { ...recordOf(seq), key: 'k' };
+}
+
 function kept({ key, digest, timeMs, outcome }: AnswerToKeep): KeptAnswer {
   return { key, digest, timeMs, outcome };
 }
@@ -193,6 +197,87 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await journal.read(one, 4, 10)).toEqual([recordOf(5)]);
     });
 
+    test('the life of an entity begins after its last deletion, and says whether there is more', async () => {
+      expect(await journal.life(one, 10, undefined)).toEqual({
+        afterSeq: 0,
+        snapshot: undefined,
+        records: [],
+        isWhole: true,
+      });
+      await append(journal, one, recordOf(1), recordOf(2));
+      expect(await journal.life(one, 10, undefined)).toMatchObject({
+        afterSeq: 0,
+        records: [recordOf(1), recordOf(2)],
+        isWhole: true,
+      });
+      await append(journal, one, deletionAt(3));
+      expect(await journal.life(one, 10, 'f')).toMatchObject({ afterSeq: 3, records: [] });
+      const later = Array.from({ length: 300 }, (_, index) => recordOf(index + 4));
+      await append(journal, one, ...later);
+      for (const limit of [1, 2, 128, 129, 299]) {
+        const life = await journal.life(one, limit, undefined);
+        expect(life).toMatchObject({ afterSeq: 3, records: later.slice(0, limit) });
+        expect(life.isWhole).toBe(false);
+      }
+      expect(await journal.life(one, 1_000, undefined)).toMatchObject({ records: later });
+    });
+
+    test('the first page of a life ends as a read does', async () => {
+      const half = `"${'x'.repeat(READ_UNITS_MAX / 2)}"`;
+      const records = [1, 2, 3].map((seq) => recordOf(seq, half));
+      for (const record of records) await append(journal, one, record);
+      expect(await journal.life(one, 100, undefined)).toMatchObject({
+        records: records.slice(0, 2),
+        isWhole: false,
+      });
+    });
+
+    test('a snapshot is what a life begins with, where its fingerprint is asked for', async () => {
+      await append(journal, one, recordOf(1), recordOf(2), recordOf(3));
+      await append(journal, two, recordOf(1), recordOf(2));
+      journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '"after 1"' });
+      journal.keepSnapshot(one, { seq: 2, fingerprint: 'f', state: '"after 2: ä😀"' });
+      journal.keepSnapshot(two, { seq: 2, fingerprint: 'f', state: '"two"' });
+      // What is sent later is stored later.
+      await append(journal, one, recordOf(4));
+      const snapshot = '"after 2: ä😀"';
+      const records = [recordOf(3), recordOf(4)];
+      const life = { afterSeq: 2, snapshot, records, isWhole: true };
+      expect(await journal.life(one, 10, 'f')).toEqual(life);
+      expect(await journal.life(one, 1, 'f')).toMatchObject({
+        snapshot,
+        records: [recordOf(3)],
+        isWhole: false,
+      });
+      expect(await journal.life(two, 10, 'f')).toEqual({
+        afterSeq: 2,
+        snapshot: '"two"',
+        records: [],
+        isWhole: true,
+      });
+      const whole = [1, 2, 3, 4].map((seq) => recordOf(seq));
+      for (const fingerprint of ['another', undefined])
+        expect(await journal.life(one, 10, fingerprint)).toEqual({
+          afterSeq: 0,
+          snapshot: undefined,
+          records: whole,
+          isWhole: true,
+        });
+    });
+
+    test('a snapshot of a life that has ended is none', async () => {
+      await append(journal, one, recordOf(1));
+      journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '"old"' });
+      await append(journal, one, deletionAt(2));
+      expect(await journal.life(one, 10, 'f')).toMatchObject({ afterSeq: 2, snapshot: undefined });
+      await append(journal, one, recordOf(3));
+      expect(await journal.life(one, 10, 'f')).toMatchObject({
+        afterSeq: 2,
+        snapshot: undefined,
+        records: [recordOf(3)],
+      });
+    });
+
     test('entities of the same id in different components are different entities', async () => {
       await append(journal, one, recordOf(1, '"cart"'));
       await append(journal, { component: 'Order', id: 'one' }, recordOf(1, '"order"'));
@@ -211,7 +296,6 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
     });
 
     test('an answer is found by its entity and key, with or without records, and the newest counts', async () => {
-      const keyed = (seq: number) => ({ ...recordOf(seq), key: 'k' });
       const [first, second, other] = [answerTo('k', 1), answerTo('k', 2), answerTo('other', 3)];
       expect(await keep(journal, one, [keyed(1), keyed(2)], first)).toBeUndefined();
       expect(await journal.answer(one, 'k')).toEqual(kept(first));
@@ -275,6 +359,10 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       await expect(journal.read(one, 0, 10)).rejects.toMatchObject({
         code: 'SVC_JOURNAL_UNAVAILABLE',
       });
+      journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '1' });
+      expect(() => journal.life(one, 10, 'f')).toThrow(
+        expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as SvcError,
+      );
       await expect(journal.lastDeletion(one)).rejects.toMatchObject({
         code: 'SVC_JOURNAL_UNAVAILABLE',
       });

@@ -30,9 +30,14 @@ export const SERVE = `${ADMIT}${LISTEN} await stop; journal.close(); tell({ kind
 interface Options {
   readonly limits?: Partial<SupervisorLimits>;
   readonly connect?: () => Promise<MessagePort>;
+  readonly shards?: number;
+  readonly port?: number;
 }
 
-export function supervise(program: string, { limits = {}, connect }: Options = {}) {
+export function supervise(
+  program: string,
+  { limits = {}, connect, shards = 1, port = 0 }: Options = {},
+) {
   const log: LogEntry[] = [];
   const logged = new Set<() => void>();
   let connects = 0;
@@ -42,7 +47,8 @@ export function supervise(program: string, { limits = {}, connect }: Options = {
       name: 'test',
       deployed: false,
       dataFolder: '/nowhere',
-      address: { host: '127.0.0.1', port: 0 },
+      address: { host: '127.0.0.1', port },
+      count: shards,
       rooms: ROOM_DEFAULTS,
     },
     module: Promise.resolve(program as unknown as AdmittedModule),

@@ -1,8 +1,8 @@
 // Compiles a guest under fixtures/ or examples/ once: what it gave is kept in build/ under a hash of
 // everything that it depends on (its sources, the SDK, the compiler, the contract).
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, readdir, rename, writeFile } from 'node:fs/promises';
-import { basename, join, relative } from 'node:path';
+import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 
@@ -24,6 +24,42 @@ export async function compileExample(name: string): Promise<Uint8Array> {
 export async function compileFixtureCore(name: string): Promise<Uint8Array> {
   return readFile(await built(join('fixtures', name), 'core'));
 }
+
+/** Sources of a fixture: path within its `assembly` folder → text. */
+export type Sources = ReadonlyMap<string, string>;
+
+export async function sourcesOf(name: string): Promise<Sources> {
+  const folder = join(ROOT, 'fixtures', name, 'assembly');
+  const files = await filesUnder(folder);
+  return new Map(
+    await Promise.all(
+      files.map(async (file) => [relative(folder, file), await readFile(file, 'utf8')] as const),
+    ),
+  );
+}
+
+/** The component of a fixture's sources that were changed. */
+export async function compileSources(name: string, sources: Sources): Promise<Uint8Array> {
+  const hash = createHash('sha256').update(await (hashOfInputs ??= hashOf(INPUTS)));
+  for (const [file, text] of sources) hash.update(`${file}\0${text}\0`);
+  const key = `${name}-${hash.digest('hex').slice(0, 20)}`;
+  const wanted = join(CACHE, `${key}.changed.wasm`);
+  if (await exists(wanted)) return readFile(wanted);
+  const folder = join(CACHE, `${key}.${process.pid}`);
+  try {
+    for (const [file, text] of sources) {
+      await mkdir(join(folder, dirname(file)), { recursive: true });
+      await writeFile(join(folder, file), text);
+    }
+    const { component } = await buildComponent({ entryFile: join(folder, 'index.ts') });
+    await writeWhole(wanted, component);
+    return component;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+let hashOfInputs: Promise<string> | undefined;
 
 async function built(guest: string, kind: 'component' | 'core'): Promise<string> {
   const folder = join(guest, 'assembly');

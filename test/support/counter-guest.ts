@@ -19,6 +19,7 @@ export interface CounterOptions {
   readonly later?: boolean;
   /** Entities that share an instance, and are lost with it. */
   readonly perInstance?: number;
+  readonly fingerprint?: string | undefined;
 }
 
 interface Instance {
@@ -27,6 +28,7 @@ interface Instance {
 }
 
 export class CounterGuest implements Guest {
+  readonly fingerprint: string | undefined;
   readonly descriptor: ModuleDescriptor;
   readonly entities: Guest['entities'];
   readonly endpoints: Guest['endpoints'] = {
@@ -53,9 +55,14 @@ export class CounterGuest implements Guest {
   readonly cured = new Set<string>();
   /** What the opening of an entity fails with. */
   openFailure: Error | undefined = undefined;
+  /** What becomes of the text of a snapshot; undefined is a fault. */
+  written: (state: string) => string | undefined = (state) => state;
+  /** A snapshot leads to a fault when it is read, or when events are folded into it. */
+  misleading: 'read' | 'folded' | undefined = undefined;
   #instance: Instance = { lost: false, size: 0 };
 
-  constructor({ later = false, perInstance = 1 }: CounterOptions = {}) {
+  constructor({ later = false, perInstance = 1, fingerprint }: CounterOptions = {}) {
+    this.fingerprint = fingerprint;
     const number = { type: 'number', format: 'double' } as const;
     const handlers = (names: readonly string[]) =>
       names.map((name) => ({ name, input: number, reply: number }));
@@ -75,7 +82,7 @@ export class CounterGuest implements Guest {
       endpoints: [],
     };
     this.entities = {
-      open: (entity, _snapshot, alone) => {
+      open: (entity, snapshot, alone) => {
         if (this.openFailure !== undefined) throw this.openFailure;
         this.opened.push(alone ? `${entity.id} alone` : entity.id);
         let instance: Instance = { lost: false, size: 0 };
@@ -83,9 +90,13 @@ export class CounterGuest implements Guest {
           if (this.#instance.lost || this.#instance.size >= perInstance) this.#instance = instance;
           instance = this.#instance;
         }
+        if (snapshot !== undefined && this.misleading === 'read') {
+          instance.lost = true;
+          throw new GuestFault('trap', 'the snapshot does not decode');
+        }
         instance.size++;
         this.openCount++;
-        const opened = new Counter(this, instance, entity);
+        const opened = new Counter(this, instance, entity, snapshot);
         return later ? this.gate.then(() => new LaterCounter(this, opened)) : opened;
       },
     };
@@ -106,11 +117,22 @@ class Counter implements GuestEntity {
   #numbers: number[] = [];
   #total = 0;
   #closed = false;
+  readonly #isMisled: boolean;
 
-  constructor(guest: CounterGuest, instance: Instance, entity: EntityRef) {
+  constructor(
+    guest: CounterGuest,
+    instance: Instance,
+    entity: EntityRef,
+    snapshot: string | undefined,
+  ) {
     this.#guest = guest;
     this.#instance = instance;
     this.#entity = entity;
+    this.#isMisled = snapshot !== undefined && guest.misleading === 'folded';
+    for (const number of JSON.parse(snapshot ?? '[]') as number[]) {
+      this.#numbers.push(number);
+      this.#total += number;
+    }
   }
 
   get lost(): boolean {
@@ -122,6 +144,7 @@ class Counter implements GuestEntity {
     this.#guest.folds.push(events.length);
     this.#guest.onFold?.(events.length);
     if (events.length > this.#guest.foldEventsMax) this.#fault('a large fold');
+    if (this.#isMisled) this.#fault('the snapshot');
     for (const event of events) {
       const { type, by } = JSON.parse(event.json) as { type: string; by: number };
       if (type === 'Poison' && this.#guest.cured.has(this.#entity.id)) continue;
@@ -183,7 +206,7 @@ class Counter implements GuestEntity {
 
   snapshot(): string {
     this.#check('snapshot');
-    return JSON.stringify(this.#numbers);
+    return this.#guest.written(JSON.stringify(this.#numbers)) ?? this.#fault('writing');
   }
 
   close(): void {

@@ -1,6 +1,12 @@
 // HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
 // order and with the consequences that `needs/journal.ts` promises.
-import type { AnswerToKeep, Journal, KeptAnswer } from '../../host/engine/needs/journal.ts';
+import type {
+  AnswerToKeep,
+  Journal,
+  KeptAnswer,
+  Life,
+  Snapshot,
+} from '../../host/engine/needs/journal.ts';
 import type { Awaitable } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import { SvcError } from '../../host/model/svc-error.ts';
@@ -25,6 +31,10 @@ export class HeldJournal implements Journal {
   /** Arguments of the reads, `component/id>afterSeq`. */
   readonly reads: string[] = [];
   appendCount = 0;
+  /** What was to be kept, `component/id@seq`. */
+  readonly snapshots: string[] = [];
+  /** What an entity began with, `component/id@seq`. */
+  readonly begun: string[] = [];
 
   constructor(inner: Journal) {
     this.#inner = inner;
@@ -90,6 +100,20 @@ export class HeldJournal implements Journal {
     this.reads.push(`${entity.component}/${entity.id}>${afterSeq}`);
     if (this.readFailure !== undefined) throw this.readFailure;
     return this.#inner.read(entity, afterSeq, limit);
+  }
+
+  async life(entity: EntityRef, limit: number, fingerprint: string | undefined): Promise<Life> {
+    if (this.readFailure !== undefined) throw this.readFailure;
+    const life = await this.#inner.life(entity, limit, fingerprint);
+    const name = `${entity.component}/${entity.id}`;
+    this.reads.push(`${name}>${life.afterSeq}`);
+    if (life.snapshot !== undefined) this.begun.push(`${name}@${life.afterSeq}`);
+    return life;
+  }
+
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    this.snapshots.push(`${entity.component}/${entity.id}@${snapshot.seq}`);
+    this.#inner.keepSnapshot(entity, snapshot);
   }
 
   lastDeletion(entity: EntityRef): Promise<number> {

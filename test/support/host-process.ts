@@ -25,8 +25,12 @@ export class SvcProcess {
   stdout = '';
   stderr = '';
 
-  constructor(args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
-    this.child = spawn(process.execPath, [cli, ...args], {
+  /** `program`: one that embeds the host, in the place of the command line. */
+  constructor(
+    args: readonly string[],
+    options: { cwd?: string; env?: NodeJS.ProcessEnv; program?: string } = {},
+  ) {
+    this.child = spawn(process.execPath, [options.program ?? cli, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd,
       env: { ...process.env, ...options.env },

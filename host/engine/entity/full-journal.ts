@@ -1,4 +1,4 @@
-// FullJournal: what an engine knows of a journal that takes no more. An entity whose events were refused is
+// FullJournal: what an engine knows of a journal that takes no more, because it or the disk is full. An entity whose events were refused is
 // folded anew, which is dear; so for a while a command that would store as much is turned down before its
 // events are folded, and its entity stays as it is. What is smaller, and may still fit, is tried.
 import type { Effect } from '../../model/call.ts';
@@ -22,7 +22,7 @@ export class FullJournal {
 
   /** An append of so many bytes has failed, for this reason or another. */
   failed(bytes: number, failure: SvcError): void {
-    if (failure.code !== 'SVC_JOURNAL_FULL') return;
+    if (failure.code !== 'SVC_JOURNAL_FULL' && failure.code !== 'SVC_DISK_FULL') return;
     this.#bytes = this.#failure === undefined ? bytes : Math.min(bytes, this.#bytes);
     this.#failure = failure;
     this.#sinceMs = this.#clock.nowMs();

@@ -20,6 +20,11 @@ export class IdleList<T extends Idler> {
     return this.#oldest;
   }
 
+  /** The one that was used next after a member; undefined: there is none. */
+  after(member: T): T | undefined {
+    return member.idleAfter as T | undefined;
+  }
+
   /** Puts a member at the end, whether it was in the list or not. */
   touch(member: T): void {
     if (this.#newest === member) return;

@@ -15,41 +15,22 @@ import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
-import type { EngineLimits } from '../engine-limits.ts';
-import type { Chance, Clock } from '../needs/clock.ts';
-import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
-import { childMetadata, traceIdOf } from '../../model/trace-context.ts';
+import { childMetadata } from '../../model/trace-context.ts';
 import type { KeptAnswer } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
-import type { EntityBreaker } from './entity-breaker.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
-import type { FullJournal } from './full-journal.ts';
 import { effectFault, outcomeFault } from './guest-answer.ts';
+import { EntitySnapshots } from './entity-snapshots.ts';
 import { entityName } from './history.ts';
 import { answerToKeep, isForgotten, repeatedOutcome } from './idempotency.ts';
 import { HeldCalls } from './held-calls.ts';
 import type { Idler } from './idle-list.ts';
-import { replay, type ReplayNeeds } from './replay.ts';
-import { type UnsettledBytes, appendBytes, diskTooSlow } from './unsettled-bytes.ts';
-
-/** What the live entities of one engine share. */
-export interface Surroundings extends ReplayNeeds {
-  readonly clock: Clock;
-  readonly chance: Chance;
-  readonly limits: EngineLimits;
-  readonly faultLog: FaultLog;
-  readonly breaker: EntityBreaker;
-  readonly unsettled: UnsettledBytes;
-  readonly fullJournal: FullJournal;
-  /** It was used, and has nothing to do any more. */
-  idle(entity: LiveEntity): void;
-  /** It has something to do beyond the present call. */
-  busy(entity: LiveEntity): void;
-  /** It holds no state any more: forget it. */
-  gone(entity: LiveEntity): void;
-}
+import { recordsOf } from './recorded-effect.ts';
+import { replay } from './replay.ts';
+import type { Surroundings } from './surroundings.ts';
+import { appendBytes, diskTooSlow } from './unsettled-bytes.ts';
 
 /** A guest's call under way; undefined when it came back at once. */
 type Step = Promise<void> | undefined;
@@ -58,7 +39,9 @@ export class LiveEntity implements Idler {
   readonly ref: EntityRef;
   idleBefore: Idler | undefined = undefined;
   idleAfter: Idler | undefined = undefined;
-  readonly #around: Surroundings;
+  /** When it was called last. */
+  usedMs = 0;
+  readonly #around: Surroundings<LiveEntity>;
   readonly #eventManifest: string;
   #guest: GuestEntity | undefined = undefined;
   /** Of the last record that was decided, on disk or not. */
@@ -73,12 +56,24 @@ export class LiveEntity implements Idler {
   #working = false;
   /** An append failed while a guest's call was under way: its outcome counts no more. */
   #lostAppend: SvcError | undefined = undefined;
+  readonly #snapshots: EntitySnapshots;
   readonly #settled = (failure?: SvcError): void => this.#appendSettled(failure);
 
-  constructor(ref: EntityRef, eventManifest: string, around: Surroundings) {
+  constructor(ref: EntityRef, eventManifest: string, around: Surroundings<LiveEntity>) {
     this.ref = ref;
     this.#eventManifest = eventManifest;
     this.#around = around;
+    this.#snapshots = new EntitySnapshots(around.snapshots, ref);
+  }
+
+  /** Nothing is under way, and it may be closed. */
+  get isIdle(): boolean {
+    return this.#queue.length === 0 && this.#unsettled === 0 && !this.#working;
+  }
+
+  /** Of its last record. */
+  get seq(): number {
+    return this.#seq;
   }
 
   /** Serves the call at once where it can. Throws SvcError. */
@@ -96,23 +91,28 @@ export class LiveEntity implements Idler {
 
   /** Lets go of the guest. Only while it is idle. */
   close(): void {
-    assert(this.#queue.length === 0 && this.#unsettled === 0 && !this.#working);
-    this.#drop();
+    assert(this.isIdle);
+    const guest = this.#guest;
+    this.#guest = undefined;
+    if (guest !== undefined) this.#snapshots.close(guest, this.#seq, () => this.#close(guest));
   }
 
   /** Serves the queue as far as it goes without waiting. */
   #work(): void {
     this.#working = true;
-    while (this.#queue.length > 0) {
-      if (this.#guest?.lost === true) this.#drop();
+    // It failed after the last call had come back, and before this.
+    if (this.#lostAppend !== undefined) this.#drop();
+    while (this.#queue.length > 0 || this.#snapshots.isDue) {
+      if (this.#guest?.lost === true) {
+        this.#drop();
+        continue;
+      }
       if (this.#guest === undefined) {
         if (this.#unsettled > 0) break; // I4: the last one to settle comes back here.
         void this.#replay();
         return;
       }
-      const call = this.#queue.shift();
-      assert(call !== undefined);
-      const step = this.#step(this.#guest, call);
+      const step = this.#snapshots.isDue ? this.#snapshot(this.#guest) : this.#next(this.#guest);
       if (step !== undefined) {
         this.#around.busy(this);
         void step.then(() => this.#work());
@@ -134,6 +134,7 @@ export class LiveEntity implements Idler {
         breaker.folded(this.ref);
         this.#guest = replayed.guest;
         this.#seq = replayed.seq;
+        this.#snapshots.opened(replayed.growth);
       } else this.#failedToFold(replayed.fault, breaker.faulted(this.ref, replayed.fault));
     } catch (failure) {
       this.#failedToFold(failure, undefined);
@@ -149,7 +150,16 @@ export class LiveEntity implements Idler {
     for (const call of calls) call.fail(failure);
   }
 
-  #step(guest: GuestEntity, call: EntityCall): Step {
+  #snapshot(guest: GuestEntity): Step {
+    return this.#snapshots.take(guest, this.#seq, (isTaken) => {
+      if (this.#lostAppend !== undefined || !isTaken) this.#drop();
+      else this.#snapshots.awaitAppends(this.#unsettled);
+    });
+  }
+
+  #next(guest: GuestEntity): Step {
+    const call = this.#queue.shift();
+    assert(call !== undefined);
     if (call.kind === 'query') return this.#query(guest, call);
     const { idempotency } = call;
     return idempotency === undefined
@@ -287,7 +297,7 @@ export class LiveEntity implements Idler {
         ),
       );
     const reply: Reply = { kind: 'reply', json: effect.reply };
-    const records = this.#records(effect, context, call);
+    const records = recordsOf(effect, context, call, this.#seq);
     if (records.length === 0 && call.idempotency === undefined) {
       this.#held.hold(call, reply);
       return;
@@ -306,39 +316,25 @@ export class LiveEntity implements Idler {
     nowMs: number,
     bytes: number,
   ): void {
-    const { busy, unsettled, journal, limits } = this.#around;
+    const { unsettled, journal, limits } = this.#around;
     this.#seq += records.length;
+    this.#snapshots.grew(records.length, bytes);
     this.#unsettled++;
     call.heldForOwnAppend = true;
     this.#held.hold(call, outcome);
-    busy(this);
+    this.#around.busy(this);
     unsettled.queued(bytes);
     const answer = answerToKeep(call, outcome, nowMs, limits.idempotencyRetentionMs);
     journal.append(this.ref, records, this.#settled, answer);
   }
 
-  #records(
-    effect: Effect,
-    { nowMs: timeMs, seed }: CallContext,
-    { metadata, idempotency }: EntityCall,
-  ): readonly JournalRecord[] {
-    let seq = this.#seq;
-    const origin = { timeMs, seed, trace: traceIdOf(metadata), key: idempotency?.key };
-    const records: JournalRecord[] = effect.events.map((event) => ({
-      kind: 'event',
-      seq: ++seq,
-      ...origin,
-      event,
-    }));
-    if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, ...origin });
-    return records;
-  }
-
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
     const bytes = this.#around.unsettled.settled();
-    if (failure === undefined) this.#held.release();
-    else {
+    if (failure === undefined) {
+      this.#snapshots.settled();
+      this.#held.release();
+    } else {
       this.#around.fullJournal.failed(bytes, failure);
       this.#appendFailed(failure);
     }
@@ -357,7 +353,6 @@ export class LiveEntity implements Idler {
 
   /** The guest's call came back after the state it was made on was lost. */
   #discard(call: EntityCall, failure: SvcError): undefined {
-    this.#lostAppend = undefined;
     this.#drop();
     if (call.kind === 'query') this.#queue.unshift(call);
     else call.fail(failure);
@@ -365,7 +360,6 @@ export class LiveEntity implements Idler {
 
   /** The guest broke down, or its state is not to be trusted any more. */
   #faulted(call: EntityCall, fault: unknown): undefined {
-    this.#lostAppend = undefined;
     this.#drop();
     this.#refuse(call, fault);
   }
@@ -379,8 +373,14 @@ export class LiveEntity implements Idler {
   #drop(): void {
     const guest = this.#guest;
     this.#guest = undefined;
+    this.#lostAppend = undefined;
+    this.#snapshots.dropped();
+    if (guest !== undefined) this.#close(guest);
+  }
+
+  #close(guest: GuestEntity): void {
     try {
-      guest?.close();
+      guest.close();
     } catch (fault) {
       this.#around.faultLog(this.ref, undefined, fault);
     }
@@ -388,8 +388,9 @@ export class LiveEntity implements Idler {
 
   #context(call: EntityCall): CallContext {
     const { clock, chance } = this.#around;
+    this.usedMs = clock.nowMs();
     return {
-      nowMs: clock.nowMs(),
+      nowMs: this.usedMs,
       seed: chance.seed(),
       metadata: childMetadata(call.metadata, chance),
     };

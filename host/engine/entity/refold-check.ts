@@ -5,7 +5,8 @@
 // Invariants
 // R1  One fold under way at most, of at most so many events; eviction waits for none.
 // R2  An entity that is opened again while it is folded is not judged: its journal may have grown.
-// R3  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
+// R3  It folds from the journal alone: a snapshot that is not what its events make is found so.
+// R4  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -36,7 +37,8 @@ interface Needs extends ReplayNeeds {
 export class RefoldCheck implements GuestEntities {
   readonly #needs: Needs;
   #left: number;
-  #isEvicting = false;
+  /** How many records the entity that is being evicted has; undefined: none is. */
+  #evictedRecords: number | undefined = undefined;
   /** Events that may still be folded. */
   #eventsLeft = Infinity;
   #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
@@ -58,18 +60,26 @@ export class RefoldCheck implements GuestEntities {
     if (--this.#left > 0) return opened;
     this.#left = limits.purityRefoldInterval;
     if (opened instanceof Promise)
-      return opened.then((entity) => new WatchedEntity(this, ref, entity));
-    return new WatchedEntity(this, ref, opened);
+      return opened.then((entity) => new WatchedEntity(this, ref, entity, snapshot !== undefined));
+    return new WatchedEntity(this, ref, opened, snapshot !== undefined);
   }
 
-  /** Closes an entity whose state is what the journal holds. */
-  evict(close: () => void): void {
-    this.#isEvicting = true;
+  /**
+   * Closes an entity whose state is what the journal holds. One that closes later, because its state is kept
+   * before, is not compared: it may have been opened again.
+   */
+  evict(records: number, close: () => void): void {
+    this.#evictedRecords = records;
     try {
       close();
     } finally {
-      this.#isEvicting = false;
+      this.#evictedRecords = undefined;
     }
+  }
+
+  /** No less than the events of the entity that is being evicted. */
+  get evictedRecords(): number {
+    return this.#evictedRecords ?? 0;
   }
 
   /** From here on, all folds together have the limit of one. */
@@ -86,7 +96,7 @@ export class RefoldCheck implements GuestEntities {
   takes(events: number): boolean {
     const cost = events + EVENTS_PER_ENTITY;
     return (
-      this.#isEvicting &&
+      this.#evictedRecords !== undefined &&
       this.#current === undefined &&
       events <= this.#needs.limits.purityRefoldEventsMax &&
       cost <= this.#eventsLeft
@@ -151,9 +161,12 @@ class WatchedEntity implements GuestEntity {
   readonly #ref: EntityRef;
   readonly #entity: GuestEntity;
   readonly #handlers = new Set<string>();
+  readonly #isFromSnapshot: boolean;
+  /** That were folded here. */
   #events = 0;
 
-  constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity) {
+  constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity, isFromSnapshot: boolean) {
+    this.#isFromSnapshot = isFromSnapshot;
     this.#check = check;
     this.#ref = ref;
     this.#entity = entity;
@@ -185,7 +198,8 @@ class WatchedEntity implements GuestEntity {
   close(): void {
     const entity = this.#entity;
     // What nothing ran on is what was folded a moment ago.
-    if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(this.#events)) {
+    const events = this.#isFromSnapshot ? this.#check.evictedRecords : this.#events;
+    if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(events)) {
       entity.close();
       return;
     }
@@ -200,7 +214,7 @@ class WatchedEntity implements GuestEntity {
     }
     if (state instanceof Promise) state = state.finally(() => entity.close());
     else entity.close();
-    this.#check.begin(this.#ref, state, this.#events, ran);
+    this.#check.begin(this.#ref, state, events, ran);
   }
 
   #note(kind: HandlerKind, name: string): void {

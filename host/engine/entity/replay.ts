@@ -1,5 +1,5 @@
 // Replay: an entity as the journal tells it, a fresh guest entity with the events of its present
-// life folded into it, some at a time. It reads only what is on disk, so whoever asks for it has
+// life folded into it, some at a time; or those since a snapshot into the state that it holds. It reads only what is on disk, so whoever asks for it has
 // no append of that entity under way. What could be folded one by one can be replayed: when a batch is
 // more than a guest can bear at once, its events are folded one by one, which also tells which of them
 // it cannot fold.
@@ -10,15 +10,18 @@
 // R2  All its batches together take `replayTimeoutMs` at most, and the one in which it runs out.
 // R3  A fault of another entity that took the instance away is not a fault of this one: it begins
 //     again, in an instance of its own.
+// R4  A snapshot is never needed: where one leads to a fault, the entity begins again without.
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
-import type { Journal } from '../needs/journal.ts';
+import type { Journal, Life } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
 import type { FoldTurns } from './fold-turns.ts';
 import { entityName, eventsInOrder } from './history.ts';
+import { type Growth, type SnapshotPolicy, stateBytes } from './snapshot-policy.ts';
+import { appendBytes } from './unsettled-bytes.ts';
 
 /** Records read at once. */
 export const REPLAY_PAGE_RECORDS = 1_000;
@@ -35,14 +38,21 @@ const LOST_MAX = 10;
 
 export interface ReplayNeeds {
   readonly entities: GuestEntities;
-  readonly journal: Journal;
+  readonly journal: Pick<Journal, 'read' | 'lastDeletion'> & Partial<Pick<Journal, 'life'>>;
   readonly turns: FoldTurns;
   readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
+  /** Undefined: the state is folded from the journal alone. */
+  readonly snapshots?: Pick<SnapshotPolicy, 'fingerprintFor' | 'led' | 'misled'> | undefined;
 }
 
 export type Replay =
   /** `seq`: of the entity's last record, 0 when it has none. */
-  | { readonly kind: 'folded'; readonly guest: GuestEntity; readonly seq: number }
+  | {
+      readonly kind: 'folded';
+      readonly guest: GuestEntity;
+      readonly seq: number;
+      readonly growth: Growth;
+    }
   /** The entity's own doing; a fault of one event names it. */
   | { readonly kind: 'faulted'; readonly fault: GuestFault | SvcError };
 
@@ -65,11 +75,26 @@ export async function replay(
   entity: EntityRef,
   alone: boolean,
 ): Promise<Replay> {
-  const attempt = { alone, singlyAfter: Infinity, leftMs: needs.limits.replayTimeoutMs };
+  const attempt: Attempt = {
+    alone,
+    fingerprint: needs.snapshots?.fingerprintFor(entity),
+    beganWithSnapshot: false,
+    singlyAfter: Infinity,
+    leftMs: needs.limits.replayTimeoutMs,
+  };
+  let misleading: Error | undefined;
   for (let batchFailures = 0, losses = 0; ;) {
     const folded = await fold(needs, entity, attempt);
+    if (folded.kind === 'folded') {
+      if (attempt.beganWithSnapshot) needs.snapshots?.led(entity);
+      if (misleading !== undefined) needs.snapshots?.misled(entity, misleading);
+      return folded;
+    }
     if (folded.kind === 'lost') {
       if (++losses > LOST_MAX) throw lost(entity);
+    } else if (attempt.beganWithSnapshot) {
+      misleading = folded.fault;
+      attempt.fingerprint = undefined;
     } else if (folded.kind === 'batch failed') {
       if (++batchFailures > BATCH_FAILURES_MAX) return { kind: 'faulted', fault: folded.fault };
       attempt.singlyAfter = folded.afterSeq;
@@ -80,9 +105,13 @@ export async function replay(
 }
 
 interface Attempt {
-  readonly alone: boolean;
+  alone: boolean;
+  /** Of the snapshot that it may begin with, */
+  fingerprint: string | undefined;
+  /** and whether it has. */
+  beganWithSnapshot: boolean;
   /** Events after this one are folded one by one. */
-  readonly singlyAfter: number;
+  singlyAfter: number;
   leftMs: number;
 }
 
@@ -91,15 +120,17 @@ async function fold(
   entity: EntityRef,
   attempt: Attempt,
 ): Promise<Fold> {
-  let seq = await journal.lastDeletion(entity);
+  const life = await lifeOf(journal, entity, attempt.fingerprint);
+  attempt.beganWithSnapshot = life.snapshot !== undefined;
+  let { afterSeq: seq, records: page, isWhole: isLastPage } = life;
+  const growth: Growth = { events: 0, bytes: 0, stateBytes: stateBytes(life.snapshot ?? '') };
   let guest: GuestEntity | undefined;
   let isWhole = false;
   let batchEvents = BATCH_EVENTS;
   try {
     for (;;) {
-      const page = await journal.read(entity, seq, REPLAY_PAGE_RECORDS);
       try {
-        guest ??= await entities.open(entity, undefined, attempt.alone);
+        guest ??= await entities.open(entity, life.snapshot, attempt.alone);
       } catch (fault) {
         // Of memory there may be too little because of others.
         if (!(fault instanceof GuestFault) || fault.faultCause === 'memory') throw fault;
@@ -121,19 +152,35 @@ async function fold(
         }
         from += batch.length;
         seq += batch.length;
+        growth.events += batch.length;
+        growth.bytes += appendBytes(batch, false);
         attempt.leftMs -= tookMs;
         if (attempt.leftMs < 0)
           return { kind: 'faulted', fault: tooLong(entity, seq, limits.replayTimeoutMs) };
         if (tookMs > BATCH_MS) batchEvents = Math.max(1, batchEvents >> 1);
         else batchEvents = Math.min(batchEvents * 2, REPLAY_PAGE_RECORDS);
       }
-      if (page.length > 0) continue;
-      isWhole = true;
-      return { kind: 'folded', guest, seq };
+      if (isLastPage || page.length === 0) {
+        isWhole = true;
+        return { kind: 'folded', guest, seq, growth };
+      }
+      page = await journal.read(entity, seq, REPLAY_PAGE_RECORDS);
+      isLastPage = false;
     }
   } finally {
     if (!isWhole) guest?.close();
   }
+}
+
+async function lifeOf(
+  journal: ReplayNeeds['journal'],
+  entity: EntityRef,
+  fingerprint: string | undefined,
+): Promise<Life> {
+  if (journal.life !== undefined) return journal.life(entity, REPLAY_PAGE_RECORDS, fingerprint);
+  const afterSeq = await journal.lastDeletion(entity);
+  const records = await journal.read(entity, afterSeq, REPLAY_PAGE_RECORDS);
+  return { afterSeq, snapshot: undefined, records, isWhole: false };
 }
 
 /** At least one, at most `count`, and none after the one with which they reach BATCH_UNITS. */
@@ -162,7 +209,7 @@ async function applied(
 }
 
 /** `seq`: of the first event that was to be folded. */
-function faultOf(
+export function faultOf(
   entity: EntityRef,
   seq: number,
   problem: string | GuestFault,

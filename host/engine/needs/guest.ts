@@ -7,6 +7,11 @@ import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.t
 import type { GuestFault } from '../../model/guest-fault.ts';
 
 export interface Guest {
+  /**
+   * Tells the code from every other that could make other states of the same events. Without it no
+   * snapshots are kept.
+   */
+  readonly fingerprint?: string | undefined;
   readonly descriptor: ModuleDescriptor;
   readonly entities: GuestEntities;
   readonly endpoints: GuestEndpoints;
@@ -20,6 +25,11 @@ export interface GuestEntities {
    * shares with no other entity, so that neither's fault loses the other. Throws GuestFault.
    */
   open(entity: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity>;
+  /**
+   * Where memory becomes short: entities, at most so many, that had better be closed, so that memory they
+   * share can be let go of before others lose theirs; those that were not used for longest. None otherwise.
+   */
+  toClose?(max: number): readonly EntityRef[];
 }
 
 /**
@@ -83,6 +93,12 @@ export interface HostCalls {
    * not be turned down as one for which nothing was done.
    */
   runAgain?(): boolean;
+  /**
+   * The call to which `callAhead` had no answer was sent to another shard: resolves once it has come back,
+   * and then the handler can be run again from its beginning where it cannot wait. Undefined: it was not,
+   * or is to be run where it can wait. Rejects when nobody waits for the handler's answer any more.
+   */
+  fromElsewhere?(): Promise<void> | undefined;
   /** Why nobody waits for the handler's answer any more; then each call throws it, and so ends the handler. */
   readonly givenUp?: GuestFault | undefined;
   /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */

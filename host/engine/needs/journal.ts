@@ -24,6 +24,27 @@ export interface AnswerToKeep extends KeptAnswer {
   readonly forgetBeforeMs: number;
 }
 
+/** The state of an entity as it was after one of its records, which is on disk. */
+export interface Snapshot {
+  readonly seq: number;
+  /** Of the module that made it: another one does not read it. */
+  readonly fingerprint: string;
+  /** JSON text. */
+  readonly state: string;
+}
+
+/** What the present state of an entity is made of. */
+export interface Life {
+  /** Of the record with which the state begins: that of the snapshot, or the last deletion; 0 when there is neither. */
+  readonly afterSeq: number;
+  /** The state after that record; undefined: the empty one. */
+  readonly snapshot: string | undefined;
+  /** What follows, as `read` answers it. */
+  readonly records: readonly JournalRecord[];
+  /** There are no more. */
+  readonly isWhole: boolean;
+}
+
 export interface Journal {
   /**
    * Queues the records of one command and what it answered, if that is to be kept: all of it is stored,
@@ -46,6 +67,17 @@ export interface Journal {
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
+  /**
+   * What the entity is to be brought into memory with: where a snapshot of this fingerprint is kept, and its
+   * present life goes on from there, with that. A plain value wherever nothing has to be waited for. Throws,
+   * or rejects, as `read` does.
+   */
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Awaitable<Life>;
+  /**
+   * Keeps the state after a record whose append has settled, in the place of an older one, as well as it can:
+   * nobody is told whether it could, and `life` may or may not find it.
+   */
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**
    * What the entity answered to the key, if that is kept and on disk. A plain value wherever nothing has to
    * be waited for. Throws, or rejects, as `read` does.

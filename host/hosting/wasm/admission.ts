@@ -3,6 +3,7 @@
 // list, everything else in the component has to be the component tools' own glue, and the main module's
 // code must be such as the rewriter can meter. `judgeModule` is the one examination: the host and the
 // command line say the same.
+import { hash } from 'node:crypto';
 import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
 import { SvcError, type SvcErrorCode } from '../../model/svc-error.ts';
 import { type ComponentOutline, type StringEncoding, structure } from './component-outline.ts';
@@ -52,6 +53,8 @@ export interface ModuleReport {
 }
 
 export interface AdmittedModule {
+  /** SHA-256 of the file, in hexadecimal digits: it tells the module from every other. */
+  readonly fingerprint: string;
   readonly descriptor: ModuleDescriptor;
   readonly stringEncoding: StringEncoding;
   /** The metered main core module, compiled. */
@@ -132,7 +135,7 @@ function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): Adm
   findings.sizes = sizes;
   const compiled = compile(rewritten);
   checkLinks(compiled);
-  return { descriptor, stringEncoding, compiled, sizes };
+  return { fingerprint: hash('sha256', bytes), descriptor, stringEncoding, compiled, sizes };
 }
 
 function checkComponent(component: ComponentOutline): void {

@@ -77,6 +77,7 @@ export class EndpointPool implements GuestEndpoints {
     if (this.#closed) throw closedFault();
     if (calls.callAhead !== undefined) {
       const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
+      if (prompt instanceof Promise) return prompt.then(() => this.handle(context, request, calls));
       if (prompt !== undefined) return prompt;
     }
     const hasCalled = calls.runAgain?.() ?? false;

@@ -4,7 +4,8 @@
 //
 // Invariants: an instance is kept for as long as one of its entities is open, and takes new ones in
 // the place of those that were closed: live instances are scarce, and one that was kept alive by its
-// last entity would be wasted. An instance that was made for one entity alone takes no other, ever.
+// last entity would be wasted. An instance that was made for one entity alone takes no other, ever, and one
+// that is being emptied, because memory is short, takes none any more; both end with their last entity.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -32,7 +33,8 @@ const SUSPECTS_MAX = 100;
 interface Shared {
   /** Undefined once it is lost. */
   instance: ModuleInstance | undefined;
-  openEntities: number;
+  /** Its entities, those that were opened first at the front. */
+  readonly open: Set<WasmEntity>;
   /** It is one entity's, which has faulted: its next fault shall be nobody else's. */
   readonly isSuspects: boolean;
   /** Grows with every use of any. */
@@ -49,7 +51,8 @@ export class EntityInstances implements GuestEntities {
   readonly #shared = new Set<Shared>();
   /** Where the last entity was opened. */
   #current: Shared | undefined;
-  readonly #open = new Set<WasmEntity>();
+  /** Its entities are being closed, to let go of it. */
+  #emptied: Shared | undefined;
   /** Names of entities, the one that has faulted last at the end. */
   readonly #suspects = new Set<string>();
   /** An instance whose memory has grown beyond this takes no more entities. */
@@ -71,8 +74,9 @@ export class EntityInstances implements GuestEntities {
       },
       faulted: (shared, entity) => this.#faulted(shared, entity),
       closed: (shared, entity) => {
-        this.#open.delete(entity);
-        if (--shared.openEntities === 0 && shared.isSuspects) this.#letGo(shared);
+        shared.open.delete(entity);
+        if (shared.open.size === 0 && (shared.isSuspects || shared === this.#emptied))
+          this.#letGo(shared);
       },
     };
     const { initialMemoryPages, maximumMemoryPages } = module.sizes;
@@ -95,10 +99,16 @@ export class EntityInstances implements GuestEntities {
       this.#faulted(shared, entity);
       throw error;
     }
-    shared.openEntities++;
     const opened = new WasmEntity(this.#owner, shared, entity, rep, source);
-    this.#open.add(opened);
+    shared.open.add(opened);
     return opened;
+  }
+
+  /** Of the instance that was not used for longest; it is let go of once all its entities are closed. */
+  toClose(max: number): readonly EntityRef[] {
+    const refs: EntityRef[] = [];
+    for (const { ref } of this.#toEmpty()?.open ?? []) if (refs.push(ref) === max) break;
+    return refs;
   }
 
   /** Loses every entity. */
@@ -106,8 +116,6 @@ export class EntityInstances implements GuestEntities {
     this.#closed = true;
     this.#current = undefined;
     for (const shared of this.#shared) this.#letGo(shared);
-    for (const entity of this.#open) entity.lose();
-    this.#open.clear();
   }
 
   /** Its instance is lost. The next time it is opened it shall take no other with it. */
@@ -134,6 +142,23 @@ export class EntityInstances implements GuestEntities {
 
   /** Of those that were not used for longest. False: there is none. The entities are brought back when they are called. */
   #letGoOfOldest(spared: MemoryShare | undefined, suspectsOnly: boolean): boolean {
+    const oldest = this.#oldest(spared, suspectsOnly);
+    if (oldest !== undefined) this.#letGo(oldest);
+    return oldest !== undefined;
+  }
+
+  /** One after the other, for as long as memory is short; never the one that takes new entities. */
+  #toEmpty(): Shared | undefined {
+    if (this.#memory.isShort) {
+      if (this.#emptied?.instance !== undefined) return this.#emptied;
+      const oldest = this.#oldest(this.#current?.instance?.share, false);
+      if (oldest !== undefined && oldest.open.size === 0) this.#letGo(oldest);
+      this.#emptied = oldest?.instance === undefined ? undefined : oldest;
+    } else this.#emptied = undefined;
+    return this.#emptied;
+  }
+
+  #oldest(spared: MemoryShare | undefined, suspectsOnly: boolean): Shared | undefined {
     let oldest: Shared | undefined;
     for (const shared of this.#shared)
       if (
@@ -142,8 +167,7 @@ export class EntityInstances implements GuestEntities {
         (oldest === undefined || shared.usedAt < oldest.usedAt)
       )
         oldest = shared;
-    if (oldest !== undefined) this.#letGo(oldest);
-    return oldest !== undefined;
+    return oldest;
   }
 
   /** The last instance if it has room, or any other that has, or a new one. */
@@ -155,7 +179,7 @@ export class EntityInstances implements GuestEntities {
       if (shared.instance !== undefined && this.#hasRoom(shared)) {
         this.#current = shared;
         return { shared, instance: shared.instance };
-      } else if (shared.openEntities === 0) this.#letGo(shared);
+      } else if (shared.open.size === 0) this.#letGo(shared);
     const opening = this.#newInstance(false);
     this.#current = opening.shared;
     return opening;
@@ -170,7 +194,8 @@ export class EntityInstances implements GuestEntities {
 
   #newInstance(isSuspects: boolean): Opening {
     const instance = new ModuleInstance(this.#module, this.#limits, this.#memory, this.#log, false);
-    const shared: Shared = { instance, openEntities: 0, isSuspects, usedAt: 0 };
+    const open = new Set<WasmEntity>();
+    const shared: Shared = { instance, open, isSuspects, usedAt: 0 };
     this.#shared.add(shared);
     return { shared, instance };
   }
@@ -179,11 +204,13 @@ export class EntityInstances implements GuestEntities {
    * Until it has its number of entities, or half of the memory it may have is taken: entities grow,
    * and one that finds no memory takes all the others with it.
    */
-  #hasRoom({ instance, openEntities, isSuspects }: Shared): boolean {
+  #hasRoom(shared: Shared): boolean {
+    const { instance, open, isSuspects } = shared;
     return (
       instance !== undefined &&
       !isSuspects &&
-      openEntities < this.#limits.entitiesPerInstance &&
+      shared !== this.#emptied &&
+      open.size < this.#limits.entitiesPerInstance &&
       instance.memory.bytes.length <= this.#crowdedBytes
     );
   }
@@ -211,22 +238,21 @@ interface Owner {
 class WasmEntity implements GuestEntity {
   readonly #owner: Owner;
   readonly #shared: Shared;
-  readonly #ref: EntityRef;
+  readonly ref: EntityRef;
   readonly #rep: number;
   readonly #source: string;
   #closed = false;
-  #lost = false;
 
   constructor(owner: Owner, shared: Shared, ref: EntityRef, rep: number, source: string) {
     this.#owner = owner;
     this.#shared = shared;
-    this.#ref = ref;
+    this.ref = ref;
     this.#rep = rep;
     this.#source = source;
   }
 
   get lost(): boolean {
-    return this.#lost || this.#shared.instance === undefined;
+    return this.#shared.instance === undefined;
   }
 
   apply(events: readonly StoredEvent[]): string | undefined {
@@ -234,7 +260,7 @@ class WasmEntity implements GuestEntity {
     try {
       return applyEvents(instance, this.#rep, events, this.#source);
     } catch (error) {
-      this.#owner.faulted(this.#shared, this.#ref);
+      this.#owner.faulted(this.#shared, this.ref);
       throw error;
     }
   }
@@ -244,7 +270,7 @@ class WasmEntity implements GuestEntity {
     try {
       return command(instance, this.#rep, context, name, input, this.#source);
     } catch (error) {
-      this.#owner.faulted(this.#shared, this.#ref);
+      this.#owner.faulted(this.#shared, this.ref);
       throw error;
     }
   }
@@ -254,7 +280,7 @@ class WasmEntity implements GuestEntity {
     try {
       return query(instance, this.#rep, context, name, input, this.#source);
     } catch (error) {
-      this.#owner.faulted(this.#shared, this.#ref);
+      this.#owner.faulted(this.#shared, this.ref);
       throw error;
     }
   }
@@ -264,7 +290,7 @@ class WasmEntity implements GuestEntity {
     try {
       return takeSnapshot(instance, this.#rep, this.#source);
     } catch (error) {
-      this.#owner.faulted(this.#shared, this.#ref);
+      this.#owner.faulted(this.#shared, this.ref);
       throw error;
     }
   }
@@ -274,19 +300,15 @@ class WasmEntity implements GuestEntity {
     if (this.#closed) return;
     this.#closed = true;
     const { instance } = this.#shared;
-    if (!this.#lost && instance !== undefined) this.#destroy(instance);
+    if (instance !== undefined) this.#destroy(instance);
     this.#owner.closed(this.#shared, this);
-  }
-
-  lose(): void {
-    this.#lost = true;
   }
 
   #destroy(instance: ModuleInstance): void {
     try {
       destroyEntity(instance, this.#rep, this.#source);
     } catch (error) {
-      this.#owner.faulted(this.#shared, this.#ref);
+      this.#owner.faulted(this.#shared, this.ref);
       if (!(error instanceof GuestFault)) throw error;
       this.#owner.log({
         level: 'warn',
@@ -299,7 +321,7 @@ class WasmEntity implements GuestEntity {
 
   #live(): ModuleInstance {
     const { instance } = this.#shared;
-    if (this.#closed || this.#lost || instance === undefined)
+    if (this.#closed || instance === undefined)
       throw new GuestFault('trap', 'The entity was lost with its instance; open it anew.');
     this.#owner.using(this.#shared);
     return instance;

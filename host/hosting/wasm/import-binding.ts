@@ -38,7 +38,9 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_STOPPING', 'the service is stopping'],
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
   ['SVC_JOURNAL_FULL', 'the journal is full'],
+  ['SVC_DISK_FULL', 'the disk is full'],
   ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
+  ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
 ]);
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
@@ -52,6 +54,9 @@ const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
 
 /** Thrown through a handler that cannot wait and would have to. */
 export class MustWait extends Error {}
+
+/** Nobody reads where it was thrown, and to find that out costs more than the call. */
+const MUST_WAIT = new MustWait();
 
 /** The import object. It has no prototype, so no name in it is more than what stands here. */
 export function createImports(target: ImportTarget, suspending: boolean): object {
@@ -68,7 +73,7 @@ export function createImports(target: ImportTarget, suspending: boolean): object
         ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
         : () => {
             state.enter('journal.read', state.phase === PHASE.handler);
-            throw new MustWait();
+            throw MUST_WAIT;
           },
     }),
     [ROUTING]: bare({
@@ -136,9 +141,9 @@ type Caller = (
 const callAndWait: Caller = (calls, ...call) => calls.call(...call);
 
 const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
-  if (!hasStack()) throw new MustWait();
+  if (!hasStack()) throw MUST_WAIT;
   const answer = calls.callAhead?.(target, name, input, metadata, key);
-  if (answer === undefined) throw new MustWait();
+  if (answer === undefined) throw MUST_WAIT;
   return answer;
 };
 
@@ -231,7 +236,8 @@ function storeCallFailure(memory: GuestMemory, address: number, error: unknown):
 function callFailure(error: unknown): readonly [kind: number, message: string] {
   if (error instanceof GuestFault) return [CALL_ERROR.other, 'the component failed'];
   if (!(error instanceof SvcError)) throw error;
-  if (error.code === 'SVC_ANSWER_TIMED_OUT') return [CALL_ERROR.timedOut, ''];
+  if (error.code === 'SVC_ANSWER_TIMED_OUT' || error.code === 'SVC_CALL_UNCERTAIN')
+    return [CALL_ERROR.timedOut, ''];
   const reason = NOTHING_DONE.get(error.code);
   if (reason !== undefined) return [CALL_ERROR.unavailable, reason];
   return [CALL_ERROR.other, `the runtime failed with ${error.code}`];

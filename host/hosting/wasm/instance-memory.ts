@@ -9,6 +9,9 @@ import { SvcError } from '../../model/svc-error.ts';
 /** Lets go of an instance, but not of the one whose share this is. False: there is none. */
 export type LetGo = (spared: MemoryShare | undefined) => boolean;
 
+/** Beyond this part of the limit it is short. */
+const SHORT_FROM = 0.8;
+
 export class InstanceMemory {
   readonly #bytesMax: number;
   readonly #holders: LetGo[] = [];
@@ -21,6 +24,11 @@ export class InstanceMemory {
   /** Of all instances together. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** There is still some, but it is time to let go of what nobody uses. */
+  get isShort(): boolean {
+    return this.#bytes > this.#bytesMax * SHORT_FROM;
   }
 
   /** Asks it when there is too little, after those that were added before. */

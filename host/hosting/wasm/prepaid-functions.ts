@@ -70,7 +70,7 @@ function outlineOf(body: ByteReader): Outline | undefined {
     const at = body.position;
     const step = readInstruction(body);
     const code = codeAt(body.bytes, at);
-    const inLoop = open.at(-1)!;
+    const inLoop = open[open.length - 1]!;
     if (!inLoop) weight += instructionWeight(code);
     if (entryWeight(weight, locals) > WEIGHT_MAX) return undefined;
     if (isDirectCall(code)) callees.push(calleeAt(body, at));

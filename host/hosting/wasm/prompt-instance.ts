@@ -16,7 +16,10 @@ import { MustWait } from './import-binding.ts';
 import type { MemoryImage } from './memory-image.ts';
 import { type ModuleInstance, isStackOverflow } from './module-instance.ts';
 
-/** So many requests of a route are not tried here after one that was given up: it has cost its fuel. */
+/**
+ * So many requests of a route are not tried here after one that was given up, for it has cost its fuel; unless it
+ * waits for another shard.
+ */
 const REQUESTS_NOT_TRIED = 100;
 
 export class PromptInstance {
@@ -34,13 +37,16 @@ export class PromptInstance {
     this.#notTried = Array.from({ length: routes }, () => 0);
   }
 
-  /** Undefined: the request is to be served where it can wait. Throws GuestFault. */
+  /**
+   * Undefined: the request is to be served where it can wait; a promise: to be tried here again once it resolves.
+   * Throws GuestFault.
+   */
   serve(
     context: CallContext,
     request: EndpointRequest,
     calls: HostCalls,
     source: string,
-  ): EndpointResponse | Refusal | undefined {
+  ): EndpointResponse | Refusal | Promise<void> | undefined {
     const left = this.#notTried[request.route]!;
     if (left > 0) {
       this.#notTried[request.route] = left - 1;
@@ -80,7 +86,7 @@ export class PromptInstance {
     request: EndpointRequest,
     calls: HostCalls,
     source: string,
-  ): EndpointResponse | Refusal | undefined {
+  ): EndpointResponse | Refusal | Promise<void> | undefined {
     instance.beginHandler(context, calls);
     let result: number;
     try {
@@ -88,8 +94,10 @@ export class PromptInstance {
     } catch (error) {
       if (!(error instanceof MustWait) && !isStackOverflow(error))
         throw instance.fail(error, source);
-      this.#notTried[request.route] = REQUESTS_NOT_TRIED;
-      return undefined;
+      // It says nothing of the next request of the route, whose entity may be one of this shard.
+      const later = calls.fromElsewhere?.();
+      if (later === undefined) this.#notTried[request.route] = REQUESTS_NOT_TRIED;
+      return later;
     }
     return endRequest(instance, result, source);
   }

@@ -33,6 +33,7 @@ export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: 
   const endpoints = start(module, limits, memory, log);
   const entities = new EntityInstances(module, limits, memory, log);
   return {
+    fingerprint: module.fingerprint,
     descriptor: module.descriptor,
     entities,
     endpoints,

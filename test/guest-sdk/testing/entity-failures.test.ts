@@ -186,6 +186,17 @@ describe('a replay that does not give the same', () => {
     it.when('clear');
   });
 
+  test.each([
+    [['sighted'], 'in an instance in which commands and queries had run, from event 1 on'],
+    [['displayed', 'copied', 'copied'], 'on from a snapshot of its state, from event 2 on'],
+  ])('state, in another way, is a difference: %j', (types, how) => {
+    const it = shelf().given(types.map((type) => ({ type, title: 'A' })));
+    expect(failureOf(() => it.thenReplays()).message).toContain(
+      `shelf 's1' has another state when its events (${types.join(', ')}) are folded anew ${how}.`,
+    );
+    it.when('clear');
+  });
+
   test('outcome is told', () => {
     const it = shelf().when('draw');
     expect(failureOf(() => it.thenReplays()).message).toMatch(

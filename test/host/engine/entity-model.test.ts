@@ -3,7 +3,13 @@
 // them with what is answered. A failing run names its seed: put it into SEEDS to see it again.
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../../host/engine/entity/entity-call.ts';
-import type { AnswerToKeep, Journal, KeptAnswer } from '../../../host/engine/needs/journal.ts';
+import type {
+  AnswerToKeep,
+  Journal,
+  KeptAnswer,
+  Life,
+  Snapshot,
+} from '../../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
 import { MemoryJournal } from '../../../host/storage/memory-journal.ts';
@@ -21,6 +27,9 @@ const LIVE_MAX = 3;
 class WatchedJournal implements Journal {
   readonly stored = new Map<string, JournalRecord[]>(IDS.map((id) => [id, []]));
   readonly #inner = new MemoryJournal();
+  keptCount = 0;
+  begunCount = 0;
+  readonly wrong: string[] = [];
 
   append(
     entity: EntityRef,
@@ -41,6 +50,25 @@ class WatchedJournal implements Journal {
 
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {
     return this.#inner.read(entity, afterSeq, limit);
+  }
+
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
+    const life = this.#inner.life(entity, limit, fingerprint);
+    if (life.snapshot !== undefined) this.begunCount++;
+    return life;
+  }
+
+  /** Whatever is kept is the state after its record. */
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    this.keptCount++;
+    const records = this.stored.get(entity.id)!.slice(0, snapshot.seq);
+    if (records.length < snapshot.seq || snapshot.state !== JSON.stringify(lifeOf(records)))
+      this.wrong.push(`${entity.id}@${snapshot.seq}: ${snapshot.state}`);
+    this.#inner.keepSnapshot(entity, snapshot);
+  }
+
+  forgetSnapshots(): void {
+    this.#inner.forgetSnapshots();
   }
 
   lastDeletion(entity: EntityRef): Promise<number> {
@@ -110,6 +138,7 @@ class Run {
     this.it = new EngineUnderTest({
       later,
       perInstance: 2,
+      fingerprint: 'one',
       journal: this.#journal,
       // The checks of purity look at all that there is: they find nothing, and change nothing.
       limits: {
@@ -117,6 +146,8 @@ class Run {
         callsPerEntityMax: 20,
         purityCheckInterval: 2,
         purityRefoldInterval: 1,
+        snapshotIntervalEvents: 3,
+        idleTimeoutMs: 1_000,
       },
     });
   }
@@ -134,6 +165,9 @@ class Run {
 
   #step(): void {
     const id = this.random.pick(IDS);
+    if (this.random.chance(3)) this.watched.forgetSnapshots();
+    if (this.random.chance(3)) void this.it.engine.passivate();
+    this.it.nowMs += this.random.below(100) - (this.random.chance(1) ? 10_000 : 0);
     const action = this.random.below(100);
     if (action < 40) this.#command(id, 'add');
     else if (action < 60) this.#query(id);
@@ -259,6 +293,7 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
     await run.whole();
     expect(run.problems).toEqual([]);
     expect(run.it.guest.violations).toEqual([]);
+    expect(run.watched.wrong).toEqual([]);
     for (const [id, stored] of run.watched.stored) {
       expect(await run.it.outcome(id, 'history')).toEqual(lifeOf(stored));
       expect(stored.map((record) => record.seq)).toEqual(stored.map((_, index) => index + 1));
@@ -269,6 +304,8 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
     await run.it.engine.close();
     expect(run.it.guest.openCount).toBe(0);
     // Else the run has shown nothing.
+    expect(run.watched.keptCount).toBeGreaterThan(20);
+    expect(run.watched.begunCount).toBeGreaterThan(20);
     expect([...run.seen.keys()]).toEqual(
       expect.arrayContaining([
         'CONFLICT',

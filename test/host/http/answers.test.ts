@@ -74,6 +74,7 @@ describe('failures', () => {
         SVC_STOPPING: 503,
         SVC_JOURNAL_UNAVAILABLE: 503,
         SVC_JOURNAL_FULL: 503,
+        SVC_DISK_FULL: 503,
         SVC_ENTITY_HELD_BACK: 503,
       }[code as string] ?? (code === 'SVC_ANSWER_TIMED_OUT' ? 504 : 500);
     const answer = failureAnswer(new SvcError(code, 'secret /data/path'), ERROR_ID);
@@ -91,6 +92,7 @@ test.each([
   ['SVC_STOPPING', false],
   ['SVC_ENTITY_HELD_BACK', false],
   ['SVC_JOURNAL_FULL', true],
+  ['SVC_DISK_FULL', true],
   ['SVC_JOURNAL_UNAVAILABLE', true],
 ] as const)('%s gets a line in the log: %s', (code, logged) => {
   expect(isLogged(new SvcError(code, 'a message'))).toBe(logged);

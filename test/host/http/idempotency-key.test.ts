@@ -8,7 +8,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 async function startWitness() {
   const seen: EndpointRequest[] = [];
   const routes = METHODS.flatMap((method) =>
-    ['/a', '/b/{id}'].map((path) => [method, path] as [string, string]),
+    ['/a', '/b/{id}'].map((path) => [method, path] as const),
   );
   const running = await start({
     descriptor: descriptorOf(routes),

@@ -48,9 +48,9 @@ test('a full disk fails the whole transaction, and there is room again for the n
   database.exec(`PRAGMA max_page_count = ${pages + 2}`);
   const large = 'x'.repeat(50_000);
   expect(store(appendOf('b', 1), appendOf('a', 2, large), appendOf('c', 1))).toEqual([
-    'SVC_JOURNAL_UNAVAILABLE',
-    'SVC_JOURNAL_UNAVAILABLE',
-    'SVC_JOURNAL_UNAVAILABLE',
+    'SVC_DISK_FULL',
+    'SVC_DISK_FULL',
+    'SVC_DISK_FULL',
   ]);
   expect(rows(database)).toEqual(['1 a 1']);
   database.exec('PRAGMA max_page_count = 1000000');

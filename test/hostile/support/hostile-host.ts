@@ -39,7 +39,8 @@ function start(folder: string, name: string, bytes: Uint8Array, options: HostOpt
   const dataFolder = join(folder, `${name}-data`);
   const log = options.log ?? 'json';
   const args = ['--port', '0', '--data', dataFolder, '--log', log, '--name', 'hostile'];
-  if (options.deployed === true) args.push('--deployed', '--host', '127.0.0.1');
+  // One thread, with all that the limits allow.
+  if (options.deployed === true) args.push('--deployed', '--host', '127.0.0.1', '--shards', '1');
   for (const setting of options.settings ?? []) args.push('--set', setting);
   const child = spawn(
     process.execPath,

@@ -1,6 +1,7 @@
 // A command with an idempotency key is done once, and answered as the first time whenever it is asked again.
 import { describe, expect, test } from 'vitest';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
+import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
@@ -125,8 +126,8 @@ test('an answer is told for its time and no longer, and a clock that jumps back 
 
 test('a fault is not kept: the command is tried again', async () => {
   const it = new EngineUnderTest();
-  await expect(keyed(it, 'k', 'fault')).rejects.toThrow();
-  await expect(keyed(it, 'k', 'fault')).rejects.toThrow();
+  await expect(keyed(it, 'k', 'fault')).rejects.toBeInstanceOf(GuestFault);
+  await expect(keyed(it, 'k', 'fault')).rejects.toBeInstanceOf(GuestFault);
   expect(it.guest.calls.filter((name) => name === 'fault')).toHaveLength(2);
 });
 

@@ -103,10 +103,10 @@ test('while one is folded, others leave memory without', async () => {
   const it = new World({ liveEntitiesMax: 1 });
   const { promise: gate, resolve: proceed } = Promise.withResolvers<void>();
   await it.call('a', 'leak', 7);
-  const lastDeletion = it.journal.lastDeletion.bind(it.journal);
-  it.journal.lastDeletion = async (entity) => {
+  const life = it.journal.life.bind(it.journal);
+  it.journal.life = async (entity, ...which) => {
     if (entity.id === 'a') await gate;
-    return lastDeletion(entity);
+    return life(entity, ...which);
   };
   for (const id of ['b', 'c', 'd']) await it.call(id, 'leak', 7);
   await it.call('a-other', 'get');
@@ -122,12 +122,12 @@ test('while one is folded, others leave memory without', async () => {
 test('an entity that comes back while it is folded is not judged', async () => {
   const it = new World({ liveEntitiesMax: 1 });
   await it.call('a', 'leak', 7);
-  const lastDeletion = it.journal.lastDeletion.bind(it.journal);
+  const life = it.journal.life.bind(it.journal);
   const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   let asked = 0;
-  it.journal.lastDeletion = async (entity) => {
+  it.journal.life = async (entity, ...which) => {
     if (entity.id === 'a' && ++asked === 1) await gate;
-    return lastDeletion(entity);
+    return life(entity, ...which);
   };
   await it.call('b', 'add', 1);
   await it.call('a', 'add', 1);
@@ -140,7 +140,7 @@ test('a journal that cannot be read is no finding, and delays nothing', async ()
   const it = new World();
   await it.call('a', 'leak', 7);
   it.journal.readFailure = diskFailure();
-  it.journal.lastDeletion = () => Promise.reject(diskFailure());
+  it.journal.life = () => Promise.reject(diskFailure());
   await it.engine.close();
   expect(it.faults).toEqual([]);
   expect(it.guest.openCount).toBe(0);

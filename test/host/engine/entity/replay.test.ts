@@ -61,8 +61,10 @@ describe('the history', () => {
     ['a wrong beginning', [2, 3]],
   ])('with %s in its numbers is SVC_JOURNAL_CORRUPT', async (_, seqs) => {
     const it = new EngineUnderTest();
-    it.journal.read = async () =>
-      seqs.map((seq) => ({ kind: 'event', seq, timeMs: 0, event: added(1) }) as const);
+    const records = seqs.map(
+      (seq) => ({ kind: 'event', seq, timeMs: 0, event: added(1) }) as const,
+    );
+    it.journal.life = async () => ({ afterSeq: 0, snapshot: undefined, records, isWhole: true });
     const failure = await it.call('a', 'add', 1).catch((error: unknown) => error as SvcError);
     expect(failure).toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
     expect((failure as SvcError).message).toContain(`entity 'a' of component '${COUNTER}'`);

@@ -96,6 +96,7 @@ test.each([
   ['SVC_STOPPING', 'the service is stopping'],
   ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
   ['SVC_JOURNAL_FULL', 'the journal is full'],
+  ['SVC_DISK_FULL', 'the disk is full'],
   ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
 ] as const)(
   'after %s a handler is told that nothing was done',

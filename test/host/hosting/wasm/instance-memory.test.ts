@@ -6,6 +6,7 @@ import { EndpointPool } from '../../../../host/hosting/wasm/endpoint-pool.ts';
 import { InstanceMemory } from '../../../../host/hosting/wasm/instance-memory.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../../../../host/hosting/wasm/wasm-limits.ts';
+import type { GuestEntity } from '../../../../host/engine/needs/guest.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
 import { type GuestParts, guestModule } from './support/guest-module.ts';
@@ -67,6 +68,36 @@ describe('the count', () => {
     ]);
     expect(() => used.growTo(500)).toThrow(GuestFault);
     expect(asked.at(-1)).toEqual(['first', used]);
+  });
+});
+
+describe('memory that becomes short', () => {
+  test('has the entities of the instance that was not used for longest named, until it is let go of', async () => {
+    const limits = { entitiesPerInstance: 2, memoryBytesTotalMax: 8 * PAGE };
+    const { entities } = await liveGuest(HUNGRY, limits);
+    const open = (id: string) => entities.open(entityRef(id), undefined) as GuestEntity;
+    // Two pages are the endpoints' first instance's.
+    const [a, b, c] = [open('a'), open('b'), open('c')];
+    const ids = (max = 10) => entities.toClose!(max).map(({ id }) => id);
+    expect(ids()).toEqual([]);
+    const d = open('d');
+    const e = open('e');
+    expect(c.query(CONTEXT, '', '')).toBeDefined();
+    expect(a.query(CONTEXT, '', '')).toBeDefined();
+    expect(ids(1)).toEqual(['c']);
+    expect(ids()).toEqual(['c', 'd']);
+    // The others are used, and the one that is being emptied takes none.
+    c.close();
+    const f = open('f');
+    d.close();
+    expect(ids()).toEqual([]);
+    expect([a, b, e, f].map(({ lost }) => lost)).toEqual([false, false, false, false]);
+  });
+
+  test('names none of the only instance, which takes the next one', async () => {
+    const { entities } = await liveGuest(HUNGRY, { memoryBytesTotalMax: 4 * PAGE });
+    await entities.open(entityRef('a'), undefined);
+    expect(entities.toClose!(10)).toEqual([]);
   });
 });
 

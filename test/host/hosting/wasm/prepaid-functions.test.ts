@@ -59,7 +59,7 @@ describe('whoever calls it', () => {
   const N = 64;
 
   test.each([
-    ['at its entry', `${'(drop (call $small))'.repeat(N)}`],
+    ['at its entry', '(drop (call $small))'.repeat(N)],
     [
       'also for calls that are not reached',
       `(if (local.get $n) (then (return))) ${'(drop (call $small))'.repeat(N)}`,

@@ -252,3 +252,63 @@ test('what the host throws by mistake is none of the module’s faults', async (
   const asked = request(routeOf('query'), { parameters: ['a'] });
   expect(() => guest.endpoints.handle(CONTEXT, asked, hostCalls(calls))).toThrow('a bug');
 });
+
+/** Calls that have no answer until it has come from elsewhere. */
+function elsewhere(times: number) {
+  const told: string[] = [];
+  const come = Promise.withResolvers<void>();
+  let left = times;
+  const calls: Partial<HostCalls> = {
+    callAhead: (_target, name) => {
+      told.push(name);
+      return left > 0 ? undefined : { kind: 'reply', json: '5' };
+    },
+    fromElsewhere: () => (left-- === times ? come.promise : undefined),
+    runAgain: () => {
+      told.push('again');
+      return true;
+    },
+    call: () => ({ kind: 'reply', json: '6' }),
+  };
+  return { calls: hostCalls(calls), told, come };
+}
+
+describe('a handler that waits for another shard', () => {
+  const asked = request(routeOf('query'), { parameters: ['a'] });
+
+  test('is served at once when the answer is there, and so is the next of its route', async () => {
+    const { guest } = await service();
+    const first = elsewhere(1);
+    const answer = guest.endpoints.handle(CONTEXT, asked, first.calls);
+    await turns();
+    expect(first.told).toEqual(['get']);
+    first.come.resolve();
+    expect(await answer).toMatchObject({ status: 205 });
+    expect(first.told).toEqual(['get', 'get']);
+    const next = elsewhere(0);
+    expect(guest.endpoints.handle(CONTEXT, asked, next.calls)).toMatchObject({ status: 205 });
+  });
+
+  test('a second time is served where it can wait', async () => {
+    const { guest } = await service();
+    const { calls, told, come } = elsewhere(2);
+    const answer = guest.endpoints.handle(CONTEXT, asked, calls);
+    come.resolve();
+    expect(await answer).toMatchObject({ status: 206 });
+    expect(told).toEqual(['get', 'get', 'again']);
+  });
+
+  test('fails when nobody waits for it any more, and when the module is closed meanwhile', async () => {
+    const { guest } = await service();
+    const givenUp = elsewhere(1);
+    const answer = guest.endpoints.handle(CONTEXT, asked, givenUp.calls);
+    givenUp.come.reject(new GuestFault('time', 'Too long.'));
+    await expect(answer).rejects.toThrow('Too long.');
+    const closed = elsewhere(1);
+    const later = guest.endpoints.handle(CONTEXT, asked, closed.calls);
+    await guest.close();
+    closed.come.resolve();
+    await expect(later).rejects.toThrow('The module was closed.');
+    expect(closed.told).toEqual(['get']);
+  });
+});

@@ -1,0 +1,124 @@
+// (k): how long a query waits for an entity that is not in memory, of many that have a snapshot. All entities are
+// in one journal; each query is of another one, and few stay in memory.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine } from '../host/engine/entity-engine.ts';
+import type { Journal } from '../host/engine/needs/journal.ts';
+import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
+import type { JournalRecord } from '../host/model/entity.ts';
+import { attachJournal } from '../host/storage/attached-journal.ts';
+import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
+import { systemChance, systemClock, systemDigest, systemTurn } from '../host/system.ts';
+import { median, type Measurement, type Pace } from './report.ts';
+import { benchModule } from './service.ts';
+
+const COMPONENT = 'counter';
+/** Of each entity; the snapshot stands after the first half, and the rest is folded. */
+const EVENTS = 6;
+const SNAPSHOT_SEQ = 3;
+/** Appended before any is waited for. */
+const AT_ONCE = 2_000;
+/** Far from the order in which they were made. */
+const STRIDE = 7_919;
+const LIVE_MAX = 1_000;
+
+export async function measureActivation(
+  { seconds, rounds }: Pace,
+  entities: number,
+): Promise<Measurement[]> {
+  const module = await benchModule();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const dir = join(folder, 'data');
+  const guest = await createWasmGuest(readFileSync(module.file));
+  const fingerprint = guest.fingerprint!;
+  try {
+    await withJournal(dir, (journal) => fill(journal, entities, fingerprint));
+    const figures: { p50: number; p99: number }[] = [];
+    // Opened anew, so that nothing is in its caches.
+    await withJournal(dir, async (journal) => {
+      const engine = createEngine({
+        guest,
+        journal,
+        clock: systemClock,
+        chance: systemChance(),
+        digest: systemDigest,
+        turn: systemTurn,
+        limits: { liveEntitiesMax: LIVE_MAX },
+        faultLog: (_entity, _handler, fault) => {
+          throw fault;
+        },
+      });
+      let turn = 0;
+      for (let round = 0; round < rounds; round++) {
+        const times: number[] = [];
+        const untilMs = performance.now() + seconds * 1000;
+        while (performance.now() < untilMs) {
+          const id = `c${(turn++ * STRIDE) % entities}`;
+          const sinceMs = performance.now();
+          const answer = await engine.call({ component: COMPONENT, id }, 'get', 'null', []);
+          times.push(performance.now() - sinceMs);
+          if (answer.kind !== 'reply' || answer.json !== `{"value":${EVENTS}}`)
+            throw new Error(`the counter answered ${JSON.stringify(answer)}`);
+        }
+        times.sort((a, b) => a - b);
+        const at = (part: number) => times[Math.floor(times.length * part)]!;
+        figures.push({ p50: at(0.5), p99: at(0.99) });
+      }
+      await engine.close();
+    });
+    const p50 = median(figures.map((figure) => figure.p50));
+    return [
+      {
+        letter: 'k',
+        what: `a query of an entity that comes into memory from its snapshot, p99, of ${entities.toLocaleString('en-US')}`,
+        svc: median(figures.map((figure) => figure.p99)),
+        beside: `p50: ${p50.toFixed(2)} ms; the aim is 2 ms`,
+        other: undefined,
+        unit: 'ms',
+        ratio: undefined,
+        cores: '1',
+      },
+    ];
+  } finally {
+    await guest.close();
+    rmSync(folder, { recursive: true, force: true });
+    module.remove();
+  }
+}
+
+async function withJournal(dir: string, work: (journal: Journal) => Promise<void>): Promise<void> {
+  const opened = await openSqliteJournal(dir, { bytesMax: 0 });
+  const journal = attachJournal(opened.connect(), opened.dir);
+  await work(journal);
+  await journal.close();
+  await opened.close();
+}
+
+/** In rounds over all entities, so that the records of one lie far apart. */
+async function fill(journal: Journal, entities: number, fingerprint: string): Promise<void> {
+  for (let seq = 1; seq <= EVENTS; seq++)
+    for (let from = 0; from < entities; from += AT_ONCE) {
+      const until = Math.min(entities, from + AT_ONCE);
+      const appends = Array.from({ length: until - from }, (_, index) =>
+        appended(journal, `c${from + index}`, seq),
+      );
+      await Promise.all(appends);
+      if (seq !== SNAPSHOT_SEQ) continue;
+      for (let n = from; n < until; n++)
+        journal.keepSnapshot(
+          { component: COMPONENT, id: `c${n}` },
+          { seq, fingerprint, state: `{"value":${seq}}` },
+        );
+    }
+}
+
+async function appended(journal: Journal, id: string, seq: number): Promise<void> {
+  const event = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
+  const record: JournalRecord = { kind: 'event', seq, timeMs: 1_700_000_000_000, seed: 1n, event };
+  const settled = Promise.withResolvers<void>();
+  journal.append({ component: COMPONENT, id }, [record], (failure) =>
+    failure === undefined ? settled.resolve() : settled.reject(failure),
+  );
+  return settled.promise;
+}

@@ -1,0 +1,139 @@
+// (i), (j): two shards beside one, loaded from within: queries, and durable commands, of entities drawn at random,
+// so that with two shards every second call is forwarded.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { admitModule } from '../host/hosting/wasm/admission.ts';
+import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import type { Peer } from '../host/shard-messages.ts';
+import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
+import type { LoadedShard, ShardLoad } from './loaded-shard.ts';
+import { median, type Measurement, type Pace } from './report.ts';
+import { benchModule } from './service.ts';
+
+const ENTITIES = 1_000;
+/** All shards together. */
+const IN_FLIGHT = 128;
+const WARM_UP_SECONDS = 2;
+
+const SCENARIOS = [
+  { letter: 'i', what: 'queries', route: 0 },
+  { letter: 'j', what: 'durable commands', route: 1 },
+] as const;
+
+export async function measureShards(
+  wanted: ReadonlySet<string>,
+  { seconds, rounds }: Pace,
+): Promise<Measurement[]> {
+  const scenarios = SCENARIOS.filter(({ letter }) => wanted.has(letter));
+  const module = await benchModule();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const services: LoadedService[] = [];
+  try {
+    const wasm = readFileSync(module.file);
+    const [one, two] = [
+      await LoadedService.start(wasm, join(folder, 'one'), 1),
+      await LoadedService.start(wasm, join(folder, 'two'), 2),
+    ];
+    services.push(one, two);
+    const measurements: Measurement[] = [];
+    for (const { letter, what, route } of scenarios) {
+      for (const service of services) await service.load({ route }, WARM_UP_SECONDS);
+      const figures: { two: number; one: number }[] = [];
+      for (let round = 0; round < rounds; round++)
+        figures.push({
+          two: await two.load({ route }, seconds),
+          one: await one.load({ route }, seconds),
+        });
+      measurements.push({
+        letter,
+        what: `two shards: ${what} of ${ENTITIES.toLocaleString('en-US')} entities, ${IN_FLIGHT} requests in flight, no sockets`,
+        svc: median(figures.map((figure) => figure.two)),
+        beside: 'one shard',
+        other: median(figures.map((figure) => figure.one)),
+        unit: 'per second',
+        ratio: median(figures.map((figure) => figure.two / figure.one)),
+        cores: `shards and the journal's writer share ${availableParallelism()}`,
+      });
+    }
+    return measurements;
+  } finally {
+    for (const service of services) await service.close();
+    rmSync(folder, { recursive: true, force: true });
+    module.remove();
+  }
+}
+
+/** Shards without sockets over a journal of their own. */
+class LoadedService {
+  readonly #shards: readonly Worker[];
+  readonly #journal: Awaited<ReturnType<typeof openSqliteJournal>>;
+
+  static async start(wasm: Uint8Array, dataFolder: string, count: number): Promise<LoadedService> {
+    const module = admitModule(wasm, WASM_LIMITS_DEFAULT);
+    const journal = await openSqliteJournal(dataFolder);
+    const peers: Peer[][] = Array.from({ length: count }, () => []);
+    for (let index = 0; index < count; index++)
+      for (let other = 0; other < index; other++) {
+        const { port1, port2 } = new MessageChannel();
+        peers[index]!.push({ index: other, port: port1 });
+        peers[other]!.push({ index, port: port2 });
+      }
+    const shards = peers.map((those, index) => {
+      const port = journal.connect();
+      const workerData: LoadedShard = {
+        module,
+        index,
+        count,
+        dataFolder: journal.dir,
+        entities: ENTITIES,
+        journal: port,
+        peers: those,
+      };
+      const transferList = [port, ...those.map((peer) => peer.port)];
+      return new Worker(new URL('./loaded-shard.ts', import.meta.url), {
+        workerData,
+        transferList,
+      });
+    });
+    return new LoadedService(shards, journal);
+  }
+
+  private constructor(
+    shards: readonly Worker[],
+    journal: Awaited<ReturnType<typeof openSqliteJournal>>,
+  ) {
+    this.#shards = shards;
+    this.#journal = journal;
+  }
+
+  /** Requests per second of all shards. */
+  async load({ route }: Pick<ShardLoad, 'route'>, seconds: number): Promise<number> {
+    const inFlight = IN_FLIGHT / this.#shards.length;
+    const startedMs = performance.now();
+    const done = await Promise.all(
+      this.#shards.map(async (shard) => answerOf(shard, { route, inFlight, seconds })),
+    );
+    return (done.reduce((sum, each) => sum + each) * 1000) / (performance.now() - startedMs);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#shards.map((shard) => shard.terminate()));
+    await this.#journal.close();
+  }
+}
+
+async function answerOf(shard: Worker, load: ShardLoad): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  shard.once('message', resolve);
+  shard.once('error', reject);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  shard.postMessage(load);
+  try {
+    return await promise;
+  } finally {
+    shard.off('message', resolve);
+    shard.off('error', reject);
+  }
+}

@@ -1,0 +1,202 @@
+// svc entity: an entity at any point of its history, made of the journal's events by the module that is given.
+// It reads only, and may do so while a service runs on the folder.
+import type { EntityHistory, HistoryPoint } from '@svc/host/tools';
+import { command, EXIT_CODE, type ExitCode } from '../command.ts';
+import { OUTPUT_OPTION } from '../description.ts';
+import { type Asked, entityPrinter, type EntityPrinter } from '../entity-printer.ts';
+import { moduleToRun } from '../module-to-run.ts';
+import { printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+const SEED_MAX = 2n ** 64n - 1n;
+
+export const entity = command(
+  {
+    name: 'entity',
+    summary: "show an entity's state at any point of its history",
+    about: `Shows the state of an entity at any point of its history, as the module that is given makes it of
+the journal's events; how it came about, event by event; and what a command would do there. It
+reads only, and may do so while a service runs on the folder.`,
+    words: [
+      { name: 'DIR', completes: { kind: 'folder' } },
+      { name: 'COMPONENT', completes: { kind: 'component' } },
+      { name: 'ID' },
+    ],
+    options: {
+      module: {
+        type: 'string',
+        value: 'MODULE.wasm',
+        help: 'the module that folds the events; required',
+        completes: { kind: 'file', ending: '.wasm' },
+      },
+      at: {
+        type: 'string',
+        value: 'SEQ|TIME',
+        help: `the state after record SEQ (0: before the first), or at a TIME, such as
+2030-01-02T03:04:05Z`,
+        otherwise: 'the end of its history',
+      },
+      steps: {
+        type: 'boolean',
+        help: 'each record of that life of the entity, with what it changed',
+      },
+      'what-if': {
+        type: 'string',
+        value: 'COMMAND',
+        help: 'what this command would do there; nothing is stored',
+      },
+      input: { type: 'string', value: 'JSON', help: 'its input', otherwise: 'null' },
+      now: {
+        type: 'string',
+        value: 'TIME',
+        help: 'its time',
+        otherwise: 'the time of --at, or the present',
+      },
+      seed: {
+        type: 'string',
+        value: 'N',
+        help: 'its seed, as svc journal shows it',
+        otherwise: 'drawn by chance',
+      },
+      output: OUTPUT_OPTION,
+      set: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME=VALUE',
+        help: 'a setting with which the module runs, as of svc run',
+      },
+    },
+    notes: `The state at a TIME is the one after the last record, in the order of their numbers, before the
+first one that is later. A command that is refused or fails is an answer: the exit code is 0.`,
+    examples: [
+      'svc entity .svc/shopping-cart shopping-cart c1 --module shopping-cart.wasm',
+      'svc entity .svc/cart shopping-cart c1 --module cart.wasm --at 12 --steps',
+      `svc entity .svc/cart shopping-cart c1 --module cart.wasm --what-if add --input '{"sku":"a"}'`,
+    ],
+  },
+  async ([dir, component, id], options) => {
+    const { module: file, at, steps, 'what-if': name, set } = options;
+    if (file === undefined)
+      throw new UsageError('entity takes the module that folds the events: --module MODULE.wasm.');
+    const point = readPoint(at);
+    const call = readCall(options);
+    const tools = await import('@svc/host/tools');
+    const { module, limits } = await moduleToRun(tools, file, set);
+    const asked = { dir: dir!, component: component!, id: id! };
+    const inspection = tools.inspectJournal(asked.dir);
+    try {
+      const history = new tools.EntityHistory({ inspection, module, limits, entity: asked });
+      try {
+        const printer = entityPrinter(options.output);
+        const whatIf = name === undefined ? undefined : { name, ...call };
+        return await print(history, printer, { asked, point, steps, whatIf });
+      } finally {
+        history.close();
+      }
+    } finally {
+      inspection.close();
+    }
+  },
+);
+
+interface Call {
+  readonly input: string;
+  readonly nowMs: number | undefined;
+  readonly seed: bigint;
+}
+
+async function print(
+  history: EntityHistory,
+  printer: EntityPrinter,
+  what: {
+    readonly asked: Asked;
+    readonly point: HistoryPoint;
+    readonly steps: boolean;
+    readonly whatIf: (Call & { readonly name: string }) | undefined;
+  },
+): Promise<ExitCode> {
+  const { asked, steps, whatIf } = what;
+  const past = await history.stateAt(what.point);
+  // From here on the point stays where it is, whatever a service appends meanwhile.
+  const point = { kind: 'seq', seq: past.seq } as const;
+  let supposed = '';
+  if (whatIf !== undefined) {
+    const { name, input, seed } = whatIf;
+    const nowMs = whatIf.nowMs ?? timeAt(what.point, past.timeMs);
+    const call = { name, input, nowMs, seed, metadata: [] };
+    supposed = printer.whatIf(call, await history.whatIf(point, call));
+  }
+  let isOpen = await printData(printer.head(asked));
+  if (steps && isOpen) {
+    isOpen = await printData(printer.stepsHead());
+    let isFirst = true;
+    for await (const step of history.steps(point)) {
+      if (!isOpen) break;
+      isOpen = await printData(printer.step(step, isFirst));
+      isFirst = false;
+    }
+    if (isOpen) await printData(printer.stepsTail());
+  }
+  await printData(printer.state(past, asked) + supposed + printer.tail());
+  return EXIT_CODE.ok;
+}
+
+function timeAt(point: HistoryPoint, recordedMs: number | undefined): number {
+  if (point.kind === 'time') return point.timeMs;
+  return (point.kind === 'seq' ? recordedMs : undefined) ?? Date.now();
+}
+
+function readPoint(text: string | undefined): HistoryPoint {
+  if (text === undefined) return { kind: 'end' };
+  if (/^[0-9]{1,15}$/.test(text)) return { kind: 'seq', seq: Number(text) };
+  return { kind: 'time', timeMs: readTime('--at', text, "a record's number or a time") };
+}
+
+/** Without a zone it would mean another time on another machine. */
+function readTime(option: string, text: string, what: string): number {
+  const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+  const timeMs = form.test(text) ? Date.parse(text) : NaN;
+  if (Number.isSafeInteger(timeMs) && timeMs >= 0) return timeMs;
+  throw new UsageError(
+    `entity takes ${what} as ${option}, such as 2030-01-02T03:04:05Z, and found '${text}'.`,
+  );
+}
+
+function readCall(options: {
+  readonly 'what-if': string | undefined;
+  readonly input: string | undefined;
+  readonly now: string | undefined;
+  readonly seed: string | undefined;
+}): Call {
+  const { input, now, seed } = options;
+  if (options['what-if'] === undefined)
+    for (const option of ['input', 'now', 'seed'] as const)
+      if (options[option] !== undefined)
+        throw new UsageError(`entity takes --${option} with --what-if COMMAND only.`);
+  return {
+    input: input === undefined ? 'null' : readJson(input),
+    nowMs: now === undefined ? undefined : readTime('--now', now, 'a time'),
+    seed: seed === undefined ? chance() : readSeed(seed),
+  };
+}
+
+function readJson(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    throw new UsageError(`entity takes JSON as --input, and found '${text}'.`);
+  }
+}
+
+function readSeed(text: string): bigint {
+  const seed = /^[0-9]{1,20}$/.test(text) ? BigInt(text) : -1n;
+  if (seed >= 0n && seed <= SEED_MAX) return seed;
+  throw new UsageError(
+    `entity takes a whole number from 0 to ${SEED_MAX} as --seed, and found '${text}'.`,
+  );
+}
+
+function chance(): bigint {
+  return crypto.getRandomValues(new BigUint64Array(1))[0]!;
+}

@@ -1,0 +1,41 @@
+// svc journal backup: a whole copy of a journal, also while a service runs on it.
+import { setImmediate } from 'node:timers/promises';
+import { command, EXIT_CODE } from '../command.ts';
+import { ProgressLine } from '../progress-line.ts';
+
+export const journalBackup = command(
+  {
+    name: 'journal backup',
+    summary: 'copy a journal whole, also while a service runs on it',
+    about: `Copies a journal into a new folder: what was stored at one moment, every record held against its
+checksum on the way. The service goes on meanwhile and is not held up. The copy has its name once
+all of it is on disk; a service can be started on it.`,
+    words: [
+      { name: 'DIR', completes: { kind: 'folder' } },
+      { name: 'TO', completes: { kind: 'folder' } },
+    ],
+    options: {},
+    notes: 'Exits with 1 when something is damaged, which it names; then there is no copy.',
+    examples: ['svc journal backup .svc/shopping-cart backups/monday'],
+  },
+  async ([dir, to]) => {
+    const { backUpJournal } = await import('@svc/host/tools');
+    const progress = new ProgressLine();
+    try {
+      const steps = backUpJournal(dir!, to!);
+      let step = steps.next();
+      for (; step.done !== true; step = steps.next()) {
+        const { what, done, total } = step.value;
+        progress.show(done, total, what);
+        // A signal is heard between the steps.
+        await setImmediate();
+      }
+      progress.clear();
+      const { records, entities } = step.value;
+      process.stderr.write(`Copied ${records} records of ${entities} entities to ${to}.\n`);
+      return EXIT_CODE.ok;
+    } finally {
+      progress.clear();
+    }
+  },
+);

@@ -1,0 +1,75 @@
+// svc journal DIR --events: the records of all entities in the one order of all, filtered, and followed.
+import type { RecordFilter } from '@svc/host/tools';
+import { setTimeout } from 'node:timers/promises';
+import { CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
+import { type JournalPrinter, printEnd } from '../journal-printer.ts';
+import { printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Few, since each event may have a megabyte. */
+const PAGE_RECORDS = 256;
+/** A person finds it at once. */
+const FOLLOW_PAUSE_MS = 200;
+
+interface Asked {
+  readonly dir: string;
+  readonly filter: RecordFilter | undefined;
+  readonly after: string | undefined;
+  readonly limitCount: number;
+  readonly follow: boolean;
+}
+
+export async function printEvents(printer: JournalPrinter, asked: Asked): Promise<ExitCode> {
+  const { dir, filter, after, limitCount, follow } = asked;
+  if (after !== undefined && after !== 'last' && !/^[0-9]{1,15}$/.test(after))
+    throw new UsageError(`journal takes a place of all or 'last' as --after, not '${after}'.`);
+  const { JournalScan } = await import('@svc/host/tools');
+  const scan = new JournalScan(dir, filter);
+  const stop = stopSignal(follow);
+  let at = after === 'last' ? scan.lastPos() : Number(after ?? 0);
+  let count = 0;
+  let damagedCount = 0;
+  let isOpen = await printData(printer.eventsHead());
+  try {
+    while (isOpen && count < limitCount && !stop.aborted) {
+      const { entries, lastPos, isLast } = scan.page(
+        at,
+        Math.min(PAGE_RECORDS, limitCount - count),
+      );
+      at = lastPos;
+      if (entries.length > 0) isOpen = await printData(printer.events(entries, count === 0));
+      count += entries.length;
+      damagedCount += entries.filter(({ kind }) => kind === 'damaged').length;
+      if (!isLast) continue;
+      if (!follow) break;
+      // Nothing of the folder stays open meanwhile.
+      scan.close();
+      await pause(stop);
+    }
+    const more = isOpen && !follow && scan.lastPos() > at;
+    await printEnd(printer, more ? at : undefined);
+  } finally {
+    scan.close();
+  }
+  if (damagedCount === 0) return EXIT_CODE.ok;
+  throw new CommandFailure(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal in ${dir} is damaged in ${damagedCount === 1 ? 'one place' : `${damagedCount} places`}, ` +
+      'named above. svc journal verify names all of them; restore the data folder from a backup.',
+  );
+}
+
+/** Aborted by ctrl-c or SIGTERM, so that what was printed has its end. */
+function stopSignal(follow: boolean): AbortSignal {
+  const stop = new AbortController();
+  if (follow) for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+  return stop.signal;
+}
+
+async function pause(stop: AbortSignal): Promise<void> {
+  try {
+    await setTimeout(FOLLOW_PAUSE_MS, undefined, { signal: stop });
+  } catch {
+    // It is to stop.
+  }
+}

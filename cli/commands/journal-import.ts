@@ -1,0 +1,46 @@
+// svc journal import: a journal made of what svc journal export wrote.
+import { createReadStream } from 'node:fs';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { ProgressLine } from '../progress-line.ts';
+
+export const journalImport = command(
+  {
+    name: 'journal import',
+    summary: 'make a journal of what svc journal export wrote',
+    about: `Makes a journal in a new folder of the lines that svc journal export wrote: the same records in
+the same places, with their numbers, times, seeds, traces and keys. A line that was changed, or one
+that is missing, is named, and no journal is made.`,
+    words: [
+      { name: 'DIR', completes: { kind: 'folder' } },
+      { name: 'FILE', completes: { kind: 'file', ending: '.ndjson' } },
+    ],
+    options: {},
+    notes: "FILE may be '-': the lines come from stdin.",
+    examples: [
+      'svc journal import .svc/copy cart.ndjson',
+      'zcat cart.ndjson.gz | svc journal import .svc/copy -',
+    ],
+  },
+  async ([dir, file]) => {
+    const { importJournal } = await import('@svc/host/tools');
+    const progress = new ProgressLine();
+    try {
+      const text = file === '-' ? process.stdin : createReadStream(file!);
+      const { records, entities } = await importJournal(text, dir!, (lines) =>
+        progress.show(lines, undefined, 'lines'),
+      );
+      progress.clear();
+      process.stderr.write(`Imported ${records} records of ${entities} entities into ${dir}.\n`);
+      return EXIT_CODE.ok;
+    } catch (error) {
+      progress.clear();
+      const { code, path } = error as NodeJS.ErrnoException;
+      if (path === undefined || path !== file) throw error;
+      throw new CommandFailure(
+        'SVC_IMPORT_INVALID',
+        `The file ${file} cannot be read (${code}). Give a file that svc journal export has written.`,
+        { cause: error },
+      );
+    }
+  },
+);

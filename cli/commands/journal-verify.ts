@@ -1,0 +1,93 @@
+// svc journal verify: whether a whole journal is what was written, and what is not.
+import type { JournalFinding, VerificationResult } from '@svc/host/tools';
+import { setImmediate } from 'node:timers/promises';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { OUTPUT_OPTION } from '../description.ts';
+import { findingLine } from '../finding-line.ts';
+import { printableJson } from '@svc/host/printable';
+import { ProgressLine } from '../progress-line.ts';
+import { printData } from '../terminal.ts';
+
+export const journalVerify = command(
+  {
+    name: 'journal verify',
+    summary: 'hold a whole journal against its checksums, numbers and indexes',
+    about: `Reads a whole journal: every record against its checksum, the one order and each entity's for
+holes, each index against its table, the answers to idempotency keys. Names all that it finds.
+It reads only, in short steps, and may do so while a service runs on the folder.`,
+    words: [{ name: 'DIR', completes: { kind: 'folder' } }],
+    options: {
+      structure: {
+        type: 'boolean',
+        help: "have SQLite check the file's structure too, although a service may run:\none long read, for which the log has to grow",
+        otherwise: 'where no log is',
+      },
+      output: { ...OUTPUT_OPTION },
+    },
+    notes: 'Exits with 0 when all is as it was written, with 1 when something is not.',
+    examples: [
+      'svc journal verify .svc/shopping-cart',
+      'svc journal verify backups/monday -o json',
+    ],
+  },
+  async ([dir], { structure, output }) => {
+    const { verifyJournal } = await import('@svc/host/tools');
+    const isJson = output === 'json';
+    const progress = new ProgressLine();
+    let result: VerificationResult | undefined;
+    let isFirst = true;
+    try {
+      for (const step of verifyJournal(dir!, { structure })) {
+        if (step.kind === 'progress') {
+          progress.show(step.done, step.total, step.what);
+          // A signal is heard between the steps.
+          await setImmediate();
+        } else if (step.kind === 'result') result = step;
+        else {
+          progress.clear();
+          const head = isFirst && isJson ? `{"dir":${json(dir)},"findings":[` : '';
+          await printData(
+            head + (isJson ? `${isFirst ? '' : ','}\n${findingJson(step)}` : findingLine(step)),
+          );
+          isFirst = false;
+        }
+      }
+    } finally {
+      progress.clear();
+    }
+    const { records, entities, answers, findings, structureChecked } = result!;
+    const counts = { records, entities, answers, structureChecked };
+    if (isJson)
+      await printData(
+        `${isFirst ? `{"dir":${json(dir)},"findings":[` : '\n'}],${json(counts).slice(1)}\n`,
+      );
+    else {
+      const looked = `${count(records, 'record')} of ${count(entities, 'entity', 'entities')}`;
+      const beside = answers === 0 ? '' : `, ${count(answers, 'answer')}`;
+      const isWhole = findings === 0 ? ': all as it was written' : '';
+      await printData(`${looked}${beside}${isWhole}\n`);
+      if (!structureChecked)
+        process.stderr.write(
+          "SQLite's own check was left out, since a service may be running; --structure makes it.\n",
+        );
+    }
+    if (findings === 0) return EXIT_CODE.ok;
+    throw new CommandFailure(
+      'SVC_JOURNAL_CORRUPT',
+      `The journal in ${dir} is damaged: ${count(findings, 'finding')}, named above. ` +
+        'Keep a copy of the folder as it is, and restore it from a backup.',
+    );
+  },
+);
+
+function json(value: unknown): string {
+  return printableJson(JSON.stringify(value));
+}
+
+function findingJson({ component, id, seq, pos, problem }: JournalFinding): string {
+  return json({ component, id, seq, pos, problem });
+}
+
+function count(number: number, one: string, several = `${one}s`): string {
+  return `${number} ${number === 1 ? one : several}`;
+}

@@ -1,0 +1,167 @@
+// svc verify: whether a module makes the state of its entities from their events alone. It judges a module;
+// svc journal verify judges a journal.
+import type { PurityFinding, VerifiedEntity } from '@svc/host/tools';
+import { setImmediate } from 'node:timers/promises';
+import { printable, printableJson } from '@svc/host/printable';
+import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { OUTPUT_OPTION } from '../description.ts';
+import { moduleToRun } from '../module-to-run.ts';
+import { ProgressLine } from '../progress-line.ts';
+import { outputStyle, printData } from '../terminal.ts';
+
+export const verify = command(
+  {
+    name: 'verify',
+    summary: "check that a module's folds depend on nothing but the events",
+    about: `Folds the events of entities with a module in several ways that have to come to the same state: in
+fresh and in used instances, in batches of other sizes, beside other entities, on from snapshots.
+A fold that depends on anything else is named.
+It judges a module; svc journal verify judges a journal.`,
+    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+    options: {
+      data: {
+        type: 'string',
+        value: 'DIR',
+        help: 'every entity of the journal in this folder, on which a service may run',
+        completes: { kind: 'folder' },
+      },
+      events: {
+        type: 'string',
+        value: 'FILE.ndjson',
+        help: `the entities of this file: {"component", "id", "event"} on each
+line, as svc journal export writes them`,
+        completes: { kind: 'file', ending: '.ndjson' },
+      },
+      output: OUTPUT_OPTION,
+      set: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME=VALUE',
+        help: 'a setting with which the module runs, as of svc run',
+      },
+    },
+    notes: `Without --data and --events it folds made-up events of each kind. Exits with 1 when it found
+something, or met an entity that cannot be folded.`,
+    examples: [
+      'svc verify shopping-cart.wasm --data .svc/shopping-cart',
+      'svc verify shopping-cart.wasm --events carts.ndjson -o json',
+    ],
+  },
+  async ([file], { data, events, output, set }) => {
+    const tools = await import('@svc/host/tools');
+    const { module, limits } = await moduleToRun(tools, file!, set);
+    const inspection = data === undefined ? undefined : tools.inspectJournal(data);
+    const isJson = output === 'json';
+    const head = `{"module":${json(file)},"findings":[`;
+    const progress = new ProgressLine();
+    let [entities, eventCount, findings, failures] = [0, 0, 0, 0];
+    try {
+      const source = {
+        module,
+        limits,
+        ...(inspection === undefined ? {} : { inspection }),
+        ...(events === undefined ? {} : { eventsFile: events }),
+      };
+      for await (const verified of tools.verifyModule(source)) {
+        const found = isJson ? jsonOf(verified) : textOf(verified, tools.PURITY_WAYS);
+        if (found.length > 0) {
+          progress.clear();
+          const isFirst = findings + failures === 0;
+          const separator = isFirst ? `${head}\n` : ',\n';
+          const isOpen = await printData(isJson ? separator + found.join(',\n') : found.join(''));
+          if (!isOpen) break;
+        }
+        entities++;
+        eventCount += verified.eventCount;
+        findings += verified.findings.length;
+        if (verified.failure !== undefined) failures++;
+        progress.show(entities, undefined, 'entities');
+        // A signal is heard between the entities.
+        await setImmediate();
+      }
+    } finally {
+      progress.clear();
+      inspection?.close();
+    }
+    const counts = { entities, events: eventCount, failures };
+    const isMadeUp = data === undefined && events === undefined;
+    if (isJson)
+      await printData(`${findings + failures === 0 ? head : '\n'}],${json(counts).slice(1)}\n`);
+    else {
+      const looked = `${count(entities, 'entity', 'entities')}, ${count(eventCount, isMadeUp ? 'made-up event' : 'event')}`;
+      const isPure = findings + failures === 0 ? ': every fold depends on the events alone' : '';
+      await printData(`${looked}${isPure}\n`);
+    }
+    if (findings > 0)
+      throw new CommandFailure(
+        'SVC_FOLD_IMPURE',
+        `The folds of ${file} depend on more than the events: ${count(findings, 'finding')}, named above. ` +
+          'Let apply make the next state from the given state and the event alone.',
+      );
+    if (failures === 0) return EXIT_CODE.ok;
+    throw new CommandFailure(
+      'SVC_FOLD_FAULTED',
+      `${count(failures, 'entity', 'entities')} could not be judged, for the reasons above. ` +
+        'Give the module that wrote the events, or look for damage with svc journal verify.',
+    );
+  },
+);
+
+function jsonOf({ entity, findings, failure }: VerifiedEntity): readonly string[] {
+  const { component, id } = entity;
+  if (failure !== undefined)
+    return [json({ component, id, error: { code: failure.code, message: failure.message } })];
+  return findings.map(({ way, seq, path, expected, found }) =>
+    json({
+      component,
+      id,
+      seq,
+      way,
+      path: path ?? null,
+      expected: value(expected),
+      ...(found.kind === 'state'
+        ? { found: value(found.state) }
+        : { problem: told(found.problem) }),
+    }),
+  );
+}
+
+function textOf(
+  { entity, findings, failure }: VerifiedEntity,
+  ways: Readonly<Record<string, string>>,
+): readonly string[] {
+  const name = `${printable(entity.component)} ${printable(entity.id)}`;
+  if (failure !== undefined)
+    return [`${outputStyle('red', 'not judged')}  ${name}: ${printable(failure.message)}\n`];
+  return findings.map((finding) => {
+    const { way, seq, path, found } = finding;
+    const where = seq === 0 ? 'the empty state' : `event ${seq}`;
+    const at = path === undefined || path === '' ? '' : `, at ${printable(path)}`;
+    const what =
+      found.kind === 'state'
+        ? `another state from ${where} on${at}`
+        : `a failure at ${where}: ${printable(told(found.problem))}`;
+    return `${outputStyle('red', way)}  ${name}: ${what}, when folded ${ways[way]}\n`;
+  });
+}
+
+function told(problem: Extract<PurityFinding['found'], { kind: 'problem' }>['problem']): string {
+  if (typeof problem === 'string') return problem;
+  return problem.guestMessage ?? problem.message;
+}
+
+function value(state: string): unknown {
+  try {
+    return JSON.parse(state);
+  } catch {
+    return state;
+  }
+}
+
+function json(found: unknown): string {
+  return printableJson(JSON.stringify(found));
+}
+
+function count(number: number, one: string, several = `${one}s`): string {
+  return `${number} ${number === 1 ? one : several}`;
+}

@@ -1,0 +1,190 @@
+// EntityPrinter: how `svc entity` shows an entity's past: a state, the steps that led to it, and what a command
+// would do. Ids, events and states come from outsiders: none of it reaches a terminal unescaped. It makes text,
+// and prints none.
+import type { HistoryStep, PastState, StateChanges, SupposedOutcome } from '@svc/host/tools';
+import { printable, printableJson } from '@svc/host/printable';
+import { outputStyle } from './terminal.ts';
+
+export interface Asked {
+  readonly dir: string;
+  readonly component: string;
+  readonly id: string;
+}
+
+export interface SupposedCall {
+  readonly name: string;
+  readonly input: string;
+  readonly nowMs: number;
+  readonly seed: bigint;
+}
+
+/** The parts stand in this order; each may be left out but head and tail. */
+export interface EntityPrinter {
+  head(asked: Asked): string;
+  stepsHead(): string;
+  step(step: HistoryStep, first: boolean): string;
+  stepsTail(): string;
+  state(past: PastState, asked: Asked): string;
+  whatIf(call: SupposedCall, supposed: SupposedOutcome): string;
+  tail(): string;
+}
+
+/** Of a value in a line of text. */
+const VALUE_SHOWN_MAX = 200;
+
+export function entityPrinter(format: string): EntityPrinter {
+  return format === 'json' ? JSON_PRINTER : TEXT_PRINTER;
+}
+
+/** One document, with a line for each step, so that it can be written as it is read. */
+const JSON_PRINTER: EntityPrinter = {
+  head: ({ dir, component, id }) => line({ dir, component, id }).slice(0, -1),
+  stepsHead: () => ',"steps":[',
+  step: ({ record, ...changes }, first) => {
+    const { seq, kind, timeMs } = record;
+    const head = line({ seq, kind, time: timeText(timeMs) ?? null }).slice(0, -1);
+    const event =
+      record.kind === 'event'
+        ? `,"manifest":${line(record.event.manifest)},"event":${raw(record.event.json)}`
+        : '';
+    return `${first ? '' : ','}\n${head}${event},${changesJson(changes)}}`;
+  },
+  stepsTail: () => '\n]',
+  state: ({ seq, timeMs, isDeleted, state }) => {
+    const at = { seq, time: timeText(timeMs) ?? null, deleted: isDeleted };
+    return `,${line(at).slice(1, -1)},"state":${raw(state)}`;
+  },
+  whatIf: ({ name, input, nowMs, seed }, { outcome, log }) => {
+    const call = line({ command: name, now: timeText(nowMs) ?? null, seed: seed.toString() });
+    const parts = [call.slice(1, -1), `"input":${raw(input)}`, `"log":${line(log)}`];
+    if (outcome.kind !== 'effect')
+      return `,"whatIf":{${[...parts, line(outcome).slice(1, -1)].join(',')}}`;
+    const events = outcome.events.map(
+      ({ manifest, json }) => `{"manifest":${line(manifest)},"event":${raw(json)}}`,
+    );
+    parts.push(
+      '"kind":"effect"',
+      `"events":[${events.join(',')}]`,
+      `"deletesEntity":${outcome.deletesEntity}`,
+      `"reply":${raw(outcome.reply)}`,
+      changesJson(outcome),
+    );
+    return `,"whatIf":{${parts.join(',')}}`;
+  },
+  tail: () => '}\n',
+};
+
+function changesJson({ changes, moreCount }: StateChanges): string {
+  const items = changes.map(({ path, before, after }) => {
+    const values = [
+      ...(before === undefined ? [] : [`"before":${raw(before)}`]),
+      ...(after === undefined ? [] : [`"after":${raw(after)}`]),
+    ];
+    return `{${[`"path":${line(path)}`, ...values].join(',')}}`;
+  });
+  return `"changes":[${items.join(',')}],"moreChanges":${moreCount}`;
+}
+
+function line(value: unknown): string {
+  return printableJson(JSON.stringify(value));
+}
+
+/** JSON text of a module, as it is: reading numbers could change them. What is no JSON is a text. */
+function raw(json: string): string {
+  try {
+    JSON.parse(json);
+  } catch {
+    return line(json);
+  }
+  // A line break can only be white space between the tokens.
+  return printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
+}
+
+const TEXT_PRINTER: EntityPrinter = {
+  head: () => '',
+  stepsHead: () => '',
+  step: ({ record, ...changes }) => {
+    const head = `${String(record.seq).padStart(6)}  ${outputStyle('dim', timeText(record.timeMs) ?? '-')}`;
+    if (record.kind === 'deleted') return `${head}  ${outputStyle('yellow', '(deleted)')}\n`;
+    const type = outputStyle('bold', printable(typeOf(record.event.json) ?? record.event.manifest));
+    return `${head}  ${type}\n${changesText(changes, '        ')}`;
+  },
+  stepsTail: () => '',
+  state: ({ seq, timeMs, isDeleted, state }, { component, id }) => {
+    const where = seq === 0 ? 'before its first record' : `after record ${seq}`;
+    const at = timeMs === undefined ? '' : ` (${timeText(timeMs) ?? '-'})`;
+    const deleted = isDeleted ? ', which deleted it' : '';
+    const name = `${printable(component)} ${printable(id)}`;
+    return `${outputStyle('bold', `${name} ${where}${at}${deleted}`)}\n${indentedJson(state)}\n`;
+  },
+  whatIf: ({ name, input, nowMs, seed }, { outcome, log }) => {
+    const head = `what if ${printable(name)} ${cut(input)}`;
+    const lines = [
+      outputStyle('bold', head),
+      `  at ${timeText(nowMs) ?? '-'}, with the seed ${seed}`,
+      ...log.map(({ level, message }) => `  it logs ${level}: ${cut(message)}`),
+    ];
+    if (outcome.kind === 'refusal') {
+      const code = outcome.code === 'OTHER' ? (outcome.otherCode ?? 'OTHER') : outcome.code;
+      lines.push(`  it is refused: ${printable(code)} ${printable(outcome.message)}`);
+      if (outcome.details !== undefined) lines.push(`  details ${cut(outcome.details)}`);
+    } else if (outcome.kind === 'fault') {
+      lines.push(`  ${outputStyle('red', 'it fails')}: ${printable(outcome.message)}`);
+    } else {
+      const { events, deletesEntity, reply } = outcome;
+      if (events.length === 0) lines.push('  it persists nothing');
+      lines.push(...events.map(({ json }) => `  it persists ${cut(json)}`));
+      if (deletesEntity) lines.push('  it deletes the entity');
+      const changes = changesText(outcome, '    ');
+      if (changes !== '') lines.push('  the state changes', changes.trimEnd());
+      lines.push(`  it replies ${cut(reply)}`);
+    }
+    return `${lines.join('\n')}\nNothing of it was stored.\n`;
+  },
+  tail: () => '',
+};
+
+function changesText({ changes, moreCount }: StateChanges, indent: string): string {
+  const lines = changes.map(({ path, before, after }) => {
+    const place = printable(path === '' ? 'the state' : path);
+    if (before === undefined)
+      return `${indent}${place}: ${outputStyle('green', `+ ${cut(after!)}`)}\n`;
+    if (after === undefined)
+      return `${indent}${place}: ${outputStyle('red', `- ${cut(before)}`)}\n`;
+    return `${indent}${place}: ${cut(before)} → ${cut(after)}\n`;
+  });
+  if (moreCount > 0) lines.push(`${indent}and ${moreCount} more\n`);
+  return lines.join('');
+}
+
+function cut(text: string): string {
+  const short = text.length > VALUE_SHOWN_MAX ? `${text.slice(0, VALUE_SHOWN_MAX)}…` : text;
+  return printable(short);
+}
+
+function typeOf(json: string): string | undefined {
+  try {
+    const event = JSON.parse(json) as { readonly type?: unknown } | null;
+    return typeof event?.type === 'string' ? event.type : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** As it is where reading and writing it would change it. */
+function indentedJson(json: string): string {
+  try {
+    const value: unknown = JSON.parse(json);
+    if (JSON.stringify(value) === json) return printableJson(JSON.stringify(value, null, 2));
+  } catch {
+    // No JSON, or too deep.
+  }
+  return printable(json);
+}
+
+/** ISO 8601; undefined when it is no time that has such a form. */
+function timeText(timeMs: number | undefined): string | undefined {
+  if (timeMs === undefined) return undefined;
+  const date = new Date(timeMs);
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}

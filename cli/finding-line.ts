@@ -1,0 +1,14 @@
+// What a tool says of a place of a journal that is damaged, on one line.
+import type { JournalFinding } from '@svc/host/tools';
+import { printable } from '@svc/host/printable';
+import { outputStyle } from './terminal.ts';
+
+export function findingLine({ component, id, seq, pos, problem }: JournalFinding): string {
+  const where = [
+    ...[component, id].filter((name) => name !== undefined).map(printable),
+    ...(seq === undefined ? [] : [`record ${seq}`]),
+    ...(pos === undefined ? [] : [`place ${pos}`]),
+  ];
+  const head = where.length === 0 ? '' : `${where.join(' ')}: `;
+  return `${outputStyle('red', 'damaged')}  ${head}${printable(problem)}\n`;
+}

@@ -1,0 +1,22 @@
+// A moment as a person writes it on the command line: a date, with or without a time, or how long ago.
+import { UsageError } from './usage-error.ts';
+
+const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+const AGO = /^(\d{1,9})([smhd])$/;
+const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** In ms since 1970; without a zone it is UTC, as all that svc prints. `place`: as messages name it. Throws UsageError. */
+export function readTime(command: string, place: string, text: string): number {
+  const ago = AGO.exec(text);
+  if (ago !== null) return Date.now() - Number(ago[1]) * UNIT_MS[ago[2] as keyof typeof UNIT_MS];
+  const date = DATE.exec(text);
+  const timeMs =
+    date === null
+      ? Number.NaN
+      : Date.parse(text.includes('T') && date[1] === undefined ? `${text}Z` : text);
+  if (!Number.isNaN(timeMs)) return timeMs;
+  throw new UsageError(
+    `${command} takes a time as ${place}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
+      `a quarter of an hour ago, and found '${text}'.`,
+  );
+}

@@ -1,0 +1,28 @@
+// What the live entities of one engine share.
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Chance, Clock } from '../needs/clock.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { Journal } from '../needs/journal.ts';
+import type { EntityBreaker } from './entity-breaker.ts';
+import type { FullJournal } from './full-journal.ts';
+import type { ReplayNeeds } from './replay.ts';
+import type { SnapshotPolicy } from './snapshot-policy.ts';
+import type { UnsettledBytes } from './unsettled-bytes.ts';
+
+export interface Surroundings<Entity> extends ReplayNeeds {
+  readonly journal: Journal;
+  readonly snapshots: SnapshotPolicy;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly limits: EngineLimits;
+  readonly faultLog: FaultLog;
+  readonly breaker: EntityBreaker;
+  readonly unsettled: UnsettledBytes;
+  readonly fullJournal: FullJournal;
+  /** It was used, and has nothing to do any more. */
+  idle(entity: Entity): void;
+  /** It has something to do beyond the present call. */
+  busy(entity: Entity): void;
+  /** It holds no state any more: forget it. */
+  gone(entity: Entity): void;
+}

@@ -1,0 +1,125 @@
+// DescriptorDifference: what a module declares no more, or otherwise than the one before it, and what callers
+// or stored events would notice. Runs no code of either.
+import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
+import { likelyRename } from './likely-rename.ts';
+import { narrowing } from './narrowing.ts';
+import { typeDifferences } from './state-comparison.ts';
+import type { Finding } from './upgrade-finding.ts';
+
+type Handler = EntityDescriptor['commands'][number];
+
+/** `stored`: components of which the journal holds something; of those the events tell more. */
+export function descriptorDifferences(
+  before: ModuleDescriptor,
+  now: ModuleDescriptor,
+  stored: ReadonlySet<string>,
+): readonly Finding[] {
+  const found: Finding[] = [];
+  for (const entity of before.entities) {
+    const { component } = entity;
+    const other = now.entities.find((one) => one.component === component);
+    if (other !== undefined) found.push(...entityDifferences(entity, before, other, now));
+    else if (!stored.has(component))
+      found.push(
+        inDescriptor('component-removed', component, component, {
+          what: `component '${component}' is gone`,
+          renamed: renamedComponent(component, entity.event.manifest, now, before),
+        }),
+      );
+  }
+  return found;
+}
+
+/** A component of the new module that is perhaps the one that is gone: it has the same manifest, or a similar name. */
+export function renamedComponent(
+  component: string,
+  manifest: string,
+  now: ModuleDescriptor,
+  before?: ModuleDescriptor,
+): string | undefined {
+  const known = new Set(before?.entities.map((entity) => entity.component));
+  const added = now.entities.filter((entity) => !known.has(entity.component));
+  return likelyRename(
+    component,
+    added.map((entity) => entity.component),
+    (name) => added.find((entity) => entity.component === name)!.event.manifest === manifest,
+  );
+}
+
+function entityDifferences(
+  before: EntityDescriptor,
+  beforeModule: ModuleDescriptor,
+  now: EntityDescriptor,
+  nowModule: ModuleDescriptor,
+): Finding[] {
+  const { component } = before;
+  const found: Finding[] = [];
+  const present = [...now.commands, ...now.queries];
+  for (const [kind, handlers, others] of [
+    ['command', before.commands, now.commands],
+    ['query', before.queries, now.queries],
+  ] as const)
+    for (const handler of handlers) {
+      const same = present.find(({ name }) => name === handler.name);
+      if (same === undefined) {
+        found.push(
+          inDescriptor(`${kind}-removed`, component, handler.name, {
+            what: `${kind} '${handler.name}' is gone`,
+            renamed: renamedHandler(handler, before, others),
+          }),
+        );
+        continue;
+      }
+      const narrowed = narrowing(
+        { type: handler.input ?? { type: 'null' }, types: beforeModule.types },
+        // Without an input, whatever comes is not looked at.
+        {
+          type: same.input ?? handler.input ?? { type: 'null' },
+          types: same.input === undefined ? beforeModule.types : nowModule.types,
+        },
+      );
+      if (narrowed !== undefined)
+        found.push(
+          inDescriptor('input-narrowed', component, handler.name, {
+            what:
+              `${kind} '${handler.name}' takes less than it did: ` +
+              `${narrowed.path === '' ? 'its input' : narrowed.path}: ${narrowed.problem}`,
+          }),
+        );
+    }
+  const differences = typeDifferences(
+    { type: before.state.schema, types: beforeModule.types },
+    { type: now.state.schema, types: nowModule.types },
+  );
+  for (const { kind, path, renamed } of differences) {
+    const field = path === '' ? 'the state' : path;
+    const what = `in the state, ${field} ${kind === 'removed' ? 'is gone' : 'has another type'}`;
+    found.push(inDescriptor(`state-field-${kind}`, component, field, { what, renamed }));
+  }
+  return found;
+}
+
+function renamedHandler(
+  gone: Handler,
+  before: EntityDescriptor,
+  candidates: readonly Handler[],
+): string | undefined {
+  const known = new Set([...before.commands, ...before.queries].map(({ name }) => name));
+  const added = candidates.filter(({ name }) => !known.has(name));
+  const form = ({ input, reply }: Handler) => JSON.stringify([input, reply]);
+  return likelyRename(
+    gone.name,
+    added.map(({ name }) => name),
+    (name) => form(added.find((one) => one.name === name)!) === form(gone),
+  );
+}
+
+function inDescriptor(
+  name: Finding['name'],
+  component: string,
+  subject: string,
+  { what, renamed }: { readonly what: string; readonly renamed?: string | undefined },
+): Finding {
+  const message = renamed === undefined ? what : `${what}; perhaps it was renamed to '${renamed}'`;
+  return { name, component, subject, message, entities: 0, examples: [] };
+}

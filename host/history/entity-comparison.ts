@@ -1,0 +1,259 @@
+// EntityComparison: every life of an entity folded by a new module and, where there is one, by the module
+// before it, in step and from one reading of the journal. What is found goes into UpgradeFindings.
+//
+// Invariants
+// C1  What one entity's events do to a module changes nothing of what is found of another.
+// C2  It holds a page of records at a time, however long a history is.
+// C3  A life with a damaged record is not folded beyond it: nothing of it is certain.
+import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
+import type { Guest } from '../engine/needs/guest.ts';
+import type { EntityRef } from '../model/entity.ts';
+import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
+import type { ScannedHistory } from '../storage/history-scan.ts';
+import { renamedComponent } from './descriptor-difference.ts';
+import { LifeFold, type FoldFault, type SequencedEvent } from './life-fold.ts';
+import { stateDifference } from './state-comparison.ts';
+import type { Finding, FindingExample, UpgradeFindings } from './upgrade-finding.ts';
+
+const PAGE_RECORDS_MIN = 16;
+const PAGE_RECORDS_MAX = 1_024;
+/** UTF-16 units of JSON text: a page with more makes the next one shorter. */
+const PAGE_UNITS = 1024 * 1024;
+/** Faults of which the event is looked for, by each thread. */
+const LOCATED_MAX = 200;
+const PROBLEM_MAX = 500;
+
+export interface ComparisonNeeds {
+  readonly inspection: JournalInspection;
+  readonly now: Guest;
+  readonly before: Guest | undefined;
+  readonly findings: UpgradeFindings;
+  /** Told of every page. */
+  readonly foldedRecords: (count: number) => void;
+}
+
+type HistoryPage = Omit<ScannedHistory, 'id'>;
+
+/** A life in both modules. A module that has no such component folds nothing. */
+interface Life {
+  readonly now: LifeFold | undefined;
+  readonly before: LifeFold | undefined;
+  isDamaged: boolean;
+}
+
+export class EntityComparison {
+  readonly #needs: ComparisonNeeds;
+  #pageRecords = 64;
+  #locatedCount = 0;
+  #entity: EntityRef = { component: '', id: '' };
+  /** Of the present entity, by name and subject: an entity is counted once. */
+  readonly #told = new Set<string>();
+
+  constructor(needs: ComparisonNeeds) {
+    this.#needs = needs;
+  }
+
+  /** `first`: its history, or the beginning of it. */
+  async compare(component: string, first: ScannedHistory): Promise<void> {
+    this.#entity = { component, id: first.id };
+    this.#told.clear();
+    let life = this.#born(0);
+    try {
+      for (let page: HistoryPage = first; ;) {
+        life = await this.#folded(life, page.records);
+        this.#needs.foldedRecords(page.storedCount);
+        if (page.isWhole) {
+          await this.#ended(life, page.lastSeq);
+          return;
+        }
+        page = this.#page(page.lastSeq);
+      }
+    } finally {
+      closeLife(life);
+    }
+  }
+
+  /** Answers the life that goes on after them. */
+  async #folded(begun: Life, records: readonly InspectedRecord[]): Promise<Life> {
+    let life = begun;
+    let run: SequencedEvent[] = [];
+    for (const record of records) {
+      if (record.kind === 'event') {
+        run.push(record);
+        continue;
+      }
+      await this.#fold(life, run);
+      run = [];
+      if (record.kind === 'deleted') {
+        await this.#ended(life, record.seq - 1);
+        closeLife(life);
+        life = this.#born(record.seq);
+      } else {
+        life.isDamaged = true;
+        const { seq, problem } = record;
+        this.#tell('record-damaged', '', 'a record of the journal is damaged', { seq, problem });
+      }
+    }
+    await this.#fold(life, run);
+    return life;
+  }
+
+  #born(afterSeq: number): Life {
+    const fold = (guest: Guest | undefined): LifeFold | undefined => {
+      if (guest === undefined || entityOf(guest.descriptor, this.#entity) === undefined)
+        return undefined;
+      return new LifeFold({
+        entities: guest.entities,
+        entity: this.#entity,
+        afterSeq,
+        reread: (after, last) => this.#reread(after, last),
+        mayLocate: () => ++this.#locatedCount <= LOCATED_MAX,
+      });
+    };
+    const { now, before } = this.#needs;
+    return { now: fold(now), before: fold(before), isDamaged: false };
+  }
+
+  async #fold(life: Life, run: readonly SequencedEvent[]): Promise<void> {
+    if (run.length === 0 || life.isDamaged) return;
+    if (life.now === undefined) this.#tellUnread(run);
+    await life.now?.apply(run);
+    await life.before?.apply(run);
+  }
+
+  /** `lastSeq`: of its last event. */
+  async #ended(life: Life, lastSeq: number): Promise<void> {
+    if (life.isDamaged || life.now === undefined) return;
+    const now = await life.now.state();
+    const before = await life.before?.state();
+    const { fault } = life.now;
+    if (fault !== undefined) return this.#tellFault(fault, life.before?.fault !== undefined);
+    if (now === undefined || before === undefined) return;
+    const { descriptor } = this.#needs.now;
+    const beforeDescriptor = this.#needs.before!.descriptor;
+    const difference = stateDifference(
+      before,
+      now,
+      typeOfState(beforeDescriptor, this.#entity),
+      typeOfState(descriptor, this.#entity),
+    );
+    if (difference === undefined) return;
+    const { path, pattern } = difference;
+    this.#tell('state-differs', pattern, `${inState(pattern)} has another value`, {
+      seq: lastSeq,
+      problem: `${inState(path)} was ${difference.before} and is ${difference.now}`,
+    });
+  }
+
+  #tellUnread(run: readonly SequencedEvent[]): void {
+    const { component } = this.#entity;
+    for (const { seq, event } of run) {
+      const { manifest } = event;
+      if (this.#told.has(`manifest-unread ${manifest}`)) continue;
+      const renamed = renamedComponent(component, manifest, this.#needs.now.descriptor);
+      this.#tell(
+        'manifest-unread',
+        manifest,
+        `there is no component '${component}' any more, and events '${manifest}' of it are stored` +
+          (renamed === undefined ? '' : `; perhaps it was renamed to '${renamed}'`),
+        { seq, problem: 'no component reads it' },
+      );
+    }
+  }
+
+  #tellFault({ kind, at, problem }: FoldFault, beforeToo: boolean): void {
+    const words = problem.slice(0, PROBLEM_MAX);
+    const example = {
+      seq: at?.seq,
+      problem: beforeToo ? `${words} (so did the module before)` : words,
+    };
+    if (kind === 'trapped') {
+      // Its place in the source, or the rule that was broken; numbers in it may be the entity's.
+      const subject = /\bat \S+:\d+:\d+/.exec(words)?.[0] ?? words.replaceAll(/\d+/g, '0');
+      this.#tell('fold-trapped', subject, 'folding stored events faults', example);
+      return;
+    }
+    const manifest = at?.event.manifest;
+    const declared = entityOf(this.#needs.now.descriptor, this.#entity)!.event.manifest;
+    if (manifest !== undefined && manifest !== declared) {
+      const message = `events '${manifest}' are stored, and the module reads '${declared}'`;
+      this.#tell('manifest-unread', manifest, message, example);
+      return;
+    }
+    const tag = at === undefined ? undefined : caseOf(at.event.json);
+    const [place] = words.split(': ', 1);
+    const message =
+      tag === undefined ? 'stored events are refused' : `stored events '${tag}' are refused`;
+    this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example);
+  }
+
+  #tell(
+    name: Finding['name'],
+    subject: string,
+    message: string,
+    example: Omit<FindingExample, 'id'>,
+  ): void {
+    const { component, id } = this.#entity;
+    const key = `${name} ${subject}`;
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#needs.findings.add({ name, component, subject, message }, { id, ...example });
+  }
+
+  #page(afterSeq: number): HistoryPage {
+    const askedCount = this.#pageRecords;
+    const page = this.#needs.inspection.records(this.#entity, afterSeq, askedCount);
+    const units = page.records.reduce((sum, record) => sum + unitsOf(record), 0);
+    if (units > PAGE_UNITS) this.#pageRecords = Math.max(PAGE_RECORDS_MIN, askedCount >> 1);
+    else if (page.storedCount === askedCount)
+      this.#pageRecords = Math.min(PAGE_RECORDS_MAX, askedCount << 1);
+    return { ...page, isWhole: page.storedCount < askedCount };
+  }
+
+  *#reread(afterSeq: number, lastSeq: number): Generator<readonly SequencedEvent[]> {
+    for (let after = afterSeq; after < lastSeq;) {
+      const page = this.#page(after);
+      const events: SequencedEvent[] = [];
+      for (const record of page.records)
+        if (record.kind === 'event' && record.seq <= lastSeq) events.push(record);
+      if (events.length === 0) return;
+      yield events;
+      after = page.lastSeq;
+    }
+  }
+}
+
+function closeLife({ now, before }: Life): void {
+  now?.close();
+  before?.close();
+}
+
+function entityOf(
+  descriptor: ModuleDescriptor,
+  { component }: EntityRef,
+): EntityDescriptor | undefined {
+  return descriptor.entities.find((entity) => entity.component === component);
+}
+
+function typeOfState(descriptor: ModuleDescriptor, entity: EntityRef) {
+  return { type: entityOf(descriptor, entity)!.state.schema, types: descriptor.types };
+}
+
+function inState(path: string): string {
+  return path === '' ? 'the state' : path;
+}
+
+function unitsOf(record: InspectedRecord): number {
+  return record.kind === 'event' ? record.event.json.length : 0;
+}
+
+/** The name of an event's case; undefined when it has none. */
+function caseOf(json: string): string | undefined {
+  try {
+    const event: unknown = JSON.parse(json);
+    if (typeof event !== 'object' || event === null || !('type' in event)) return undefined;
+    return typeof event.type === 'string' ? event.type : undefined;
+  } catch {
+    return undefined;
+  }
+}

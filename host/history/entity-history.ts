@@ -1,0 +1,236 @@
+// EntityHistory: an entity at any point of its history, as a module makes it of the journal's events: its
+// state, how it came about event by event, and what a command would do there. Nothing is persisted: the journal
+// is only looked at, the effect of a command is folded and forgotten, and the instances are the history's own.
+import type { EntityDescriptor } from '@svc/contract';
+import { didYouMean } from '@svc/contract/suggestion';
+import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
+import { FoldTurns } from '../engine/entity/fold-turns.ts';
+import { effectFault, outcomeFault } from '../engine/entity/guest-answer.ts';
+import { PurityCheck } from '../engine/entity/purity-check.ts';
+import { replay } from '../engine/entity/replay.ts';
+import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
+import { quoted } from '../engine/quoted.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission.ts';
+import type { GuestLogLine } from '../hosting/wasm/guest-log.ts';
+import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { CallContext, Effect, Refusal } from '../model/call.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import { SvcError } from '../model/svc-error.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
+import { systemClock, systemTurn } from '../system.ts';
+import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
+import { type HistoryPoint, PastLife } from './past-life.ts';
+import { type StateChanges, stateChanges } from './state-changes.ts';
+
+export interface PastState {
+  /** Of the last record; 0 when there is none yet. */
+  readonly seq: number;
+  /** Of that record. */
+  readonly timeMs: number | undefined;
+  /** That record is a deletion: the state is the empty one. */
+  readonly isDeleted: boolean;
+  /** JSON text. */
+  readonly state: string;
+}
+
+export interface HistoryStep extends StateChanges {
+  readonly record: JournalRecord;
+}
+
+export interface SupposedCommand extends CallContext {
+  readonly name: string;
+  /** JSON text. */
+  readonly input: string;
+}
+
+/** What a command would do. */
+export type Supposition =
+  | (StateChanges & {
+      readonly kind: 'effect';
+      readonly events: readonly StoredEvent[];
+      readonly deletesEntity: boolean;
+      /** JSON text. */
+      readonly reply: string;
+    })
+  | Refusal
+  /** `message`: what the log of a service would say. */
+  | { readonly kind: 'fault'; readonly message: string };
+
+export interface SupposedOutcome {
+  readonly outcome: Supposition;
+  /** What the module logged. */
+  readonly log: readonly GuestLogLine[];
+}
+
+export interface HistorySource {
+  readonly inspection: JournalInspection;
+  readonly module: AdmittedModule;
+  readonly limits?: WasmLimits;
+  readonly entity: EntityRef;
+}
+
+/**
+ * Every method throws SVC_NOT_IN_JOURNAL, SVC_JOURNAL_… as the inspection does, SVC_EVENT_UNREADABLE for an
+ * event that the module cannot read, and SVC_FOLD_FAULTED for one at which it faults.
+ */
+export class EntityHistory {
+  readonly #inspection: JournalInspection;
+  readonly #guest: Guest;
+  readonly #entity: EntityRef;
+  readonly #component: EntityDescriptor;
+  #log: GuestLogLine[] = [];
+
+  /** Throws SVC_NOT_IN_MODULE when the module has no such component, SVC_MODULE_START_FAILED. */
+  constructor({ inspection, module, limits = WASM_LIMITS_DEFAULT, entity }: HistorySource) {
+    const { entities } = module.descriptor;
+    const component = entities.find((one) => one.component === entity.component);
+    if (component === undefined) {
+      const ids = entities.map((one) => one.component);
+      throw notInModule(`component ${quoted(entity.component)}`, entity.component, ids);
+    }
+    this.#inspection = inspection;
+    this.#entity = entity;
+    this.#component = component;
+    this.#guest = startWasmGuest(module, limits, (line) => this.#log.push(line));
+  }
+
+  async stateAt(point: HistoryPoint): Promise<PastState> {
+    const life = new PastLife(this.#inspection, this.#entity, point);
+    const { seq, timeMs, isDeleted } = life;
+    const guest = await this.#folded(life);
+    try {
+      return { seq, timeMs, isDeleted, state: await this.#stateOf(guest, seq) };
+    } finally {
+      guest.close();
+    }
+  }
+
+  /** The records of the life in which the point lies, up to the point, each with what it changed. */
+  async *steps(point: HistoryPoint): AsyncGenerator<HistoryStep> {
+    const life = new PastLife(this.#inspection, this.#entity, point);
+    const guest = await this.#opened(life.beganAfter);
+    try {
+      let state = await this.#stateOf(guest, life.beganAfter);
+      for (const record of life.records()) {
+        // The state ends with the entity; the next record meets an empty one.
+        if (record.kind === 'deleted') {
+          yield { record, changes: [], moreCount: 0 };
+          continue;
+        }
+        await this.#apply(guest, record.seq, record.event);
+        const next = await this.#stateOf(guest, record.seq);
+        yield { record, ...stateChanges(state, next) };
+        state = next;
+      }
+    } finally {
+      guest.close();
+    }
+  }
+
+  /** Throws SVC_NOT_IN_MODULE when the component has no such command. */
+  async whatIf(point: HistoryPoint, command: SupposedCommand): Promise<SupposedOutcome> {
+    const { component, commands } = this.#component;
+    const names = commands.map(({ name }) => name);
+    if (!names.includes(command.name)) {
+      const what = `command ${quoted(command.name)} of component ${quoted(component)}`;
+      throw notInModule(what, command.name, names);
+    }
+    const guest = await this.#folded(new PastLife(this.#inspection, this.#entity, point));
+    try {
+      this.#log = [];
+      const outcome = await this.#supposed(guest, command);
+      return { outcome, log: this.#log };
+    } finally {
+      guest.close();
+    }
+  }
+
+  close(): void {
+    void this.#guest.close();
+  }
+
+  async #supposed(guest: GuestEntity, command: SupposedCommand): Promise<Supposition> {
+    try {
+      const before = await guest.snapshot();
+      const decision = await guest.command(command, command.name, command.input);
+      if (decision.kind === 'refusal') {
+        const fault = outcomeFault(decision, ENGINE_LIMITS_DEFAULT);
+        return fault === undefined ? decision : faulted(fault);
+      }
+      return await this.#effect(guest, before, decision);
+    } catch (fault) {
+      return faulted(fault);
+    }
+  }
+
+  async #effect(guest: GuestEntity, before: string, effect: Effect): Promise<Supposition> {
+    const { events, deleteEntity, reply } = effect;
+    const { manifest } = this.#component.event;
+    const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
+    if (fault !== undefined) return faulted(fault);
+    const problem = events.length === 0 ? undefined : await guest.apply(events);
+    if (problem !== undefined)
+      return { kind: 'fault', message: `It persists an event that does not decode: ${problem}` };
+    const changes = stateChanges(before, await guest.snapshot());
+    return { kind: 'effect', events, deletesEntity: deleteEntity, reply, ...changes };
+  }
+
+  async #folded(life: PastLife): Promise<GuestEntity> {
+    const needs = {
+      // A command that changes its state in place would have failed in a service as well.
+      entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
+      journal: life.journal,
+      turns: new FoldTurns(systemClock, systemTurn),
+      limits: { replayTimeoutMs: Infinity },
+    };
+    const folded = await replay(needs, this.#entity, true);
+    if (folded.kind === 'faulted') throw foldFailure(folded.fault);
+    return folded.guest;
+  }
+
+  async #opened(afterSeq: number): Promise<GuestEntity> {
+    try {
+      return await this.#guest.entities.open(this.#entity, undefined, true);
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      throw stateFailure(this.#entity, afterSeq, fault);
+    }
+  }
+
+  async #apply(guest: GuestEntity, seq: number, event: StoredEvent): Promise<void> {
+    let problem: string | GuestFault | undefined;
+    try {
+      problem = await guest.apply([event]);
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      problem = fault;
+    }
+    if (problem !== undefined) throw eventFailure(this.#entity, seq, problem);
+  }
+
+  async #stateOf(guest: GuestEntity, seq: number): Promise<string> {
+    try {
+      return await guest.snapshot();
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      throw stateFailure(this.#entity, seq, fault);
+    }
+  }
+}
+
+function faulted(fault: unknown): Supposition {
+  if (fault instanceof SvcError)
+    return { kind: 'fault', message: `${fault.message} [${fault.code}]` };
+  if (!(fault instanceof GuestFault)) throw fault;
+  const words = fault.guestMessage === undefined ? '' : ` (${fault.guestMessage})`;
+  return { kind: 'fault', message: `${fault.message.replace(/\.$/, '')}${words}.` };
+}
+
+function notInModule(what: string, name: string, known: readonly string[]): SvcError {
+  return new SvcError(
+    'SVC_NOT_IN_MODULE',
+    `The module has no ${what}.${didYouMean(name, known)} svc inspect MODULE.wasm lists what it has.`,
+  );
+}

@@ -1,0 +1,131 @@
+// ModuleVerification: a module's folds judged over many entities: those of a journal, those of a file of
+// events, or, where nobody gave any, made-up events of each kind.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { AdmittedModule } from '../hosting/wasm/admission.ts';
+import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { EntityRef, StoredEvent } from '../model/entity.ts';
+import { SvcError } from '../model/svc-error.ts';
+import type { JournalInspection } from '../storage/journal-inspection.ts';
+import { livesOfFile } from './event-file.ts';
+import { type FoldedLife, lifeOf } from './folded-life.ts';
+import { journalLives } from './journal-lives.ts';
+import { type PurityFinding, PurityVerification } from './purity-verification.ts';
+import { sampleEvents } from './sample-json.ts';
+
+/** An entity was looked at. */
+export interface VerifiedEntity {
+  readonly entity: EntityRef;
+  readonly eventCount: number;
+  readonly findings: readonly PurityFinding[];
+  /** Why it could not be judged: damage, or an event that the module cannot fold. */
+  readonly failure: SvcError | undefined;
+}
+
+export interface VerificationSource {
+  readonly module: AdmittedModule;
+  readonly limits?: WasmLimits;
+  readonly inspection?: JournalInspection;
+  readonly eventsFile?: string;
+}
+
+type Subject = FoldedLife | { readonly entity: EntityRef; readonly failure: SvcError };
+
+/**
+ * Entity by entity. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE
+ * for a component that has entities and that the module does not declare.
+ */
+export async function* verifyModule(source: VerificationSource): AsyncGenerator<VerifiedEntity> {
+  const { module, limits = WASM_LIMITS_DEFAULT, inspection, eventsFile } = source;
+  const verification = PurityVerification.of(module, limits);
+  const { descriptor } = module;
+  if (inspection !== undefined) {
+    const components = inspection.components().map(({ component }) => component);
+    yield* verified(verification, descriptor, components, journalLives(inspection, components));
+  }
+  if (eventsFile !== undefined) {
+    const lives = await livesOfFile(eventsFile, descriptor);
+    const components = lives.map(({ entity }) => entity.component);
+    yield* verified(verification, descriptor, components, lives);
+  }
+  if (inspection === undefined && eventsFile === undefined)
+    yield* verified(verification, descriptor, [], sampleLives(verification, descriptor));
+}
+
+async function* verified(
+  verification: PurityVerification,
+  { entities }: ModuleDescriptor,
+  components: readonly string[],
+  subjects: Iterable<Subject>,
+): AsyncGenerator<VerifiedEntity> {
+  const foreign = components.find((one) => !entities.some(({ component }) => component === one));
+  if (foreign !== undefined)
+    throw new SvcError(
+      'SVC_NOT_IN_MODULE',
+      `There are entities of component '${foreign}', which the module does not have. ` +
+        'svc inspect MODULE.wasm lists what it has.',
+    );
+  /** Of each component, the one before: it is folded beside the next. */
+  const before = new Map<string, FoldedLife>();
+  for (const subject of subjects) {
+    const { entity } = subject;
+    if ('failure' in subject) {
+      yield { entity, eventCount: 0, findings: [], failure: subject.failure };
+      continue;
+    }
+    const beside = before.get(entity.component);
+    yield judged(verification, subject, beside === undefined ? [] : [beside]);
+    before.set(entity.component, subject);
+  }
+}
+
+function judged(
+  verification: PurityVerification,
+  life: FoldedLife,
+  others: readonly FoldedLife[],
+): VerifiedEntity {
+  const { entity, count: eventCount } = life;
+  try {
+    const findings = [...verification.findings(life, others)];
+    return { entity, eventCount, findings, failure: undefined };
+  } catch (failure) {
+    if (!(failure instanceof SvcError)) throw failure;
+    return { entity, eventCount, findings: [], failure };
+  }
+}
+
+/** Each kind of event twice, and then all of them twice, but those that the entity does not take. */
+function* sampleLives(
+  verification: PurityVerification,
+  descriptor: ModuleDescriptor,
+): Generator<FoldedLife> {
+  for (const component of descriptor.entities) {
+    const { manifest } = component.event;
+    const life = (id: string, events: readonly StoredEvent[]) =>
+      lifeOf({ component: component.component, id: `made-up ${id}` }, events);
+    const events = sampleEvents(descriptor, component).map((json) => ({ manifest, json }));
+    for (const event of events) {
+      const twice = life(typeOf(event), [event, event]);
+      // What only a used instance takes depends on more than the events, and is judged to do so.
+      if (isFoldable(verification, twice) || verification.isFoldedWhenUsed(twice)) yield twice;
+    }
+    const taken: StoredEvent[] = [];
+    for (const event of [...events, ...events])
+      if (isFoldable(verification, life('events', [...taken, event]))) taken.push(event);
+    yield life('events', taken);
+  }
+}
+
+function typeOf({ json }: StoredEvent): string {
+  const event = JSON.parse(json) as { readonly type?: unknown } | null;
+  return typeof event?.type === 'string' ? event.type : 'event';
+}
+
+function isFoldable(verification: PurityVerification, life: FoldedLife): boolean {
+  try {
+    verification.stateOf(life);
+    return true;
+  } catch (failure) {
+    if (!(failure instanceof SvcError)) throw failure;
+    return false;
+  }
+}

@@ -1,0 +1,55 @@
+// SampleJson: one small value of a type that a module describes, as JSON text: what stands in for data that
+// nobody has given.
+import type { EntityDescriptor, ModuleDescriptor, TypeSchema } from '@svc/contract';
+
+const DEPTH_MAX = 6;
+
+export function sampleJson(descriptor: ModuleDescriptor, schema: TypeSchema | undefined): string {
+  return JSON.stringify(schema === undefined ? null : sample(descriptor, schema, 0));
+}
+
+/** One of each case of an entity's event type. */
+export function sampleEvents(
+  descriptor: ModuleDescriptor,
+  { event: { schema } }: EntityDescriptor,
+): readonly string[] {
+  const own = '$ref' in schema ? descriptor.types[schema.$ref.slice('#/types/'.length)] : schema;
+  const cases = own !== undefined && 'oneOf' in own ? own.oneOf : [schema];
+  return cases.map((one) => sampleJson(descriptor, one));
+}
+
+function sample(descriptor: ModuleDescriptor, schema: TypeSchema, depth: number): unknown {
+  if (depth > DEPTH_MAX) return null;
+  const inner = (type: TypeSchema) => sample(descriptor, type, depth + 1);
+  if ('$ref' in schema) {
+    const target = descriptor.types[schema.$ref.slice('#/types/'.length)];
+    return target === undefined ? null : inner(target);
+  }
+  if ('anyOf' in schema) return inner(schema.anyOf[0]);
+  if ('oneOf' in schema) return inner(schema.oneOf[0]!);
+  switch (schema.type) {
+    case 'string':
+      if ('format' in schema) return '2030-01-01T00:00:00.000Z';
+      return 'contentEncoding' in schema ? 'AQID' : (schema.enum?.[0] ?? 'some text');
+    case 'boolean':
+      return true;
+    case 'integer':
+      return Math.min(Math.max(schema.minimum, 3), schema.maximum);
+    case 'number':
+      return 1.25e-7;
+    case 'null':
+      return null;
+    case 'array':
+      return [inner(schema.items), inner(schema.items)];
+    case 'object':
+      if (!('properties' in schema)) return { some: inner(schema.additionalProperties) };
+      return Object.fromEntries(
+        Object.entries(schema.properties).map(([name, type]) => [
+          name,
+          'const' in type ? type.const : inner(type),
+        ]),
+      );
+    default:
+      return 7;
+  }
+}

@@ -1,0 +1,74 @@
+// StateChanges: what differs between two states, each place by its JSON path: `items[0].quantity`, and
+// `readers["a b"]` where a key is no name. It shows what the states hold: who asks for it sees the states as well.
+
+export interface StateChange {
+  /** Empty: the whole state. */
+  readonly path: string;
+  /** JSON text; undefined: it was not there. */
+  readonly before: string | undefined;
+  /** JSON text; undefined: it is gone. */
+  readonly after: string | undefined;
+}
+
+export interface StateChanges {
+  readonly changes: readonly StateChange[];
+  /** How many there are beside those. */
+  readonly moreCount: number;
+}
+
+const CHANGES_MAX = 100;
+/** Deeper values are compared as texts: a module that keeps no rule may nest deeper than a stack. */
+const DEPTH_MAX = 200;
+
+/** Of two JSON texts. Texts that differ in nothing but the order of keys are one change, of the whole state. */
+export function stateChanges(before: string, after: string): StateChanges {
+  if (before === after) return { changes: [], moreCount: 0 };
+  const found = new Found();
+  try {
+    collect(JSON.parse(before), JSON.parse(after), '', 0, found);
+  } catch (error) {
+    // No JSON, or too deep to be written again.
+    if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
+    return { changes: [{ path: '', before, after }], moreCount: 0 };
+  }
+  if (found.changes.length === 0) return { changes: [{ path: '', before, after }], moreCount: 0 };
+  return found;
+}
+
+class Found implements StateChanges {
+  readonly changes: StateChange[] = [];
+  moreCount = 0;
+
+  add(path: string, before: unknown, after: unknown): void {
+    if (this.changes.length < CHANGES_MAX)
+      this.changes.push({ path, before: JSON.stringify(before), after: JSON.stringify(after) });
+    else this.moreCount++;
+  }
+}
+
+function collect(a: unknown, b: unknown, path: string, depth: number, found: Found): void {
+  if (a === b) return;
+  if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
+    found.add(path, a, b);
+    return;
+  }
+  if (depth === DEPTH_MAX) {
+    if (JSON.stringify(a) !== JSON.stringify(b)) found.add(path, a, b);
+    return;
+  }
+  for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    const inner = Array.isArray(b) ? `${path}[${key}]` : path + step(key, path === '');
+    if (!Object.hasOwn(a, key)) found.add(inner, undefined, b[key]);
+    else if (!Object.hasOwn(b, key)) found.add(inner, a[key], undefined);
+    else collect(a[key], b[key], inner, depth + 1, found);
+  }
+}
+
+function step(key: string, isFirst: boolean): string {
+  if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) return `[${JSON.stringify(key)}]`;
+  return isFirst ? key : `.${key}`;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,253 @@
+// StateComparison: two states of an entity, of the same events, held against each other by what both
+// modules' declared types have in common. A field of one alone is not compared: that it was removed, or
+// has another type, is told once of the types (`typeDifferences`) and not again of each entity.
+// The order of fields, and that of a map's keys, is no difference: JSON knows none.
+import type { TypeSchema } from '@svc/contract';
+import {
+  casesOf,
+  described,
+  fieldOf,
+  memberPath,
+  TypePairs,
+  type Form,
+  type RecordType,
+} from './described-type.ts';
+import { likelyRename } from './likely-rename.ts';
+import type { TypeIn } from './narrowing.ts';
+
+export interface TypeDifference {
+  readonly kind: 'removed' | 'retyped';
+  /** `items[].quantity`. */
+  readonly path: string;
+  /** A field of the new type that is perhaps the removed one. */
+  readonly renamed?: string | undefined;
+}
+
+export interface ValueDifference {
+  /** `items[0].quantity`; empty: the whole state. */
+  readonly path: string;
+  /** The path without the places in lists and maps, by which differences are told apart. */
+  readonly pattern: string;
+  /** JSON, shortened. */
+  readonly before: string;
+  readonly now: string;
+}
+
+/** What the JSON of a type is, as far as two of the same kind can be compared by value. */
+type Kind = 'text' | 'flag' | 'number' | 'null' | 'list' | 'map' | 'record' | 'union';
+
+const SHOWN_MAX = 100;
+
+export function typeDifferences(before: TypeIn, now: TypeIn): readonly TypeDifference[] {
+  const found: TypeDifference[] = [];
+  compareTypes(before, now, '', new TypePairs(), found);
+  return found;
+}
+
+function compareTypes(
+  before: TypeIn,
+  now: TypeIn,
+  path: string,
+  pairs: TypePairs,
+  found: TypeDifference[],
+): void {
+  const old = described(before.type, before.types).form;
+  const present = described(now.type, now.types).form;
+  // Met again in another place, it would tell the same.
+  if (!pairs.add(old, present)) return;
+  const step = (one: TypeSchema, other: TypeSchema, at: string) =>
+    compareTypes({ ...before, type: one }, { ...now, type: other }, at, pairs, found);
+  if (kindOf(old) !== kindOf(present)) found.push({ kind: 'retyped', path });
+  else if ('items' in old && 'items' in present) step(old.items, present.items, `${path}[]`);
+  else if ('additionalProperties' in old && 'additionalProperties' in present)
+    step(old.additionalProperties, present.additionalProperties, `${path}[]`);
+  else if ('properties' in old && 'properties' in present)
+    compareFields(old, present, path, step, found);
+  else if ('oneOf' in old && 'oneOf' in present) {
+    const cases = casesOf(present, now.types);
+    for (const [tag, one] of casesOf(old, before.types)) {
+      const other = cases.get(tag);
+      if (other !== undefined) compareFields(one, other, path, step, found);
+    }
+  }
+}
+
+function compareFields(
+  before: RecordType,
+  now: RecordType,
+  path: string,
+  step: (before: TypeSchema, now: TypeSchema, at: string) => void,
+  found: TypeDifference[],
+): void {
+  const added = Object.keys(now.properties).filter((name) => fieldOf(before, name) === undefined);
+  for (const name of Object.keys(before.properties)) {
+    const old = fieldOf(before, name)!;
+    const present = fieldOf(now, name);
+    if (present !== undefined) {
+      step(old, present, memberPath(path, name));
+      continue;
+    }
+    const alike = (other: string) => JSON.stringify(fieldOf(now, other)) === JSON.stringify(old);
+    const renamed = likelyRename(name, added, alike);
+    found.push({ kind: 'removed', path: memberPath(path, name), renamed });
+  }
+}
+
+/** Undefined: what both declare is equal. Of texts that are no JSON: whether they are the same. */
+export function stateDifference(
+  before: string,
+  now: string,
+  beforeType: TypeIn,
+  nowType: TypeIn,
+): ValueDifference | undefined {
+  if (before === now) return undefined;
+  let steps: Steps | undefined;
+  try {
+    steps = difference(JSON.parse(before), JSON.parse(now), beforeType, nowType);
+  } catch {
+    // No JSON, or nested deeper than a stack: a module of another language may keep no rule.
+    steps = { steps: [], before, now };
+  }
+  if (steps === undefined) return undefined;
+  const path = steps.steps.toReversed();
+  return {
+    path: joined(path),
+    pattern: joined(path.map((step) => (step.startsWith('[') ? '[]' : step))),
+    before: shown(steps.before),
+    now: shown(steps.now),
+  };
+}
+
+interface Steps {
+  /** The innermost first. */
+  readonly steps: string[];
+  readonly before: unknown;
+  readonly now: unknown;
+}
+
+/** A type that is not known: everything under it is compared. */
+type Known = TypeIn | undefined;
+
+function difference(
+  before: unknown,
+  now: unknown,
+  beforeType: Known,
+  nowType: Known,
+): Steps | undefined {
+  if (before === now) return undefined;
+  const old = beforeType && described(beforeType.type, beforeType.types).form;
+  const present = nowType && described(nowType.type, nowType.types).form;
+  if (old !== undefined && present !== undefined) {
+    if (kindOf(old) !== kindOf(present)) return undefined;
+    if (isSameNumber(before, now, old, present)) return undefined;
+  }
+  const here = { steps: [], before, now };
+  if (Array.isArray(before) && Array.isArray(now)) {
+    const items = (type: Known, form: Form | undefined): Known =>
+      type && form && 'items' in form ? { ...type, type: form.items } : undefined;
+    const [one, other] = [items(beforeType, old), items(nowType, present)];
+    for (let at = 0; at < Math.max(before.length, now.length); at++) {
+      const found = difference(before[at], now[at], one, other);
+      if (found !== undefined) return within(found, `[${at}]`);
+    }
+    return undefined;
+  }
+  if (!isObject(before) || !isObject(now)) return here;
+  const isMap = old !== undefined && 'additionalProperties' in old;
+  const fields = (type: Known, form: Form | undefined, value: object) =>
+    type && fieldTypes(type, form, value);
+  const one = fields(beforeType, old, before);
+  const other = fields(nowType, present, now);
+  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+    const oldField = one?.(name);
+    const newField = other?.(name);
+    if (
+      one !== undefined &&
+      other !== undefined &&
+      (oldField === undefined || newField === undefined)
+    )
+      continue;
+    const found = difference(valueOf(before, name), valueOf(now, name), oldField, newField);
+    if (found !== undefined) return within(found, isMap ? `[${JSON.stringify(name)}]` : name);
+  }
+  return undefined;
+}
+
+/** What it declares of the value's fields; undefined when it declares nothing of them. */
+function fieldTypes(
+  { types }: TypeIn,
+  form: Form | undefined,
+  value: object,
+): ((name: string) => Known) | undefined {
+  if (form === undefined) return undefined;
+  if ('additionalProperties' in form) return () => ({ type: form.additionalProperties, types });
+  const record = 'oneOf' in form ? caseOf(form, value, types) : form;
+  if (record === undefined || !('properties' in record)) return undefined;
+  return (name) => {
+    const type = fieldOf(record, name);
+    return type === undefined ? undefined : { type, types };
+  };
+}
+
+function caseOf(
+  form: Extract<Form, { readonly oneOf: unknown }>,
+  value: object,
+  types: TypeIn['types'],
+): RecordType | undefined {
+  const tag = valueOf(value, 'type');
+  return typeof tag === 'string' ? casesOf(form, types).get(tag) : undefined;
+}
+
+/** What a 32-bit float was, a double is with more digits. */
+function isSameNumber(before: unknown, now: unknown, old: Form, present: Form): boolean {
+  return (
+    isFloat(old) &&
+    !isFloat(present) &&
+    typeof before === 'number' &&
+    typeof now === 'number' &&
+    Math.fround(before) === Math.fround(now)
+  );
+}
+
+function isFloat(form: Form): boolean {
+  return 'format' in form && form.format === 'float';
+}
+
+function kindOf(form: Form): Kind {
+  if ('oneOf' in form) return 'union';
+  if ('items' in form) return 'list';
+  if ('additionalProperties' in form) return 'map';
+  if ('properties' in form) return 'record';
+  if (form.type === 'string') return 'text';
+  if (form.type === 'boolean') return 'flag';
+  return form.type === 'null' ? 'null' : 'number';
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function valueOf(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function within(found: Steps, step: string): Steps {
+  found.steps.push(step);
+  return found;
+}
+
+/** A step is a field's name, or a place in brackets. */
+function joined(steps: readonly string[]): string {
+  return steps.reduce(
+    (path, step) => (step.startsWith('[') ? path + step : memberPath(path, step)),
+    '',
+  );
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  const text =
+    typeof value === 'string' && value.length > SHOWN_MAX ? value.slice(0, SHOWN_MAX) : value;
+  const json = JSON.stringify(text);
+  return json.length > SHOWN_MAX ? `${json.slice(0, SHOWN_MAX)}…` : json;
+}

@@ -1,0 +1,177 @@
+// UpgradeCheck: whether a new module can go on with what a journal holds. Entities are handed out to threads,
+// some at a time, and what those have found is put together here, with what the descriptors tell.
+// The journal is read only, also while a host runs on it.
+//
+// Invariants
+// U1  Memory does not grow with the journal: a share of entities for each thread, a page of records for each
+//     entity, and findings that are bounded.
+// U2  The answer does not depend on the number of threads.
+import { Worker } from 'node:worker_threads';
+import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
+import type { AdmittedModule } from '../hosting/wasm/admission.ts';
+import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { inspectJournal, type JournalInspection } from '../storage/journal-inspection.ts';
+import { lastDescriptor } from '../storage/journal-modules.ts';
+import { descriptorDifferences } from './descriptor-difference.ts';
+import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
+import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
+
+/** Entities that a thread is given at once; fewer when their histories are long. */
+const SHARE_ENTITIES = 256;
+const SHARE_RECORDS = 20_000;
+
+export interface UpgradeQuestion {
+  /** The data folder. */
+  readonly dir: string;
+  readonly now: AdmittedModule;
+  /**
+   * The module that wrote the journal. Without it no states are compared, and declarations with those of
+   * the module that has written last, if the journal knows it.
+   */
+  readonly before?: AdmittedModule | undefined;
+  /** Those under which both would run. */
+  readonly limits: WasmLimits;
+  readonly threads: number;
+  /** Told again and again while it runs. */
+  readonly onProgress?: (progress: UpgradeProgress) => void;
+}
+
+export interface UpgradeProgress {
+  readonly records: number;
+  /** About: what was deleted is not counted beforehand, and a service may store more meanwhile. */
+  readonly recordsTotal: number;
+}
+
+export interface UpgradeAnswer {
+  readonly entities: number;
+  /** Records, deletions among them. */
+  readonly records: number;
+  readonly findings: readonly Finding[];
+  /** What the module was held against: another one, what the journal knows of one, or neither. */
+  readonly compared: 'module' | 'descriptor' | 'nothing';
+}
+
+/** Throws SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED. */
+export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
+  const { dir, now, before, limits, threads } = question;
+  const inspection = inspectJournal(dir);
+  try {
+    const components = inspection.components();
+    const findings = new UpgradeFindings();
+    const declared = before?.descriptor ?? descriptorIn(dir);
+    if (declared !== undefined) {
+      const stored = new Set(components.map(({ component }) => component));
+      for (const finding of descriptorDifferences(declared, now.descriptor, stored))
+        findings.merge(finding);
+    }
+    const total = components.reduce((sum, { events }) => sum + events, 0);
+    const counts = { entities: 0, records: 0 };
+    const shares = sharesOf(
+      inspection,
+      components.map(({ component }) => component),
+    );
+    const work: UpgradeWork = { dir, now, before, limits };
+    await inThreads(work, threads, shares, (message) => {
+      counts.records += message.records;
+      if (message.kind === 'done') {
+        counts.entities += message.entities;
+        for (const finding of message.findings) findings.merge(finding);
+      }
+      question.onProgress?.({
+        records: counts.records,
+        recordsTotal: Math.max(total, counts.records),
+      });
+    });
+    const descriptor = declared === undefined ? 'nothing' : 'descriptor';
+    const compared = before === undefined ? descriptor : 'module';
+    return { ...counts, findings: findings.list(), compared };
+  } finally {
+    inspection.close();
+  }
+}
+
+/** Of the module that has written last; undefined when the journal knows none, or none that is whole. */
+function descriptorIn(dir: string): ModuleDescriptor | undefined {
+  const text = lastDescriptor(dir);
+  const parsed = text === undefined ? undefined : parseModuleDescriptor(text);
+  return parsed?.ok === true ? parsed.descriptor : undefined;
+}
+
+function* sharesOf(
+  inspection: JournalInspection,
+  components: readonly string[],
+): Generator<UpgradeShare> {
+  for (const component of components)
+    for (let last = ''; ;) {
+      const page = inspection.entities(component, last, SHARE_ENTITIES);
+      let events = 0;
+      let afterId = last;
+      for (const { id, events: count } of page) {
+        events += count;
+        last = id;
+        if (events < SHARE_RECORDS) continue;
+        yield { component, afterId, lastId: id };
+        events = 0;
+        afterId = id;
+      }
+      if (afterId !== last) yield { component, afterId, lastId: last };
+      if (page.length < SHARE_ENTITIES) break;
+    }
+}
+
+type Heard = Extract<FromUpgradeWorker, { readonly records: number }>;
+
+/** Each takes a share when it has done its last. The first failure ends all of them. */
+async function inThreads(
+  work: UpgradeWork,
+  threads: number,
+  shares: Generator<UpgradeShare>,
+  hear: (message: Heard) => void,
+): Promise<void> {
+  const workers: Worker[] = [];
+  try {
+    await Promise.all(
+      Array.from({ length: threads }, () => {
+        const worker = new Worker(new URL('./upgrade-worker.ts', import.meta.url), {
+          name: 'upgrade check',
+          workerData: work,
+          env: {},
+        });
+        workers.push(worker);
+        return untilDone(worker, shares, hear);
+      }),
+    );
+  } finally {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+  }
+}
+
+function untilDone(
+  worker: Worker,
+  shares: Generator<UpgradeShare>,
+  hear: (message: Heard) => void,
+): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const next = () => {
+    const share = shares.next();
+    if (share.done === true) resolve();
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    else worker.postMessage(share.value);
+  };
+  worker.on('message', (message: FromUpgradeWorker) => {
+    try {
+      if (message.kind === 'failed') throw new SvcError(message.code, message.message);
+      if (message.kind !== 'ready') hear(message);
+      if (message.kind !== 'progress') next();
+    } catch (error) {
+      // The journal may fail while the next share is looked for.
+      reject(error);
+    }
+  });
+  worker.on('error', reject);
+  worker.on('exit', (code) =>
+    reject(new Error(`a thread of the upgrade check ended with code ${code}`)),
+  );
+  return promise;
+}

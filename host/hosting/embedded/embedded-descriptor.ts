@@ -1,0 +1,79 @@
+// EmbeddedDescriptor: what TypeScript components say of themselves, in the words in which a module does.
+import { type ModuleDescriptor, PROTOCOL_VERSION, parseModuleDescriptor } from '@svc/contract';
+import type { EndpointDefinition, RouteBody, RouteDefinition } from './endpoint-definition.ts';
+import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
+import { ShapeDescription } from './shape-description.ts';
+import { invalidDefinition } from './shape.ts';
+
+const SDK = { name: '@svc/host', version: '0.1.0' };
+
+/** Throws SVC_DEFINITION_INVALID: names that no component may have, two routes that are the same. */
+export function describeComponents(
+  entities: readonly EntityDefinition[],
+  endpoints: readonly EndpointDefinition[],
+): ModuleDescriptor {
+  const types = new ShapeDescription();
+  const descriptor: ModuleDescriptor = {
+    protocol: PROTOCOL_VERSION,
+    sdk: SDK,
+    types: types.types,
+    entities: entities.map((entity) => describeEntity(entity, types)),
+    endpoints: endpoints.map(({ name, prefix, access, routes }) => ({
+      name,
+      prefix,
+      access,
+      routes: Object.entries(routes).map(([handler, route]) =>
+        describeRoute(handler, route, types),
+      ),
+    })),
+  };
+  // As a module's, through its text: the rules are the same.
+  const result = parseModuleDescriptor(JSON.stringify(descriptor));
+  if (result.ok) return result.descriptor;
+  throw invalidDefinition('the components', result.problems.join('; '), 'Change what is named.');
+}
+
+function describeEntity(
+  { component, state, event, handlers }: EntityDefinition,
+  types: ShapeDescription,
+): ModuleDescriptor['entities'][number] {
+  const described = (kind: HandlerDefinition['kind']) =>
+    handlers
+      .filter((handler) => handler.kind === kind)
+      .map(({ name, input, reply }) => ({
+        name,
+        ...(input === undefined ? {} : { input: types.of(input.shape, `${name}.input`) }),
+        reply:
+          reply === undefined ? { type: 'null' as const } : types.of(reply.shape, `${name}.reply`),
+      }));
+  return {
+    component,
+    state: { manifest: state.manifest, schema: types.of(state.codec.shape, state.manifest) },
+    event: { manifest: event.manifest, schema: types.of(event.codec.shape, event.manifest) },
+    commands: described('command'),
+    queries: described('query'),
+  };
+}
+
+function describeRoute(
+  handler: string,
+  { method, path, parameters, body, reply, access }: RouteDefinition,
+  types: ShapeDescription,
+): ModuleDescriptor['endpoints'][number]['routes'][number] {
+  const content = (part: RouteBody) =>
+    part.kind === 'json'
+      ? { kind: part.kind, schema: types.of(part.codec.shape, handler) }
+      : { kind: part.kind };
+  return {
+    method,
+    path,
+    handler,
+    parameters: parameters.map(({ name, codec }) => ({
+      name,
+      schema: types.of(codec.shape, name),
+    })),
+    ...(body === undefined ? {} : { body: content(body) }),
+    ...(reply === undefined ? {} : { reply: content(reply) }),
+    ...(access === undefined ? {} : { access }),
+  };
+}

@@ -1,0 +1,178 @@
+// EmbeddedEndpoints: the routes of TypeScript endpoints, as the engine needs them. Requests are served side
+// by side, each handler once. What a handler throws is its request's fault alone; a failure of what it
+// called goes on as it is, unless the handler does something about it.
+import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
+import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { CodecProblem } from './codec.ts';
+import {
+  type EndpointContext,
+  type EndpointDefinition,
+  Response,
+  type RouteBody,
+  type RouteDefinition,
+  type RouteRequest,
+} from './endpoint-definition.ts';
+import { entityClient } from './entity-client.ts';
+import type { EntityDefinition } from './entity-definition.ts';
+import { programFault } from './program-fault.ts';
+import { Ok, Refused, refusalOf } from './result.ts';
+import { SeededRandom } from './seeded-random.ts';
+import { valueOfQuery, valueOfText } from './sent-text.ts';
+
+interface ServedRoute {
+  readonly route: RouteDefinition;
+  /** For the log. */
+  readonly source: string;
+}
+
+export class EmbeddedEndpoints implements GuestEndpoints {
+  readonly #routes: readonly ServedRoute[];
+  readonly #entities: ReadonlySet<EntityDefinition>;
+  /** What fails the requests that are under way. */
+  readonly #underWay = new Set<(reason: GuestFault) => void>();
+  #isClosed = false;
+
+  constructor(endpoints: readonly EndpointDefinition[], entities: readonly EntityDefinition[]) {
+    this.#routes = endpoints.flatMap(({ name, routes }) =>
+      Object.entries(routes).map(([handler, route]) => ({
+        route,
+        source: `handler '${handler}' of endpoint '${name}'`,
+      })),
+    );
+    this.#entities = new Set(entities);
+  }
+
+  handle(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Promise<EndpointResponse | Refusal> {
+    if (this.#isClosed) return Promise.reject(closedFault());
+    return new Promise((resolve, reject) => {
+      this.#underWay.add(reject);
+      const served = this.#routes[request.route]!;
+      this.#serve(served, context, request, calls)
+        .then(resolve, (error: unknown) => reject(failureOf(error, served.source)))
+        .finally(() => this.#underWay.delete(reject));
+    });
+  }
+
+  /** Fails what is under way: it cannot be ended, and nobody learns what it answers. */
+  close(): void {
+    this.#isClosed = true;
+    for (const fail of this.#underWay) fail(closedFault());
+  }
+
+  async #serve(
+    { route }: ServedRoute,
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Promise<EndpointResponse | Refusal> {
+    let given: RouteRequest<unknown, unknown, unknown>;
+    try {
+      given = requestOf(route, request);
+    } catch (error) {
+      if (error instanceof CodecProblem) return refusal('BAD_REQUEST', error.message);
+      throw error;
+    }
+    const answer = await route.handle(given, this.#contextOf(context, calls));
+    return answerOf(route, answer);
+  }
+
+  #contextOf({ seed, metadata }: CallContext, calls: HostCalls): EndpointContext {
+    const path = { calls, metadata: () => metadata };
+    let random: SeededRandom | undefined;
+    return {
+      call: ((entity: EntityDefinition, id: string) => {
+        if (!this.#entities.has(entity))
+          throw new Error(`component '${entity.component}' is none of this service's entities`);
+        return entityClient(entity, path, id);
+      }) as EndpointContext['call'],
+      get nowMs() {
+        return calls.nowMs();
+      },
+      seed,
+      random: () => (random ??= new SeededRandom(seed)).next(),
+      metadata: (name) => metadata.find(([known]) => known === name)?.[1],
+    };
+  }
+}
+
+/** Throws CodecProblem. */
+function requestOf(
+  route: RouteDefinition,
+  request: EndpointRequest,
+): RouteRequest<unknown, unknown, unknown> {
+  const { headers, query, caller } = request;
+  const parameters = Object.fromEntries(
+    route.parameters.map(({ name, codec }, index) => {
+      const value = valueOfText(request.parameters[index]!, codec.shape);
+      return [name, codec.decodeValue(value, `path parameter '${name}'`)];
+    }),
+  );
+  return {
+    parameters,
+    query: route.query?.decodeValue(valueOfQuery(query, route.query.shape), 'query'),
+    body: bodyOf(route.body, request.body),
+    queryText: query,
+    headers,
+    header(name) {
+      const wanted = name.toLowerCase();
+      return headers.find(([known]) => known === wanted)?.[1];
+    },
+    caller,
+  };
+}
+
+function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
+  switch (wanted?.kind) {
+    case undefined:
+      return undefined;
+    case 'json':
+      if (body.kind !== 'json') throw new CodecProblem('body: must be JSON');
+      return wanted.codec.decode(body.text, 'body');
+    case 'text':
+      if (body.kind === 'text' || body.kind === 'json') return body.text;
+      throw new CodecProblem('body: must be text');
+    case 'bytes':
+      if (body.kind === 'bytes') return body.bytes;
+      throw new CodecProblem('body: must be bytes');
+  }
+}
+
+function answerOf({ reply }: RouteDefinition, answer: unknown): EndpointResponse | Refusal {
+  if (answer instanceof Refused) return refusalOf(answer);
+  const response = answer instanceof Response ? answer : new Response(answer);
+  const value: unknown = response.value instanceof Ok ? response.value.value : response.value;
+  const { status = reply === undefined ? 204 : 200, headers } = response;
+  return { kind: 'response', status, headers, body: replyBody(reply, value) };
+}
+
+function replyBody(reply: RouteBody | undefined, value: unknown): Body {
+  switch (reply?.kind) {
+    case undefined:
+      return { kind: 'none' };
+    case 'json':
+      return { kind: 'json', text: reply.codec.encode(value, 'reply') };
+    case 'text':
+      if (typeof value !== 'string') throw new CodecProblem('reply: must be a string');
+      return { kind: 'text', text: value.toWellFormed() };
+    case 'bytes':
+      if (!(value instanceof Uint8Array)) throw new CodecProblem('reply: must be a Uint8Array');
+      return { kind: 'bytes', bytes: value };
+  }
+}
+
+/** What a call has failed with goes on as what it is. */
+function failureOf(error: unknown, source: string): unknown {
+  if (error instanceof SvcError || error instanceof GuestFault) return error;
+  return programFault(source, error);
+}
+
+function closedFault(): GuestFault {
+  return new GuestFault('trap', 'The service was stopped.');
+}

@@ -1,0 +1,150 @@
+// EmbeddedEntity: one live entity of a TypeScript component, as the engine needs it. What its handlers throw
+// is a fault: the entity's state is dropped, and no other entity's.
+//
+// Invariants: a state is made of stored events alone, each decoded from its JSON text; nothing that was
+// thrown by a program reaches the engine but as a GuestFault, and nothing of it a caller.
+import { STORED_DEPTH_MAX, CodecProblem } from './codec.ts';
+import {
+  type CallContext,
+  type Effect as StoredEffect,
+  type Refusal,
+  type Reply,
+  refusal,
+} from '../../model/call.ts';
+import type { StoredEvent } from '../../model/entity.ts';
+import type { GuestEntity } from '../../engine/needs/guest.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { DecidingContext, Effect, HandlerContext } from './entity-context.ts';
+import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
+import { programFault } from './program-fault.ts';
+import { Refused, refusalOf } from './result.ts';
+
+export class EmbeddedEntity implements GuestEntity {
+  readonly #definition: RunnableEntity;
+  readonly #id: string;
+  #state: unknown;
+  #isLost = false;
+
+  /** Throws GuestFault. */
+  constructor(definition: RunnableEntity, id: string, snapshot: string | undefined) {
+    this.#definition = definition;
+    this.#id = id;
+    this.#state = this.#guarded('its empty state', () =>
+      // Through its text: what a program keeps for itself is never an entity's state.
+      definition.state.codec.decode(
+        snapshot ?? definition.state.codec.encode(atOnce(definition.empty(id)), 'state'),
+        'state',
+        STORED_DEPTH_MAX,
+      ),
+    );
+  }
+
+  get lost(): boolean {
+    return this.#isLost;
+  }
+
+  apply(events: readonly StoredEvent[]): string | undefined {
+    const { manifest, codec } = this.#definition.event;
+    for (const [index, stored] of events.entries()) {
+      const place = `event ${index + 1} of ${events.length}`;
+      if (stored.manifest !== manifest)
+        return `${place}: its manifest is '${stored.manifest}', this component stores '${manifest}'`;
+      let event: unknown;
+      try {
+        event = codec.decode(stored.json, 'event', STORED_DEPTH_MAX);
+      } catch (error) {
+        if (error instanceof CodecProblem) return `${place}: ${error.message}`;
+        throw this.#fault('reading an event', error);
+      }
+      this.#state = this.#guarded('apply', () =>
+        atOnce(this.#definition.apply(this.#state, event)),
+      );
+    }
+    return undefined;
+  }
+
+  command(context: CallContext, name: string, input: string): StoredEffect | Refusal {
+    const call = this.#handler('command', name, input);
+    if ('code' in call) return call;
+    const { handler, value } = call;
+    const { manifest, codec } = this.#definition.event;
+    const codecs = { manifest, event: codec, reply: handler.reply };
+    const deciding = new DecidingContext(this.#id, context, codecs);
+    return this.#guarded(`command '${name}'`, () => {
+      const answer = this.#run(handler, value, deciding);
+      if (answer instanceof Refused) return refusalOf(answer);
+      if (answer instanceof Effect) return answer.stored;
+      throw new Error(
+        'it answered neither an effect nor a refusal: return persist(…).thenReply(…), reply(…) or refuse(…)',
+      );
+    });
+  }
+
+  query(context: CallContext, name: string, input: string): Reply | Refusal {
+    const call = this.#handler('query', name, input);
+    if ('code' in call) return call;
+    const { handler, value } = call;
+    return this.#guarded(`query '${name}'`, () => {
+      const answer = this.#run(handler, value, new HandlerContext(this.#id, context));
+      if (answer instanceof Refused) return refusalOf(answer);
+      return { kind: 'reply', json: handler.reply!.encode(answer, 'reply') };
+    });
+  }
+
+  snapshot(): string {
+    return this.#guarded('its state', () =>
+      this.#definition.state.codec.encode(this.#state, 'state'),
+    );
+  }
+
+  close(): void {
+    this.#state = undefined;
+  }
+
+  /** The handler with its input decoded. */
+  #handler(
+    kind: HandlerDefinition['kind'],
+    name: string,
+    input: string,
+  ): { readonly handler: HandlerDefinition; readonly value: unknown } | Refusal {
+    const { component, byWireName } = this.#definition;
+    const handler = byWireName.get(name);
+    if (handler?.kind !== kind)
+      return refusal('NOT_FOUND', `component '${component}' has no ${kind} '${name}'`);
+    if (handler.input === undefined) return { handler, value: undefined };
+    try {
+      return { handler, value: handler.input.decode(input, 'input') };
+    } catch (error) {
+      if (error instanceof CodecProblem) return refusal('BAD_REQUEST', error.message);
+      throw this.#fault(`reading the input of '${name}'`, error);
+    }
+  }
+
+  #run(handler: HandlerDefinition, input: unknown, context: HandlerContext): unknown {
+    return atOnce(
+      handler.input === undefined
+        ? handler.handle(this.#state, context)
+        : handler.handle(this.#state, input, context),
+    );
+  }
+
+  #guarded<T>(what: string, run: () => T): T {
+    try {
+      return run();
+    } catch (error) {
+      throw this.#fault(what, error);
+    }
+  }
+
+  #fault(what: string, error: unknown): GuestFault {
+    this.#isLost = true;
+    return programFault(`${what} of component '${this.#definition.component}'`, error);
+  }
+}
+
+/** An entity has nothing to wait for, and nobody would. */
+function atOnce(answer: unknown): unknown {
+  if (!(answer instanceof Promise)) return answer;
+  answer.catch(() => {});
+  throw new Error('it answered a promise: handlers of entities are no async functions');
+}

@@ -1,0 +1,142 @@
+// EntityClient: calls of one entity, typed by its definition: `call(cart, id).addItem(input)`.
+import type { HostCalls } from '../../engine/needs/guest.ts';
+import type { Metadata } from '../../model/call.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { type Codec, CodecProblem, STORED_DEPTH_MAX } from './codec.ts';
+import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
+import { Ok, type Result, refusedBy } from './result.ts';
+
+/** An event as the journal keeps it. */
+export interface RecordedEvent<Event> {
+  /** Place in the entity's history: 1, 2, 3 … */
+  readonly seq: number;
+  /** When it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
+  readonly timeMs: number;
+  readonly event: Event;
+}
+
+/**
+ * A method for each command and query, and the members below. A method answers once the events of a
+ * command are on disk. It rejects when the call failed: with an SvcError, or a GuestFault when a handler did.
+ */
+export type EntityClient<Definition> =
+  Definition extends EntityDefinition<infer Handlers, infer Event>
+    ? {
+        readonly [Key in keyof Handlers]: Handlers[Key] extends {
+          readonly input: infer Input;
+          readonly reply: infer Reply;
+        }
+          ? (...input: [Input] extends [undefined] ? [] : [input: Input]) => Promise<Result<Reply>>
+          : never;
+      } & ClientMembers<EntityClient<Definition>, Event>
+    : never;
+
+interface ClientMembers<Client, Event> {
+  readonly id: string;
+  /** A client whose commands carry the key: each is done once, however often it is sent. */
+  withIdempotencyKey(key: string): Client;
+  /** Acknowledged events of the entity's present life after `afterSeq`, oldest first, at most `limit` (1 to 1,000). */
+  events(afterSeq?: number, limit?: number): Promise<readonly RecordedEvent<Event>[]>;
+}
+
+/** Where calls go. */
+export interface CallPath {
+  readonly calls: Pick<HostCalls, 'call' | 'readEvents'>;
+  readonly metadata: () => Metadata;
+}
+
+type ClientClass = new (
+  path: CallPath,
+  id: string,
+  key: string | undefined,
+) => EntityClient<EntityDefinition>;
+
+/** Made once for each definition. */
+const classes = new WeakMap<EntityDefinition, ClientClass>();
+
+export function entityClient(
+  definition: EntityDefinition,
+  path: CallPath,
+  id: string,
+): EntityClient<EntityDefinition> {
+  let Client = classes.get(definition);
+  if (Client === undefined) {
+    Client = clientClass(definition);
+    classes.set(definition, Client);
+  }
+  return new Client(path, id, undefined);
+}
+
+function clientClass(definition: EntityDefinition): ClientClass {
+  const { component, event } = definition;
+  class Client {
+    readonly id: string;
+    readonly #path: CallPath;
+    readonly #key: string | undefined;
+
+    constructor(path: CallPath, id: string, key: string | undefined) {
+      this.#path = path;
+      this.id = id;
+      this.#key = key;
+    }
+
+    withIdempotencyKey(key: string): Client {
+      return new Client(this.#path, this.id, key);
+    }
+
+    async events(afterSeq = 0, limit = 100): Promise<readonly RecordedEvent<unknown>[]> {
+      if (!Number.isSafeInteger(afterSeq) || afterSeq < 0)
+        throw new RangeError(`afterSeq is a whole number from 0 on, found ${afterSeq}`);
+      if (!Number.isInteger(limit) || limit < 1 || limit > 1_000)
+        throw new RangeError(`limit is a whole number from 1 to 1,000, found ${limit}`);
+      const entity = { component, id: this.id };
+      const records = await this.#path.calls.readEvents(entity, afterSeq, limit);
+      return records.map(({ seq, timeMs, event: { json } }) => ({
+        seq,
+        timeMs,
+        event: readEvent(event.codec, json, component, this.id, seq),
+      }));
+    }
+
+    async #call(handler: HandlerDefinition, input: unknown): Promise<Result<unknown>> {
+      const text = handler.input === undefined ? 'null' : handler.input.encode(input, 'input');
+      const { calls, metadata } = this.#path;
+      const entity = { component, id: this.id };
+      const outcome = await calls.call(entity, handler.name, text, metadata(), this.#key);
+      if (outcome.kind === 'refusal') return refusedBy(outcome);
+      if (handler.reply === undefined) return new Ok(null);
+      return new Ok(handler.reply.decode(outcome.json, 'reply', STORED_DEPTH_MAX));
+    }
+
+    /** Adds the method of a handler. */
+    static add(handler: HandlerDefinition): void {
+      const method = function (this: Client, input?: unknown): Promise<Result<unknown>> {
+        return this.#call(handler, input);
+      };
+      Object.defineProperty(Client.prototype, handler.key, { value: method });
+    }
+  }
+  for (const handler of definition.handlers) Client.add(handler);
+  return Client;
+}
+
+function readEvent(
+  codec: Codec,
+  json: string,
+  component: string,
+  id: string,
+  seq: number,
+): unknown {
+  try {
+    return codec.decode(json, 'event', STORED_DEPTH_MAX);
+  } catch (error) {
+    if (!(error instanceof CodecProblem)) throw error;
+    throw new SvcError(
+      'SVC_EVENT_UNREADABLE',
+      `Event ${seq} of entity '${id}' of component '${component}' does not decode: ${error.message}. ` +
+        'Let the schema of the event take what was stored.',
+      { cause: new GuestFault('value', error.message) },
+    );
+  }
+}

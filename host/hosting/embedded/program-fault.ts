@@ -1,0 +1,18 @@
+// ProgramFault: what a program has thrown, as the GuestFault that the engine and the log know. The caller
+// learns nothing of it.
+import { GuestFault } from '../../model/guest-fault.ts';
+import { CodecProblem } from './codec.ts';
+
+/** `what`: of the program, `command 'add' of component 'cart'`. */
+export function programFault(what: string, error: unknown): GuestFault {
+  if (error instanceof CodecProblem)
+    return new GuestFault('value', `${what} made a value that does not fit: ${error.message}`, {
+      cause: error,
+    });
+  const guestMessage = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const isStack = error instanceof RangeError && error.message.includes('call stack');
+  return new GuestFault(isStack ? 'stack' : 'trap', `${what} threw an error`, {
+    guestMessage,
+    cause: error,
+  });
+}

@@ -1,0 +1,78 @@
+// Result: a value, or the refusal that came in its place. A refusal is a value too: it is returned, and
+// never thrown.
+import type { RefusalCode } from '@svc/contract';
+import type { Refusal } from '../../model/call.ts';
+
+export type Result<Value> = Ok<Value> | Refused;
+
+export class Ok<Value> {
+  readonly isOk = true;
+  readonly value: Value;
+
+  constructor(value: Value) {
+    this.value = value;
+  }
+}
+
+export interface RefusalDetails {
+  /** For the program that reads it; it has a JSON form. */
+  readonly details?: unknown;
+  /** With code `OTHER`: which one. */
+  readonly otherCode?: string;
+}
+
+export class Refused {
+  readonly isOk = false;
+  readonly code: RefusalCode | 'OTHER';
+  /** For the person who reads it; the caller is told. */
+  readonly message: string;
+  readonly details: unknown;
+  readonly otherCode: string | undefined;
+
+  constructor(
+    message: string,
+    code: RefusalCode | 'OTHER' = 'BAD_REQUEST',
+    { details, otherCode }: RefusalDetails = {},
+  ) {
+    this.message = message;
+    this.code = code;
+    this.details = details;
+    this.otherCode = otherCode;
+  }
+}
+
+/** Says no: `return refuse('the cart is checked out', 'CONFLICT')`. */
+export function refuse(
+  message: string,
+  code?: RefusalCode | 'OTHER',
+  more?: RefusalDetails,
+): Refused {
+  return new Refused(message, code, more);
+}
+
+export function refusalOf({ code, message, details, otherCode }: Refused): Refusal {
+  const json = details === undefined ? undefined : (JSON.stringify(details) as string | undefined);
+  return {
+    kind: 'refusal',
+    code,
+    message: message.toWellFormed(),
+    ...(json === undefined ? {} : { details: json }),
+    ...(otherCode === undefined ? {} : { otherCode }),
+  };
+}
+
+/** `details` that are no JSON are left out. */
+export function refusedBy({ code, message, details, otherCode }: Refusal): Refused {
+  return new Refused(message, code, {
+    details: details === undefined ? undefined : valueOf(details),
+    ...(otherCode === undefined ? {} : { otherCode }),
+  });
+}
+
+function valueOf(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,332 @@
+// SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. Typebox's
+// schemas are checked here, so each of their rules is either kept or refused by name; those of other
+// libraries check themselves, and only have to be described.
+import { type Field, type RecordShape, type Shape, invalidDefinition } from './shape.ts';
+
+type Node = Readonly<Record<string, unknown>>;
+
+const SAFE = Number.MAX_SAFE_INTEGER;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const UINT64_MAX = 2n ** 64n - 1n;
+const REMEDY = 'docs/reference/embedding.md lists the types.';
+/** They say nothing about values. */
+const NOTES = [
+  'title',
+  'description',
+  'default',
+  'examples',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+];
+const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
+const KEPT: Readonly<Record<string, readonly string[]>> = {
+  string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
+  boolean: [],
+  null: [],
+  integer: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  bigint: ['minimum', 'maximum', 'format'],
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'format'],
+  array: ['items', 'minItems', 'maxItems'],
+  object: ['properties', 'required', 'patternProperties', 'additionalProperties'],
+};
+
+/** `place`: what is said of a problem's place. Throws SVC_DEFINITION_INVALID. */
+export function shapeOfSchema(schema: object, place: string, checksItself: boolean): Shape {
+  return new SchemaReader(checksItself).shape(schema, place, []);
+}
+
+class SchemaReader {
+  readonly #checksItself: boolean;
+  /** `$defs` that are being read or were: a type may hold itself. */
+  readonly #defined = new Map<object, Shape | undefined>();
+
+  constructor(checksItself: boolean) {
+    this.#checksItself = checksItself;
+  }
+
+  /** `scopes`: the `$defs` around it, innermost last. */
+  shape(schema: unknown, place: string, scopes: readonly Node[]): Shape {
+    if (typeof schema !== 'object' || schema === null)
+      throw invalidDefinition(place, 'there is no schema', REMEDY);
+    const node = schema as Node;
+    const around = isNode(node['$defs']) ? [...scopes, node['$defs']] : scopes;
+    const found = this.#plain(node, place, around);
+    const { description } = node;
+    const shape =
+      typeof description === 'string' && found.description === undefined
+        ? { ...found, description }
+        : found;
+    if (node['~refine'] !== undefined) throw unmapped(place, 'Refine');
+    const codec = node['~codec'] as { decode: Converter; encode: Converter } | undefined;
+    if (codec === undefined) return shape;
+    // Looked up at each use, as typebox does.
+    return {
+      kind: 'converted',
+      inner: shape,
+      decode: (value) => codec.decode(value),
+      encode: (value) => codec.encode(value),
+    };
+  }
+
+  #plain(node: Node, place: string, scopes: readonly Node[]): Shape {
+    if (typeof node['$ref'] === 'string') return this.#reference(node['$ref'], place, scopes);
+    if (node['const'] !== undefined) return texts([node['const']], place);
+    if (Array.isArray(node['enum'])) return texts(node['enum'], place);
+    const branches = node['anyOf'] ?? node['oneOf'];
+    if (Array.isArray(branches)) return this.#union(branches, place, scopes);
+    if (Array.isArray(node['type'])) {
+      const types = node['type'].map((type) => ({ ...node, type: type as string }));
+      return this.#union(types, place, scopes);
+    }
+    const type = node['type'];
+    const kept = typeof type === 'string' ? KEPT[type] : undefined;
+    if (kept === undefined) throw unmapped(place, kindOf(node));
+    if (Array.isArray(node['items']) || node['prefixItems'] !== undefined)
+      throw unmapped(place, 'Tuple');
+    this.#checkKeywords(node, kept, place);
+    switch (type) {
+      case 'string':
+        return this.#text(node, place);
+      case 'boolean':
+        return { kind: 'flag' };
+      case 'null':
+        return { kind: 'null' };
+      case 'integer':
+        return integer(node, place);
+      case 'bigint':
+        return bigInteger(node);
+      case 'number':
+        return number(node, place, this.#checksItself);
+      case 'array':
+        return this.#list(node, place, scopes);
+      default:
+        return this.#object(node, place, scopes);
+    }
+  }
+
+  /** What is not known would not be checked. */
+  #checkKeywords(node: Node, kept: readonly string[], place: string): void {
+    if (this.#checksItself) return;
+    const known = new Set(['type', ...kept, ...NOTES, ...IDENTITY]);
+    for (const name of Object.keys(node))
+      if (!known.has(name)) throw unmapped(place, `the rule '${name}'`);
+  }
+
+  #reference(text: string, place: string, scopes: readonly Node[]): Shape {
+    const name = decodeURIComponent(text.replace(/^#\/(\$defs|definitions)\//, ''));
+    const level = scopes.findLastIndex((scope) => Object.hasOwn(scope, name));
+    const target = scopes[level]?.[name];
+    if (!isNode(target))
+      throw invalidDefinition(place, `it refers to '${text}', which is not there`, REMEDY);
+    if (!this.#defined.has(target)) {
+      this.#defined.set(target, undefined);
+      this.#defined.set(
+        target,
+        this.shape(target, `${place} (${name})`, scopes.slice(0, level + 1)),
+      );
+    }
+    return { kind: 'reference', name, target: () => this.#defined.get(target)! };
+  }
+
+  #union(branches: readonly unknown[], place: string, scopes: readonly Node[]): Shape {
+    const others = branches.filter((branch) => !(isNode(branch) && branch['type'] === 'null'));
+    if (others.length < branches.length && others.length > 0) {
+      const inner =
+        others.length === 1
+          ? this.shape(others[0], place, scopes)
+          : this.#union(others, place, scopes);
+      return { kind: 'nullable', inner };
+    }
+    if (others.length === 1) return this.shape(others[0], place, scopes);
+    const literals = others.map((branch) => (isNode(branch) ? literalsOf(branch) : undefined));
+    if (literals.length > 0 && literals.every((values) => values !== undefined))
+      return texts(literals.flat(), place);
+    return { kind: 'union', cases: this.#cases(others, place, scopes) };
+  }
+
+  #cases(
+    branches: readonly unknown[],
+    place: string,
+    scopes: readonly Node[],
+  ): ReadonlyMap<string, RecordShape> {
+    const cases = new Map<string, RecordShape>();
+    for (const branch of branches) {
+      const shape = this.shape(branch, place, scopes);
+      const one = shape.kind === 'reference' ? shape.target() : shape;
+      if (one?.kind !== 'record' || one.tag === undefined)
+        throw unmapped(
+          place,
+          "a Union of anything but texts, or objects whose field 'type' is a Literal",
+        );
+      if (cases.has(one.tag))
+        throw invalidDefinition(place, `two cases have the type '${one.tag}'`, 'Rename one.');
+      cases.set(one.tag, one);
+    }
+    if (cases.size === 0) throw unmapped(place, 'a Union of nothing');
+    return cases;
+  }
+
+  #text(node: Node, place: string): Shape {
+    const { format, contentEncoding, minLength, maxLength, pattern } = node as TextRules;
+    if (this.#checksItself) {
+      const form = formOf(format, contentEncoding);
+      return { kind: 'text', form };
+    }
+    if (format !== undefined && format !== 'date-time')
+      throw unmapped(place, `the format '${format}'`);
+    if (contentEncoding !== undefined && contentEncoding !== 'base64')
+      throw unmapped(place, `the contentEncoding '${contentEncoding}'`);
+    return {
+      kind: 'text',
+      form: formOf(format, contentEncoding),
+      lengthMin: minLength,
+      lengthMax: maxLength,
+      pattern: pattern === undefined ? undefined : new RegExp(pattern, 'u'),
+    };
+  }
+
+  #list(node: Node, place: string, scopes: readonly Node[]): Shape {
+    return {
+      kind: 'list',
+      items: this.shape(node['items'], `${place}[]`, scopes),
+      itemsMin: node['minItems'] as number | undefined,
+      itemsMax: node['maxItems'] as number | undefined,
+    };
+  }
+
+  #object(node: Node, place: string, scopes: readonly Node[]): Shape {
+    const { properties, patternProperties, additionalProperties } = node;
+    if (isNode(patternProperties)) {
+      const [[pattern, values] = ['', undefined], ...more] = Object.entries(patternProperties);
+      if (more.length > 0 || !['^.*$', '^(.*)$'].includes(pattern) || isNode(properties))
+        throw unmapped(place, 'a Record whose keys are not any text');
+      return { kind: 'map', values: this.shape(values, `${place}{}`, scopes) };
+    }
+    if (isNode(additionalProperties)) {
+      if (isNode(properties) && Object.keys(properties).length > 0)
+        throw unmapped(place, 'an Object with additionalProperties of a type');
+      return { kind: 'map', values: this.shape(additionalProperties, `${place}{}`, scopes) };
+    }
+    const required = new Set((node['required'] as readonly string[] | undefined) ?? []);
+    const fields = Object.entries(isNode(properties) ? properties : {}).map(([name, schema]) =>
+      this.#field(name, schema, required.has(name), `${place}.${name}`, scopes),
+    );
+    const tag = tagOf(fields.find(({ name }) => name === 'type')?.shape);
+    // The tag comes first, as every other hosting writes it.
+    const rest = tag === undefined ? fields : fields.filter(({ name }) => name !== 'type');
+    return { kind: 'record', fields: rest, isClosed: additionalProperties === false, tag };
+  }
+
+  #field(
+    name: string,
+    schema: unknown,
+    isRequired: boolean,
+    place: string,
+    scopes: readonly Node[],
+  ): Field {
+    const shape = this.shape(schema, place, scopes);
+    const hasDefault = isNode(schema) && schema['default'] !== undefined;
+    return {
+      name,
+      shape,
+      isOptional: !isRequired || hasDefault,
+      hasDefault,
+      ...(hasDefault ? { default: schema['default'] } : {}),
+    };
+  }
+}
+
+interface TextRules {
+  readonly format?: string;
+  readonly contentEncoding?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string | RegExp;
+}
+
+type Converter = (value: unknown) => unknown;
+
+function isNode(value: unknown): value is Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function unmapped(place: string, what: string): Error {
+  return invalidDefinition(place, `${what} has no form in a descriptor`, REMEDY);
+}
+
+/** As typebox calls it, or JSON Schema. */
+function kindOf(node: Node): string {
+  if (typeof node['~kind'] === 'string') return node['~kind'];
+  if (Array.isArray(node['allOf'])) return 'Intersect';
+  return typeof node['type'] === 'string' ? node['type'] : 'a schema without a type';
+}
+
+function texts(values: readonly unknown[], place: string): Shape {
+  for (const value of values)
+    if (typeof value !== 'string') throw unmapped(place, `the Literal ${JSON.stringify(value)}`);
+  return { kind: 'text', values: new Set(values as string[]) };
+}
+
+function literalsOf(node: Node): readonly unknown[] | undefined {
+  if (node['const'] !== undefined) return [node['const']];
+  return Array.isArray(node['enum']) ? (node['enum'] as unknown[]) : undefined;
+}
+
+/** The one text that a field `type` may hold. */
+function tagOf(shape: Shape | undefined): string | undefined {
+  if (shape?.kind !== 'text' || shape.values?.size !== 1) return undefined;
+  return [...shape.values][0];
+}
+
+function formOf(format: unknown, contentEncoding: unknown): 'date-time' | 'base64' | undefined {
+  if (format === 'date-time') return 'date-time';
+  return contentEncoding === 'base64' ? 'base64' : undefined;
+}
+
+function integer(node: Node, place: string): Shape {
+  const min = Math.max(
+    -SAFE,
+    numberOr(node['minimum'], -SAFE),
+    numberOr(node['exclusiveMinimum'], -Infinity) + 1,
+  );
+  const max = Math.min(
+    SAFE,
+    numberOr(node['maximum'], SAFE),
+    numberOr(node['exclusiveMaximum'], Infinity) - 1,
+  );
+  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min > max)
+    throw invalidDefinition(place, 'the range holds no integer', 'Give it whole bounds.');
+  return { kind: 'integer', min, max };
+}
+
+function bigInteger(node: Node): Shape {
+  const least = bigOr(node['minimum'], INT64_MIN);
+  const most = bigOr(node['maximum'], least >= 0n ? UINT64_MAX : INT64_MAX);
+  const [low, high] = least >= 0n ? [0n, UINT64_MAX] : [INT64_MIN, INT64_MAX];
+  return { kind: 'big-integer', min: least > low ? least : low, max: most < high ? most : high };
+}
+
+function number(node: Node, place: string, checksItself: boolean): Shape {
+  const { format } = node;
+  if (!checksItself && format !== undefined && format !== 'double')
+    throw unmapped(place, `the format '${format as string}'`);
+  return {
+    kind: 'number',
+    range: {
+      min: node['minimum'] as number | undefined,
+      above: node['exclusiveMinimum'] as number | undefined,
+      max: node['maximum'] as number | undefined,
+      below: node['exclusiveMaximum'] as number | undefined,
+    },
+  };
+}
+
+function numberOr(value: unknown, fallback: number): number {
+  return typeof value === 'number' ? value : fallback;
+}
+
+function bigOr(value: unknown, fallback: bigint): bigint {
+  return typeof value === 'bigint' || typeof value === 'number' ? BigInt(value) : fallback;
+}

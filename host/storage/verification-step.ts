@@ -1,0 +1,32 @@
+// What a verification of a journal tells, step by step.
+
+/** What is not as it was written. */
+export interface JournalFinding {
+  readonly kind: 'finding';
+  readonly component?: string | undefined;
+  readonly id?: string | undefined;
+  readonly seq?: number | undefined;
+  readonly pos?: number | undefined;
+  readonly problem: string;
+}
+
+export interface VerificationProgress {
+  readonly kind: 'progress';
+  /** Continues "12 of 34 …". */
+  readonly what: string;
+  readonly done: number;
+  /** Undefined: it is not known. */
+  readonly total?: number;
+}
+
+export interface VerificationResult {
+  readonly kind: 'result';
+  readonly records: number;
+  readonly entities: number;
+  readonly answers: number;
+  readonly findings: number;
+  /** SQLite's own check was made. */
+  readonly structureChecked: boolean;
+}
+
+export type VerificationStep = JournalFinding | VerificationProgress;

@@ -1,0 +1,162 @@
+// SupervisedShard: sees to it that one shard of a service is served: it starts a thread for it, hands it what it
+// serves with, and starts another when it has ended, by itself or because it did not answer any more, with
+// growing pauses. The other shards go on meanwhile. Invariants:
+// I1  At most one thread of the shard lives at a time.
+// I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
+import type { MessagePort } from 'node:worker_threads';
+import type { ModuleDescriptor } from '@svc/contract';
+import type { AdmittedModule } from './hosting/wasm/admission.ts';
+import { LimitCounters } from './limit-counters.ts';
+import type { Log } from './log.ts';
+import { SvcError } from './model/svc-error.ts';
+import { RestartPauses } from './restart-pauses.ts';
+import type { Address, Peer, ShardSettings } from './shard-messages.ts';
+import { type ShardEnd, ShardThread } from './shard-thread.ts';
+import type { SupervisorLimits } from './supervisor-limits.ts';
+
+export interface Supervised {
+  /** What a shard's thread runs. */
+  readonly shardFile: URL;
+  /** What each shard is started with. */
+  readonly settings: Omit<ShardSettings, 'counters' | 'index'>;
+  /** What the shards run, or why there is nothing to be run. */
+  readonly module: Promise<AdmittedModule>;
+  readonly limits: SupervisorLimits;
+  /** All that a shard's thread has for an environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+/** What a shard serves with. */
+export interface Equipment {
+  readonly journal: MessagePort;
+  readonly peers: readonly Peer[];
+}
+
+/** The service around the shard. */
+export interface AroundShard {
+  readonly index: number;
+  /** Where to listen. */
+  readonly address: () => Address;
+  /** Asked at each start, once the module is admitted: the thread is told to serve next. */
+  readonly equip: (thread: ShardThread) => Promise<Equipment>;
+  readonly listens: (thread: ShardThread, address: Address) => void;
+  /** The thread does not live any more, and another is started after a pause. */
+  readonly hasEnded: (pauseMs: number) => void;
+}
+
+export class SupervisedShard {
+  /** What its threads have met. */
+  readonly counters = new LimitCounters();
+  readonly #supervised: Supervised;
+  readonly #around: AroundShard;
+  readonly #pauses: RestartPauses;
+  #thread: ShardThread | undefined;
+  /** The latest start; it settles with it, and never rejects. */
+  #startSettled: Promise<unknown> = Promise.resolve();
+  #isStopping = false;
+  #pause: NodeJS.Timeout | undefined;
+
+  constructor(supervised: Supervised, around: AroundShard) {
+    this.#supervised = supervised;
+    this.#around = around;
+    this.#pauses = new RestartPauses(supervised.limits);
+  }
+
+  /** Resolves once the shard listens; rejects with the reason why it cannot. */
+  async start(): Promise<ModuleDescriptor> {
+    const started = this.#start();
+    this.#startSettled = started.catch(() => {});
+    return started;
+  }
+
+  /** Resolves once no request is served: the shard was stopped, or its thread is not there. */
+  async finished(): Promise<void> {
+    await this.#thread?.finished;
+  }
+
+  /** Finishes what is in flight. Says whether all of it could finish. */
+  async stop(othersFinished: Promise<unknown>): Promise<boolean> {
+    this.#isStopping = true;
+    clearTimeout(this.#pause);
+    const { stopGraceMs, stopMarginMs } = this.#supervised.limits;
+    const boundMs = stopGraceMs + stopMarginMs;
+    const inTime = (await this.#thread?.stop(stopGraceMs, boundMs, othersFinished)) ?? true;
+    await this.#startSettled;
+    return inTime;
+  }
+
+  async #start(): Promise<ModuleDescriptor> {
+    if (this.#isStopping)
+      throw new SvcError('SVC_STOPPING', 'The service was told to stop before it was started.');
+    const { shardFile, settings, module, limits, env = {}, log } = this.#supervised;
+    const { index, address, equip, listens } = this.#around;
+    const shard = new ShardThread({
+      file: shardFile,
+      settings: { ...settings, index, address: address(), counters: this.counters.shared },
+      module,
+      limits,
+      env,
+      log,
+    });
+    this.#thread = shard;
+    try {
+      const descriptor = await shard.admitted;
+      const { journal, peers } = await equip(shard);
+      shard.serve(journal, peers);
+      listens(shard, await shard.listening);
+      const sinceMs = performance.now();
+      void shard.ended.then((end) => this.#hasEnded(end, performance.now() - sinceMs));
+      return descriptor;
+    } catch (error) {
+      await shard.end();
+      throw error;
+    }
+  }
+
+  #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
+    if (isHang) this.counters.count('shard-hangs');
+    const message = isHang
+      ? 'the shard did not answer, was ended, and is started again'
+      : 'the shard ended by itself and is started again';
+    this.#startAgain(message, reason, servedMs);
+  }
+
+  #startAgain(message: string, reason: string, servedMs: number): void {
+    if (this.#isStopping) return;
+    this.counters.count('shard-ends');
+    const pauseMs = this.#pauses.next(servedMs);
+    this.#supervised.log({
+      level: 'error',
+      message,
+      fields: {
+        code: 'SVC_SHARD_FAILED',
+        reason,
+        ends: this.#pauses.ends,
+        pauseMs,
+        ...this.#which(),
+      },
+    });
+    this.#around.hasEnded(pauseMs);
+    this.#pause = setTimeout(() => {
+      this.start().then(
+        () =>
+          this.#supervised.log({
+            level: 'info',
+            message: 'the service is served again',
+            fields: this.#which(),
+          }),
+        (error: unknown) => {
+          const why =
+            error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
+          this.#startAgain('the shard could not be started and is tried again', why, 0);
+        },
+      );
+    }, pauseMs);
+  }
+
+  /** A service of one shard has no number to tell. */
+  #which(): { readonly shard?: number } {
+    return this.#supervised.settings.count === 1 ? {} : { shard: this.#around.index };
+  }
+}

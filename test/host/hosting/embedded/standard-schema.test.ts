@@ -1,0 +1,106 @@
+// Schemas of any library that keeps to Standard Schema: they check by themselves, and have to be described.
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { codecOf, described } from '../../../../host/hosting/embedded/codec.ts';
+import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
+import { defineEntity } from '../../../../host/hosting/embedded/entity-definition.ts';
+import type { StandardSchema } from '../../../../host/hosting/embedded/standard-schema.ts';
+
+interface Point {
+  readonly x: number;
+  readonly at: Date;
+}
+
+/** As a library would have it: a date is a text outside, and a Date inside. */
+const point: StandardSchema<{ x: number; at: string }, Point> = {
+  '~standard': {
+    version: 1,
+    vendor: 'a-library',
+    validate(value) {
+      const { x, at } = value as { x: unknown; at: string };
+      if (typeof x === 'number') return { value: { x, at: new Date(at) } };
+      return { issues: [{ message: 'is no number', path: ['points', 2, { key: 'x' }] }] };
+    },
+  },
+};
+const shape = Type.Object({ x: Type.Number(), at: Type.String() });
+
+describe('a Standard Schema', () => {
+  test('decodes and encodes by itself', () => {
+    const codec = codecOf(described(point, shape), 'it');
+    const value = codec.decode('{"x":1,"at":"2026-01-01T00:00:00.000Z"}', 'input');
+    expect(value).toEqual({ x: 1, at: new Date('2026-01-01T00:00:00.000Z') });
+    expect(codec.encode(value, 'reply')).toBe('{"x":1,"at":"2026-01-01T00:00:00.000Z"}');
+  });
+
+  test('names what does not fit by its path', () => {
+    const codec = codecOf(described(point, shape), 'it');
+    expect(() => codec.decode('{"x":"1"}', 'input')).toThrow('points[2].x: is no number');
+  });
+
+  test('describes itself where it can, in the form of what is sent', () => {
+    const self = {
+      '~standard': {
+        ...point['~standard'],
+        jsonSchema: {
+          input: ({ target }: { readonly target: string }) => ({
+            $schema: target,
+            type: 'object',
+            properties: {
+              x: { type: 'number', multipleOf: 2 },
+              at: { anyOf: [{ type: 'string', format: 'email' }, { type: 'null' }] },
+              kind: { oneOf: [{ type: 'string', const: 'a' }, { enum: ['b'] }] },
+            },
+            required: ['x'],
+          }),
+        },
+      },
+    };
+    expect(codecOf(self, 'it').shape).toMatchObject({
+      kind: 'record',
+      fields: [
+        { name: 'x', shape: { kind: 'number' }, isOptional: false },
+        { name: 'at', shape: { kind: 'nullable', inner: { kind: 'text' } } },
+        { name: 'kind', shape: { kind: 'text', values: new Set(['a', 'b']) } },
+      ],
+    });
+  });
+
+  test('that is not described is refused with what to do', () => {
+    expect(() => codecOf(point, "component 'x', state")).toThrow(
+      "component 'x', state: the schema of 'a-library' does not say its JSON Schema. Say it with described(",
+    );
+  });
+
+  test('that checks later is a fault of the program', async () => {
+    const later: StandardSchema<number> = {
+      '~standard': {
+        version: 1,
+        vendor: 'later',
+        validate: (value) => Promise.resolve({ value: value as number }),
+      },
+    };
+    const entity = defineEntity({
+      component: 'late',
+      state: { manifest: 'state', schema: Type.Null() },
+      event: { manifest: 'event', schema: Type.Object({ type: Type.Literal('happened') }) },
+      empty: () => null,
+      apply: (state) => state,
+      commands: {
+        take: {
+          input: described(later, Type.Integer()),
+          handle: (_state, _input, context) => context.reply(),
+        },
+      },
+    });
+    const guest = createEmbeddedGuest({ entities: [entity] });
+    const opened = await guest.entities.open({ component: 'late', id: 'a' }, undefined);
+    const context = { nowMs: 1, seed: 1n, metadata: [] };
+    expect(() => opened.command(context, 'take', '1')).toThrow(
+      expect.objectContaining({
+        name: 'GuestFault',
+        guestMessage: expect.stringContaining("the schema of 'later' for input checks later"),
+      }),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+// A process that uses a journal as the engine does: commands on several entities, some of them together, deletions,
+// a large event, checkpoints, and the journal closed and opened again. It notes in the file `marks` what it has
+// sent and how that was settled; a FaultDisk writes these marks down among the operations of the disk.
+// Usage: node journal-workload.ts FOLDER WAVES SEED FIRST-NUMBER [FAULT-CONTROL], where the disk fails in every
+// other wave.
+import { openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Journal } from '../../../host/engine/needs/journal.ts';
+import type { SvcError } from '../../../host/model/svc-error.ts';
+import { attachJournal } from '../../../host/storage/attached-journal.ts';
+import { journalPath } from '../../../host/storage/journal-file.ts';
+import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
+import { Random } from '../random.ts';
+import { MARKS } from './disk-trace.ts';
+import { type Fault, FaultControl } from './fault-disk.ts';
+import {
+  ENTITIES,
+  type JournalCommand,
+  answerOf,
+  entityOf,
+  numbersOf,
+  recordsOf,
+} from './journal-model.ts';
+
+const WAVES_PER_OPENING = 12;
+
+const [dir, waves] = [process.argv[2]!, Number(process.argv[3])];
+const random = new Random(Number(process.argv[4]));
+const control = process.argv[6] === undefined ? undefined : new FaultControl(process.argv[6]);
+const marks = openSync(join(dir, MARKS), 'a');
+const mark = (text: string): void => void writeSync(marks, `${text}\n`);
+
+/** The next command's number, which its records carry. */
+let number = Number(process.argv[5]);
+/** Of each entity, as far as it is known. */
+const lastSeq = new Map<string, number>();
+
+async function send(journal: Journal, command: JournalCommand): Promise<void> {
+  const { id } = command;
+  let firstSeq = lastSeq.get(id);
+  if (firstSeq === undefined) {
+    const stored = await journal.read(entityOf(command), 0, Number.MAX_SAFE_INTEGER);
+    firstSeq = stored.at(-1)?.seq ?? 0;
+    mark(`read ${numbersOf(stored).join(' ')}`);
+  }
+  const records = recordsOf(command, firstSeq + 1);
+  lastSeq.set(id, firstSeq + records.length);
+  mark(`sent ${JSON.stringify(command)}`);
+  const failure = await new Promise<SvcError | undefined>((resolve) => {
+    journal.append(entityOf(command), records, resolve, answerOf(command));
+  });
+  mark(
+    failure === undefined
+      ? `stored ${command.number}`
+      : `refused ${command.number} ${failure.code}`,
+  );
+  if (failure !== undefined) lastSeq.delete(id);
+}
+
+/** Commands that reach the journal in one tick, where their entities are known; some entities get two. */
+async function wave(journal: Journal): Promise<void> {
+  const sent: Promise<void>[] = [];
+  for (const id of ENTITIES) {
+    if (!random.chance(60)) continue;
+    for (let times = random.chance(30) && lastSeq.has(id) ? 2 : 1; times > 0; times--) {
+      const keyed = random.chance(40);
+      sent.push(
+        send(journal, {
+          number: number++,
+          id,
+          keyed,
+          events: random.below(3) + (keyed ? 0 : 1),
+          deletes: random.chance(15),
+          padding: random.chance(5) ? 30_000 : random.below(200),
+        }),
+      );
+    }
+  }
+  await Promise.all(sent);
+}
+
+/** What the journal's writer does when its log has grown, much sooner. */
+function checkpoint(): void {
+  const database = new DatabaseSync(journalPath(dir));
+  try {
+    database.exec(`PRAGMA wal_checkpoint(${random.pick(['PASSIVE', 'RESTART'])})`);
+  } catch (error) {
+    if (control === undefined) throw error;
+  } finally {
+    database.close();
+  }
+}
+
+function fault(): Fault {
+  const mode = random.pick(['EIO', 'ENOSPC'] as const);
+  const kind = mode === 'EIO' ? random.pick(['write', 'sync', 'sync'] as const) : 'write';
+  // A wave that is one transaction has one sync, and another one before a checkpoint.
+  const first = kind === 'sync' ? random.pick([1, 1, 2]) : 1 + random.below(12);
+  const last = first + random.pick([0, 0, 5, 1_000]);
+  return { mode, kind, first, last };
+}
+
+for (let done = 0; done < waves;) {
+  const opened = await openSqliteJournal(dir);
+  const journal = attachJournal(opened.connect(), opened.dir);
+  for (let turn = 0; turn < WAVES_PER_OPENING && done < waves; turn++, done++) {
+    const failing = control !== undefined && done % 2 === 1;
+    if (failing) control.fail(fault());
+    await wave(journal);
+    if (random.chance(30)) checkpoint();
+    if (failing) control.heal();
+  }
+  await journal.close();
+  await opened.close();
+}
+mark('end');
