@@ -131,6 +131,8 @@ export interface Service extends AsyncDisposable {
 
 const PORT = 9000;
 const LIMITS_TOLD_MS = 60_000;
+/** How often entities that have been idle for long enough are looked for. */
+const PASSIVATE_MS = 1_000;
 
 /**
  * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and what the journal and
@@ -201,6 +203,7 @@ class EmbeddedService implements Service {
   readonly #logRate: LogRate;
   readonly #limitLog: LimitLog;
   readonly #limitTimer: NodeJS.Timeout;
+  readonly #passivationTimer: NodeJS.Timeout;
   #url: string | undefined;
   #stopped: Promise<void> | undefined;
 
@@ -226,6 +229,7 @@ class EmbeddedService implements Service {
     );
     this.#limitLog = new LimitLog(counters, write);
     this.#limitTimer = setInterval(() => this.#limitLog.tell(), LIMITS_TOLD_MS).unref();
+    this.#passivationTimer = setInterval(() => void this.#engine.passivate(), PASSIVATE_MS).unref();
 
     const chance = this.#chance;
     const turn = new LoopTurn();
@@ -310,6 +314,7 @@ class EmbeddedService implements Service {
 
   async #stop(graceMs: number | undefined): Promise<void> {
     clearInterval(this.#limitTimer);
+    clearInterval(this.#passivationTimer);
     await this.#server.stop(graceMs);
     await this.#engine.close();
     await this.#storage.close();

@@ -14,6 +14,8 @@ export interface FakeCall<Input = any> {
   /** Null when the command or query takes none. */
   readonly input: Input;
   readonly metadata: Readonly<Record<string, string>>;
+  /** As the entity would get it: made of the request's, or `KEY/=` where the handler has set one. */
+  readonly idempotencyKey: string | undefined;
 }
 
 /** Answers the reply, or a promise of it: a JSON value, nothing for `Done`, or a `CallFailure`. */
@@ -61,12 +63,14 @@ export async function callFake(
   name: string,
   input: string,
   metadata: Metadata,
+  idempotencyKey: string | undefined,
 ): Promise<Reply | Refusal> {
   const answer = await fake({
     id,
     name,
     input: parsed(input),
     metadata: Object.fromEntries(metadata),
+    idempotencyKey,
   });
   if (!(answer instanceof CallFailure)) return { kind: 'reply', json: jsonText(answer) };
   if (answer.outcome instanceof Error) throw answer.outcome;

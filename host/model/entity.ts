@@ -13,7 +13,7 @@ export interface StoredEvent {
 }
 
 /** What the journal keeps of the command that a record came of. */
-interface Origin {
+export interface Origin {
   /** The number of the record among those of its entity, from 1. */
   readonly seq: number;
   readonly timeMs: number;

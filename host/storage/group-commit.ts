@@ -13,7 +13,7 @@ import { SvcError } from '../model/svc-error.ts';
 import { type Append, FIELDS_PER_RECORD } from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
 import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
-import { KeptAnswers } from './kept-answers.ts';
+import { FORGOTTEN_WHEN_FULL, KeptAnswers } from './kept-answers.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
@@ -95,7 +95,7 @@ export class GroupCommit {
       const outcomes = queued.map(({ append, gate }) => {
         const failure =
           gate.refusalOf(append) ?? this.#quota.refusalOf(append) ?? this.#insert(append);
-        if (failure !== undefined) gate.failed(append);
+        if (failure !== undefined) this.#refused(append, gate, failure);
         return failure;
       });
       this.#commit.run();
@@ -107,6 +107,14 @@ export class GroupCommit {
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  #refused(append: Append, gate: AppendGate, { code }: SvcError): void {
+    gate.failed(append);
+    const { answer } = append;
+    // No other would make room: none is kept while the journal is full.
+    if (code === 'SVC_JOURNAL_FULL' && answer !== undefined)
+      this.#answers.forget(answer, FORGOTTEN_WHEN_FULL);
   }
 
   /** Answers the conflict, if there is one, and has stored nothing then. */

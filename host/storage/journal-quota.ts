@@ -15,6 +15,7 @@ export class JournalQuota {
   readonly #bytesMax: number;
   readonly #path: string;
   readonly #pageCount: StatementSync;
+  readonly #freeCount: StatementSync;
   readonly #pageBytes: number;
   /** Less than is left, or as much. */
   #leftBytes = 0;
@@ -24,6 +25,7 @@ export class JournalQuota {
     this.#path = path;
     this.#bytesMax = bytesMax === 0 ? Infinity : bytesMax;
     this.#pageCount = database.prepare('PRAGMA page_count');
+    this.#freeCount = database.prepare('PRAGMA freelist_count');
     this.#pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
   }
 
@@ -39,9 +41,12 @@ export class JournalQuota {
     return undefined;
   }
 
-  /** With what the present transaction has added. */
+  /** With what the present transaction has added, and without the pages that forgotten answers have left. */
   #measuredBytes(): number {
-    return Number(this.#pageCount.get()?.['page_count']) * this.#pageBytes;
+    const pages =
+      Number(this.#pageCount.get()?.['page_count']) -
+      Number(this.#freeCount.get()?.['freelist_count']);
+    return pages * this.#pageBytes;
   }
 
   #full(bytes: number): SvcError {

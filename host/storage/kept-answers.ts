@@ -4,29 +4,62 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedAnswer } from './journal-message.ts';
 import { answerChecksum } from './record-checksum.ts';
 
-/** More than one is kept with each, so that what is past its time does not pile up. */
+/** More than the one that is kept, so that what is past its time does not pile up. */
 const FORGOTTEN_AT_ONCE = 4;
+/** Where a journal is full: room is made sooner. */
+export const FORGOTTEN_WHEN_FULL = 256;
 
 export class KeptAnswers {
   readonly #keep: StatementSync;
+  readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
+  /** Up to this one all are of a clock that was far ahead: they are left until the clock is there. */
+  #passedAno = 0n;
+  /** The earliest of those. */
+  #passedMs = Infinity;
 
   /** Throws errors of SQLite. */
   constructor(database: DatabaseSync) {
     this.#keep = database.prepare(
       'INSERT OR REPLACE INTO answer (eno, key, digest, time_ms, outcome, crc) VALUES (?, ?, ?, ?, ?, ?)',
     );
-    // The oldest first; those whose clock was ahead keep the ones behind them for a while.
-    this.#forget = database.prepare(
-      'DELETE FROM answer WHERE time_ms < ? AND ano IN (SELECT ano FROM answer ORDER BY ano LIMIT ?)',
+    this.#oldest = database.prepare(
+      'SELECT ano, time_ms FROM answer WHERE ano > ? ORDER BY ano LIMIT ?',
     );
+    this.#oldest.setReturnArrays(true);
+    // One that is damaged may have any number, and must not fail what has nothing to do with it.
+    this.#oldest.setReadBigInts(true);
+    this.#forget = database.prepare('DELETE FROM answer WHERE ano = ?');
   }
 
   /** Throws errors of SQLite. */
   keep(eno: number, component: string, id: string, answer: AppendedAnswer): void {
-    const { key, digest, timeMs, outcome, forgetBeforeMs } = answer;
+    const { key, digest, timeMs, outcome } = answer;
     const crc = answerChecksum(component, id, [key, digest, timeMs, outcome]);
-    this.#forget.run(forgetBeforeMs, FORGOTTEN_AT_ONCE);
+    this.forget(answer, FORGOTTEN_AT_ONCE);
     this.#keep.run(eno, key, digest, timeMs, outcome, crc);
+  }
+
+  /** Of the oldest `atOnce`, those that are past their time when this answer is to be kept. Throws errors of SQLite. */
+  forget({ timeMs, forgetBeforeMs }: AppendedAnswer, atOnce: number): void {
+    if (timeMs >= this.#passedMs) this.#passNone();
+    // One that is ahead by less keeps those behind it, for twice their time at most.
+    const farAheadMs = timeMs + (timeMs - forgetBeforeMs);
+    const oldest = this.#oldest.all(this.#passedAno, atOnce) as unknown as [bigint, bigint][];
+    if (oldest.length === 0) this.#passNone();
+    let aheadCount = 0;
+    for (const [ano, time] of oldest)
+      if (time < forgetBeforeMs) this.#forget.run(ano);
+      else if (time > farAheadMs) aheadCount++;
+    if (aheadCount === atOnce)
+      for (const [ano, time] of oldest) {
+        this.#passedAno = ano;
+        this.#passedMs = Math.min(this.#passedMs, Number(time));
+      }
+  }
+
+  #passNone(): void {
+    this.#passedAno = 0n;
+    this.#passedMs = Infinity;
   }
 }

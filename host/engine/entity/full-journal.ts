@@ -1,10 +1,12 @@
-// FullJournal: what an engine knows of a journal that takes no more, because it or the disk is full. An entity whose events were refused is
-// folded anew, which is dear; so for a while a command that would store as much is turned down before its
-// events are folded, and its entity stays as it is. What is smaller, and may still fit, is tried.
-import type { Effect } from '../../model/call.ts';
+// FullJournal: what an engine knows of a journal that takes no more, because it or the disk is full. An entity
+// whose events or answer were refused is folded anew, which is dear; so for a while a command that would store
+// as much is turned down before its events are folded, and its entity stays as it is. What is smaller, and may
+// still fit, is tried.
+import type { Effect, Refusal } from '../../model/call.ts';
 import type { SvcError } from '../../model/svc-error.ts';
 import type { Clock } from '../needs/clock.ts';
-import { appendBytes } from './unsettled-bytes.ts';
+import type { EntityCall } from './entity-call.ts';
+import { answerBytes, appendBytes } from './unsettled-bytes.ts';
 
 /** After this, one is tried again. */
 const PAUSE_MS = 1_000;
@@ -29,11 +31,13 @@ export class FullJournal {
   }
 
   /** Why it is not to be tried; undefined when it is. */
-  refusalOf({ events, deleteEntity }: Effect): SvcError | undefined {
+  refusalOf(call: EntityCall, decision: Effect | Refusal): SvcError | undefined {
     if (this.#failure === undefined) return undefined;
     const passedMs = this.#clock.nowMs() - this.#sinceMs;
     // A clock that was set back must not make the pause longer.
     if (passedMs < 0 || passedMs >= PAUSE_MS) this.#failure = undefined;
-    return appendBytes(events, deleteEntity) < this.#bytes ? undefined : this.#failure;
+    let bytes = answerBytes(call, decision);
+    if (decision.kind === 'effect') bytes += appendBytes(decision.events, decision.deleteEntity);
+    return bytes < this.#bytes ? undefined : this.#failure;
   }
 }

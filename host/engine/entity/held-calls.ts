@@ -38,10 +38,13 @@ export class HeldCalls {
     return calls;
   }
 
-  /** What the command with this idempotency key will be answered, if there is one. */
+  /**
+   * What the command with this idempotency key will be answered, if it is under way. One that was told its
+   * answer again, or that the key is another's, has no append of its own.
+   */
   foreseen(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
-    for (const { idempotency, heldOutcome } of this.#calls)
-      if (idempotency?.key === key && heldOutcome !== undefined)
+    for (const { idempotency, heldOutcome, heldForOwnAppend } of this.#calls)
+      if (heldForOwnAppend && idempotency?.key === key && heldOutcome !== undefined)
         return { digest: idempotency.digest, outcome: heldOutcome };
     return undefined;
   }

@@ -30,7 +30,7 @@ import type { Idler } from './idle-list.ts';
 import { recordsOf } from './recorded-effect.ts';
 import { replay } from './replay.ts';
 import type { Surroundings } from './surroundings.ts';
-import { appendBytes, diskTooSlow } from './unsettled-bytes.ts';
+import { answerBytes, appendBytes, diskTooSlow } from './unsettled-bytes.ts';
 
 /** A guest's call under way; undefined when it came back at once. */
 type Step = Promise<void> | undefined;
@@ -250,15 +250,20 @@ export class LiveEntity implements Idler {
     context: CallContext,
     decision: Effect | Refusal,
   ): Step {
-    if (decision.kind === 'refusal') return this.#refused(call, context, decision);
+    const isRefusal = decision.kind === 'refusal';
+    if (isRefusal && call.idempotency === undefined) return this.#answered(call, decision);
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    const fault = effectFault(decision, this.#eventManifest, this.#around.limits);
+    const { limits, fullJournal } = this.#around;
+    const fault = isRefusal
+      ? outcomeFault(decision, limits)
+      : effectFault(decision, this.#eventManifest, limits);
     if (fault !== undefined) return this.#refuse(call, fault);
-    const full = this.#around.fullJournal.refusalOf(decision);
+    const full = fullJournal.refusalOf(call, decision);
     if (full !== undefined) {
       call.fail(full);
       return undefined;
     }
+    if (isRefusal) return this.#append(call, decision, [], context.nowMs, 0);
     if (decision.events.length === 0) return this.#applied(call, context, decision, undefined);
     let problem: Awaitable<string | undefined>;
     try {
@@ -271,14 +276,6 @@ export class LiveEntity implements Idler {
       (later) => this.#applied(call, context, decision, later),
       (applyFault: unknown) => this.#faulted(call, applyFault),
     );
-  }
-
-  #refused(call: EntityCall, { nowMs }: CallContext, outcome: Refusal): undefined {
-    if (call.idempotency === undefined) return this.#answered(call, outcome);
-    if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    const fault = outcomeFault(outcome, this.#around.limits);
-    if (fault !== undefined) return this.#refuse(call, fault);
-    this.#append(call, outcome, [], nowMs, appendBytes([], false));
   }
 
   #applied(
@@ -315,7 +312,7 @@ export class LiveEntity implements Idler {
     records: readonly JournalRecord[],
     nowMs: number,
     bytes: number,
-  ): void {
+  ): undefined {
     const { unsettled, journal, limits } = this.#around;
     this.#seq += records.length;
     this.#snapshots.grew(records.length, bytes);
@@ -323,7 +320,7 @@ export class LiveEntity implements Idler {
     call.heldForOwnAppend = true;
     this.#held.hold(call, outcome);
     this.#around.busy(this);
-    unsettled.queued(bytes);
+    unsettled.queued(bytes + answerBytes(call, outcome));
     const answer = answerToKeep(call, outcome, nowMs, limits.idempotencyRetentionMs);
     journal.append(this.ref, records, this.#settled, answer);
   }

@@ -1,7 +1,9 @@
-// UnsettledBytes: how much memory the events of one engine take that wait for the disk. A disk that is
-// slower than the commands would have them grow without end.
+// UnsettledBytes: how much memory the events of one engine take that wait for the disk, and the answers that
+// are stored with them. A disk that is slower than the commands would have them grow without end.
 import { SvcError } from '../../model/svc-error.ts';
+import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
 
 /** What a record takes beside its text, roughly. */
 const RECORD_BYTES = 128;
@@ -14,6 +16,17 @@ export function appendBytes(events: readonly StoredEvent[], deletes: boolean): n
   let bytes = (events.length + (deletes ? 1 : 0)) * RECORD_BYTES;
   for (const { json } of events) bytes += json.length * BYTES_PER_UNIT;
   return bytes;
+}
+
+/** What the answer to an idempotency key takes; that of a command without one is not stored. */
+export function answerBytes({ idempotency }: EntityCall, answer: Effect | Outcome): number {
+  return idempotency === undefined ? 0 : RECORD_BYTES + answerUnits(answer) * BYTES_PER_UNIT;
+}
+
+function answerUnits(answer: Effect | Outcome): number {
+  if (answer.kind === 'effect') return answer.reply.length;
+  if (answer.kind === 'reply') return answer.json.length;
+  return answer.message.length + (answer.details?.length ?? 0);
 }
 
 export class UnsettledBytes {

@@ -144,6 +144,17 @@ describe('a fake component', () => {
     expect(await api.events('shelf', 's1')).toEqual([]);
   });
 
+  test('is told the idempotency key of each call of a request that has one', async () => {
+    const keys: (string | undefined)[] = [];
+    const api = testEndpoints(module, {
+      components: { shelf: ({ idempotencyKey }) => keys.push(idempotencyKey) },
+    });
+    const headers = { 'idempotency-key': 'k' };
+    for (let sent = 0; sent < 2; sent++) await api.post('/shelves/s1/books', book, { headers });
+    await api.post('/shelves/s1/books', book);
+    expect(keys).toEqual([expect.stringMatching(/^k\/[0-9a-f]{16}\.1$/), keys[0], undefined]);
+  });
+
   test('that answers nothing answers Done', async () => {
     const api = testEndpoints(module, { components: { shelf: () => undefined } });
     expect((await api.delete('/shelves/s1')).status).toBe(204);

@@ -76,7 +76,10 @@ describe('failures', () => {
         SVC_JOURNAL_FULL: 503,
         SVC_DISK_FULL: 503,
         SVC_ENTITY_HELD_BACK: 503,
-      }[code as string] ?? (code === 'SVC_ANSWER_TIMED_OUT' ? 504 : 500);
+        SVC_SHARD_UNAVAILABLE: 503,
+        SVC_ANSWER_TIMED_OUT: 504,
+        SVC_CALL_UNCERTAIN: 504,
+      }[code as string] ?? 500;
     const answer = failureAnswer(new SvcError(code, 'secret /data/path'), ERROR_ID);
     expect(answer.status).toBe(status);
     expect(body(answer)).toMatchObject({ status, error: expect.any(String) });
@@ -91,6 +94,8 @@ test.each([
   ['SVC_OVERLOADED', false],
   ['SVC_STOPPING', false],
   ['SVC_ENTITY_HELD_BACK', false],
+  ['SVC_SHARD_UNAVAILABLE', false],
+  ['SVC_CALL_UNCERTAIN', true],
   ['SVC_JOURNAL_FULL', true],
   ['SVC_DISK_FULL', true],
   ['SVC_JOURNAL_UNAVAILABLE', true],

@@ -5,7 +5,7 @@ import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
 import { attachJournal } from '../../../host/storage/attached-journal.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
-import { append, recordOf } from '../../suites/journal-suite.ts';
+import { answerTo, append, keep, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const KIB = 1024;
@@ -71,6 +71,23 @@ test('a journal that is full refuses the append, keeps what it has, and is never
       const before = await journal.read(entity, 0, 1_000);
       expect(await append(journal, entity, recordOf(before.length + 1, json))).toBeUndefined();
     });
+});
+
+test('answers past their time make room in a journal that is full', async () => {
+  const dir = temporaryFolder();
+  const bytesMax = 256 * KIB;
+  const outcome = { kind: 'reply', json: `"${'x'.repeat(3 * KIB)}"` } as const;
+  await withQuota(dir, bytesMax, async (journal) => {
+    const [count, failure] = await fill((seq) =>
+      keep(journal, entity, [], { ...answerTo(`k${seq}`, 1), outcome }),
+    );
+    expect([failure.code, count > 30]).toEqual(['SVC_JOURNAL_FULL', true]);
+    const later = (key: string) =>
+      keep(journal, entity, [], { ...answerTo(key, 100), outcome, forgetBeforeMs: 50 });
+    expect((await later('first'))?.code).toBe('SVC_JOURNAL_FULL');
+    for (let at = 0; at < count - 5; at++) expect(await later(`later${at}`)).toBeUndefined();
+  });
+  expect(bytesOf(dir)).toBeLessThanOrEqual(bytesMax);
 });
 
 test('many small entities in a few transactions do not get past it either', async () => {

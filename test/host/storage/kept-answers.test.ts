@@ -47,6 +47,33 @@ test.each([
   });
 });
 
+test('a clock that was far ahead keeps no answer behind its own for ever', async () => {
+  const dir = temporaryFolder();
+  const far = 1_000_000;
+  await withJournal(dir, async (journal) => {
+    const keepAt = (key: string, time: number) =>
+      keep(journal, cart, [], { ...answerTo(key, time), forgetBeforeMs: time - 10 });
+    for (let at = 0; at < 20; at++) await keepAt(`ahead${at}`, far);
+    for (let time = 1; time <= 200; time++) await keepAt(`k${time}`, time);
+    expect(await journal.answer(cart, 'ahead7')).toMatchObject({ timeMs: far });
+    for (const time of [1, 2, 3]) expect(await journal.answer(cart, `k${time}`)).toBeUndefined();
+    // When that time has come they are forgotten like any other.
+    for (let at = 0; at < 40; at++) await keepAt(`late${at}`, far + 1000 + at);
+    expect(await journal.answer(cart, 'ahead7')).toBeUndefined();
+  });
+  const count = edited(dir, 'SELECT count(*) AS n, min(time_ms) AS first FROM answer');
+  expect(count).toEqual({ n: 11, first: far + 1029 });
+});
+
+test('an old answer whose time is damaged fails no other', async () => {
+  const dir = temporaryFolder();
+  const kept = (key: string) =>
+    withJournal(dir, (journal) => keep(journal, cart, [], answerTo(key, 5)));
+  expect(await kept('k')).toBeUndefined();
+  edited(dir, 'UPDATE answer SET time_ms = 9223372036854775807');
+  expect(await kept('other')).toBeUndefined();
+});
+
 test('answers past their time do not pile up', async () => {
   const dir = temporaryFolder();
   await withJournal(dir, async (journal) => {

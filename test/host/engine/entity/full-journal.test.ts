@@ -51,6 +51,35 @@ test('are tried when they store nothing, or less than the smallest that was refu
   expect(await it.outcome('a', 'add', 1)).toBe(FULL);
 });
 
+function keyed(it: EngineUnderTest, key: string, name: string, input: unknown): Promise<unknown> {
+  const target = { component: COUNTER, id: 'a' };
+  return Promise.resolve().then(() => it.engine.call(target, name, JSON.stringify(input), [], key));
+}
+
+test('are refused with an idempotency key as well, where only the answer is to be stored', async () => {
+  const it = await full('add', 4);
+  it.journal.held = true;
+  // Smaller than the record, so it is tried.
+  const tried = keyed(it, 'k1', 'noop', null);
+  await turns();
+  expect(it.journal.waitingCount).toBe(1);
+  await it.journal.fail(FAILURE);
+  await expect(tried).rejects.toBe(FAILURE);
+  it.journal.held = false;
+  it.journal.appendCount = 0;
+  for (const [name, input] of [
+    ['take', 9],
+    ['noop', null],
+  ] as const)
+    await expect(keyed(it, 'k2', name, input)).rejects.toBe(FAILURE);
+  expect(it.journal.appendCount).toBe(0);
+  // What stores nothing is done all the same.
+  expect([await it.outcome('a', 'noop'), await it.outcome('a', 'take', 9)]).toEqual([
+    3,
+    'refused CONFLICT',
+  ]);
+});
+
 test.each([1_000, -1])(
   'are tried again after a second, or when the clock was set back: %i',
   async (ms) => {

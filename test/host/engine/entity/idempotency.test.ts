@@ -54,6 +54,23 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     expect(await it.outcome('a', 'total')).toBe(5);
   });
 
+  test('one with another input that waits to be refused takes the key from nobody', async () => {
+    const it = new EngineUnderTest({ later });
+    await it.outcome('a', 'noop');
+    it.journal.held = true;
+    const first = keyed(it, 'k', 'add', 5);
+    const between = keyed(it, 'other', 'add', 1);
+    const wrong = keyed(it, 'k', 'add', 6);
+    await turns();
+    await it.journal.letThrough();
+    const again = keyed(it, 'k', 'add', 5);
+    await turns();
+    await it.journal.letAllThrough();
+    expect(await again).toEqual(await first);
+    expect(await wrong).toMatchObject({ code: 'UNPROCESSABLE' });
+    expect(await between).toEqual({ kind: 'reply', json: '6' });
+  });
+
   test('one that was not stored is done when it is asked again, and what waited behind it fails', async () => {
     const it = new EngineUnderTest({ later });
     await it.outcome('a', 'noop');
