@@ -62,8 +62,6 @@ export class RequestCalls implements HostCalls {
   readonly #made: Made[] = [];
   #keptUnits = 0;
   #retold = 0;
-  /** Calls that were made where it can wait, and are not told again. */
-  #newCalls = 0;
   /** Of the last call, which was told before it is on disk. */
   #ahead: { readonly foreseen: Outcome; readonly answer: Promise<Outcome> } | undefined;
   /** Settles, and never rejects, when the last call has come back from another shard. */
@@ -97,9 +95,8 @@ export class RequestCalls implements HostCalls {
   call(...call: Call): Awaitable<Outcome> {
     const made = this.#made[this.#retold];
     if (made === undefined) {
-      this.#newCalls += 1;
       const [target, name, input, metadata] = call;
-      const key = this.#keyOf(call[4], this.#made.length + this.#newCalls);
+      const key = this.#keyOf(target, name, call[4]);
       return this.#asked(() => this.#engine.call(target, name, input, metadata, key));
     }
     checkSame(made.call, call);
@@ -109,11 +106,6 @@ export class RequestCalls implements HostCalls {
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
     return this.#asked(() => this.#engine.readEvents(...range));
-  }
-
-  /** Of a request that has an idempotency key: what the handler's chance begins with. */
-  get seed(): bigint | undefined {
-    return this.#keys?.seed;
   }
 
   /** What failed of the last call that failed; undefined when none has. */
@@ -162,7 +154,6 @@ export class RequestCalls implements HostCalls {
     this.#ahead = undefined;
     this.#failure = undefined;
     this.#retold = 0;
-    this.#newCalls = 0;
     return this.#made.length > 0;
   }
 
@@ -180,13 +171,16 @@ export class RequestCalls implements HostCalls {
     if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
     this.#keptUnits += callUnits(call);
-    const keyOfCall = this.#keyOf(key, this.#made.length + 1);
+    const keyOfCall = this.#keyOf(target, name, key);
     let answer: ReturnType<NonNullable<CallableEngine['callAhead']>>;
     try {
       answer = this.#engine.callAhead!(target, name, input, metadata, keyOfCall);
     } catch (error) {
       // The handler has left the entity too little of the stack that they share here, and nothing was done.
-      if (error instanceof GuestFault && error.limit === 'stack') return undefined;
+      if (error instanceof GuestFault && error.limit === 'stack') {
+        this.#keys?.takeBack(target, name);
+        return undefined;
+      }
       this.#made.push({ call, answer: undefined, failure: error });
       return this.#noticed(error);
     }
@@ -205,9 +199,10 @@ export class RequestCalls implements HostCalls {
     return foreseen;
   }
 
-  /** Whether the handler has set one, or the request has. `ordinal`: of the call, from 1. */
-  #keyOf(handlerKey: string | undefined, ordinal: number): string | undefined {
-    return handlerKey === undefined ? this.#keys?.ofCall(ordinal) : ownKey(handlerKey);
+  /** Of a call that is made now: what the handler has set, or else what the request has. */
+  #keyOf(target: Call[0], name: string, handlerKey: string | undefined): string | undefined {
+    const key = this.#keys?.next(target, name);
+    return handlerKey === undefined ? key : ownKey(handlerKey);
   }
 
   /** Undefined: it has not come back yet. */

@@ -34,8 +34,7 @@ export function requestHandler({ guest, engine, clock, chance, turn = new LoopTu
     metadata: Metadata,
     calls: RequestCalls,
   ): Awaitable<Outcome> => {
-    const seed = calls.seed ?? chance.seed();
-    const context = { nowMs: calls.requestMs, seed, metadata };
+    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata };
     const answer = guest.endpoints.handle(context, request, calls);
     if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
     if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);

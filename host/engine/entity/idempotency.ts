@@ -8,7 +8,7 @@ import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
 /** The longest idempotency key, in characters. */
-export const IDEMPOTENCY_KEY_LENGTH_MAX = 512;
+export const IDEMPOTENCY_KEY_LENGTH_MAX = 1024;
 
 /** What is wrong with a key, as the end of a sentence about it; undefined when nothing is. */
 export function idempotencyKeyProblem(key: string): string | undefined {
