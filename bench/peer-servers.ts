@@ -46,12 +46,13 @@ export async function startRestate(): Promise<Peer> {
   const service = spawn(process.execPath, [join(INSTALLED, 'restate-counter.mjs')], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const [line] = (await once(service.stdout.setEncoding('utf8'), 'data')) as [string];
-  await answered(async () => {
+  const stop = () => stopAll([server, service], data);
+  const uri = await addressOf(service);
+  await answered(stop, async () => {
     const registered = await fetch(`http://127.0.0.1:${admin}/deployments`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ uri: line.trim() }),
+      body: JSON.stringify({ uri }),
     });
     return registered.ok;
   });
@@ -60,7 +61,7 @@ export async function startRestate(): Promise<Peer> {
     url: `http://127.0.0.1:${ingress}`,
     addPath: (id) => `/Counter/${id}/add`,
     getPath: (id) => `/Counter/${id}/get`,
-    stop: () => stopAll([server, service], data),
+    stop,
   };
 }
 
@@ -75,13 +76,14 @@ export async function startWorkerd(): Promise<Peer> {
     stdio: 'ignore',
   });
   const url = `http://127.0.0.1:${port}`;
-  await answered(async () => (await fetch(`${url}/counters/first`)).ok);
+  const stop = () => stopAll([server], data);
+  await answered(stop, async () => (await fetch(`${url}/counters/first`)).ok);
   return {
     name: 'workerd',
     url,
     addPath: (id) => `/counters/${id}`,
     getPath: (id) => `/counters/${id}`,
-    stop: () => stopAll([server], data),
+    stop,
   };
 }
 
@@ -120,11 +122,27 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Asks until it is answered well. */
-async function answered(ask: () => Promise<boolean>): Promise<void> {
+/** The address that it prints, in a line of its own among others. */
+function addressOf(child: ChildProcess): Promise<string> {
+  const listening = Promise.withResolvers<string>();
+  let output = '';
+  child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
+    output += chunk;
+    const address = /^(http:\/\/\S+)$/m.exec(output)?.[1];
+    if (address !== undefined) listening.resolve(address);
+  });
+  child.once('exit', () => listening.reject(new Error('a peer ended before it listened')));
+  return listening.promise;
+}
+
+/** Asks until it is answered well; stops the peer when that takes too long. */
+async function answered(stop: () => Promise<void>, ask: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + START_MS_MAX;
   while (!(await ask().catch(() => false))) {
-    if (performance.now() > untilMs) throw new Error('a peer does not answer');
+    if (performance.now() > untilMs) {
+      await stop();
+      throw new Error('a peer does not answer');
+    }
     await pause(100);
   }
 }
