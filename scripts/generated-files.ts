@@ -1,5 +1,6 @@
 // Every generated file of the repository: its path, and what it has to hold.
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
+import { observabilityShapes } from '../contract/observability-schema.ts';
 import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
 import { settingsReference } from './settings-reference.ts';
 import { witReference } from './wit-reference.ts';
@@ -13,6 +14,15 @@ export function generatedFiles(): ReadonlyMap<string, string> {
         title: 'svc module descriptor',
         description: 'The JSON document in the custom section `svc:descriptor` of a module.',
         ...withLocalReferences(ModuleDescriptor),
+      }),
+    ],
+    [
+      'contract/generated/observability.schema.json',
+      json({
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        title: 'svc observability answers',
+        description: 'What the loopback observability endpoint of a service answers, by name.',
+        $defs: withLocalReferences(observabilityShapes),
       }),
     ],
     ['docs/reference/settings.md', settingsReference()],

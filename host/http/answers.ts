@@ -28,6 +28,7 @@ const STATUS_OF_REFUSAL: Readonly<Record<Refusal['code'], number>> = {
 };
 
 const RETRY_AFTER: readonly [string, string] = ['retry-after', '1'];
+const S_MS = 1_000;
 
 /**
  * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
@@ -100,10 +101,20 @@ export function isLogged(failure: unknown): boolean {
 export function failureAnswer(failure: unknown, errorId: string): Answer {
   if (failure instanceof SvcError) {
     const answer = FAILURES[failure.code];
-    if (answer !== undefined) return answer;
+    if (answer !== undefined) return retriedAfter(answer, failure.retryAfterMs);
   }
   const [status, error] = sentenceOf(failure);
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
+}
+
+/** Says when to try again, where that is known; undefined: it is not. */
+function retriedAfter(answer: Answer, ms: number | undefined): Answer {
+  if (ms === undefined) return answer;
+  const seconds = String(Math.max(1, Math.ceil(ms / S_MS)));
+  const headers = answer.headers.map((header): readonly [string, string] =>
+    header === RETRY_AFTER ? [RETRY_AFTER[0], seconds] : header,
+  );
+  return { ...answer, headers };
 }
 
 function sentenceOf(failure: unknown): readonly [status: number, error: string] {

@@ -9,9 +9,16 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
+import type { EndedRequest, Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import {
+  outcomeOfFailure,
+  outcomeOfStatus,
+  SPAN_REFUSED,
+  type SpanOutcome,
+} from '../model/span-outcome.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
@@ -32,7 +39,7 @@ import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
 import type { Route, RouteTable } from './route-table.ts';
-import { newSpanId, traceMetadata } from './trace-context.ts';
+import { newSpanId, requestTrace } from './trace-context.ts';
 
 /** Runs the handler of a route. Throws GuestFault or SvcError. */
 export type EndpointHandler = (
@@ -55,7 +62,19 @@ export interface ExchangeParts {
   readonly connections: Connections;
   readonly outbox: Outbox;
   readonly load: Load;
+  readonly recorder: Recorder;
+  /** The number of the first route's handler, for the recorder. */
+  readonly firstPlace: number;
+  readonly counts: HttpCounts;
 }
+
+/** What is counted of every request, also of those that no route is there for. */
+export interface HttpCounts {
+  /** `route`: its index; -1: none. `status`: of the answer. */
+  answered(route: number, status: number, durationMs: number): void;
+}
+
+export const NO_COUNTS: HttpCounts = { answered() {} };
 
 export interface Load {
   /** Requests whose answer or handler is not done. */
@@ -71,6 +90,9 @@ interface Admitted {
   readonly idempotencyKey: string | undefined;
 }
 
+/** The status of an answer that reached nobody. */
+const NOBODY = 0;
+
 /** A request as it came from the server. */
 export interface Arrival {
   readonly request: IncomingMessage;
@@ -81,20 +103,31 @@ export interface Arrival {
   readonly expectsContinue: boolean;
 }
 
-export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
+export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {
   giveUp: ((reason: GuestFault) => void) | undefined;
+  fuel = 0;
+  /** Of the handler; -1: it has not run. */
+  place = -1;
+  startMs = 0;
+  ownTrace: string | undefined;
+  parentTrace: string | undefined;
+  status = 0;
+  errorId: string | undefined;
   readonly #parts: ExchangeParts;
   readonly #arrival: Arrival;
   readonly #socket: Socket;
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
+  #isRecorded = false;
+  #arrivedMs = 0;
+  /** When it was known how the handler's run came out. */
+  #endMs: number | undefined;
   #isOver = false;
   /** What is to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
   #pending = 1;
-  #errorId: string | undefined;
 
   constructor(parts: ExchangeParts, arrival: Arrival) {
     this.#parts = parts;
@@ -111,6 +144,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
+    this.#arrivedMs = this.startMs = this.#parts.recorder.nowMs();
     // It comes once, and `once` would cost more.
     this.#arrival.response.on('close', () => this.abandon());
     try {
@@ -175,6 +209,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     const { bodyBytesMax } = this.#parts.settings;
     if (expectsContinue) response.writeContinue();
     const read = await readBody(request, admitted.route.bodyKind, bodyBytesMax);
+    this.startMs = this.#parts.recorder.nowMs();
     // The connection was told that the body is late or broken; what came after that is too late.
     if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large';
@@ -202,8 +237,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
   }
 
   #handle(admitted: Admitted, body: Body): void {
-    const { handle, chance, settings } = this.#parts;
+    const { handle, chance, settings, firstPlace } = this.#parts;
     const { idempotencyKey } = admitted;
+    const { metadata, own, parent } = requestTrace(this.#arrival.request.headers, chance);
+    this.place = firstPlace + admitted.route.index;
+    this.ownTrace = own;
+    this.parentTrace = parent;
     const caller = callerName(admitted.caller);
     const outcome = handle(
       {
@@ -215,7 +254,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
         body,
         idempotencyKey: idempotencyKey && requestKey(idempotencyKey, caller, admitted.route.label),
       },
-      traceMetadata(this.#arrival.request.headers, chance),
+      metadata,
       this,
     );
     if (!(outcome instanceof Promise)) {
@@ -248,29 +287,50 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
-    if (this.#isAnswered) return;
+    const { settings } = this.#parts;
+    const refusal = outcome.kind === 'refusal' ? outcome : undefined;
+    const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
+    if (this.#isAnswered) {
+      this.#record(spanOutcome, refusal, NOBODY);
+      return;
+    }
     try {
-      this.#answer(
+      const answer =
         outcome.kind === 'refusal'
-          ? handlerRefusalAnswer(outcome, this.#parts.settings)
-          : responseAnswer(outcome, this.#parts.settings),
-      );
+          ? handlerRefusalAnswer(outcome, settings)
+          : responseAnswer(outcome, settings);
+      this.#record(spanOutcome, refusal, answer.status);
+      this.#answer(answer);
     } catch (failure) {
       this.#fail(failure);
     }
   }
 
   #fail(failure: unknown): void {
-    const errorId = (this.#errorId ??= newSpanId(this.#parts.chance));
+    const errorId = (this.errorId ??= newSpanId(this.#parts.chance));
     if (isLogged(failure)) this.#log(failure, errorId);
     else this.#parts.log.unlogged?.(failure);
-    this.#answer(failureAnswer(failure, errorId));
+    const answer = failureAnswer(failure, errorId);
+    this.#record(outcomeOfFailure(failure), failure, answer.status);
+    this.#answer(answer);
+  }
+
+  /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
+  #record(outcome: SpanOutcome, failure: unknown, status: number): void {
+    if (this.place < 0 || this.#isRecorded) return;
+    this.#isRecorded = true;
+    this.status = this.#isAnswered ? NOBODY : status;
+    const { recorder } = this.#parts;
+    this.#endMs = recorder.nowMs();
+    recorder.served(this, this.#endMs, outcome, failure);
   }
 
   #answer(answer: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, outbox } = this.#parts;
+    const { load, connections, outbox, counts, recorder } = this.#parts;
+    const endMs = this.#endMs ?? recorder.nowMs();
+    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
@@ -292,7 +352,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter {
     try {
       writeAnswer(request, response, answer, { closes, lingerMs, keepAlive });
     } catch (bug) {
-      this.#log(bug, (this.#errorId ??= newSpanId(this.#parts.chance)));
+      this.#log(bug, (this.errorId ??= newSpanId(this.#parts.chance)));
       response.destroy();
     }
   }

@@ -4,11 +4,19 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
+import { NO_RECORDER, type Recorder } from '../engine/needs/recorder.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
-import { type EndpointHandler, Exchange, type ExchangeParts, type Load } from './exchange.ts';
+import {
+  type EndpointHandler,
+  Exchange,
+  type ExchangeParts,
+  type HttpCounts,
+  type Load,
+  NO_COUNTS,
+} from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
 import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
@@ -25,7 +33,18 @@ export interface HttpServerOptions {
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
+  /** What is told of each request; left out: nobody looks. */
+  readonly observer?: HttpObserver;
 }
+
+export interface HttpObserver {
+  readonly recorder: Recorder;
+  readonly counts: HttpCounts;
+  /** The number of the first route's handler, for the recorder. */
+  readonly firstPlace: number;
+}
+
+const NOBODY: HttpObserver = { recorder: NO_RECORDER, counts: NO_COUNTS, firstPlace: 0 };
 
 export interface HttpAddress {
   /** A name or an address of this machine. */
@@ -62,6 +81,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     chance: options.chance,
     callerOf: options.callerOf,
     project: options.project,
+    ...(options.observer ?? NOBODY),
     connections,
     outbox: new Outbox(),
     load,

@@ -5,13 +5,14 @@ import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Chance } from '../engine/needs/clock.ts';
+import { NO_RECORDER } from '../engine/needs/recorder.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type Caller, INTERNET } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
-import { type EndpointHandler, Exchange, type ExchangeParts } from './exchange.ts';
+import { type EndpointHandler, Exchange, type ExchangeParts, NO_COUNTS } from './exchange.ts';
 import type { HttpLog } from './http-log.ts';
-import { connectionTimes, HTTP_SETTINGS_DEFAULT } from './http-settings.ts';
+import { connectionTimes, HTTP_SETTINGS_DEFAULT, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -23,6 +24,8 @@ export interface InProcessHttpOptions {
   readonly chance: Chance;
   /** The service's own project. */
   readonly project: string | undefined;
+  /** Absent: the defaults. Those of connections mean nothing here. */
+  readonly settings?: HttpSettings;
 }
 
 export interface InProcessRequest {
@@ -48,12 +51,15 @@ export class InProcessHttp {
 
   constructor(options: InProcessHttpOptions) {
     const parts: ExchangeParts = {
-      ...options,
       settings: HTTP_SETTINGS_DEFAULT,
+      ...options,
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
       outbox: new Outbox(),
       load: { inFlight: 0, isStopping: false },
+      recorder: NO_RECORDER,
+      counts: NO_COUNTS,
+      firstPlace: 0,
     };
     // Without a host there is an answer of our own, with a body.
     const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };

@@ -1,8 +1,13 @@
-// The trace of a request (W3C Trace Context): the caller's, when it is well formed, or a new one.
-// It becomes the metadata that a handler passes on with its calls.
+// The trace of a request (W3C Trace Context): the caller's, when it is well formed, or a new one. The request is a
+// span of its own in it, and what its handler passes on with its calls makes them the children of that span.
 import type { Chance } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
-import { newTraceParent, parseTraceParent, spanIdOf } from '../model/trace-context.ts';
+import {
+  childTraceParent,
+  newTraceParent,
+  parseTraceParent,
+  spanIdOf,
+} from '../model/trace-context.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
 const MEMBER =
@@ -10,16 +15,28 @@ const MEMBER =
 const TRACESTATE_LENGTH_MAX = 512;
 const TRACESTATE_MEMBERS_MAX = 32;
 
-/** `traceparent`, and `tracestate` where the caller sent a good one with a good `traceparent`. */
-export function traceMetadata(headers: IncomingHttpHeaders, chance: Chance): Metadata {
-  const parent = headers['traceparent'];
+/** What a request's handler passes on, and where the request stands in its trace. */
+export interface RequestTrace {
+  /** Its own `traceparent`, and the caller's `tracestate` where both of the caller's are good. */
+  readonly metadata: Metadata;
+  readonly own: string;
+  /** The caller's `traceparent`; undefined: the trace begins here. */
+  readonly parent: string | undefined;
+}
+
+export function requestTrace(headers: IncomingHttpHeaders, chance: Chance): RequestTrace {
+  const header = headers['traceparent'];
   // Repeated headers arrive joined by a comma and so are none.
-  if (typeof parent !== 'string' || parseTraceParent(parent) === undefined)
-    return [['traceparent', newTraceParent(chance)]];
+  const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
+  if (parent === undefined) {
+    const own = newTraceParent(chance);
+    return { metadata: [['traceparent', own]], own, parent: undefined };
+  }
+  const own = childTraceParent(parent, chance.seed());
   const state = headers['tracestate'];
-  const metadata: [string, string][] = [['traceparent', parent]];
+  const metadata: [string, string][] = [['traceparent', own]];
   if (typeof state === 'string' && isTracestate(state)) metadata.push(['tracestate', state]);
-  return metadata;
+  return { metadata, own, parent: header as string };
 }
 
 /** 16 hexadecimal digits, never all zero. */

@@ -8,6 +8,12 @@ export type Awaitable<T> = T | Promise<T>;
 
 export type Metadata = readonly (readonly [name: string, value: string])[];
 
+/** What a call has cost. It is added to by whoever runs the guest. */
+export interface Spent {
+  /** Units of fuel. */
+  fuel: number;
+}
+
 /** What a call knows beside its input, recorded by the runtime: the same context, the same result. */
 export interface CallContext {
   /** Milliseconds since 1970-01-01T00:00:00Z, an integer. */
@@ -15,6 +21,8 @@ export interface CallContext {
   /** 64 bits that seed the module's random numbers. */
   readonly seed: bigint;
   readonly metadata: Metadata;
+  /** Where it is noted what the call costs; the module does not see it. */
+  readonly spent?: Spent | undefined;
 }
 
 export interface Reply {

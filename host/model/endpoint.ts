@@ -1,4 +1,5 @@
 // A request and a response of an endpoint, as the guest sees them, and who waits for the response.
+import type { Spent } from './call.ts';
 import type { GuestFault } from './guest-fault.ts';
 
 export type Body =
@@ -36,8 +37,8 @@ export interface EndpointResponse {
   readonly body: Body;
 }
 
-/** Who waits for the answer of a handler that could not answer at once. */
-export interface AnswerWaiter {
-  /** Set by whoever runs the handler: to be called when nobody waits any more. */
+/** Who waits for the answer of a handler, and learns what it has cost. */
+export interface AnswerWaiter extends Spent {
+  /** Set by whoever runs the handler, where it could not answer at once: to be called when nobody waits any more. */
   giveUp: ((reason: GuestFault) => void) | undefined;
 }

@@ -153,7 +153,7 @@ describe('a handler for whose answer nobody waits any more', () => {
       begun++;
       return RESPONSE;
     }, turn);
-    const waiter: AnswerWaiter = { giveUp: undefined };
+    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0 };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
     waiter.giveUp!(LATE);
     await Promise.all([expect(answer).rejects.toBe(LATE), turns()]);
@@ -177,7 +177,7 @@ describe('a handler for whose answer nobody waits any more', () => {
       clock,
       chance: { seed: () => 2n },
     });
-    const waiter: AnswerWaiter = { giveUp: undefined };
+    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0 };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
     waiter.giveUp!(LATE);
     write.reject(new Error('the disk failed'));

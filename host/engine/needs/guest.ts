@@ -1,7 +1,15 @@
 // What the engine needs of a hosting: entities that live in a guest, and endpoints that a guest
 // serves. Three hostings keep this interface (wasm, embedded, process), and one suite holds them to it.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from '../../model/call.ts';
+import type {
+  Awaitable,
+  CallContext,
+  Effect,
+  Metadata,
+  Refusal,
+  Reply,
+  Spent,
+} from '../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { GuestFault } from '../../model/guest-fault.ts';
@@ -40,7 +48,7 @@ export interface GuestEntity {
   /** True once its instance was thrown away: close it, open it anew and fold the journal again. */
   readonly lost: boolean;
   /** Folds events in order. Answers what could not be decoded (the entity is then of no more use). */
-  apply(events: readonly StoredEvent[]): Awaitable<string | undefined>;
+  apply(events: readonly StoredEvent[], spent?: Spent): Awaitable<string | undefined>;
   /** Decides, and leaves the state as it is. */
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal>;
   query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal>;

@@ -1,6 +1,6 @@
 // The module's export `entity`: lowers the parameters of each function, calls it, and lifts its
 // result. Offsets are those of the canonical ABI for wit/runtime.wit.
-import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { PHASE } from './call-state.ts';
 import {
@@ -58,11 +58,12 @@ export function applyEvents(
   rep: number,
   events: readonly StoredEvent[],
   source: string,
+  spent?: Spent,
 ): string | undefined {
   const { exports, memory, limits } = instance;
   const { applyFuelPerEvent: perEvent, applyFuelPerBatch: perBatch } = limits;
   const fuel = Math.max(perEvent, Math.min(perEvent * events.length, perBatch));
-  instance.begin(PHASE.closed, fuel, 'apply-fuel');
+  instance.begin(PHASE.closed, fuel, 'apply-fuel', 0n, spent);
   try {
     const list = lowerEvents(memory, events);
     const result = exports.apply(rep, list, events.length);
@@ -87,7 +88,7 @@ export function command(
 ): Effect | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
-  instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs);
+  instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs, context.spent);
   try {
     const result = callInContext(instance, exports.command, rep, nowMs, context, name, input);
     const outcome = liftEffect(instance.memory, result);
@@ -109,7 +110,7 @@ export function query(
 ): Reply | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
-  instance.begin(PHASE.query, limits.queryFuel, 'query-fuel', nowMs);
+  instance.begin(PHASE.query, limits.queryFuel, 'query-fuel', nowMs, context.spent);
   try {
     const result = callInContext(instance, exports.query, rep, nowMs, context, name, input);
     const outcome = liftReply(instance.memory, result);

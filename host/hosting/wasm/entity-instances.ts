@@ -8,7 +8,7 @@
 // that is being emptied, because memory is short, takes none any more; both end with their last entity.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../engine/needs/guest.ts';
-import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { AdmittedModule } from './admission.ts';
@@ -255,10 +255,10 @@ class WasmEntity implements GuestEntity {
     return this.#shared.instance === undefined;
   }
 
-  apply(events: readonly StoredEvent[]): string | undefined {
+  apply(events: readonly StoredEvent[], spent?: Spent): string | undefined {
     const instance = this.#live();
     try {
-      return applyEvents(instance, this.#rep, events, this.#source);
+      return applyEvents(instance, this.#rep, events, this.#source, spent);
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       throw error;

@@ -5,7 +5,7 @@
 // for its last words.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../engine/needs/guest.ts';
-import type { CallContext } from '../../model/call.ts';
+import type { CallContext, Spent } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { AdmittedModule } from './admission.ts';
@@ -48,6 +48,9 @@ export class ModuleInstance {
   /** In a row, of those that needed less than half of a memory that has grown. */
   #roomyCalls = 0;
   readonly #fuel: WebAssembly.Global;
+  /** With which the present call began, and where it is noted what it has cost. */
+  #fuelGiven = 0;
+  #spent: Spent | undefined;
   readonly #growthRefused: WebAssembly.Global;
   readonly #pages: WebAssembly.Global;
   readonly #begin: (fuel: number) => void;
@@ -109,20 +112,26 @@ export class ModuleInstance {
     (instance.exports[KEEP_EXPORT] as () => void)();
   }
 
-  /** Begins a call with its fuel, and what that is called. `nowMs`: what its clock says. */
-  begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n): void {
+  /**
+   * Begins a call with its fuel, and what that is called. `nowMs`: what its clock says; `spent`: where its cost
+   * is noted.
+   */
+  begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n, spent?: Spent): void {
     assert(!this.lost, 'a lost instance was called');
     this.#state.phase = phase;
     this.#state.fuelLimit = fuelLimit;
     this.#state.nowMs = nowMs;
     this.#state.hostCallsLeft = this.limits.hostCallsMax;
     this.#begin(fuel);
+    this.#fuelGiven = fuel;
+    this.#spent = spent;
     this.memory.beginLifting();
   }
 
   /** Begins a handler's call, which may reach the host through `calls`. */
-  beginHandler({ nowMs }: CallContext, calls: HostCalls): void {
-    this.begin(PHASE.handler, this.limits.handlerFuel, 'handler-fuel', BigInt(nowMs));
+  beginHandler({ nowMs, spent }: CallContext, calls: HostCalls): void {
+    const { handlerFuel } = this.limits;
+    this.begin(PHASE.handler, handlerFuel, 'handler-fuel', BigInt(nowMs), spent);
     this.#state.componentCallsLeft = this.limits.componentCallsMax;
     this.#state.calls = calls;
   }
@@ -138,6 +147,7 @@ export class ModuleInstance {
    * of its own: what a call costs does not hang on when its instance last collected.
    */
   release(postReturn: ((result: number) => void) | undefined, result: number): void {
+    this.#noteSpent();
     this.#state.fuelLimit = 'collection-fuel';
     this.#begin(this.limits.collectionFuel);
     postReturn?.(result);
@@ -150,6 +160,13 @@ export class ModuleInstance {
     const lines = takeLog(this, source);
     for (const line of lines) this.#log(line);
     this.memory.noticeGrowth();
+  }
+
+  /** A call that used up its fuel has left less than none. */
+  #noteSpent(): void {
+    if (this.#spent === undefined) return;
+    this.#spent.fuel += this.#fuelGiven - Math.max(0, this.#fuel.value as number);
+    this.#spent = undefined;
   }
 
   /** Makes the module pay for what the host does for it, a unit of fuel for each byte. */
@@ -168,6 +185,7 @@ export class ModuleInstance {
    */
   fail(error: unknown, source: string): unknown {
     this.letGo();
+    this.#noteSpent();
     const fuel = this.#fuel.value as number;
     const growthRefused = this.#growthRefused.value === 1;
     const fault = asFault(error, growthRefused, fuel < 0 ? this.#state.fuelLimit : undefined);

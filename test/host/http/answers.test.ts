@@ -88,6 +88,20 @@ describe('failures', () => {
     // What the log tells of can be found by the caller's word.
     expect('errorId' in body(answer)).toBe(status !== 503);
   });
+
+  test.each([
+    [undefined, '1'],
+    [0, '1'],
+    [1, '1'],
+    [1_000, '1'],
+    [1_001, '2'],
+    [60_000, '60'],
+  ])('what can be tried again in %s ms says so in whole seconds: %s', (retryAfterMs, seconds) => {
+    const failure = new SvcError('SVC_ENTITY_HELD_BACK', 'held back', { retryAfterMs });
+    const { headers } = failureAnswer(failure, ERROR_ID);
+    expect(headers.filter(([name]) => name === 'retry-after')).toEqual([['retry-after', seconds]]);
+    expect(headers).toHaveLength(2);
+  });
 });
 
 test.each([

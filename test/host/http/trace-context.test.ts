@@ -1,25 +1,28 @@
 import { describe, expect, test } from 'vitest';
-import { newSpanId, traceMetadata } from '../../../host/http/trace-context.ts';
+import { newSpanId, requestTrace } from '../../../host/http/trace-context.ts';
 import { ask, descriptorOf, get, ok, start } from './http-harness.ts';
 
 const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+/** The request's own span in that trace. */
+const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-000000000000002a-01';
 const NEW = '00-000000000000002a000000000000002a-000000000000002a-01';
 const chance = { seed: () => 42n };
 
 const traced = (traceparent: string, tracestate?: string) =>
-  traceMetadata({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }, chance);
+  requestTrace({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }, chance)
+    .metadata;
 
-describe('traceMetadata', () => {
-  test('a good trace is passed on with its state', () => {
+describe('requestTrace', () => {
+  test('the request is a span of its own in a good trace, and passes its state on', () => {
     expect(traced(GOOD, 'a=1,b@c=2')).toEqual([
-      ['traceparent', GOOD],
+      ['traceparent', OWN],
       ['tracestate', 'a=1,b@c=2'],
     ]);
   });
 
   test('a later version is read as far as it is known', () => {
     const later = `01${GOOD.slice(2)}-more`;
-    expect(traced(later)).toEqual([['traceparent', later]]);
+    expect(traced(later)).toEqual([['traceparent', OWN]]);
   });
 
   test.each([
@@ -48,7 +51,12 @@ describe('traceMetadata', () => {
     ['too long a text', `a=${'x'.repeat(250)},b=${'x'.repeat(250)},c=${'x'.repeat(20)}`],
     ['nothing', ' , '],
   ])('a state with %s is dropped, and the trace kept', (_what, state) => {
-    expect(traced(GOOD, state)).toEqual([['traceparent', GOOD]]);
+    expect(traced(GOOD, state)).toEqual([['traceparent', OWN]]);
+  });
+
+  test("it tells its own span and the caller's", () => {
+    expect(requestTrace({ traceparent: GOOD }, chance)).toMatchObject({ own: OWN, parent: GOOD });
+    expect(requestTrace({}, chance)).toMatchObject({ own: NEW, parent: undefined });
   });
 
   test('an id is never all zero', () => {
@@ -71,10 +79,10 @@ test('the handler gets the trace of the request, or a new one', async () => {
   await ask(port, get('/a'));
   expect(seen).toEqual([
     [
-      ['traceparent', GOOD],
+      ['traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000001-01'],
       ['tracestate', 'a=1, b=2'],
     ],
-    [['traceparent', '00-00000000000000010000000000000002-0000000000000003-01']],
-    [['traceparent', '00-00000000000000040000000000000005-0000000000000006-01']],
+    [['traceparent', '00-00000000000000020000000000000003-0000000000000004-01']],
+    [['traceparent', '00-00000000000000050000000000000006-0000000000000007-01']],
   ]);
 });

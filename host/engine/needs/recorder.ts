@@ -1,0 +1,38 @@
+// What is told of every invocation once it is over. It is on the path of every request: the recorder reads what it
+// keeps from objects that are there anyhow, and nothing is made for it. It must not throw.
+import type { Spent } from '../../model/call.ts';
+import type { SpanOutcome } from '../../model/span-outcome.ts';
+
+export interface Recorder {
+  /** Milliseconds with fractions, of a clock that never goes back: when an invocation begins. */
+  nowMs(): number;
+  /** A command or a query was answered, or has failed. `failure`: the refusal, or what was thrown. */
+  called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
+  /** The handler of a route was answered, or nobody is there any more to be answered. */
+  served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
+}
+
+interface EndedInvocation extends Spent {
+  /** Of its handler (model/handler-places.ts). */
+  readonly place: number;
+  readonly startMs: number;
+  /** The `traceparent` of the invocation itself; undefined: it belongs to no trace. */
+  readonly ownTrace: string | undefined;
+  /** The `traceparent` that it was called with; undefined: its trace begins here. */
+  readonly parentTrace: string | undefined;
+}
+
+export interface EndedCall extends EndedInvocation {
+  readonly entityId: string;
+  readonly eventsPersisted: number;
+}
+
+export interface EndedRequest extends EndedInvocation {
+  /** Of the answer; 0 where nobody was there. */
+  readonly status: number;
+  /** As in the answer and in the log. */
+  readonly errorId: string | undefined;
+}
+
+/** For whoever looks at nothing. */
+export const NO_RECORDER: Recorder = { nowMs: () => 0, called() {}, served() {} };

@@ -1,0 +1,34 @@
+// How an invocation came out, in the contract's four words (metrics and traces).
+import type { Outcome as Word } from '@svc/contract';
+import type { Refusal, Reply } from './call.ts';
+import { GuestFault } from './guest-fault.ts';
+import { SvcError } from './svc-error.ts';
+
+/** By their numbers, which is what is kept. */
+export const SPAN_OUTCOMES: readonly Word[] = ['Ok', 'Refused', 'Failed', 'TimedOut'];
+export const SPAN_OK = 0;
+export const SPAN_REFUSED = 1;
+export const SPAN_FAILED = 2;
+export const SPAN_TIMED_OUT = 3;
+export type SpanOutcome = 0 | 1 | 2 | 3;
+
+export function outcomeOfAnswer({ kind }: Reply | Refusal): SpanOutcome {
+  return kind === 'refusal' ? SPAN_REFUSED : SPAN_OK;
+}
+
+/** Of what was thrown. Fuel is time: a handler that uses it up has taken too long. */
+export function outcomeOfFailure(failure: unknown): SpanOutcome {
+  if (failure instanceof GuestFault)
+    return failure.faultCause === 'fuel' || failure.faultCause === 'time'
+      ? SPAN_TIMED_OUT
+      : SPAN_FAILED;
+  return failure instanceof SvcError && failure.code === 'SVC_ANSWER_TIMED_OUT'
+    ? SPAN_TIMED_OUT
+    : SPAN_FAILED;
+}
+
+/** Of an answer that a handler has made itself. */
+export function outcomeOfStatus(status: number): SpanOutcome {
+  if (status < 400) return SPAN_OK;
+  return status < 500 ? SPAN_REFUSED : SPAN_FAILED;
+}
