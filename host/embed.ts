@@ -1,40 +1,44 @@
 // The door for programs that use the host as a library: what is behind it is promised to them. They define
 // entities and endpoints in TypeScript, and createService runs them in their own process, with the engine,
 // the journal and the HTTP server that `svc run` has.
-import { resolve } from 'node:path';
 import { createEngine, type EntityEngine } from './engine/entity-engine.ts';
 import { developerLimits } from './engine/engine-limits.ts';
 import type { Chance } from './engine/needs/clock.ts';
 import type { Guest } from './engine/needs/guest.ts';
-import type { Journal } from './engine/needs/journal.ts';
 import {
   type EmbeddedRooms,
   readServiceSettings,
   type ServiceSettings,
 } from './embedded-settings.ts';
+import {
+  type EmbeddedStorage,
+  openEmbeddedStorage,
+  type StorageOptions,
+} from './embedded-storage.ts';
 import { FaultReport } from './fault-report.ts';
 import { type Components, createEmbeddedGuest } from './hosting/embedded/embedded-guest.ts';
+import { textOf } from './hosting/embedded/thrown-text.ts';
 import {
   type EntityClient,
   entityClient,
   type RecordedEvent,
 } from './hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from './hosting/embedded/entity-definition.ts';
-import { callerOfAddress, INTERNET } from './http/access.ts';
-import { createHttpServer, type HttpServer } from './http/http-server.ts';
+import { callerOfAddress, INTERNET, LOCAL } from './http/access.ts';
+import { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
+import { InProcessHttp } from './http/in-process-http.ts';
 import { RouteTable } from './http/route-table.ts';
+import { InProcessFetch } from './in-process-fetch.ts';
 import { LimitCounters } from './limit-counters.ts';
 import { LimitLog } from './limit-log.ts';
 import { createLog, type Log } from './log.ts';
 import { entryBytes, LogRate } from './log-rate.ts';
 import { LoopTurn } from './loop-turn.ts';
+import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
 import { newTraceParent } from './model/trace-context.ts';
 import { requestHandler } from './request-handler.ts';
 import type { LogEntry } from './shard-messages.ts';
-import { attachJournal } from './storage/attached-journal.ts';
-import { MemoryJournal } from './storage/memory-journal.ts';
-import { openSqliteJournal } from './storage/sqlite-journal.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
 export { SvcError, type SvcErrorCode } from './model/svc-error.ts';
@@ -48,22 +52,21 @@ export type {
   QueryContext,
   ReadonlyDeep,
 } from './hosting/embedded/entity-context.ts';
-export {
-  defineEndpoint,
-  del,
-  get,
-  patch,
-  post,
-  put,
-  respond,
-} from './hosting/embedded/endpoint-definition.ts';
+export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
+export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
+export { before, del, get, patch, post, put } from './hosting/embedded/route-definition.ts';
 export type {
   Access,
-  EndpointContext,
-  EndpointDefinition,
+  CheckedRoutes,
   RouteDefinition,
+} from './hosting/embedded/route-definition.ts';
+export { respond, respondError } from './hosting/embedded/route-answer.ts';
+export type {
+  CheckedContext,
+  CheckRequest,
+  EndpointContext,
   RouteRequest,
-} from './hosting/embedded/endpoint-definition.ts';
+} from './hosting/embedded/route-request.ts';
 export type { EntityClient, RecordedEvent } from './hosting/embedded/entity-client.ts';
 export {
   Ok,
@@ -92,12 +95,8 @@ interface CommonOptions extends Components {
   readonly log?: 'text' | 'json' | 'none' | Log;
 }
 
-/** Where the journal is: in the folder, or, gone with the service, in memory. */
-export type ServiceOptions = CommonOptions &
-  (
-    | { readonly dataFolder: string; readonly journal?: undefined }
-    | { readonly journal: 'memory'; readonly dataFolder?: undefined }
-  );
+/** And where the journal is. */
+export type ServiceOptions = CommonOptions & StorageOptions;
 
 export interface CallOptions {
   /** The trace that the calls belong to (W3C Trace Context); absent: one of its own for each. */
@@ -120,6 +119,11 @@ export interface Service extends AsyncDisposable {
     afterSeq?: number,
     limit?: number,
   ): Promise<readonly RecordedEvent<Event>[]>;
+  /**
+   * Sends a request to the routes without a socket, as fetch does: of an address, path and query count. The
+   * caller is `local`, and the internet when deployed.
+   */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** Resolves when the journal's writer has ended by itself: nothing is stored any more, and the program should end. */
   readonly failure: Promise<SvcError>;
   /**
@@ -130,65 +134,44 @@ export interface Service extends AsyncDisposable {
 }
 
 const PORT = 9000;
+const STOP_GRACE_MS = 10_000;
 const LIMITS_TOLD_MS = 60_000;
 /** How often entities that have been idle for long enough are looked for. */
 const PASSIVATE_MS = 1_000;
 
 /**
  * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and what the journal and
- * the address fail with: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_PORT_IN_USE,
- * SVC_ADDRESS_UNAVAILABLE.
+ * the address fail with: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE,
+ * SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { name } = options;
+  const { name, http } = options;
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new SvcError(
       'SVC_SETTING_INVALID',
       `The name of a service takes lower-case letters, digits and hyphens, at most 63, and found '${name}'.`,
     );
+  if (typeof http === 'object') checkPort(http.port);
   const rooms = readServiceSettings(options.settings ?? {});
   const guest = createEmbeddedGuest(options);
-  const storage = await openStorage(options, rooms);
+  const storage = await openEmbeddedStorage(options, rooms.journal, guest.descriptor);
+  let service: EmbeddedService | undefined;
   try {
-    const service = new EmbeddedService(options, rooms, guest, storage);
+    service = new EmbeddedService(options, rooms, guest, storage);
     await service.listen();
     return service;
   } catch (error) {
-    await storage.close();
+    await (service?.stop(0) ?? storage.close());
     throw error;
   }
 }
 
-interface Storage {
-  readonly journal: Journal;
-  readonly failure: Promise<SvcError>;
-  close(): Promise<void>;
-}
-
-async function openStorage(
-  { dataFolder }: ServiceOptions,
-  { journal: limits }: EmbeddedRooms,
-): Promise<Storage> {
-  if (dataFolder === undefined) {
-    const journal = new MemoryJournal();
-    return {
-      journal,
-      failure: new Promise(() => {}),
-      close: () => journal.close(),
-    };
-  }
-  const sqlite = await openSqliteJournal(resolve(dataFolder), limits);
-  try {
-    const journal = attachJournal(sqlite.connect(), sqlite.dir);
-    const close = async (): Promise<void> => {
-      await journal.close();
-      await sqlite.close();
-    };
-    return { journal, failure: sqlite.failure, close };
-  } catch (error) {
-    await sqlite.close();
-    throw error;
-  }
+function checkPort(port = PORT): void {
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    `The port of a service is a whole number from 0 to 65535, and found '${String(port)}'.`,
+  );
 }
 
 class EmbeddedService implements Service {
@@ -196,9 +179,10 @@ class EmbeddedService implements Service {
   readonly #options: ServiceOptions;
   readonly #guest: Guest;
   readonly #entities: ReadonlySet<EntityDefinition>;
-  readonly #storage: Storage;
+  readonly #storage: EmbeddedStorage;
   readonly #engine: EntityEngine;
   readonly #server: HttpServer;
+  readonly #inProcess: InProcessFetch;
   readonly #chance: Chance = systemChance();
   readonly #logRate: LogRate;
   readonly #limitLog: LimitLog;
@@ -207,7 +191,12 @@ class EmbeddedService implements Service {
   #url: string | undefined;
   #stopped: Promise<void> | undefined;
 
-  constructor(options: ServiceOptions, rooms: EmbeddedRooms, guest: Guest, storage: Storage) {
+  constructor(
+    options: ServiceOptions,
+    rooms: EmbeddedRooms,
+    guest: Guest,
+    storage: EmbeddedStorage,
+  ) {
     this.#options = options;
     this.#guest = guest;
     this.#entities = new Set(options.entities);
@@ -233,7 +222,6 @@ class EmbeddedService implements Service {
 
     const chance = this.#chance;
     const turn = new LoopTurn();
-    const routes = new RouteTable(guest.descriptor);
     this.#engine = createEngine({
       guest,
       journal: storage.journal,
@@ -250,12 +238,11 @@ class EmbeddedService implements Service {
           ...faults.fields(fault),
         }),
     });
-    this.#server = createHttpServer({
-      routes,
+    const { deployed = false } = options;
+    const http = {
+      routes: new RouteTable(guest.descriptor),
       settings: rooms.http,
       chance,
-      callerOf: (socket) =>
-        options.deployed === true ? INTERNET : callerOfAddress(socket.remoteAddress),
       handle: requestHandler({ guest, engine: this.#engine, clock: systemClock, chance, turn }),
       log: {
         warn: ({ err, guestMessage: _told, ...fields }, message) =>
@@ -264,7 +251,13 @@ class EmbeddedService implements Service {
           this.#log('error', message, { ...fields, ...faults.fields(err) }),
         unlogged: (failure) => void faults.fields(failure),
       },
+    } satisfies Omit<HttpServerOptions, 'callerOf'>;
+    this.#server = createHttpServer({
+      ...http,
+      callerOf: (socket) => (deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     });
+    const inProcess = new InProcessHttp({ ...http, project: undefined });
+    this.#inProcess = new InProcessFetch(inProcess, deployed ? INTERNET : LOCAL);
   }
 
   get url(): string | undefined {
@@ -303,7 +296,11 @@ class EmbeddedService implements Service {
     return client.events(afterSeq, limit);
   }
 
-  stop(graceMs?: number): Promise<void> {
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    return this.#inProcess.fetch(input, init);
+  }
+
+  stop(graceMs = STOP_GRACE_MS): Promise<void> {
     this.#stopped ??= this.#stop(graceMs);
     return this.#stopped;
   }
@@ -312,10 +309,10 @@ class EmbeddedService implements Service {
     return this.stop();
   }
 
-  async #stop(graceMs: number | undefined): Promise<void> {
+  async #stop(graceMs: number): Promise<void> {
     clearInterval(this.#limitTimer);
     clearInterval(this.#passivationTimer);
-    await this.#server.stop(graceMs);
+    await Promise.all([this.#server.stop(graceMs), this.#inProcess.stop(graceMs)]);
     await this.#engine.close();
     await this.#storage.close();
     await this.#guest.close();
@@ -329,7 +326,19 @@ class EmbeddedService implements Service {
 }
 
 function logOf({ name, log, deployed }: ServiceOptions): Log {
-  if (typeof log === 'function') return log;
+  if (typeof log === 'function') return neverThrowing(log);
   if (log === 'none') return () => {};
   return createLog(name, log ?? (process.stderr.isTTY && deployed !== true ? 'text' : 'json'));
+}
+
+/** What a program's own log throws ends no request, and nothing of the engine. */
+function neverThrowing(log: Log): Log {
+  return (entry) => {
+    try {
+      log(entry);
+    } catch (error) {
+      const [reason = ''] = textOf(error).split('\n');
+      process.stderr.write(`the log of the program lost a line: ${printable(reason)}\n`);
+    }
+  };
 }

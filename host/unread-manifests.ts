@@ -7,6 +7,18 @@ import { storedManifests, type StoredManifest } from './storage/journal-manifest
 
 const NAMED_MAX = 10;
 
+/** Of the message: whose components they are, and what to do. */
+interface Words {
+  readonly readers: string;
+  readonly remedy: (components: readonly string[]) => string;
+}
+
+const OF_A_MODULE: Words = {
+  readers: 'of this module',
+  remedy: (components) =>
+    `Run a module that reads them, or start with --allow-unread ${components.join(',')} when that is meant.`,
+};
+
 /**
  * `allowed`: components that were dropped on purpose. Throws SVC_MANIFEST_UNREADABLE, and what storedManifests
  * throws.
@@ -15,6 +27,7 @@ export function checkManifests(
   dir: string,
   descriptor: ModuleDescriptor,
   allowed: readonly string[],
+  { readers, remedy }: Words = OF_A_MODULE,
 ): void {
   const unread = unreadManifests(storedManifests(dir), descriptor).filter(
     ({ component }) => !allowed.includes(component),
@@ -30,8 +43,8 @@ export function checkManifests(
   const components = [...new Set(unread.map(({ component }) => printable(component)))];
   throw new SvcError(
     'SVC_MANIFEST_UNREADABLE',
-    `The journal in ${dir} holds events that no component of this module reads: ${named.join(', ')}${more}. ` +
-      `Run a module that reads them, or start with --allow-unread ${components.join(',')} when that is meant.`,
+    `The journal in ${dir} holds events that no component ${readers} reads: ${named.join(', ')}${more}. ` +
+      remedy(components),
   );
 }
 

@@ -7,10 +7,12 @@ import { Worker } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, type Problem } from './build-error.ts';
 import type { BuildLimits } from './build-limits.ts';
+import type { OptimizeLevel } from './core-module.ts';
 
 export interface BuildRequest {
   readonly entryFile: string;
   readonly sdk: { readonly name: string; readonly version: string };
+  readonly optimizeLevel?: OptimizeLevel | undefined;
 }
 
 export interface BuiltComponent {

@@ -14,9 +14,9 @@ parentPort!.on('message', (request: BuildRequest) => {
   });
 });
 
-async function answer({ entryFile, sdk }: BuildRequest): Promise<BuildAnswer> {
+async function answer({ entryFile, sdk, optimizeLevel }: BuildRequest): Promise<BuildAnswer> {
   try {
-    const { core, descriptor, warnings } = await compileCoreModule(entryFile, sdk);
+    const { core, descriptor, warnings } = await compileCoreModule(entryFile, sdk, optimizeLevel);
     const component = await componentOf(core, descriptor);
     return { kind: 'built', built: { component, core, descriptor, warnings } };
   } catch (error) {

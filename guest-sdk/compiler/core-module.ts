@@ -29,10 +29,14 @@ export interface CoreModule {
   readonly warnings: readonly Problem[];
 }
 
+/** As `-O` of the compiler. */
+export type OptimizeLevel = 0 | 1 | 2 | 3;
+
 /** Throws BuildError, and CompilerCrash. */
 export async function compileCoreModule(
   entryFile: string,
   sdk: BuildState['sdk'],
+  optimizeLevel: OptimizeLevel = 3,
 ): Promise<CoreModule> {
   const entry = resolve(entryFile);
   const text = await readText(entry);
@@ -61,7 +65,7 @@ export async function compileCoreModule(
   let core: Uint8Array | undefined;
   let crash: unknown;
   try {
-    core = await withoutExit(() => run(entry, state));
+    core = await withoutExit(() => run(entry, state, optimizeLevel));
   } catch (error) {
     crash = error;
   }
@@ -78,7 +82,11 @@ export async function compileCoreModule(
 }
 
 /** Undefined: there are problems, or messages of the compiler, in the state. */
-async function run(entry: string, state: BuildState): Promise<Uint8Array | undefined> {
+async function run(
+  entry: string,
+  state: BuildState,
+  optimizeLevel: OptimizeLevel,
+): Promise<Uint8Array | undefined> {
   let core: Uint8Array | undefined;
   const silent = { write: () => true };
   const { error } = await main(
@@ -86,7 +94,7 @@ async function run(entry: string, state: BuildState): Promise<Uint8Array | undef
       `${ENTRY}.ts`,
       '--outFile=module.wasm',
       '--runtime=minimal',
-      '-O3',
+      `-O${optimizeLevel}`,
       `--maximumMemory=${MAXIMUM_MEMORY_PAGES}`,
       `--baseDir=${dirname(entry)}`,
     ],

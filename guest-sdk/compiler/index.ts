@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { BuildError } from './build-error.ts';
 import { DEFAULT_BUILD_LIMITS } from './build-limits.ts';
 import { buildInThread, type BuiltComponent } from './build-thread.ts';
+import type { OptimizeLevel } from './core-module.ts';
 
 export { BuildError, problemText, type Problem, type ProblemPart } from './build-error.ts';
 export type { BuiltComponent } from './build-thread.ts';
@@ -14,11 +15,13 @@ export interface BuildOptions {
   readonly timeoutMs?: number;
   /** Mebibytes of heap that the compiler may use; without it 2,048. */
   readonly heapMaxMb?: number;
+  /** Without it 3. A lower one builds faster, and the module is larger and slower. */
+  readonly optimizeLevel?: OptimizeLevel;
 }
 
 /** The same files give the same bytes. Throws BuildError, whose message is readable as it is. */
 export async function buildComponent(options: BuildOptions): Promise<BuiltComponent> {
-  const { entryFile } = options;
+  const { entryFile, optimizeLevel } = options;
   if (!entryFile.endsWith('.ts'))
     throw new BuildError([
       { message: `'${entryFile}' is not an AssemblyScript file: its name must end in .ts` },
@@ -27,7 +30,7 @@ export async function buildComponent(options: BuildOptions): Promise<BuiltCompon
     await readFile(new URL('../package.json', import.meta.url), 'utf8'),
   ) as { readonly name: string; readonly version: string };
   return buildInThread(
-    { entryFile, sdk: { name: manifest.name, version: manifest.version } },
+    { entryFile, sdk: { name: manifest.name, version: manifest.version }, optimizeLevel },
     {
       timeoutMs: options.timeoutMs ?? DEFAULT_BUILD_LIMITS.timeoutMs,
       heapMaxMb: options.heapMaxMb ?? DEFAULT_BUILD_LIMITS.heapMaxMb,

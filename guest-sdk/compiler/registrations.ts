@@ -34,6 +34,7 @@ export function readRegistrations(
   entryName: string,
 ): Registrations {
   const problems: Problem[] = [];
+  const warnings: Problem[] = [];
   const registered = new Set<ClassDeclaration>();
   for (const { call, isTopLevel, file } of registerCalls(program)) {
     const argument = call.typeArguments?.[0];
@@ -55,9 +56,14 @@ export function readRegistrations(
     if (
       declaration !== undefined &&
       (declarations.entities.has(declaration) || declarations.endpoints.has(declaration))
-    )
+    ) {
+      if (registered.has(declaration)) {
+        const message = `'${displayName(type)}' is registered already`;
+        const again = problemAt(call.range, message, 'remove one of the lines');
+        warnings.push({ ...again, severity: 'warning' });
+      }
       registered.add(declaration);
-    else
+    } else
       problems.push(
         problemAt(
           argument.range,
@@ -69,13 +75,13 @@ export function readRegistrations(
   const forgotten = [...declarations.entities.keys(), ...declarations.endpoints.keys()].filter(
     (declaration) => !registered.has(declaration),
   );
-  const warnings = forgotten.map((declaration): Problem => {
+  const missing = forgotten.map((declaration): Problem => {
     const what = declarations.entities.has(declaration) ? 'entity' : 'endpoint';
     const message = `${what} '${declaration.name.text}' is not registered: the module does not have it`;
     const help = `add to ${entryName}, at its top level: register<${declaration.name.text}>();`;
     return { ...problemAt(declaration.name.range, message, help), severity: 'warning' };
   });
-  return { problems, warnings, isEmpty: registered.size === 0 };
+  return { problems, warnings: [...warnings, ...missing], isEmpty: registered.size === 0 };
 }
 
 export function nothingRegistered(declarations: Declarations, entryName: string): Problem {

@@ -59,6 +59,15 @@ help: add to index.ts, at its top level: register<Thing>();`,
     ]);
   });
 
+  test('a class that is registered again is remarked', async () => {
+    const twice = entity(QUERY, 'register<Thing>();\nregister<Thing>();');
+    const entryFile = await projects.write({ 'index.ts': twice });
+    const { warnings } = await buildComponent({ entryFile });
+    expect(warnings.map((warning) => problemText(warning))).toEqual([
+      expect.stringMatching(/^index\.ts:\d+:1: warning: 'Thing' is registered already\n/),
+    ]);
+  });
+
   test('an error of the language is named with its file and line', async () => {
     const problems = await projects.problemsOf({
       'index.ts':

@@ -66,6 +66,16 @@ test('the same files give the same bytes, wherever they lie', async () => {
   expect(Buffer.from(first.component).equals(second.component)).toBe(true);
 });
 
+test('a lower level of optimizing gives a larger component, and the same description', async () => {
+  const entryFile = await projects.write({ 'index.ts': entity(QUERY) });
+  const [fast, small] = [
+    await buildComponent({ entryFile, optimizeLevel: 0 }),
+    await buildComponent({ entryFile }),
+  ];
+  expect(fast.component.length).toBeGreaterThan(small.component.length);
+  expect(fast.descriptor).toEqual(small.descriptor);
+});
+
 test('a program that has built a component ends by itself', async () => {
   const entryFile = await projects.write({ 'index.ts': entity(QUERY) });
   const door = new URL('../../guest-sdk/compiler/index.ts', import.meta.url).href;

@@ -37,6 +37,12 @@ describe('a flag', () => {
     expect(answer).toMatchObject({ isOk: false, code: 'CONFLICT' });
   });
 
+  test('answers over HTTP, here without a socket', async () => {
+    const service = await flags();
+    const response = await service.fetch('/flags/new-search');
+    expect(await response.json()).toMatchObject({ percentage: 0 });
+  });
+
   test('says over HTTP what does not fit', async () => {
     const { url } = await flags();
     const response = await fetch(`${url}/flags/new-search`, {

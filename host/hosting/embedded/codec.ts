@@ -4,7 +4,13 @@ import type { StaticDecode, TSchema } from 'typebox';
 import { codecOfShape, ShapeProblem } from './shape-codec.ts';
 import { type Shape, invalidDefinition } from './shape.ts';
 import { shapeOfSchema } from './schema-reader.ts';
-import { type StandardSchema, isStandardSchema, issuesText } from './standard-schema.ts';
+import { atOnce } from './at-once.ts';
+import {
+  type StandardResult,
+  type StandardSchema,
+  isStandardSchema,
+  issuesText,
+} from './standard-schema.ts';
 
 /** What components describe their types with. */
 export type Schema = TSchema | StandardSchema;
@@ -84,25 +90,39 @@ function standardCodec(schema: StandardSchema, place: string): Codec {
       'Say it with described(schema, Type.Object({ … })).',
     );
   const shape = shapeOfSchema(jsonSchema.input({ target: 'draft-2020-12' }), place, true);
-  const decodeValue = (value: unknown, label: string): unknown => {
-    const result = validate(value);
-    if (result instanceof Promise)
-      throw new Error(
-        `the schema of '${vendor}' for ${label} checks later; use one that checks at once`,
-      );
+  const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown => {
+    // The library may recurse as deep as the value goes.
+    if (isDeeper(value, depthMax)) throw new CodecProblem(`${label}: is nested too deep`);
+    const result = atOnce(
+      validate(value),
+      `the schema of '${vendor}' for ${label} checks later`,
+    ) as StandardResult<unknown>;
     if (result.issues === undefined) return result.value;
     throw new CodecProblem(issuesText(result.issues, label));
   };
   return {
     shape,
     decodeValue,
-    decode: (json, label) => decodeValue(parsed(json, label), label),
+    decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
     encode: (value, label) => {
       const text = JSON.stringify(value) as string | undefined;
       if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
+      // The schema says what is read; that nothing else is written, nobody but it can tell.
+      try {
+        decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
+      } catch (error) {
+        if (!(error instanceof CodecProblem)) throw error;
+        throw new CodecProblem(`${error.message} (its schema does not read what is written)`);
+      }
       return text;
     },
   };
+}
+
+function isDeeper(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth <= 0) return true;
+  return Object.values(value).some((one) => isDeeper(one, depth - 1));
 }
 
 function parsed(json: string, label: string): unknown {

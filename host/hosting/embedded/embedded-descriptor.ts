@@ -1,7 +1,8 @@
 // EmbeddedDescriptor: what TypeScript components say of themselves, in the words in which a module does.
 import { type ModuleDescriptor, PROTOCOL_VERSION, parseModuleDescriptor } from '@svc/contract';
-import type { EndpointDefinition, RouteBody, RouteDefinition } from './endpoint-definition.ts';
+import type { EndpointDefinition } from './endpoint-definition.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
+import type { RouteBody, RouteDefinition } from './route-definition.ts';
 import { ShapeDescription } from './shape-description.ts';
 import { invalidDefinition } from './shape.ts';
 

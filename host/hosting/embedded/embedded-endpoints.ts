@@ -7,20 +7,20 @@ import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoi
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import { CodecProblem } from './codec.ts';
-import {
-  type EndpointContext,
-  type EndpointDefinition,
-  Response,
-  type RouteBody,
-  type RouteDefinition,
-  type RouteRequest,
-} from './endpoint-definition.ts';
+import type { EndpointDefinition } from './endpoint-definition.ts';
 import { entityClient } from './entity-client.ts';
 import type { EntityDefinition } from './entity-definition.ts';
 import { programFault } from './program-fault.ts';
 import { Ok, Refused, refusalOf } from './result.ts';
+import { ErrorResponse, Response } from './route-answer.ts';
+import type { RouteBody, RouteDefinition } from './route-definition.ts';
+import type { CheckRequest, EndpointContext, RouteRequest } from './route-request.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { valueOfQuery, valueOfText } from './sent-text.ts';
+
+interface GivingContext extends EndpointContext {
+  given: unknown;
+}
 
 interface ServedRoute {
   readonly route: RouteDefinition;
@@ -72,6 +72,13 @@ export class EmbeddedEndpoints implements GuestEndpoints {
     request: EndpointRequest,
     calls: HostCalls,
   ): Promise<EndpointResponse | Refusal> {
+    const known = this.#contextOf(context, calls);
+    for (const check of route.checks) {
+      const answer = await check(checkRequestOf(route, request), known);
+      const end = endOf(answer);
+      if (end !== undefined) return end;
+      known.given = answer instanceof Ok ? (answer.value as unknown) : answer;
+    }
     let given: RouteRequest<unknown, unknown, unknown>;
     try {
       given = requestOf(route, request);
@@ -79,11 +86,10 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       if (error instanceof CodecProblem) return refusal('BAD_REQUEST', error.message);
       throw error;
     }
-    const answer = await route.handle(given, this.#contextOf(context, calls));
-    return answerOf(route, answer);
+    return answerOf(route, await route.handle(given, known));
   }
 
-  #contextOf({ seed, metadata }: CallContext, calls: HostCalls): EndpointContext {
+  #contextOf({ seed, metadata }: CallContext, calls: HostCalls): GivingContext {
     const path = { calls, metadata: () => metadata };
     let random: SeededRandom | undefined;
     return {
@@ -98,8 +104,52 @@ export class EmbeddedEndpoints implements GuestEndpoints {
       seed,
       random: () => (random ??= new SeededRandom(seed)).next(),
       metadata: (name) => metadata.find(([known]) => known === name)?.[1],
+      given: undefined,
     };
   }
+}
+
+function checkRequestOf({ method, path, parameters }: RouteDefinition, request: EndpointRequest) {
+  return {
+    ...anyRequestOf(request),
+    parameter(name) {
+      const text = request.parameters[parameters.findIndex((one) => one.name === name)];
+      if (text === undefined)
+        throw new Error(`the route ${method} ${path} has no parameter '${name}'`);
+      return text;
+    },
+  } satisfies CheckRequest;
+}
+
+function anyRequestOf({ headers, query, caller }: EndpointRequest) {
+  return {
+    queryText: query,
+    headers,
+    header(name: string) {
+      const wanted = name.toLowerCase();
+      return headers.find(([known]) => known === wanted)?.[1];
+    },
+    caller,
+  };
+}
+
+/** What a check has ended the request with. What was left out by mistake lets nobody through. */
+function endOf(answer: unknown): EndpointResponse | Refusal | undefined {
+  if (answer instanceof Refused) return refusalOf(answer);
+  if (answer instanceof ErrorResponse) return errorOf(answer);
+  if (answer instanceof Response) {
+    if (answer.value !== null)
+      throw new Error('a check answers no value: a refusal, an error, or respond(null, …)');
+    const { status = 204, headers } = answer;
+    return { kind: 'response', status, headers, body: { kind: 'none' } };
+  }
+  if (answer === undefined)
+    throw new Error('a check answered nothing: return what the handler is given, or a refusal');
+  return undefined;
+}
+
+function errorOf({ status, headers, body }: ErrorResponse): EndpointResponse {
+  return { kind: 'response', status, headers, body: { kind: 'json', text: body } };
 }
 
 /** Throws CodecProblem. */
@@ -107,7 +157,6 @@ function requestOf(
   route: RouteDefinition,
   request: EndpointRequest,
 ): RouteRequest<unknown, unknown, unknown> {
-  const { headers, query, caller } = request;
   const parameters = Object.fromEntries(
     route.parameters.map(({ name, codec }, index) => {
       const value = valueOfText(request.parameters[index]!, codec.shape);
@@ -116,15 +165,9 @@ function requestOf(
   );
   return {
     parameters,
-    query: route.query?.decodeValue(valueOfQuery(query, route.query.shape), 'query'),
+    query: route.query?.decodeValue(valueOfQuery(request.query, route.query.shape), 'query'),
     body: bodyOf(route.body, request.body),
-    queryText: query,
-    headers,
-    header(name) {
-      const wanted = name.toLowerCase();
-      return headers.find(([known]) => known === wanted)?.[1];
-    },
-    caller,
+    ...anyRequestOf(request),
   };
 }
 
@@ -146,6 +189,7 @@ function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
 
 function answerOf({ reply }: RouteDefinition, answer: unknown): EndpointResponse | Refusal {
   if (answer instanceof Refused) return refusalOf(answer);
+  if (answer instanceof ErrorResponse) return errorOf(answer);
   const response = answer instanceof Response ? answer : new Response(answer);
   const value: unknown = response.value instanceof Ok ? response.value.value : response.value;
   const { status = reply === undefined ? 204 : 200, headers } = response;

@@ -3,6 +3,7 @@
 //
 // Invariants: a state is made of stored events alone, each decoded from its JSON text; nothing that was
 // thrown by a program reaches the engine but as a GuestFault, and nothing of it a caller.
+import { atOnce } from './at-once.ts';
 import { STORED_DEPTH_MAX, CodecProblem } from './codec.ts';
 import {
   type CallContext,
@@ -19,6 +20,8 @@ import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
 import { programFault } from './program-fault.ts';
 import { Refused, refusalOf } from './result.ts';
 
+const EMPTY = 'empty answered a promise';
+
 export class EmbeddedEntity implements GuestEntity {
   readonly #definition: RunnableEntity;
   readonly #id: string;
@@ -32,7 +35,7 @@ export class EmbeddedEntity implements GuestEntity {
     this.#state = this.#guarded('its empty state', () =>
       // Through its text: what a program keeps for itself is never an entity's state.
       definition.state.codec.decode(
-        snapshot ?? definition.state.codec.encode(atOnce(definition.empty(id)), 'state'),
+        snapshot ?? definition.state.codec.encode(atOnce(definition.empty(id), EMPTY), 'state'),
         'state',
         STORED_DEPTH_MAX,
       ),
@@ -57,7 +60,7 @@ export class EmbeddedEntity implements GuestEntity {
         throw this.#fault('reading an event', error);
       }
       this.#state = this.#guarded('apply', () =>
-        atOnce(this.#definition.apply(this.#state, event)),
+        stateOf(atOnce(this.#definition.apply(this.#state, event), 'apply answered a promise')),
       );
     }
     return undefined;
@@ -125,6 +128,7 @@ export class EmbeddedEntity implements GuestEntity {
       handler.input === undefined
         ? handler.handle(this.#state, context)
         : handler.handle(this.#state, input, context),
+      'it answered a promise',
     );
   }
 
@@ -142,9 +146,8 @@ export class EmbeddedEntity implements GuestEntity {
   }
 }
 
-/** An entity has nothing to wait for, and nobody would. */
-function atOnce(answer: unknown): unknown {
-  if (!(answer instanceof Promise)) return answer;
-  answer.catch(() => {});
-  throw new Error('it answered a promise: handlers of entities are no async functions');
+/** Nothing is no state of any schema, and is the one mistake that no type of JavaScript's finds. */
+function stateOf(applied: unknown): unknown {
+  if (applied === undefined) throw new Error('it answered nothing: return the state');
+  return applied;
 }

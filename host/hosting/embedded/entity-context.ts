@@ -114,7 +114,8 @@ export class Change<Event, Reply> {
 
   /** What the caller gets once the events are on disk. */
   thenReply(...[reply]: ReplyArguments<Reply>): Effect<Reply> {
-    return new Effect(this.#events, this.#isDeletion, replyText(this.#codecs.reply, reply));
+    // What is added to the change later is no part of it: the engine has it by then.
+    return new Effect([...this.#events], this.#isDeletion, replyText(this.#codecs.reply, reply));
   }
 }
 

@@ -2,6 +2,7 @@
 // learns nothing of it.
 import { GuestFault } from '../../model/guest-fault.ts';
 import { CodecProblem } from './codec.ts';
+import { textOf } from './thrown-text.ts';
 
 /** `what`: of the program, `command 'add' of component 'cart'`. */
 export function programFault(what: string, error: unknown): GuestFault {
@@ -9,8 +10,8 @@ export function programFault(what: string, error: unknown): GuestFault {
     return new GuestFault('value', `${what} made a value that does not fit: ${error.message}`, {
       cause: error,
     });
-  const guestMessage = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  const isStack = error instanceof RangeError && error.message.includes('call stack');
+  const guestMessage = textOf(error);
+  const isStack = error instanceof RangeError && guestMessage.includes('call stack');
   return new GuestFault(isStack ? 'stack' : 'trap', `${what} threw an error`, {
     guestMessage,
     cause: error,

@@ -1,6 +1,6 @@
 // Result: a value, or the refusal that came in its place. A refusal is a value too: it is returned, and
 // never thrown.
-import type { RefusalCode } from '@svc/contract';
+import { REFUSAL_CODES, type RefusalCode } from '@svc/contract';
 import type { Refusal } from '../../model/call.ts';
 
 export type Result<Value> = Ok<Value> | Refused;
@@ -50,7 +50,11 @@ export function refuse(
   return new Refused(message, code, more);
 }
 
+const CODES: ReadonlySet<unknown> = new Set([...REFUSAL_CODES, 'OTHER']);
+
+/** Throws when it is one that a program without types has made. */
 export function refusalOf({ code, message, details, otherCode }: Refused): Refusal {
+  if (!CODES.has(code)) throw new TypeError(`a refusal has no code '${code}'`);
   const json = details === undefined ? undefined : (JSON.stringify(details) as string | undefined);
   return {
     kind: 'refusal',

@@ -4,7 +4,9 @@
 // Invariants: what is encoded decodes to the same value; fields that are not known are skipped, those of
 // a closed record are refused. What recurses does so at most `depth` levels.
 import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
+import { atOnce } from './at-once.ts';
 import { dateTimeOf, isBase64 } from './text-form.ts';
+import { textOf } from './thrown-text.ts';
 
 /** `depth`: how many levels there may still be. Throws ShapeProblem. */
 export type Convert = (value: unknown, depth: number) => unknown;
@@ -310,11 +312,13 @@ function at(part: string | number, convert: Convert, value: unknown, depth: numb
 }
 
 function converted(convert: (value: unknown) => unknown, value: unknown): unknown {
+  let result: unknown;
   try {
-    return convert(value);
+    result = convert(value);
   } catch (error) {
-    throw new ShapeProblem(error instanceof Error ? error.message : String(error));
+    throw new ShapeProblem(error instanceof Error ? error.message : textOf(error));
   }
+  return atOnce(result, 'a codec answered a promise');
 }
 
 /** `record[name] = value`, also where the name is `__proto__`. */

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
 import type { EndpointRequest } from '../../../../host/model/endpoint.ts';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
+import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
+import { respond } from '../../../../host/hosting/embedded/route-answer.ts';
 import {
-  defineEndpoint,
   get,
   post,
   put,
-  respond,
   type RouteDefinition,
-} from '../../../../host/hosting/embedded/endpoint-definition.ts';
+} from '../../../../host/hosting/embedded/route-definition.ts';
 import { refuse } from '../../../../host/hosting/embedded/result.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../host/model/svc-error.ts';
@@ -230,6 +230,13 @@ describe('what goes wrong in a handler', () => {
       'trap',
     ],
     ['a value that does not fit', () => ({ sku: 1 }) as never, 'value'],
+    ['what has no text', () => Promise.reject(Object.create(null)), 'trap'],
+    ['a refusal that cannot be', () => refuse('no', 'toString' as never), 'trap'],
+    [
+      'a header that is no text',
+      () => respond({ sku: 'a' }, { headers: { age: 1 as never } }),
+      'trap',
+    ],
   ])('%s is its own fault', async (_what, handle, faultCause) => {
     const Item = Type.Object({ sku: Type.String() });
     const fault: unknown = await handled(get('', { reply: Item }, handle)).catch(
@@ -302,6 +309,12 @@ describe('components that cannot be', () => {
         message: expect.stringContaining(problem),
       }),
     );
+  });
+
+  test('but a parameter may have the name that every object has', () => {
+    expect(get('/{constructor}', {}, () => {}).parameters).toMatchObject([
+      { name: 'constructor', codec: { shape: { kind: 'text' } } },
+    ]);
   });
 
   test('a schema for a parameter that the path does not have', () => {

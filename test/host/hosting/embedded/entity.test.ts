@@ -36,6 +36,13 @@ function open(
   return async () => guest.entities.open({ component: 'count', id: 'a' }, undefined);
 }
 
+// oxlint-disable-next-line unicorn/no-thenable -- it is what is tried
+const awaited = () => ({ then: () => {} });
+const unreadable = Object.defineProperty(new Error('e'), 'stack', {
+  get: () => {
+    throw new Error('not even this');
+  },
+});
 const forEver = (state: Count, given: Context): unknown => forEver(state, given);
 
 const faultOf = async (run: () => unknown): Promise<unknown> => {
@@ -105,6 +112,26 @@ describe('a command', () => {
   });
 });
 
+test('an event of another manifest is not folded', async () => {
+  const entity = await open(() => {})();
+  expect(await entity.apply([{ ...added(1), manifest: 'other-event' }])).toBe(
+    "event 1 of 1: its manifest is 'other-event', this component stores 'count-event'",
+  );
+});
+
+test('what is added to a change after its reply is stored nowhere', async () => {
+  const entity = await open((_state, { persist }) => {
+    const change = persist({ type: 'added', amount: 1 });
+    const effect = change.thenReply([]);
+    change.thenPersist({ type: 'added', amount: 99 }).thenDelete();
+    return effect;
+  })();
+  expect(await entity.command(context, 'do', 'null')).toMatchObject({
+    events: [added(1)],
+    deleteEntity: false,
+  });
+});
+
 describe('the fault of', () => {
   test.each<readonly [string, (state: Count, context: Context) => unknown, string, string]>([
     [
@@ -117,6 +144,24 @@ describe('the fault of', () => {
     ],
     ['a handler that calls itself for ever', forEver, 'stack', 'threw an error'],
     ['an async handler', async () => {}, 'trap', 'threw an error'],
+    ['a handler that answers what can be awaited', awaited, 'trap', 'threw an error'],
+    ...[undefined, null, 1, Symbol('s'), Object.create(null), unreadable].map(
+      (thrown: unknown, index) =>
+        [
+          `a handler that throws no error (${index})`,
+          () => {
+            throw thrown;
+          },
+          'trap',
+          'threw an error',
+        ] as const,
+    ),
+    [
+      'a refusal with a code that there is not',
+      (_state, given) => given.refuse('no', 'constructor' as never),
+      'trap',
+      'threw an error',
+    ],
     ['a handler that answers a plain value', () => ({ value: 1 }), 'trap', 'threw an error'],
     [
       'an event that does not fit',
@@ -152,6 +197,17 @@ describe('the fault of', () => {
     })();
     expect(await faultOf(() => entity.apply([added(1)]))).toMatchObject({
       guestMessage: expect.stringContaining('a bad fold'),
+    });
+    expect(entity.lost).toBe(true);
+  });
+
+  test.each([
+    ['nothing', () => undefined, 'it answered nothing: return the state'],
+    ['a promise', async () => ({ value: 1 }), 'apply answered a promise'],
+  ])('apply that answers %s drops its entity', async (_what, apply, guestMessage) => {
+    const entity = await open(() => {}, { apply: apply as never })();
+    expect(await faultOf(() => entity.apply([added(1)]))).toMatchObject({
+      guestMessage: expect.stringContaining(guestMessage),
     });
     expect(entity.lost).toBe(true);
   });

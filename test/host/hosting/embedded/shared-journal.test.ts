@@ -29,6 +29,7 @@ async function withGuest<T>(
     chance: { seed: () => 1n },
     digest: systemDigest,
     turn: systemTurn,
+    limits: { snapshotIntervalEvents: 1 },
     faultLog: (_entity, _handler, fault) => {
       throw fault;
     },
@@ -47,8 +48,8 @@ async function withGuest<T>(
 }
 
 test.each([
-  ['AssemblyScript', 'TypeScript', wasmGuest, async () => cartGuest()],
-  ['TypeScript', 'AssemblyScript', async () => cartGuest(), wasmGuest],
+  ['AssemblyScript', 'TypeScript', wasmGuest, async () => cartGuest('1')],
+  ['TypeScript', 'AssemblyScript', async () => cartGuest('1'), wasmGuest],
 ])('a cart begun in %s is gone on with in %s', async (_first, _second, begin, goOn) => {
   const dir = temporaryFolder();
   const before = await withGuest(dir, await begin(), async (call) => {
@@ -68,6 +69,36 @@ test.each([
   });
   const again = await withGuest(dir, await begin(), (call) => call('get', null));
   expect(again).toEqual(after);
+});
+
+test.each([
+  ['AssemblyScript', 'TypeScript', wasmGuest, async () => cartGuest('1')],
+  ['TypeScript', 'AssemblyScript', async () => cartGuest('1'), wasmGuest],
+])('a snapshot of %s is its own: %s folds the events', async (_own, _other, own, other) => {
+  const dir = temporaryFolder();
+  const written = await withGuest(dir, await own(), async (call) => {
+    for (let turn = 0; turn < 10; turn++) await call('add-item', { sku: 'ä 🎉', quantity: 2 });
+    return call('get', null);
+  });
+  for (const [guest, isRead] of [
+    [await own(), true],
+    [await other(), false],
+  ] as const) {
+    const begunWith: (string | undefined)[] = [];
+    const watched: Guest = {
+      ...guest,
+      entities: {
+        open(entity, snapshot, alone) {
+          begunWith.push(snapshot);
+          return guest.entities.open(entity, snapshot, alone);
+        },
+      },
+      close: () => guest.close(),
+    };
+    expect(await withGuest(dir, watched, (call) => call('get', null))).toEqual(written);
+    const folded = begunWith.map((snapshot) => snapshot === undefined);
+    expect(folded).toEqual([!isRead]);
+  }
 });
 
 test('both write the same events and answers, to the byte', async () => {

@@ -23,6 +23,7 @@ const point: StandardSchema<{ x: number; at: string }, Point> = {
     },
   },
 };
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const shape = Type.Object({ x: Type.Number(), at: Type.String() });
 
 describe('a Standard Schema', () => {
@@ -66,6 +67,42 @@ describe('a Standard Schema', () => {
     });
   });
 
+  test('that cannot read what it has answered is found before it is stored', () => {
+    const length: StandardSchema<string, number> = {
+      '~standard': {
+        version: 1,
+        vendor: 'transforms',
+        validate: (value) =>
+          typeof value === 'string'
+            ? { value: value.length }
+            : { issues: [{ message: 'is no text' }] },
+      },
+    };
+    const codec = codecOf(described(length, Type.String()), 'it');
+    expect(() => codec.encode(codec.decode('"four"', 'input'), 'event')).toThrow(
+      'event: is no text (its schema does not read what is written)',
+    );
+  });
+
+  test('is not asked for what is nested deeper than it may be', () => {
+    let asked = 0;
+    const list: StandardSchema = {
+      '~standard': {
+        version: 1,
+        vendor: 'deep',
+        validate: (value) => {
+          asked++;
+          return { value };
+        },
+      },
+    };
+    const codec = codecOf(described(list, Type.Array(Type.String())), 'it');
+    expect(codec.decode(nested(100), 'input')).toHaveLength(1);
+    expect(() => codec.decode(nested(101), 'input')).toThrow('input: is nested too deep');
+    expect(() => codec.decode(nested(100_000), 'input')).toThrow('input: is nested too deep');
+    expect(asked).toBe(1);
+  });
+
   test('that is not described is refused with what to do', () => {
     expect(() => codecOf(point, "component 'x', state")).toThrow(
       "component 'x', state: the schema of 'a-library' does not say its JSON Schema. Say it with described(",
@@ -77,7 +114,8 @@ describe('a Standard Schema', () => {
       '~standard': {
         version: 1,
         vendor: 'later',
-        validate: (value) => Promise.resolve({ value: value as number }),
+        // Nobody waits for it, nor minds that it fails.
+        validate: () => Promise.reject(new Error('unhandled')),
       },
     };
     const entity = defineEntity({

@@ -74,6 +74,22 @@ const sum = defineEntity({
 });
 
 describe('the types of components', () => {
+  test('a service says where its journal is, and what of it stays unread', async () => {
+    const parts = { name: 'types', entities: [sum], log: 'none' } as const;
+    for (const create of [
+      // @ts-expect-error -- nowhere
+      () => createService(parts),
+      // @ts-expect-error -- it may not be there
+      () => createService({ ...parts, dataFolder: process.env['NO_SUCH_FOLDER'] }),
+      // @ts-expect-error -- in two places
+      () => createService({ ...parts, dataFolder: 'a', journal: 'memory' }),
+    ])
+      await expect(create()).rejects.toMatchObject({ code: 'SVC_SETTING_INVALID' });
+    // @ts-expect-error -- there is nothing in it that could be
+    await using service = await createService({ ...parts, journal: 'memory', allowUnread: ['a'] });
+    expect(service.url).toBeUndefined();
+  });
+
   test('a client has them from the definition', async () => {
     await using service = await createService({
       name: 'types',
@@ -124,6 +140,10 @@ describe('the types of components', () => {
       return new Uint8Array();
     });
     expect(bytes.reply).toEqual({ kind: 'bytes' });
+    expect(() => {
+      // @ts-expect-error -- the path has no parameter {name}
+      get('/{id}', { parameters: { name: Type.Integer() } }, () => {});
+    }).toThrow("the path has no parameter 'name'");
     // @ts-expect-error -- it answers something else
     expect(get('', { reply: Total }, () => 'text')).toBeDefined();
     // @ts-expect-error -- a GET has no body

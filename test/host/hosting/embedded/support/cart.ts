@@ -1,11 +1,7 @@
 // The shopping cart of fixtures/shopping-cart in TypeScript: the same component, events and routes.
 import { Type } from 'typebox';
-import {
-  defineEndpoint,
-  del,
-  get,
-  post,
-} from '../../../../../host/hosting/embedded/endpoint-definition.ts';
+import { defineEndpoint } from '../../../../../host/hosting/embedded/endpoint-definition.ts';
+import { del, get, post } from '../../../../../host/hosting/embedded/route-definition.ts';
 import { createEmbeddedGuest } from '../../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEntity } from '../../../../../host/hosting/embedded/entity-definition.ts';
 import type { ReadonlyDeep } from '../../../../../host/hosting/embedded/entity-context.ts';
@@ -129,4 +125,10 @@ export const cartEndpoint = defineEndpoint({
   },
 });
 
-export const cartGuest = () => createEmbeddedGuest({ entities: [cart], endpoints: [cartEndpoint] });
+/** `version`: of what it does; without one it has no snapshots. */
+export const cartGuest = (version?: string) =>
+  createEmbeddedGuest({
+    entities: [cart],
+    endpoints: [cartEndpoint],
+    ...(version === undefined ? {} : { version }),
+  });

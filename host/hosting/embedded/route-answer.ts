@@ -1,0 +1,84 @@
+// What the handler of a route may answer: a value, a value with a status and headers, a refusal, or an error
+// with a status and headers of its own.
+import type { HeaderList } from '../../model/endpoint.ts';
+import type { ReadonlyDeep } from './entity-context.ts';
+import type { Ok, Refused } from './result.ts';
+
+type Headers = Readonly<Record<string, string>> | HeaderList;
+
+export interface ResponseOptions {
+  /** Absent: 200, or 204 of what has no reply. */
+  readonly status?: number;
+  /** One more for each; a `content-type` goes before that of the value's type. */
+  readonly headers?: Headers;
+}
+
+/** A value with a status and headers of its own. */
+export class Response<Value> {
+  readonly value: Value;
+  readonly status: number | undefined;
+  readonly headers: HeaderList;
+
+  constructor(value: Value, { status, headers }: ResponseOptions = {}) {
+    this.value = value;
+    this.status = status;
+    this.headers = headerList(headers);
+  }
+}
+
+/** The answer of a route with a status and headers: `return respond(list, { status: 201 })`. */
+export function respond<Value>(value: Value, options?: ResponseOptions): Response<Value> {
+  return new Response(value, options);
+}
+
+export interface ErrorOptions {
+  readonly headers?: Headers;
+  /** For the program that reads it; it has a JSON form. */
+  readonly details?: unknown;
+}
+
+/** An error in the form of every other: `{ status, error, details? }`. */
+export class ErrorResponse {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** JSON text. */
+  readonly body: string;
+
+  constructor(status: number, error: string, { headers, details }: ErrorOptions = {}) {
+    if (!Number.isInteger(status) || status < 400 || status > 599)
+      throw new RangeError(`the status of an error is one of 400 to 599, found ${String(status)}`);
+    this.status = status;
+    this.headers = headerList(headers);
+    this.body = JSON.stringify({ status, error, details });
+  }
+}
+
+/**
+ * An error with a status and headers: `return respondError(401, 'log in', { headers: { 'www-authenticate':
+ * 'Bearer' } })`. The caller is told.
+ */
+export function respondError(status: number, error: string, options?: ErrorOptions): ErrorResponse {
+  return new ErrorResponse(status, error, options);
+}
+
+/** What a handler answers: a value, what an entity answered, a refusal, or one with a status of its own. */
+export type Answer<Value> =
+  | ReadonlyDeep<Value>
+  | Ok<ReadonlyDeep<Value>>
+  | Refused
+  | ErrorResponse
+  | Response<ReadonlyDeep<Value>>;
+
+/** Of a route without a reply. */
+export type NoAnswer = void | null | Ok<unknown> | Refused | ErrorResponse | Response<null>;
+
+/** Throws TypeError where a program without types says something else. */
+function headerList(headers: Headers = []): HeaderList {
+  const list: HeaderList = Array.isArray(headers)
+    ? (headers as HeaderList)
+    : Object.entries(headers);
+  return list.map(([name, value]) => {
+    if (typeof name === 'string' && typeof value === 'string') return [name, value];
+    throw new TypeError(`the header '${name}' has a value that is no text`);
+  });
+}

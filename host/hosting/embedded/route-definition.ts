@@ -1,0 +1,218 @@
+// RouteDefinition: a route, its types, and its handler in TypeScript. A handler is an async function that runs
+// once for a request; what it takes and answers follows from the path and the schemas. Checks stand before
+// it: what all routes made behind them have in common.
+import type { AccessRule } from '@svc/contract';
+import type { Awaitable } from '../../model/call.ts';
+import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
+import type { Ok, Refused } from './result.ts';
+import type { Answer, ErrorResponse, NoAnswer, Response } from './route-answer.ts';
+import type {
+  CheckedContext,
+  CheckRequest,
+  EndpointContext,
+  RouteRequest,
+} from './route-request.ts';
+import { invalidDefinition } from './shape.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** JSON of a schema, text, or bytes as they are. */
+export type BodyType = Schema | 'text' | 'bytes';
+
+/** A body's value; absent: `Nothing`. */
+type BodyValue<Body, Nothing> = Body extends 'text'
+  ? string
+  : Body extends 'bytes'
+    ? Uint8Array
+    : Body extends Schema
+      ? ValueOf<Body>
+      : Nothing;
+
+/** `/{id}/items/{sku}` → `id`, `sku` */
+type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NamesIn<Rest>
+  : never;
+
+type ParameterValues<Path extends string, Parameters> = {
+  readonly [Name in NamesIn<Path>]: Name extends keyof Parameters
+    ? Parameters[Name] extends Schema
+      ? ValueOf<Parameters[Name]>
+      : string
+    : string;
+};
+
+interface RouteOptions<Path extends string, Parameters, Query, Reply> {
+  /** Of parameters that are no text, by their names: integers, numbers, booleans, enums. */
+  readonly parameters?: Parameters & {
+    readonly [Name in keyof Parameters]: Name extends NamesIn<Path>
+      ? Schema
+      : `the path has no parameter {${Name & string}}`;
+  };
+  /** Of an object, a field for each name. */
+  readonly query?: Query;
+  /** Absent: no content (204). */
+  readonly reply?: Reply;
+  /** Overrides the endpoint's. */
+  readonly access?: Access;
+}
+
+type Handler<Path extends string, Parameters, Query, Body, Reply, Context> = (
+  request: RouteRequest<
+    ParameterValues<Path, Parameters>,
+    Query extends Schema ? ValueOf<Query> : undefined,
+    BodyValue<Body, undefined>
+  >,
+  context: Context,
+) => Awaitable<Reply extends BodyType ? Answer<BodyValue<Reply, never>> : NoAnswer>;
+
+type RouteWithBody<Context> = <
+  const Path extends string,
+  Parameters = unknown,
+  Query = undefined,
+  const Body = undefined,
+  const Reply = undefined,
+>(
+  path: Path,
+  options: RouteOptions<Path, Parameters, Query, Reply> & { readonly body?: Body & BodyType },
+  handle: Handler<Path, Parameters, Query, Body, Reply, Context>,
+) => RouteDefinition;
+
+type RouteWithoutBody<Context> = <
+  const Path extends string,
+  Parameters = unknown,
+  Query = undefined,
+  const Reply = undefined,
+>(
+  path: Path,
+  options: RouteOptions<Path, Parameters, Query, Reply>,
+  handle: Handler<Path, Parameters, Query, undefined, Reply, Context>,
+) => RouteDefinition;
+
+/** Who may call: `{ services: ['orders', 'billing.finance'] }` names services, `services` is any of the project. */
+export type Access =
+  | 'internet'
+  | 'services'
+  | 'local'
+  | 'nobody'
+  | { readonly services: readonly string[] };
+
+export interface RouteDefinition {
+  readonly method: Method;
+  readonly path: string;
+  readonly parameters: readonly { readonly name: string; readonly codec: Codec }[];
+  readonly query: Codec | undefined;
+  readonly body: RouteBody | undefined;
+  readonly reply: RouteBody | undefined;
+  readonly access: AccessRule | undefined;
+  readonly checks: readonly Check[];
+  readonly handle: (request: unknown, context: CheckedContext<unknown>) => unknown;
+}
+
+/** `codec`: of JSON. */
+export type RouteBody =
+  | { readonly kind: 'json'; readonly codec: Codec }
+  | { readonly kind: 'text' | 'bytes'; readonly codec?: undefined };
+
+type Check = (request: CheckRequest, context: CheckedContext<unknown>) => unknown;
+
+/** What a check lets through: its answer, or the value of what an entity answered. */
+export type GivenBy<Checked> = Checked extends Refused | ErrorResponse | Response<unknown>
+  ? never
+  : Checked extends Ok<infer Value>
+    ? Value
+    : Checked;
+
+/** Makers of routes whose handlers run behind checks, and have in `context.given` what the last one answered. */
+export interface CheckedRoutes<Given> {
+  readonly get: RouteWithoutBody<CheckedContext<Given>>;
+  readonly del: RouteWithoutBody<CheckedContext<Given>>;
+  readonly post: RouteWithBody<CheckedContext<Given>>;
+  readonly put: RouteWithBody<CheckedContext<Given>>;
+  readonly patch: RouteWithBody<CheckedContext<Given>>;
+  /** One more check, which has what this one answered. */
+  before<Checked>(
+    check: (request: CheckRequest, context: CheckedContext<Given>) => Awaitable<Checked>,
+  ): CheckedRoutes<GivenBy<Checked>>;
+}
+
+/**
+ * Makers of routes behind a check: `const loggedIn = before(callerOf)`, and then `loggedIn.get(…)`. A check that
+ * answers a refusal, an error or `respond(null, …)` ends the request before anything of it is decoded; what
+ * else it answers, the handler has in `context.given`. One that answers nothing is a fault.
+ */
+export function before<Checked>(
+  check: (request: CheckRequest, context: EndpointContext) => Awaitable<Checked>,
+): CheckedRoutes<GivenBy<Checked>> {
+  return checkedRoutes([check as Check]);
+}
+
+function checkedRoutes<Given>(checks: readonly Check[]): CheckedRoutes<Given> {
+  return {
+    get: route('GET', checks) as RouteWithoutBody<CheckedContext<Given>>,
+    del: route('DELETE', checks) as RouteWithoutBody<CheckedContext<Given>>,
+    post: route('POST', checks) as RouteWithBody<CheckedContext<Given>>,
+    put: route('PUT', checks) as RouteWithBody<CheckedContext<Given>>,
+    patch: route('PATCH', checks) as RouteWithBody<CheckedContext<Given>>,
+    before: (check) => checkedRoutes([...checks, check as Check]),
+  };
+}
+
+export const get = route('GET', []) as RouteWithoutBody<EndpointContext>;
+/** A route of DELETE. */
+export const del = route('DELETE', []) as RouteWithoutBody<EndpointContext>;
+export const post = route('POST', []) as RouteWithBody<EndpointContext>;
+export const put = route('PUT', []) as RouteWithBody<EndpointContext>;
+export const patch = route('PATCH', []) as RouteWithBody<EndpointContext>;
+
+interface AnyOptions {
+  readonly parameters?: Readonly<Record<string, Schema>>;
+  readonly query?: Schema;
+  readonly body?: BodyType;
+  readonly reply?: BodyType;
+  readonly access?: Access;
+}
+
+const TEXT_PARAMETER: Schema = { type: 'string' };
+
+function route(method: Method, checks: readonly Check[]) {
+  return (
+    path: string,
+    options: AnyOptions,
+    handle: RouteDefinition['handle'],
+  ): RouteDefinition => {
+    const place = `route ${method} ${path}`;
+    const { parameters = {}, query, access } = options;
+    const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
+    for (const name of Object.keys(parameters))
+      if (!names.includes(name))
+        throw invalidDefinition(place, `the path has no parameter '${name}'`, `Write {${name}}.`);
+    const schemaOf = (name: string): Schema =>
+      (Object.hasOwn(parameters, name) ? parameters[name] : undefined) ?? TEXT_PARAMETER;
+    return {
+      method,
+      path,
+      parameters: names.map((name) => ({
+        name,
+        codec: codecOf(schemaOf(name), `${place}, parameter '${name}'`),
+      })),
+      query: query && codecOf(query, `${place}, query`),
+      body: bodyOf(options.body, `${place}, body`),
+      reply: bodyOf(options.reply, `${place}, reply`),
+      access: access && accessRule(access),
+      checks,
+      handle,
+    };
+  };
+}
+
+function bodyOf(body: BodyType | undefined, place: string): RouteBody | undefined {
+  if (body === undefined) return undefined;
+  if (body === 'text' || body === 'bytes') return { kind: body as 'text' | 'bytes' };
+  return { kind: 'json', codec: codecOf(body, place) };
+}
+
+export function accessRule(access: Access): AccessRule {
+  return typeof access === 'string'
+    ? { allow: access }
+    : { allow: 'services', services: [...access.services] };
+}
