@@ -49,7 +49,7 @@ export function writeOutcome(frames: Frames, number: number, outcome: Reply | Re
 /** The cause of a failure, and what stands in its `cause`, stay behind. */
 export function writeFailure(frames: Frames, number: number, failure: unknown): void {
   if (failure instanceof SvcError)
-    frames.push(KIND.svcError, number, failure.code, failure.message);
+    frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
   else if (failure instanceof GuestFault) {
     const { faultCause, message, limit, guestMessage } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
@@ -64,6 +64,7 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
   let at = 0;
   const number = () => frames[at++] as number;
   const text = () => frames[at++] as string;
+  const numberIfAny = () => (frames[at++] ?? undefined) as number | undefined;
   const textIfAny = () => (frames[at++] ?? undefined) as string | undefined;
   while (at < frames.length) {
     const kind = number();
@@ -84,7 +85,7 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         reader.outcome(call, refusal(text(), text(), textIfAny(), textIfAny()));
         break;
       case KIND.svcError:
-        reader.failure(call, new SvcError(text() as SvcErrorCode, text()));
+        reader.failure(call, svcError(text() as SvcErrorCode, text(), numberIfAny()));
         break;
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
@@ -96,6 +97,10 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         reader.failure(call, new Error(text()));
     }
   }
+}
+
+function svcError(code: SvcErrorCode, message: string, retryAfterMs: number | undefined): SvcError {
+  return new SvcError(code, message, { retryAfterMs });
 }
 
 function refusal(

@@ -18,12 +18,15 @@ import { SvcError } from './model/svc-error.ts';
 
 /** Calls that wait for the other shard; further ones are SVC_OVERLOADED. */
 export const CALLS_UNDER_WAY_MAX = 10_000;
+/** UTF-16 units of their inputs; a call that is larger goes alone. */
+const UNITS_UNDER_WAY_MAX = 128 * 1024 * 1024;
 
 type Outcome = Reply | Refusal;
 
 interface UnderWay {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (failure: unknown) => void;
+  readonly units: number;
   isSent: boolean;
 }
 
@@ -41,7 +44,9 @@ export interface PeerPortOptions {
 export class PeerPort {
   readonly #port: MessagePort;
   readonly #options: PeerPortOptions;
+  readonly #unitsMax: number;
   readonly #underWay = new Map<number, UnderWay>();
+  #unitsUnderWay = 0;
   #nextNumber = 0;
   #hasEnded = false;
   /** Of this turn, not sent yet. */
@@ -57,9 +62,10 @@ export class PeerPort {
     this.#port.postMessage(frames);
   };
 
-  constructor(port: MessagePort, options: PeerPortOptions) {
+  constructor(port: MessagePort, options: PeerPortOptions, unitsMax = UNITS_UNDER_WAY_MAX) {
     this.#port = port;
     this.#options = options;
+    this.#unitsMax = unitsMax;
     const reader = {
       call: (number: number, call: ForwardedCall) => this.#serve(number, call),
       outcome: (number: number, outcome: Outcome) => this.#take(number)?.resolve(outcome),
@@ -84,10 +90,18 @@ export class PeerPort {
         'SVC_OVERLOADED',
         `${CALLS_UNDER_WAY_MAX} calls wait for another shard of the service. Try again later.`,
       );
+    const { length: units } = call[2];
+    if (this.#unitsUnderWay > 0 && this.#unitsUnderWay + units > this.#unitsMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `Calls with inputs of ${this.#unitsUnderWay} characters wait for another shard of the service. ` +
+          'Try again later.',
+      );
     const number = this.#nextNumber++;
     writeCall(this.#framesOfTurn(), number, call);
+    this.#unitsUnderWay += units;
     return new Promise((resolve, reject) => {
-      const underWay = { resolve, reject, isSent: false };
+      const underWay = { resolve, reject, units, isSent: false };
       this.#underWay.set(number, underWay);
       this.#unsent.push(underWay);
     });
@@ -126,6 +140,7 @@ export class PeerPort {
   #take(number: number): UnderWay | undefined {
     const underWay = this.#underWay.get(number);
     this.#underWay.delete(number);
+    this.#unitsUnderWay -= underWay?.units ?? 0;
     return underWay;
   }
 
@@ -138,11 +153,14 @@ export class PeerPort {
   }
 }
 
-export function shardUnavailable(): SvcError {
+/** `backAtMs`: when the shard is started again, where that is known, as `performance.now()` counts. */
+export function shardUnavailable(backAtMs?: number): SvcError {
+  const retryAfterMs = backAtMs === undefined ? undefined : backAtMs - performance.now();
   return new SvcError(
     'SVC_SHARD_UNAVAILABLE',
     'The shard to which the entity belongs is being started again, and the call was not sent to it. ' +
       'Try again.',
+    { retryAfterMs },
   );
 }
 

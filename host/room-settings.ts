@@ -7,6 +7,10 @@ import {
   HTTP_SETTINGS_RANGE,
 } from './http/http-settings.ts';
 import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from './log-limits.ts';
+import {
+  OBSERVABILITY_LIMITS_DEFAULT,
+  OBSERVABILITY_LIMITS_RANGE,
+} from './observability/observability-limits.ts';
 import type { RoomRanges } from './settings.ts';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from './storage/journal-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './supervisor-limits.ts';
@@ -18,6 +22,7 @@ export const ROOM_DEFAULTS = {
   journal: { ...JOURNAL_LIMITS_DEFAULT },
   log: { ...LOG_LIMITS_DEFAULT },
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
+  observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
 };
 export type RoomSettings = typeof ROOM_DEFAULTS;
 
@@ -29,6 +34,7 @@ export const ROOM_RANGES: RoomRanges<RoomSettings> = {
   journal: JOURNAL_LIMITS_RANGE,
   log: LOG_LIMITS_RANGE,
   supervisor: SUPERVISOR_LIMITS_RANGE,
+  observability: OBSERVABILITY_LIMITS_RANGE,
 };
 
 /** Throws SVC_SETTING_INVALID for values that make no sense together. */

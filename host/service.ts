@@ -78,6 +78,8 @@ async function serve(
     env,
     signal: stopsAdmission.signal,
   });
+  // Each shard looks at it, and there may never be one.
+  module.catch(() => {});
   const openJournal = async (): Promise<SqliteJournal> => {
     journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal);
     // Without its writer the service can promise nothing any more.

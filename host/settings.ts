@@ -1,7 +1,7 @@
 // Settings: the sole reader of the environment and of the host's flags. Every setting has one dotted
 // name; `svc.http.port` is also the variable SVC_HTTP_PORT and may be given as `--set svc.http.port=1`.
 // A flag goes before the environment, and that before the default. docs/reference/settings.md lists all.
-import { availableParallelism } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SvcError } from './model/svc-error.ts';
@@ -33,6 +33,14 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   /** 0 to 65535; 0 takes a free one. */
   readonly port: number;
   readonly logFormat: 'text' | 'json';
+  /** Whether it serves its routes at all. */
+  readonly http: boolean;
+  /** Of a deployed instance. */
+  readonly management: { readonly host: string; readonly port: number };
+  /** Absolute path of the folder in which a run that is not deployed registers; undefined: there is no home for it. */
+  readonly runningFolder: string | undefined;
+  /** Where spans are exported to, if anywhere: the whole address, and what is sent with it. */
+  readonly otlp: OtlpTarget | undefined;
   /** Threads that serve it. */
   readonly shards: number;
   /** Components that the module has no more on purpose: their events stay unread. */
@@ -41,6 +49,12 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   readonly rooms: {
     readonly [Room in keyof Rooms]: { readonly [Key in keyof Rooms[Room]]: number };
   };
+}
+
+export interface OtlpTarget {
+  readonly url: string;
+  /** They may be secrets, and are never told. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface Surroundings {
@@ -63,10 +77,21 @@ const flags = {
 } as const;
 /** The options of `svc run`. */
 export const RUN_OPTIONS: readonly string[] = [...Object.keys(flags), 'set'];
-const plainNames: readonly string[] = Object.values(flags).map((flag) => flag.dotted);
+const plainNames: readonly string[] = [
+  ...Object.values(flags).map((flag) => flag.dotted),
+  'svc.http.enabled',
+  'svc.management.host',
+  'svc.management.port',
+  'svc.running.dir',
+  'svc.observability.otlp-endpoint',
+  'svc.observability.otlp-headers',
+];
 
 const PORT_RANGE = [0, 65_535] as const;
 const SHARDS_RANGE = [1, 256] as const;
+const MANAGEMENT_PORT = 7626;
+/** Where a receiver of OTLP over HTTP takes traces, when the address has no path of its own. */
+const OTLP_TRACES_PATH = '/v1/traces';
 
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
 export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
@@ -110,6 +135,21 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
     host: lookUp('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
     port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, PORT_RANGE),
     logFormat,
+    http: readBoolean('svc.http.enabled', lookUp('svc.http.enabled') ?? 'true'),
+    management: {
+      host: lookUp('svc.management.host') ?? '0.0.0.0',
+      port: readNumber(
+        'svc.management.port',
+        lookUp('svc.management.port'),
+        MANAGEMENT_PORT,
+        PORT_RANGE,
+      ),
+    },
+    runningFolder: runningFolder(lookUp('svc.running.dir')),
+    otlp: otlpTarget(
+      lookUp('svc.observability.otlp-endpoint'),
+      lookUp('svc.observability.otlp-headers'),
+    ),
     shards: readNumber(
       'svc.shards',
       lookUp('svc.shards'),
@@ -153,7 +193,7 @@ function readFlags(args: readonly string[]) {
     throw new SvcError(
       'SVC_USAGE',
       // What follows the first sentence is about words that begin with a hyphen.
-      `${(error as Error).message.split('. ')[0]}. svc run --help lists the options.`,
+      `${(error as Error).message.split(/\.\s/)[0]}. svc run --help lists the options.`,
     );
   }
   const given = new Map<string, string>();
@@ -186,6 +226,36 @@ function nameFromFile(moduleFile: string): string {
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-');
   return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
+}
+
+function runningFolder(given: string | undefined): string | undefined {
+  if (given !== undefined) return resolve(given);
+  try {
+    return join(homedir(), '.svc', 'running');
+  } catch {
+    return undefined;
+  }
+}
+
+function otlpTarget(
+  endpoint: string | undefined,
+  headersText: string | undefined,
+): OtlpTarget | undefined {
+  if (endpoint === undefined) return undefined;
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw invalid('svc.observability.otlp-endpoint', endpoint, 'an address of HTTP or HTTPS');
+  if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
+  const headers = Object.fromEntries(
+    (headersText?.split(',') ?? []).map((header) => {
+      const [name = '', ...value] = header.split('=');
+      if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name.trim()) || value.length === 0)
+        // What is there may be a secret, so it is not told.
+        throw invalid('svc.observability.otlp-headers', '…', 'NAME=VALUE, with commas between');
+      return [name.trim(), value.join('=').trim()];
+    }),
+  );
+  return { url: url.href, headers };
 }
 
 function readBoolean(dotted: string, text: string | undefined): boolean {

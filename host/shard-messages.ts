@@ -36,6 +36,8 @@ export type ToShard =
   | { readonly kind: 'serve'; readonly journal: MessagePort; readonly peers: readonly Peer[] }
   /** Another shard is there now, or there again. It may come at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
+  /** Another shard has ended, and is started again after so long. */
+  | { readonly kind: 'peer-away'; readonly index: number; readonly pauseMs: number }
   /** Asked now and then while it serves. With it comes how much of its log is written (log-rate.ts). */
   | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
   | { readonly kind: 'stop'; readonly graceMs: number }

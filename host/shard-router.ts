@@ -26,6 +26,8 @@ export class ShardRouter implements CallableEngine {
   readonly #parts: Parts;
   /** By the index of their shard; undefined: it is not there at present. */
   readonly #peers: (PeerPort | undefined)[] = [];
+  /** By the index of their shard: when those that are not there are started again. */
+  readonly #backAtMs: number[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
@@ -43,6 +45,11 @@ export class ShardRouter implements CallableEngine {
       },
     });
     this.#peers[index] = peer;
+  }
+
+  /** The shard of that index has ended, and is started again after so long. */
+  away(index: number, pauseMs: number): void {
+    this.#backAtMs[index] = performance.now() + pauseMs;
   }
 
   call(...call: Parameters<EntityEngine['call']>): Awaitable<Outcome> {
@@ -68,7 +75,7 @@ export class ShardRouter implements CallableEngine {
 
   #forward(owner: number, call: ForwardedCall): Promise<Outcome> {
     const peer = this.#peers[owner];
-    if (peer === undefined) throw shardUnavailable();
+    if (peer === undefined) throw shardUnavailable(this.#backAtMs[owner]);
     return peer.call(call);
   }
 

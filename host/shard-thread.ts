@@ -59,7 +59,9 @@ export class ShardThread {
 
   constructor({ file, settings, module, limits, env, log }: ShardThreadOptions) {
     this.#limits = limits;
-    this.#log = log;
+    const { count, index } = settings;
+    this.#log =
+      count === 1 ? log : (entry) => log({ ...entry, fields: { ...entry.fields, shard: index } });
     const ended = Promise.withResolvers<ShardEnd>();
     this.#worker = new Worker(file, {
       name: 'shard',
@@ -115,6 +117,11 @@ export class ShardThread {
   connect(peer: Peer): void {
     if (this.#hasEnded) peer.port.close();
     else this.#send({ kind: 'peer', peer }, [peer.port]);
+  }
+
+  /** Tells it that another shard is started again after so long. */
+  peerAway(index: number, pauseMs: number): void {
+    if (!this.#hasEnded) this.#send({ kind: 'peer-away', index, pauseMs });
   }
 
   /**

@@ -39,9 +39,11 @@ const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields
 /** Other shards that were told of before there was an engine for them. */
 const earlyPeers: Peer[] = [];
 let meet = (peer: Peer): void => void earlyPeers.push(peer);
+let away = (_index: number, _pauseMs: number): void => {};
 
 supervisor.on('message', (message: ToShard) => {
   if (message.kind === 'peer') meet(message.peer);
+  if (message.kind === 'peer-away') away(message.index, message.pauseMs);
   if (message.kind !== 'are-you-alive') return;
   logRate.written(message.loggedBytes);
   logRate.report(performance.now());
@@ -88,6 +90,7 @@ async function run(): Promise<void> {
     const router = new ShardRouter({ index, count, engine, turn, faults });
     callable = router;
     meet = (peer) => router.connect(peer.index, peer.port);
+    away = (other, pauseMs) => router.away(other, pauseMs);
     for (const peer of [...peers, ...earlyPeers]) meet(peer);
   }
   const { createHttpServer } = await httpServer;

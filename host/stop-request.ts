@@ -4,17 +4,16 @@
 import { constants } from 'node:os';
 
 const PARENT_LOOKED_FOR_MS = 200;
+/**
+ * A signal to a whole process group comes twice where another process of the group passes it on (npm, a shell, what
+ * started Node). Within this time it is the same one.
+ */
+const PASSED_ON_MS = 1_000;
 
-/** Resolves with what told it. The same signal again ends the process at once. */
+/** Resolves with what told it. The same signal again, later than it would be passed on, ends the process at once. */
 export async function stopRequest(parentPid: string | undefined): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      resolve(signal);
-      // To process 1 a signal that nothing listens for does nothing.
-      if (process.pid === 1)
-        process.once(signal, () => process.exit(128 + constants.signals[signal]));
-    });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) listen(signal, () => resolve(signal));
   if (parentPid !== undefined) {
     const watch = setInterval(() => {
       if (process.ppid === Number(parentPid)) return;
@@ -24,4 +23,20 @@ export async function stopRequest(parentPid: string | undefined): Promise<string
     watch.unref();
   }
   return promise;
+}
+
+function listen(signal: 'SIGINT' | 'SIGTERM', told: () => void): void {
+  let isTold = false;
+  const heard = (): void => {
+    if (isTold) return;
+    isTold = true;
+    told();
+    setTimeout(() => {
+      // To process 1 a signal that nothing listens for does nothing.
+      if (process.pid === 1)
+        process.once(signal, () => process.exit(128 + constants.signals[signal]));
+      process.off(signal, heard);
+    }, PASSED_ON_MS).unref();
+  };
+  process.on(signal, heard);
 }

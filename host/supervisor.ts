@@ -6,7 +6,8 @@
 // I2  Two shards that both live have one channel between them, or two for a moment when both were started anew.
 // I3  After `stop` no thread is started, none is left, and nobody is asking for the journal.
 // I4  The port is held only while no shard is about to listen on it.
-// I5  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
+// I5  Several shards begin to listen on a port that nobody listens on.
+// I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
@@ -42,6 +43,8 @@ export class Supervisor {
   readonly #heldPort = new HeldPort();
   readonly #present = new Map<number, Present>();
   #address: Address;
+  /** That nobody listens on the port when the first of several shards is about to. */
+  #portIsFree: Promise<void> | undefined;
   /** All have listened, so the service is known to be served. */
   #hasStarted = false;
 
@@ -56,8 +59,8 @@ export class Supervisor {
   /** Resolves once the service listens; rejects with the reason why it cannot. */
   async start(): Promise<Started> {
     const [first, ...others] = this.#shards;
-    // Whoever shares a port shares it with every program of the same user.
-    if (others.length > 0) await (await import('./free-port.ts')).checkPortFree(this.#address);
+    // Before anything of the journal is touched.
+    if (others.length > 0) await this.#checkPortFree();
     const started = first!.start();
     // The others listen on the port that the first was given.
     if (this.#address.port === 0) await started;
@@ -92,6 +95,7 @@ export class Supervisor {
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);
+        for (const { thread } of this.#present.values()) thread.peerAway(index, pauseMs);
         if (this.#present.size === 0) this.#heldPort.hold(this.#address, pauseMs);
       },
     });
@@ -99,6 +103,8 @@ export class Supervisor {
 
   async #equip(index: number, thread: ShardThread): Promise<Equipment> {
     const journal = await this.#supervised.connectJournal();
+    // It took a while, and another service may have begun at the same time.
+    if (this.#shards.length > 1) await (this.#portIsFree ??= this.#checkPortFree());
     const peers: Peer[] = [];
     const present: Present = { thread, links: [] };
     for (const [other, { thread: otherThread }] of this.#present) {
@@ -111,6 +117,12 @@ export class Supervisor {
     if (!this.#hasStarted) tell(present);
     await this.#heldPort.release();
     return { journal, peers };
+  }
+
+  /** Whoever shares a port shares it with every program of the same user. */
+  async #checkPortFree(): Promise<void> {
+    const { checkPortFree } = await import('./free-port.ts');
+    await checkPortFree(this.#address);
   }
 }
 

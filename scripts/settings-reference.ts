@@ -15,6 +15,7 @@ const DECLARED_IN = {
   journal: ['host/storage/journal-limits.ts', 'Journal'],
   log: ['host/log-limits.ts', 'Log'],
   supervisor: ['host/supervisor-limits.ts', 'Supervisor'],
+  observability: ['host/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
 
 export function settingsReference(): string {
@@ -58,6 +59,12 @@ An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), a value 
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
 | \`svc.allow-unread\` | \`--allow-unread\` | none | components, with commas between, that the module has no more on purpose: what the journal holds of them stays unread ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
+| \`svc.http.enabled\` | | \`true\` | whether the service has an HTTP server; \`false\`: nothing listens on its port |
+| \`svc.management.port\` | | 7626 | port of the management server, which a deployed instance has; 0 takes a free one |
+| \`svc.management.host\` | | 0.0.0.0 | address that the management server listens on |
+| \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a run that is not deployed registers, for the console to find it |
+| \`svc.observability.otlp-endpoint\` | | none | where spans are exported to by OTLP over HTTP; without a path, \`/v1/traces\` is added |
+| \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\` with commas between; they are never logged |
 
 A deployed instance (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
 journal lies in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process

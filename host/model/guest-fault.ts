@@ -13,9 +13,17 @@ export type FaultCause =
   | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
   | 'limit'; // too many or too large values: events, replies, calls
 
+/** A place in a module's code as it runs. */
+export interface WasmFrame {
+  readonly functionIndex: number;
+  /** Bytes from the beginning of the module. */
+  readonly offset: number;
+}
+
 interface FaultOptions {
   readonly limit?: LimitName | undefined;
   readonly guestMessage?: string | undefined;
+  readonly frames?: readonly WasmFrame[] | undefined;
   readonly cause?: unknown;
 }
 
@@ -25,6 +33,8 @@ export class GuestFault extends Error {
   readonly limit: LimitName | undefined;
   /** The module's own last words, `abort: message at file:line:column`; for the log, never for a caller. */
   readonly guestMessage: string | undefined;
+  /** Where its code was, the innermost first; undefined where that is not known. */
+  readonly frames: readonly WasmFrame[] | undefined;
 
   constructor(faultCause: FaultCause, message: string, options: FaultOptions = {}) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
@@ -32,5 +42,6 @@ export class GuestFault extends Error {
     this.faultCause = faultCause;
     this.limit = options.limit;
     this.guestMessage = options.guestMessage;
+    this.frames = options.frames;
   }
 }

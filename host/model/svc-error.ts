@@ -61,11 +61,18 @@ export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 
 export class SvcError extends Error {
   readonly code: SvcErrorCode;
+  /** When it is worth trying again, where that is known. */
+  readonly retryAfterMs: number | undefined;
 
   /** `message`: one sentence of what happened and where, and one of what to do. */
-  constructor(code: SvcErrorCode, message: string, options: { readonly cause?: unknown } = {}) {
+  constructor(
+    code: SvcErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly retryAfterMs?: number | undefined } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause });
     this.name = 'SvcError';
     this.code = code;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }

@@ -32,7 +32,8 @@ export function parseTraceParent(value: string): TraceParent | undefined {
   return last.parent;
 }
 
-function readTraceParent(value: string): TraceParent | undefined {
+/** As `parseTraceParent`, where what was read last does not matter. */
+export function readTraceParent(value: string): TraceParent | undefined {
   if (value.length < TRACEPARENT_LENGTH) return undefined;
   if (value[2] !== '-' || value[35] !== '-' || value[52] !== '-') return undefined;
   if (!isHex(value, 0, 2) || !isHex(value, 3, 35)) return undefined;

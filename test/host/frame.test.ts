@@ -68,9 +68,15 @@ test('a failure comes out with its code or cause, its words, and its limit', () 
   writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'));
   writeFailure(frames, 4, new TypeError('a bug'));
   writeFailure(frames, 5, 'thrown');
+  writeFailure(frames, 6, new SvcError('SVC_ENTITY_HELD_BACK', 'Held.', { retryAfterMs: 7 }));
+  writeFailure(frames, 7, new SvcError('SVC_STOPPING', 'Stopping.'));
   const failures = read(frames).map(([, , failure]) => failure as Error);
   expect(failures[0]).toBeInstanceOf(SvcError);
-  expect(failures[0]).toMatchObject({ code: 'SVC_JOURNAL_FULL', message: 'Full.' });
+  expect(failures[0]).toMatchObject({
+    code: 'SVC_JOURNAL_FULL',
+    message: 'Full.',
+    retryAfterMs: undefined,
+  });
   expect(failures[1]).toBeInstanceOf(GuestFault);
   expect(failures[1]).toMatchObject({
     faultCause: 'fuel',
@@ -81,4 +87,6 @@ test('a failure comes out with its code or cause, its words, and its limit', () 
   expect(failures[2]).toMatchObject({ faultCause: 'trap', limit: undefined });
   expect(failures[3]!.message).toMatch(/^TypeError: a bug\n {4}at /);
   expect(failures[4]!.message).toBe('thrown');
+  expect(failures[5]).toMatchObject({ code: 'SVC_ENTITY_HELD_BACK', retryAfterMs: 7 });
+  expect(failures[6]).toMatchObject({ code: 'SVC_STOPPING', message: 'Stopping.' });
 });

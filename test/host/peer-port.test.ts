@@ -5,14 +5,14 @@ import type { ForwardedCall } from '../../host/frame.ts';
 import type { Awaitable, Refusal, Reply } from '../../host/model/call.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 import { SvcError } from '../../host/model/svc-error.ts';
-import { CALLS_UNDER_WAY_MAX, PeerPort } from '../../host/peer-port.ts';
+import { CALLS_UNDER_WAY_MAX, PeerPort, type PeerPortOptions } from '../../host/peer-port.ts';
 
 type Serve = (call: ForwardedCall) => Awaitable<Reply | Refusal>;
 
-const callOf = (name: string): ForwardedCall => [
+const callOf = (name: string, input = 'null'): ForwardedCall => [
   { component: 'counter', id: 'a' },
   name,
-  'null',
+  input,
   [],
   undefined,
 ];
@@ -29,7 +29,7 @@ const turn = async () =>
   });
 
 /** The caller's end, and the other one, which serves. */
-function pair(serve: Serve, servedByCaller: Serve = never) {
+function pair(serve: Serve, servedByCaller: Serve = never, unitsMax?: number) {
   const { port1, port2 } = new MessageChannel();
   const closing = { first: () => {} };
   port1.on('close', () => closing.first());
@@ -38,12 +38,13 @@ function pair(serve: Serve, servedByCaller: Serve = never) {
   const ended: string[] = [];
   let messages = 0;
   port2.on('message', () => messages++);
-  const caller = new PeerPort(port1, {
+  const callerOptions: PeerPortOptions = {
     serve: servedByCaller,
     failed: () => {},
     learned: (failure) => learned.push(failure),
     ended: () => ended.push('caller'),
-  });
+  };
+  const caller = new PeerPort(port1, callerOptions, unitsMax);
   const server = new PeerPort(port2, {
     serve,
     failed: (failure) => failed.push(failure),
@@ -144,6 +145,20 @@ test('an outcome for an end that is gone is dropped', async () => {
   while (!ended.includes('server')) await turn();
   later.resolve(reply('1'));
   await turn();
+});
+
+test('no more is under way than may be, and what comes back makes room', async () => {
+  const { caller } = pair(async () => reply('1'), never, 10);
+  const full = [caller.call(callOf('x', '12345')), caller.call(callOf('x', '12345'))];
+  expect(() => caller.call(callOf('x', '1'))).toThrow(
+    expect.objectContaining({ code: 'SVC_OVERLOADED' }),
+  );
+  await Promise.all(full);
+  // One that is larger than all may be together goes alone.
+  const large = caller.call(callOf('x', '123456789012'));
+  expect(() => caller.call(callOf('x', '1'))).toThrow('inputs of 12 characters wait');
+  expect(await large).toEqual(reply('1'));
+  expect(await caller.call(callOf('x', '1'))).toEqual(reply('1'));
 });
 
 test('no more calls are under way than may be', async () => {

@@ -119,11 +119,13 @@ describe('settings', () => {
     [[]],
     [['a.wasm', 'b.wasm']],
     [['a.wasm', '--prot', '1']],
+    [['a.wasm', '--shards', '-1']],
     [['a.wasm', '--set', 'no-equals-sign']],
     [['a.wasm', '--set', 'svc.http.unknown=1']],
     [['a.wasm', '--set', '__proto__=1']],
   ])('words that make no sense are refused: %j', (args) => {
     expect(codeOf(() => read(args))).toBe('SVC_USAGE');
+    expect(() => read(args)).toThrow(/^[^\n]+$/);
   });
 
   test.each([

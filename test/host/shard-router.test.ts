@@ -102,6 +102,12 @@ test('a shard that is not there is unavailable for its entities, and back once i
   );
   expect(await call(here, HERE, 'add', 1)).toEqual(reply(1));
 
+  // It is told how long the pause is.
+  here.router.away(1, 1_000_000_000);
+  expect(() => call(here, THERE, 'total')).toThrow(
+    expect.objectContaining({ retryAfterMs: expect.closeTo(1_000_000_000, -6) }),
+  );
+
   const again = new MessageChannel();
   here.router.connect(1, again.port1);
   there.router.connect(0, again.port2);

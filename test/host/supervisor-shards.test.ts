@@ -1,6 +1,7 @@
 // The supervisor of a service of several shards, with threads that act as shards would.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { ADMIT, descriptor, failsWith, LISTEN, supervise } from '../support/acting-service.ts';
 
@@ -18,8 +19,31 @@ const MEET = `
   };
   const ports = peers.map(meet);
   const { parentPort } = await import('node:worker_threads');
-  parentPort.on('message', ({ kind, peer }) => { if (kind === 'peer') ports.push(meet(peer)); });`;
+  parentPort.on('message', ({ kind, peer, index, pauseMs }) => {
+    if (kind === 'peer') ports.push(meet(peer));
+    if (kind === 'peer-away') say(settings.index + ' misses ' + index + ' for ' + pauseMs);
+  });`;
 const STOP = `await stop; tell({ kind: 'finished' }); await told('close'); tell({ kind: 'stopped' });`;
+
+test('each line of a shard names it in the log, where there are several', async () => {
+  const program = `${ADMIT}
+    tell({ kind: 'log', entry: { level: 'warn', message: 'said', fields: { shard: 7, more: 1 } } });
+    ${LISTEN}${STOP}`;
+  const [several, one] = [supervise(program, { shards: 2 }), supervise(program)];
+  await several.supervisor.start();
+  await one.supervisor.start();
+  const fields = ({ log }: typeof one) =>
+    log.filter(({ message }) => message === 'said').map((line) => line.fields);
+  // It is not theirs to say which they are.
+  expect(fields(several)).toHaveLength(2);
+  expect(fields(several)).toEqual(
+    expect.arrayContaining([
+      { shard: 0, more: 1 },
+      { shard: 1, more: 1 },
+    ]),
+  );
+  expect(fields(one)).toEqual([{ shard: 7, more: 1 }]);
+});
 
 test('all shards listen where the first does, and each meets every other once', async () => {
   const { supervisor, log, logs, connects } = supervise(`${MEET}${LISTEN}${STOP}`, { shards: 3 });
@@ -50,6 +74,7 @@ test('a shard that ends is started again by itself, meets the others, and its en
   await supervisor.start();
   await logs('the service is served again', 1);
   await logs('0 met 1', 2);
+  await logs('0 misses 1 for 1', 1);
   await logs('0 heard from 1', 2);
   expect(restarts()).toHaveLength(1);
   expect(restarts()[0]!.fields).toMatchObject({ shard: 1, ends: 1 });
@@ -107,12 +132,17 @@ test('of a service one of whose shards cannot be started, none is left', async (
   expect(await supervisor.stop()).toBe(true);
 });
 
-test('a stop while the port is looked at lets no shard begin', async () => {
+async function freePort(): Promise<number> {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
   other.close();
   await once(other, 'close');
+  return port;
+}
+
+test('a stop while the port is looked at lets no shard begin', async () => {
+  const port = await freePort();
   const { supervisor, connects } = supervise(`${ADMIT}${LISTEN}${STOP}`, { shards: 2, port });
   const started = failsWith(supervisor.start());
   expect(await supervisor.stop()).toBe(true);
@@ -120,15 +150,35 @@ test('a stop while the port is looked at lets no shard begin', async () => {
   expect(connects()).toBe(0);
 });
 
-test('a port that somebody listens on is not shared with them', async () => {
-  const other = createServer().listen({ port: 0, host: '127.0.0.1', reusePort: true });
+/** Somebody who shares the port with whoever wants it; 0: any port. */
+async function listenShared(port: number): Promise<number> {
+  const other = createServer().listen({ port, host: '127.0.0.1', reusePort: true });
   await once(other, 'listening');
   onTestFinished(() => void other.close());
-  const { port } = other.address() as AddressInfo;
+  return (other.address() as AddressInfo).port;
+}
+
+test('a port that somebody listens on is not shared with them', async () => {
+  const port = await listenShared(0);
   const { supervisor, connects } = supervise(`${ADMIT}${LISTEN}${STOP}`, { shards: 2, port });
   expect(await failsWith(supervisor.start())).toMatchObject({
     code: 'SVC_PORT_IN_USE',
     message: expect.stringContaining(`Port ${port} of 127.0.0.1`),
   });
   expect(connects()).toBe(0);
+});
+
+test('nor with somebody who has begun to listen there while the journal is opened', async () => {
+  const port = await freePort();
+  let others: Promise<number> | undefined;
+  const { supervisor, log } = supervise(`${ADMIT}${LISTEN}${STOP}`, {
+    shards: 2,
+    port,
+    connect: async () => {
+      await (others ??= listenShared(port));
+      return new MessageChannel().port1;
+    },
+  });
+  expect(await failsWith(supervisor.start())).toMatchObject({ code: 'SVC_PORT_IN_USE' });
+  expect(log).toEqual([]);
 });

@@ -154,12 +154,14 @@ test('while one shard hangs and comes back, the others serve their entities', as
     'svc.supervisor.restart-pause-ms=3000',
   ]);
   const all = [...tallies()];
+  const retriedAfter = new Set<string | null>();
   const count = async ([id, tally]: readonly [string, Tally]) => {
     tally.asked += 1;
     try {
       const response = await fetch(`${url}/faulty/count/${id}/1`, { method: 'POST' });
       const { error = '' } = (await response.json()) as { readonly error?: string };
       if (response.status === 200) tally.confirmed += 1;
+      if (response.status === 503) retriedAfter.add(response.headers.get('retry-after'));
       return `${response.status} ${/SVC_\w+/.exec(error)?.[0] ?? ''}`.trim();
     } catch {
       return 'cut';
@@ -179,6 +181,8 @@ test('while one shard hangs and comes back, the others serve their entities', as
   const meanwhile = await countAll();
   expect(svc.stderr).not.toContain('is served again');
   expect([...meanwhile]).toEqual(expect.arrayContaining(['200', '503 SVC_SHARD_UNAVAILABLE']));
+  // Callers learn of the pause.
+  expect(Math.max(...[...retriedAfter].map(Number))).toBeGreaterThan(1);
 
   await svc.logged(/"message":"the service is served again"/);
   for (const entity of all) {
@@ -198,6 +202,8 @@ test('while one shard hangs and comes back, the others serve their entities', as
 test('a second host on the port of the first is refused, though shards share theirs', async () => {
   const { url } = await serve('counter', 'first', 2);
   const port = Number(new URL(url).port);
-  await expect(serve('counter', 'second', 2, [], port)).rejects.toThrow('SVC_PORT_IN_USE');
+  await expect(serve('counter', 'second', 2, [], port)).rejects.toThrow(
+    /^it ended before it listened:\nsvc: [^\n]+ \[SVC_PORT_IN_USE\]\n$/,
+  );
   expect((await fetch(`${url}/counters/a`)).status).toBe(200);
 });

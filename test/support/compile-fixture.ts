@@ -38,7 +38,7 @@ export async function sourcesOf(name: string): Promise<Sources> {
   );
 }
 
-/** The component of a fixture's sources that were changed. */
+/** The component of a fixture's sources that were changed, not optimized: of many, that would take minutes. */
 export async function compileSources(name: string, sources: Sources): Promise<Uint8Array> {
   const hash = createHash('sha256').update(await (hashOfInputs ??= hashOf(INPUTS)));
   for (const [file, text] of sources) hash.update(`${file}\0${text}\0`);
@@ -51,7 +51,8 @@ export async function compileSources(name: string, sources: Sources): Promise<Ui
       await mkdir(join(folder, dirname(file)), { recursive: true });
       await writeFile(join(folder, file), text);
     }
-    const { component } = await buildComponent({ entryFile: join(folder, 'index.ts') });
+    const entryFile = join(folder, 'index.ts');
+    const { component } = await buildComponent({ entryFile, optimizeLevel: 0 });
     await writeWhole(wanted, component);
     return component;
   } finally {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import { journalPath } from '../../../host/storage/journal-file.ts';
+import { FORMAT_VERSION } from '../../../host/storage/journal-schema.ts';
 import { Random } from '../random.ts';
 import { CrashFolder } from './crash-folder.ts';
 import { CrashImages, type ImageKind } from './crash-images.ts';
@@ -17,6 +18,12 @@ const WORKLOAD = join(import.meta.dirname, 'journal-workload.ts');
 /** More than one sends. */
 const NUMBERS_PER_PROCESS = 10_000;
 const JOURNALS = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'journals');
+
+/** Formats of which a journal is kept, and that a host brings to the present one. */
+export const PAST_FORMATS: readonly number[] = readdirSync(JOURNALS)
+  .map((name) => Number(/^format-(\d+)\.sql$/.exec(name)?.[1]))
+  .filter((format) => format < FORMAT_VERSION)
+  .toSorted((a, b) => a - b);
 
 export interface CrashWorkload {
   readonly waves: number;

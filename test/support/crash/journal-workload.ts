@@ -10,6 +10,7 @@ import type { Journal } from '../../../host/engine/needs/journal.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
 import { attachJournal } from '../../../host/storage/attached-journal.ts';
 import { journalPath } from '../../../host/storage/journal-file.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/journal-limits.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
 import { Random } from '../random.ts';
 import { MARKS } from './disk-trace.ts';
@@ -24,6 +25,8 @@ import {
 } from './journal-model.ts';
 
 const WAVES_PER_OPENING = 12;
+/** So that places are brought on every few commands. */
+const PLACE_SIZES = { newMax: 6, recentMax: 12 };
 
 const [dir, waves] = [process.argv[2]!, Number(process.argv[3])];
 const random = new Random(Number(process.argv[4]));
@@ -102,7 +105,7 @@ function fault(): Fault {
 }
 
 for (let done = 0; done < waves;) {
-  const opened = await openSqliteJournal(dir);
+  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, PLACE_SIZES);
   const journal = attachJournal(opened.connect(), opened.dir);
   for (let turn = 0; turn < WAVES_PER_OPENING && done < waves; turn++, done++) {
     const failing = control !== undefined && done % 2 === 1;

@@ -46,6 +46,7 @@ describe('an entity whose event makes the module fault', () => {
     const name = `event 4 of entity 'a' of component '${COUNTER}' cannot be folded: poison of entity a`;
     expect((heldBack as SvcError).message).toContain(name);
     expect((heldBack as SvcError).message).toContain('for another 1000 ms');
+    expect((heldBack as SvcError).retryAfterMs).toBe(1000);
     // Each fault once, and the beginning of the pause.
     expect(it.faults.map(({ fault }) => failureOf(fault))).toEqual([
       'trap',

@@ -1,0 +1,182 @@
+// TraceTree: spans of all shards put together again: what there are of traces, and one trace as a tree. The spans come
+// from callers and modules, whose ids may lie: a span is shown once, below the one that it names as its parent when that
+// began it, and no chain of parents is followed in a circle.
+import type {
+  Fault,
+  Outcome,
+  ServiceRoute,
+  SourcePlace,
+  Span,
+  SpanFault,
+  TraceSummary,
+} from '@svc/contract';
+import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
+
+export const SPANS_SHOWN_MAX = 1_000;
+const DEPTH_MAX = 64;
+const MICROS_PER_MS = 1_000;
+
+/** What the spans of one trace come to. */
+export interface TraceTree {
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly roots: Span[];
+  readonly moreSpans: number;
+  readonly remoteParent: string | null;
+}
+
+/** `spans`: at least one. `placesOf`: where in the sources a fault was. */
+export function traceTree(
+  spans: readonly RecordedSpan[],
+  placesOf: (fault: RecordedFault) => SourcePlace[] = () => [],
+): TraceTree {
+  const ordered = spans.toSorted(byStart);
+  const shown = ordered.slice(0, SPANS_SHOWN_MAX);
+  const startMs = ordered[0]!.startMs;
+  const nodes = new Map<string, { readonly span: Span; readonly depth: number }>();
+  const roots: Span[] = [];
+  for (const recorded of shown) {
+    const span = spanOf(recorded, startMs, placesOf);
+    // Whoever began later than its child is not its parent: no circle can come of ids.
+    const parent = recorded.parentId === undefined ? undefined : nodes.get(recorded.parentId);
+    const depth = parent === undefined ? 0 : parent.depth + 1;
+    if (parent === undefined || depth > DEPTH_MAX) roots.push(span);
+    else parent.span.children.push(span);
+    // Of two of one id, the first has the children.
+    if (!nodes.has(recorded.spanId)) nodes.set(recorded.spanId, { span, depth });
+  }
+  return {
+    startMs,
+    durationMs: rounded(endOf(ordered) - startMs),
+    roots,
+    moreSpans: ordered.length - shown.length,
+    remoteParent: ordered[0]!.parentId ?? null,
+  };
+}
+
+/** Of each trace that the spans belong to, in no order. */
+export function traceSummaries(
+  spans: readonly RecordedSpan[],
+  nameOf: (span: RecordedSpan) => string,
+): TraceSummary[] {
+  return [...Map.groupBy(spans, (span) => span.traceId).values()].map((trace) =>
+    traceSummary(trace, nameOf),
+  );
+}
+
+function traceSummary(
+  spans: readonly RecordedSpan[],
+  nameOf: (span: RecordedSpan) => string,
+): TraceSummary {
+  const ordered = spans.toSorted(byStart);
+  const first = ordered[0]!;
+  const failed = ordered.filter(({ outcome }) => hasFailed(outcome));
+  return {
+    traceId: first.traceId,
+    kind: first.kind,
+    component: first.component,
+    handler: first.handler,
+    name: nameOf(first),
+    entityId: first.entityId ?? null,
+    startedAt: isoTime(first.startMs),
+    durationMs: rounded(endOf(ordered) - first.startMs),
+    outcome: first.outcome,
+    status: first.status ?? null,
+    spans: ordered.length,
+    failed: failed.length,
+    error: (failed.find(({ fault }) => fault !== undefined) ?? first).fault?.reason ?? null,
+  };
+}
+
+/** What people call a span: 'POST /carts/{cartId}/items', 'shopping-cart.add-item'. */
+export function spanName(routes: readonly ServiceRoute[]): (span: RecordedSpan) => string {
+  const labels = new Map(
+    routes.map(({ endpoint, handler, method, path }) => [
+      `${endpoint}/${handler}`,
+      `${method} ${path}`,
+    ]),
+  );
+  return ({ kind, component, handler }) =>
+    (kind === 'endpoint' ? labels.get(`${component}/${handler}`) : undefined) ??
+    `${component}.${handler}`;
+}
+
+export function hasFailed(outcome: Outcome): boolean {
+  return outcome === 'Failed' || outcome === 'TimedOut';
+}
+
+export function faultOf(
+  { startMs, durationMs, traceId, component, handler, entityId, outcome }: RecordedSpan,
+  fault: RecordedFault,
+  places: SourcePlace[],
+): Fault {
+  return {
+    at: isoTime(startMs + durationMs),
+    traceId,
+    component,
+    handler,
+    entityId: entityId ?? null,
+    outcome,
+    fault: shownFault(fault, places),
+  };
+}
+
+function spanOf(
+  span: RecordedSpan,
+  traceStartMs: number,
+  placesOf: (fault: RecordedFault) => SourcePlace[],
+): Span {
+  const { fault } = span;
+  return {
+    spanId: span.spanId,
+    parentId: span.parentId ?? null,
+    kind: span.kind,
+    component: span.component,
+    handler: span.handler,
+    entityId: span.entityId ?? null,
+    startedAt: isoTime(span.startMs),
+    offsetMs: rounded(span.startMs - traceStartMs),
+    durationMs: rounded(span.durationMs),
+    outcome: span.outcome,
+    fuel: span.fuel,
+    events: span.events,
+    status: span.status ?? null,
+    shard: span.shard,
+    fault: fault === undefined ? null : shownFault(fault, placesOf(fault)),
+    children: [],
+  };
+}
+
+function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFault {
+  const { code, limit, reason, guestMessage, errorId } = fault;
+  return {
+    code,
+    limit: limit ?? null,
+    reason,
+    guestMessage: guestMessage ?? null,
+    places,
+    errorId: errorId ?? null,
+  };
+}
+
+/** A parent before its children, also where the clock is too coarse to tell. */
+function byStart(a: RecordedSpan, b: RecordedSpan): number {
+  if (a.startMs !== b.startMs) return a.startMs - b.startMs;
+  return b.durationMs - a.durationMs;
+}
+
+function endOf(spans: readonly RecordedSpan[]): number {
+  let end = 0;
+  for (const { startMs, durationMs } of spans) end = Math.max(end, startMs + durationMs);
+  return end;
+}
+
+/** ISO 8601 in UTC, with milliseconds. */
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+/** Clocks tell no more than microseconds. */
+export function rounded(ms: number): number {
+  return Math.max(0, Math.round(ms * MICROS_PER_MS) / MICROS_PER_MS);
+}
