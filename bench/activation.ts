@@ -6,19 +6,14 @@ import { join } from 'node:path';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import type { Journal } from '../host/engine/needs/journal.ts';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
-import type { JournalRecord } from '../host/model/entity.ts';
-import { attachJournal } from '../host/storage/attached-journal.ts';
-import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
 import { systemChance, systemClock, systemDigest, systemTurn } from '../host/system.ts';
+import { COMPONENT, appendToAll, withJournal } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
 
-const COMPONENT = 'counter';
 /** Of each entity; the snapshot stands after the first half, and the rest is folded. */
 const EVENTS = 6;
 const SNAPSHOT_SEQ = 3;
-/** Appended before any is waited for. */
-const AT_ONCE = 2_000;
 /** Far from the order in which they were made. */
 const STRIDE = 7_919;
 const LIVE_MAX = 1_000;
@@ -87,38 +82,21 @@ export async function measureActivation(
   }
 }
 
-async function withJournal(dir: string, work: (journal: Journal) => Promise<void>): Promise<void> {
-  const opened = await openSqliteJournal(dir, { bytesMax: 0 });
-  const journal = attachJournal(opened.connect(), opened.dir);
-  await work(journal);
-  await journal.close();
-  await opened.close();
-}
-
 /** In rounds over all entities, so that the records of one lie far apart. */
 async function fill(journal: Journal, entities: number, fingerprint: string): Promise<void> {
-  for (let seq = 1; seq <= EVENTS; seq++)
-    for (let from = 0; from < entities; from += AT_ONCE) {
-      const until = Math.min(entities, from + AT_ONCE);
-      const appends = Array.from({ length: until - from }, (_, index) =>
-        appended(journal, `c${from + index}`, seq),
+  const keepSnapshots = (from: number, until: number): void => {
+    for (let n = from; n < until; n++)
+      journal.keepSnapshot(
+        { component: COMPONENT, id: `c${n}` },
+        { seq: SNAPSHOT_SEQ, fingerprint, state: `{"value":${SNAPSHOT_SEQ}}` },
       );
-      await Promise.all(appends);
-      if (seq !== SNAPSHOT_SEQ) continue;
-      for (let n = from; n < until; n++)
-        journal.keepSnapshot(
-          { component: COMPONENT, id: `c${n}` },
-          { seq, fingerprint, state: `{"value":${seq}}` },
-        );
-    }
-}
-
-async function appended(journal: Journal, id: string, seq: number): Promise<void> {
-  const event = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
-  const record: JournalRecord = { kind: 'event', seq, timeMs: 1_700_000_000_000, seed: 1n, event };
-  const settled = Promise.withResolvers<void>();
-  journal.append({ component: COMPONENT, id }, [record], (failure) =>
-    failure === undefined ? settled.resolve() : settled.reject(failure),
-  );
-  return settled.promise;
+  };
+  for (let seq = 1; seq <= EVENTS; seq++)
+    await appendToAll(
+      journal,
+      entities,
+      seq - 1,
+      1,
+      seq === SNAPSHOT_SEQ ? keepSnapshots : undefined,
+    );
 }

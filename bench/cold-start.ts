@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule, startBareFastify, startSvc, type Service } from './service.ts';
 
-export async function measureColdStart({ rounds }: Pace): Promise<Measurement[]> {
+export async function measureColdStart({ starts }: Pace): Promise<Measurement[]> {
   const module = await benchModule();
   try {
     const figures: { svc: number; bare: number }[] = [];
     // The first start fills Node's cache of compiled sources, as every start after an installation does.
-    for (let round = -1; round < Math.max(7, rounds); round++) {
+    for (let round = -1; round < starts; round++) {
       const figure = {
         svc: await firstAnswerMs(() => startSvc(module.file, join(module.folder, `data-${round}`))),
         bare: await firstAnswerMs(startBareFastify),

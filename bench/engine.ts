@@ -18,7 +18,11 @@ const ENTITIES = 1_000;
 /** As long as what the journal keeps of one event of the counter. */
 const RECORD = JSON.stringify({ type: 'added', amount: 1 });
 
-export async function measureEngine({ seconds, rounds }: Pace): Promise<Measurement[]> {
+export async function measureEngine({
+  seconds,
+  rounds,
+  warmUpSeconds,
+}: Pace): Promise<Measurement[]> {
   const module = await benchModule();
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const opened = await openSqliteJournal(join(folder, 'data'));
@@ -43,8 +47,8 @@ export async function measureEngine({ seconds, rounds }: Pace): Promise<Measurem
       if (answer.kind !== 'reply') throw new Error(answer.message);
     };
     const append = async () => log.append(RECORD);
-    await perSecond(command, 2);
-    await perSecond(append, 1);
+    await perSecond(command, warmUpSeconds);
+    await perSecond(append, warmUpSeconds / 2);
     const figures: { svc: number; log: number }[] = [];
     for (let round = 0; round < rounds; round++)
       figures.push({

@@ -1,42 +1,103 @@
-// (a), (b), (c): requests through the whole path, beside the bare server on the same routes.
+// (a), (b), (b1), (c): requests through the whole path, beside the bare server on the same routes. Where both
+// sides have one core, each has it alone: the load is made on another.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { oneCoreForServer, type Placement } from './cores.ts';
 import type { Loader } from './load.ts';
 import { median, type Measurement, type Pace } from './report.ts';
-import { benchModule, startBareFastify, startSvc, type Service } from './service.ts';
+import {
+  benchModule,
+  startBareFastify,
+  startSvc,
+  type BenchModule,
+  type Service,
+} from './service.ts';
 
 const CONNECTIONS = 64;
 const ENTITIES = 1_000;
 const many = Array.from({ length: ENTITIES }, (_, index) => `/counters/c${index}`);
 const one = ['/counters/only'];
 
-const SCENARIOS = [
-  { letter: 'a', what: 'GET: endpoint, query of 1,000 entities', method: 'GET', paths: many },
+interface Scenario {
+  readonly letter: string;
+  readonly what: string;
+  readonly method: 'GET' | 'POST';
+  readonly paths: readonly string[];
+  readonly hasOneCore: boolean;
+}
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    letter: 'a',
+    what: 'GET on one core: endpoint, query of 1,000 entities',
+    method: 'GET',
+    paths: many,
+    hasOneCore: true,
+  },
   {
     letter: 'b',
-    what: 'POST: endpoint, durable command, 1,000 entities',
+    what: 'POST on all cores: endpoint, durable command, 1,000 entities',
     method: 'POST',
     paths: many,
+    hasOneCore: false,
   },
-  { letter: 'c', what: 'POST: the same on one entity', method: 'POST', paths: one },
-] as const;
+  {
+    letter: 'b1',
+    what: 'POST on one core, server and journal: the same',
+    method: 'POST',
+    paths: many,
+    hasOneCore: true,
+  },
+  {
+    letter: 'c',
+    what: 'POST on all cores: the same on one entity',
+    method: 'POST',
+    paths: one,
+    hasOneCore: false,
+  },
+];
 
 export async function measureHttp(
   wanted: ReadonlySet<string>,
-  { seconds, rounds }: Pace,
+  pace: Pace,
   loader: Loader,
 ): Promise<Measurement[]> {
   const module = await benchModule();
   const measurements: Measurement[] = [];
+  try {
+    for (const hasOneCore of [true, false]) {
+      const scenarios = SCENARIOS.filter(
+        (scenario) => scenario.hasOneCore === hasOneCore && wanted.has(scenario.letter),
+      );
+      if (scenarios.length === 0) continue;
+      const placement: Placement = hasOneCore
+        ? oneCoreForServer()
+        : { kind: 'unpinned', reason: '' };
+      measurements.push(...(await measureOn(placement, scenarios, module, pace, loader)));
+    }
+  } finally {
+    module.remove();
+  }
+  return measurements.toSorted((first, second) => (first.letter < second.letter ? -1 : 1));
+}
+
+async function measureOn(
+  placement: Placement,
+  scenarios: readonly Scenario[],
+  module: BenchModule,
+  { seconds, rounds, warmUpSeconds }: Pace,
+  loader: Loader,
+): Promise<Measurement[]> {
+  const { server, load: loadProcessors } =
+    placement.kind === 'pinned' ? placement : { server: undefined, load: undefined };
+  const measurements: Measurement[] = [];
   const services: Service[] = [];
   try {
-    const svc = await startSvc(module.file, join(module.folder, 'data'));
+    const svc = await startSvc(module.file, join(module.folder, `data-${placement.kind}`), server);
     services.push(svc);
-    const bare = await startBareFastify();
+    const bare = await startBareFastify(server);
     services.push(bare);
-    for (const { letter, what, method, paths } of SCENARIOS.filter((scenario) =>
-      wanted.has(scenario.letter),
-    )) {
+    for (const { letter, what, method, paths, hasOneCore } of scenarios) {
       const load = async (url: string, forSeconds: number) =>
         loader.run({
           url,
@@ -45,9 +106,11 @@ export async function measureHttp(
           body: method === 'POST' ? '{"amount":1}' : undefined,
           connections: CONNECTIONS,
           seconds: forSeconds,
+          processors: loadProcessors,
         });
       // Compiled, and every entity in memory, before anything counts.
-      for (const { url } of [svc, bare]) await load(url, Math.max(3, seconds));
+      if (warmUpSeconds > 0)
+        for (const { url } of [svc, bare]) await load(url, Math.max(warmUpSeconds, seconds));
       const figures: { svc: number; bare: number }[] = [];
       for (let round = 0; round < rounds; round++)
         figures.push({ svc: await load(svc.url, seconds), bare: await load(bare.url, seconds) });
@@ -59,12 +122,17 @@ export async function measureHttp(
         other: median(figures.map((figure) => figure.bare)),
         unit: 'per second',
         ratio: median(figures.map((figure) => figure.svc / figure.bare)),
-        cores: `each side and the load share ${availableParallelism()}`,
+        cores: coresOf(placement, hasOneCore),
       });
     }
   } finally {
     await Promise.all(services.map((service) => service.stop()));
-    module.remove();
   }
   return measurements;
+}
+
+function coresOf(placement: Placement, hasOneCore: boolean): string {
+  if (placement.kind === 'pinned') return 'one a side, the load on another';
+  const shared = `all ${availableParallelism()} a side, the load included`;
+  return hasOneCore ? `not pinned (${placement.reason}): ${shared}` : shared;
 }

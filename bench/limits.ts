@@ -1,8 +1,6 @@
 // (g): commands of the shopping cart through the host's own binding, with what the rewriter puts into the
 // module's code (fuel, the count of its memory's pages, canonical NaNs) beside the same module without. The
 // checks of what a module passes to the host are a part of reading it, and are on both sides.
-import { join } from 'node:path';
-import { buildComponent } from '../guest-sdk/compiler/index.ts';
 import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
 import { admitModule } from '../host/hosting/wasm/admission.ts';
 import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
@@ -10,6 +8,7 @@ import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import type { CallContext } from '../host/model/call.ts';
+import { compileFixture, compileFixtureCore } from '../test/support/compile-fixture.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 
 const CONTEXT: CallContext = { nowMs: 1_700_000_000_000, seed: 1n, metadata: [['role', 'admin']] };
@@ -21,24 +20,19 @@ const ITEMS = Array.from({ length: 10 }, (_, index) =>
 const CARTS = 60;
 const NO_LOG = (): void => undefined;
 
-export async function measureLimits({ seconds, rounds }: Pace): Promise<Measurement[]> {
-  const entryFile = join(
-    import.meta.dirname,
-    '..',
-    'fixtures',
-    'shopping-cart',
-    'assembly',
-    'index.ts',
-  );
-  const { core, component } = await buildComponent({ entryFile });
-  const module = admitModule(component);
+export async function measureLimits({
+  seconds,
+  rounds,
+  warmUpSeconds,
+}: Pace): Promise<Measurement[]> {
+  const module = admitModule(await compileFixture(COMPONENT));
   const limited = startWasmGuest(module, WASM_LIMITS_DEFAULT, NO_LOG);
   const free = startWasmGuest(
-    { ...module, compiled: unlimited(core) },
+    { ...module, compiled: unlimited(await compileFixtureCore(COMPONENT)) },
     WASM_LIMITS_DEFAULT,
     NO_LOG,
   );
-  await inTurns(limited, free, 2);
+  await inTurns(limited, free, warmUpSeconds);
   const figures: Rates[] = [];
   for (let round = 0; round < rounds; round++) figures.push(await inTurns(limited, free, seconds));
   await limited.close();

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onProcessors, working } from './cores.ts';
 
 /** What is used of autocannon, which has no types of its own. */
 type Autocannon = (options: {
@@ -33,7 +34,10 @@ export interface Load {
   /** JSON text. */
   readonly body: string | undefined;
   readonly connections: number;
+  /** Less than one counts as one. */
   readonly seconds: number;
+  /** Those that the requests are made on, as taskset takes them; any where it is left out. */
+  readonly processors?: string | undefined;
 }
 
 export interface Loader {
@@ -49,18 +53,28 @@ export async function createLoader(): Promise<Loader> {
     : { name: 'autocannon, one thread', run: runAutocannon };
 }
 
-async function runWrk({ url, method, paths, body, connections, seconds }: Load): Promise<number> {
+async function runWrk({
+  url,
+  method,
+  paths,
+  body,
+  connections,
+  seconds,
+  processors,
+}: Load): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   try {
     const script = join(folder, 'requests.lua');
     writeFileSync(script, wrkScript(method, paths, body));
-    const output = await outputOf('wrk', [
-      '--threads=1',
-      `--connections=${connections}`,
-      `--duration=${seconds}s`,
-      `--script=${script}`,
-      url,
-    ]);
+    const output = await outputOf(
+      ...onProcessors(processors, 'wrk', [
+        '--threads=1',
+        `--connections=${connections}`,
+        `--duration=${Math.ceil(seconds)}s`,
+        `--script=${script}`,
+        url,
+      ]),
+    );
     const perSecond = /Requests\/sec:\s+([0-9.]+)/.exec(output)?.[1];
     const bad = /Non-2xx.*|Socket errors.*/.exec(output)?.[0];
     if (perSecond === undefined || bad !== undefined) throw new Error(`wrk: ${bad ?? output}`);
@@ -100,20 +114,23 @@ async function runAutocannon({
   body,
   connections,
   seconds,
+  processors,
 }: Load): Promise<number> {
   const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;
   const headers = body === undefined ? {} : { 'content-type': 'application/json' };
-  const result = await autocannon({
-    url,
-    connections,
-    duration: seconds,
-    requests: paths.map((path) => ({
-      method,
-      path,
-      headers,
-      ...(body === undefined ? {} : { body }),
-    })),
-  });
+  const result = await working(processors, () =>
+    autocannon({
+      url,
+      connections,
+      duration: Math.ceil(seconds),
+      requests: paths.map((path) => ({
+        method,
+        path,
+        headers,
+        ...(body === undefined ? {} : { body }),
+      })),
+    }),
+  );
   if (result.non2xx > 0 || result.errors > 0)
     throw new Error(`autocannon: ${result.non2xx} answers were not 2xx, ${result.errors} errors`);
   return result.requests.average;

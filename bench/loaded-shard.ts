@@ -1,11 +1,16 @@
-// A shard without sockets: it handles requests of its own making, a number of them at a time, each for any of the
-// entities of the service, so that nothing but shards and journal takes time of the machine.
+// A shard that makes its own requests, a number of them at a time, each for any of the entities of the service.
+// They go either straight to what handles requests, or to the shard's HTTP server, whose only client is the
+// shard's own: so nothing but shards and journal takes time of the machine.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { FaultReport } from '../host/fault-report.ts';
 import type { AdmittedModule } from '../host/hosting/wasm/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { INTERNET } from '../host/http/access.ts';
+import { createHttpServer } from '../host/http/http-server.ts';
+import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
+import { RouteTable } from '../host/http/route-table.ts';
 import { LimitCounters } from '../host/limit-counters.ts';
 import { LoopTurn } from '../host/loop-turn.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
@@ -14,6 +19,7 @@ import type { Peer } from '../host/shard-messages.ts';
 import { ShardRouter } from '../host/shard-router.ts';
 import { attachJournal } from '../host/storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
+import { requestText, sendPipelined } from './pipelined-client.ts';
 
 export interface LoadedShard {
   readonly module: AdmittedModule;
@@ -28,9 +34,15 @@ export interface LoadedShard {
 /** Requests of the counter's endpoint: its first route is the query, its second the command. */
 export interface ShardLoad {
   readonly route: 0 | 1;
+  /** Over HTTP, or without sockets. */
+  readonly isOverHttp: boolean;
   readonly inFlight: number;
   readonly seconds: number;
 }
+
+/** Requests under way on one connection. */
+const DEPTH = 8;
+const ADDED = '{"amount":1}';
 
 const { module, index, count, dataFolder, entities, journal, peers } = workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
@@ -62,20 +74,43 @@ const handle = requestHandler({
   chance,
   turn,
 });
+const server = createHttpServer({
+  routes: new RouteTable(guest.descriptor),
+  settings: HTTP_SETTINGS_DEFAULT,
+  chance,
+  callerOf: () => INTERNET,
+  handle,
+  log: { warn: failed, error: failed },
+});
+const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+const texts = Array.from({ length: entities }, (_, n) => [
+  requestText('GET', `/counters/c${n}`),
+  requestText('POST', `/counters/c${n}`, ADDED),
+]);
+
+function failed({ err }: { readonly err: unknown }): never {
+  throw err;
+}
+
+function anyEntity(): number {
+  return Math.floor(Math.random() * entities);
+}
 
 function request(route: 0 | 1): EndpointRequest {
   return {
     route,
-    parameters: [`c${Math.floor(Math.random() * entities)}`],
+    parameters: [`c${anyEntity()}`],
     query: '',
     headers: [],
     caller: 'internet',
-    body: route === 0 ? { kind: 'none' } : { kind: 'json', text: '{"amount":1}' },
+    body: route === 0 ? { kind: 'none' } : { kind: 'json', text: ADDED },
   };
 }
 
-async function load({ route, inFlight, seconds }: ShardLoad): Promise<number> {
-  const untilMs = performance.now() + seconds * 1000;
+async function callsUntil(
+  untilMs: number,
+  { route, inFlight }: Pick<ShardLoad, 'route' | 'inFlight'>,
+): Promise<number> {
   let done = 0;
   const caller = async () => {
     while (performance.now() < untilMs) {
@@ -91,6 +126,17 @@ async function load({ route, inFlight, seconds }: ShardLoad): Promise<number> {
   };
   await Promise.all(Array.from({ length: inFlight }, caller));
   return done;
+}
+
+async function load({ route, isOverHttp, inFlight, seconds }: ShardLoad): Promise<number> {
+  const untilMs = performance.now() + seconds * 1000;
+  if (!isOverHttp) return callsUntil(untilMs, { route, inFlight });
+  return sendPipelined({
+    port,
+    connections: inFlight / DEPTH,
+    depth: DEPTH,
+    next: () => (performance.now() < untilMs ? texts[anyEntity()]![route] : undefined),
+  });
 }
 
 async function report(wanted: ShardLoad): Promise<void> {

@@ -1,5 +1,5 @@
 // `npm run bench`: every measurement in one run, each beside what it is compared with, as ratios.
-// Usage: npm run bench -- [--only a,b] [--seconds 3] [--rounds 5] [--entities 100000] [--json FILE]
+// Usage: npm run bench -- [--only a,b] [--seconds 3] [--rounds 5] [--entities 1000000] [--json FILE] [--trial]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './activation.ts';
@@ -9,28 +9,42 @@ import { measureHttp } from './http.ts';
 import { measureLimits } from './limits.ts';
 import { createLoader } from './load.ts';
 import { describeMachine } from './machine.ts';
+import { measureMemory } from './memory.ts';
 import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
+import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
 
+const LETTERS = ['a', 'b', 'b1', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'i2', 'j', 'j2', 'k', 'l', 'm'];
 const { values } = parseArgs({
   options: {
-    only: { type: 'string', default: 'a,b,c,d,e,f,g,h,i,j,k' },
+    only: { type: 'string', default: LETTERS.join(',') },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '5' },
-    entities: { type: 'string', default: '100000' },
+    entities: { type: 'string', default: '1000000' },
     json: { type: 'string' },
+    trial: { type: 'boolean', default: false },
   },
 });
-const LETTERS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k'];
 const wanted = new Set(values.only.split(','));
 if (![...wanted].every((letter) => LETTERS.includes(letter)))
   refuse(`--only takes letters from ${LETTERS.join(',')}, as in --only a,b`);
-const pace: Pace = { seconds: wholeNumber('seconds', 60), rounds: wholeNumber('rounds', 100) };
+const WARM_UP_SECONDS = 2;
+const STARTS_MIN = 7;
+/** As short as it can be: that every row comes to its end is all that it tells. */
+const TRIAL: Pace = { seconds: 0.1, rounds: 1, warmUpSeconds: 0, starts: 1 };
+const TRIAL_ENTITIES = 1_000;
+const rounds = wholeNumber('rounds', values.rounds, 100);
+const seconds = wholeNumber('seconds', values.seconds, 60);
+const entities = values.trial
+  ? TRIAL_ENTITIES
+  : wholeNumber('entities', values.entities, 10_000_000);
+const starts = Math.max(STARTS_MIN, rounds);
+const pace = values.trial ? TRIAL : { seconds, rounds, warmUpSeconds: WARM_UP_SECONDS, starts };
 
-function wholeNumber(name: 'seconds' | 'rounds' | 'entities', max: number): number {
-  const number = /^[1-9][0-9]{0,7}$/.test(values[name]) ? Number(values[name]) : Number.NaN;
+function wholeNumber(name: string, value: string, max: number): number {
+  const number = /^[1-9][0-9]{0,7}$/.test(value) ? Number(value) : Number.NaN;
   if (number <= max) return number;
   return refuse(`--${name} takes a number from 1 to ${max}`);
 }
@@ -43,14 +57,16 @@ function refuse(message: string): never {
 const loader = await createLoader();
 const measurements: Measurement[] = [];
 for (const [letters, measure] of [
-  [['a', 'b', 'c'], () => measureHttp(wanted, pace, loader)],
+  [['a', 'b', 'b1', 'c'], () => measureHttp(wanted, pace, loader)],
   [['d'], () => measureEngine(pace)],
   [['e'], () => measureColdStart(pace)],
   [['f'], () => measureMetering(pace)],
   [['g'], () => measureLimits(pace)],
   [['h'], () => measureNeighbour(pace)],
-  [['i', 'j'], () => measureShards(wanted, pace)],
-  [['k'], () => measureActivation(pace, wholeNumber('entities', 10_000_000))],
+  [['i', 'i2', 'j', 'j2'], () => measureShards(wanted, pace)],
+  [['k'], () => measureActivation(pace, entities)],
+  [['l'], () => measureMemory(entities)],
+  [['m'], () => measureReplay(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

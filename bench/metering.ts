@@ -1,10 +1,9 @@
 // (f): commands of the counter's core module, metered as the host runs it, beside the same module as the
 // compiler made it. Both are driven by the same code, without the host's checks.
-import { join } from 'node:path';
-import { buildComponent } from '../guest-sdk/compiler/index.ts';
 import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
 import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { compileFixtureCore } from '../test/support/compile-fixture.ts';
 import { CoreGuest } from '../test/support/core-guest.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 
@@ -13,13 +12,17 @@ const LIMITS = { ...WASM_LIMITS_DEFAULT, startFuel: FUEL_MAX };
 /** What an instance does with the fuel that it starts with. */
 const COMMANDS_PER_INSTANCE = 10_000;
 
-export async function measureMetering({ seconds, rounds }: Pace): Promise<Measurement[]> {
-  const entryFile = join(import.meta.dirname, '..', 'fixtures', 'counter', 'assembly', 'index.ts');
-  const { core } = await buildComponent({ entryFile });
+export async function measureMetering({
+  seconds,
+  rounds,
+  warmUpSeconds,
+}: Pace): Promise<Measurement[]> {
+  // A copy of its own: the file's bytes may lie in memory that others have a part of.
+  const core = new Uint8Array(await compileFixtureCore('counter'));
   const plain = new WebAssembly.Module(core);
   const rewritten = rewriteCoreModule(readCoreModule(core, LIMITS), LIMITS);
   const metered = new WebAssembly.Module(rewritten);
-  for (const module of [plain, metered]) commandsPerSecond(module, 2);
+  for (const module of [plain, metered]) commandsPerSecond(module, warmUpSeconds);
   const figures: { metered: number; plain: number }[] = [];
   for (let round = 0; round < rounds; round++)
     figures.push({

@@ -11,7 +11,11 @@ const REQUESTS_PER_SECOND = 500;
 const HOSTILE_CONNECTIONS = 2;
 const ENTITIES = 100;
 
-export async function measureNeighbour({ seconds, rounds }: Pace): Promise<Measurement[]> {
+export async function measureNeighbour({
+  seconds,
+  rounds,
+  warmUpSeconds,
+}: Pace): Promise<Measurement[]> {
   const stops: (() => unknown)[] = [];
   try {
     const urls: string[] = [];
@@ -23,7 +27,7 @@ export async function measureNeighbour({ seconds, rounds }: Pace): Promise<Measu
       urls.push(service.url);
     }
     const [good, hostile] = urls as [string, string];
-    await slowest(good, 2);
+    if (warmUpSeconds > 0) await slowest(good, warmUpSeconds);
     const figures: { alone: number; beside: number }[] = [];
     for (let round = 0; round < rounds; round++) {
       const alone = await slowest(good, seconds);

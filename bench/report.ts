@@ -5,6 +5,10 @@ export interface Pace {
   readonly seconds: number;
   /** Each side is measured this many times, in turns; the figures are medians. */
   readonly rounds: number;
+  /** Of each side, before its first round. */
+  readonly warmUpSeconds: number;
+  /** Cold starts of each side that count. */
+  readonly starts: number;
 }
 
 export interface Measurement {
@@ -15,7 +19,7 @@ export interface Measurement {
   readonly beside: string;
   /** Median of the rounds of what svc stands beside; undefined where there is nothing. */
   readonly other: number | undefined;
-  readonly unit: 'per second' | 'ms';
+  readonly unit: 'per second' | 'ms' | 'MiB';
   /** Median of the rounds' own ratios: svc to the other, as each round's neighbours measured them. */
   readonly ratio: number | undefined;
   readonly cores: string;
@@ -55,9 +59,9 @@ export function reportText({ date, machine, load, pace, measurements }: BenchRep
 }
 
 function figure(value: number, unit: Measurement['unit']): string {
-  return unit === 'ms'
-    ? `${value.toFixed(value < 10 ? 2 : 0)} ms`
-    : `${Math.round(value).toLocaleString('en-US')}/s`;
+  if (unit === 'ms') return `${value.toFixed(value < 10 ? 2 : 0)} ms`;
+  const whole = Math.round(value).toLocaleString('en-US');
+  return unit === 'MiB' ? `${whole} MiB` : `${whole}/s`;
 }
 
 function table([head, ...rows]: readonly (readonly string[])[]): string[] {

@@ -4,51 +4,60 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buildComponent } from '../guest-sdk/compiler/index.ts';
+import { compileFixture } from '../test/support/compile-fixture.ts';
+import { onProcessors } from './cores.ts';
 
 const root = join(import.meta.dirname, '..');
 const HIGHEST_START_MS = 30_000;
 
 export interface Service {
   readonly url: string;
+  readonly pid: number;
   stop(): Promise<void>;
 }
 
 /** The module that is measured, as a file in a folder that is removed by `remove`. */
-export async function benchModule(
-  fixture = 'counter',
-): Promise<{ file: string; folder: string; remove(): void }> {
+export interface BenchModule {
+  readonly file: string;
+  readonly folder: string;
+  remove(): void;
+}
+
+export async function benchModule(fixture = 'counter'): Promise<BenchModule> {
+  const component = await compileFixture(fixture);
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const file = join(folder, `${fixture}.wasm`);
-  const entryFile = join(root, 'fixtures', fixture, 'assembly', 'index.ts');
-  writeFileSync(file, (await buildComponent({ entryFile })).component);
+  writeFileSync(file, component);
   return { file, folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** Serves the module as a deployed instance of one shard does, with a journal of its own. */
-export async function startSvc(moduleFile: string, dataFolder: string): Promise<Service> {
-  return start(join(root, 'cli', 'bin', 'svc.js'), [
-    'run',
-    moduleFile,
-    '--deployed',
-    '--shards',
-    '1',
-    '--host',
-    '127.0.0.1',
-    '--port',
-    '0',
-    '--data',
-    dataFolder,
-  ]);
+/**
+ * Serves the module as a deployed instance of one shard does, with a journal of its own. `processors`: those
+ * that all of its threads have, as taskset takes them; undefined: any.
+ */
+export async function startSvc(
+  moduleFile: string,
+  dataFolder: string,
+  processors?: string,
+): Promise<Service> {
+  const address = ['--host', '127.0.0.1', '--port', '0'];
+  const args = ['run', moduleFile, '--deployed', '--shards', '1', ...address, '--data', dataFolder];
+  return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
 }
 
-export async function startBareFastify(): Promise<Service> {
-  return start(join(root, 'bench', 'bare-fastify.ts'), []);
+export async function startBareFastify(processors?: string): Promise<Service> {
+  return start(join(root, 'bench', 'bare-fastify.ts'), [], processors);
 }
 
 /** Both print their address in a line of its own once they listen. */
-async function start(file: string, args: readonly string[]): Promise<Service> {
-  const child = spawn(process.execPath, [file, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+async function start(
+  file: string,
+  args: readonly string[],
+  processors: string | undefined,
+): Promise<Service> {
+  const child = spawn(...onProcessors(processors, process.execPath, [file, ...args]), {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
   const timer = setTimeout(() => child.kill('SIGKILL'), HIGHEST_START_MS);
@@ -63,7 +72,8 @@ async function start(file: string, args: readonly string[]): Promise<Service> {
     listening.reject(new Error(`${file} ended before it listened:\n${errors}`)),
   );
   try {
-    return { url: await listening.promise, stop: async () => stop(child) };
+    const url = await listening.promise;
+    return { url, pid: child.pid!, stop: async () => stop(child) };
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,6 @@
-// (i), (j): two shards beside one, loaded from within: queries, and durable commands, of entities drawn at random,
-// so that with two shards every second call is forwarded.
+// (i), (j), (i2), (j2): two shards beside one, loaded from within: queries, and durable commands, of entities drawn at
+// random, so that with two shards every second call is forwarded. In the second pair each request is one of HTTP,
+// which is what a service does beside forwarding.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,16 +16,17 @@ import { benchModule } from './service.ts';
 const ENTITIES = 1_000;
 /** All shards together. */
 const IN_FLIGHT = 128;
-const WARM_UP_SECONDS = 2;
 
 const SCENARIOS = [
-  { letter: 'i', what: 'queries', route: 0 },
-  { letter: 'j', what: 'durable commands', route: 1 },
+  { letter: 'i', what: 'queries', route: 0, isOverHttp: false },
+  { letter: 'i2', what: 'queries', route: 0, isOverHttp: true },
+  { letter: 'j', what: 'durable commands', route: 1, isOverHttp: false },
+  { letter: 'j2', what: 'durable commands', route: 1, isOverHttp: true },
 ] as const;
 
 export async function measureShards(
   wanted: ReadonlySet<string>,
-  { seconds, rounds }: Pace,
+  { seconds, rounds, warmUpSeconds }: Pace,
 ): Promise<Measurement[]> {
   const scenarios = SCENARIOS.filter(({ letter }) => wanted.has(letter));
   const module = await benchModule();
@@ -38,17 +40,19 @@ export async function measureShards(
     ];
     services.push(one, two);
     const measurements: Measurement[] = [];
-    for (const { letter, what, route } of scenarios) {
-      for (const service of services) await service.load({ route }, WARM_UP_SECONDS);
+    for (const { letter, what, route, isOverHttp } of scenarios) {
+      const load = async (service: LoadedService, forSeconds: number) =>
+        service.load({ route, isOverHttp }, forSeconds);
+      for (const service of services) await load(service, warmUpSeconds);
       const figures: { two: number; one: number }[] = [];
       for (let round = 0; round < rounds; round++)
         figures.push({
-          two: await two.load({ route }, seconds),
-          one: await one.load({ route }, seconds),
+          two: await load(two, seconds),
+          one: await load(one, seconds),
         });
       measurements.push({
         letter,
-        what: `two shards: ${what} of ${ENTITIES.toLocaleString('en-US')} entities, ${IN_FLIGHT} requests in flight, no sockets`,
+        what: `two shards: ${what} of ${ENTITIES.toLocaleString('en-US')} entities, ${IN_FLIGHT} requests in flight, ${isOverHttp ? 'over HTTP, each shard its own client' : 'no sockets'}`,
         svc: median(figures.map((figure) => figure.two)),
         beside: 'one shard',
         other: median(figures.map((figure) => figure.one)),
@@ -65,7 +69,7 @@ export async function measureShards(
   }
 }
 
-/** Shards without sockets over a journal of their own. */
+/** Shards over a journal of their own. */
 class LoadedService {
   readonly #shards: readonly Worker[];
   readonly #journal: Awaited<ReturnType<typeof openSqliteJournal>>;
@@ -109,11 +113,11 @@ class LoadedService {
   }
 
   /** Requests per second of all shards. */
-  async load({ route }: Pick<ShardLoad, 'route'>, seconds: number): Promise<number> {
+  async load(wanted: Pick<ShardLoad, 'route' | 'isOverHttp'>, seconds: number): Promise<number> {
     const inFlight = IN_FLIGHT / this.#shards.length;
     const startedMs = performance.now();
     const done = await Promise.all(
-      this.#shards.map(async (shard) => answerOf(shard, { route, inFlight, seconds })),
+      this.#shards.map(async (shard) => answerOf(shard, { ...wanted, inFlight, seconds })),
     );
     return (done.reduce((sum, each) => sum + each) * 1000) / (performance.now() - startedMs);
   }

@@ -13,6 +13,7 @@ import { UsageError } from './usage-error.ts';
 
 /** More of them make no sentence. */
 const CHOICES_LISTED_MAX = 5;
+const AFTER_HYPHENS = " A word that begins with a hyphen stands behind '--'.";
 
 interface Arguments<O extends OptionDescriptions> {
   readonly words: readonly string[];
@@ -79,15 +80,30 @@ function parse(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const unknown = /^Unknown option '(--?[^']*)'/.exec(message)?.[1];
-    if (unknown === undefined)
-      // What follows the first sentence is about words that begin with a hyphen.
-      throw new UsageError(`${message.split('. ')[0]}. svc ${name} --help says more.`);
+    if (unknown === undefined) throw new UsageError(problemText(name, message));
     const known = Object.keys(options).map((option) => `--${option}`);
     throw new UsageError(
       `${name} has no option '${unknown}'.${didYouMean(unknown, [...known, '--help'])} ` +
-        `svc ${name} --help lists them.`,
+        `svc ${name} --help lists them.${isShort(unknown) ? AFTER_HYPHENS : ''}`,
     );
   }
+}
+
+/** Of a letter behind one hyphen nobody knows whether it was meant for an option. */
+function isShort(option: string): boolean {
+  return !option.startsWith('--');
+}
+
+/** Node's words, of which some are about one option and stand on several lines. */
+function problemText(name: string, message: string): string {
+  const option = /^Option '([^']*)' argument is ambiguous/.exec(message)?.[1]?.split(', ').at(-1);
+  if (option !== undefined)
+    return (
+      `${name} found no value for ${option}, but a word that begins with a hyphen. ` +
+      `A value that does is written ${option}=VALUE. svc ${name} --help says more.`
+    );
+  // What follows the first sentence is about words that begin with a hyphen.
+  return `${message.split('. ')[0]}. svc ${name} --help says more.`;
 }
 
 function forNode({ type, short, multiple }: OptionDescription) {

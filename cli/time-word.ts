@@ -5,8 +5,11 @@ const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\
 const AGO = /^(\d{1,9})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** In ms since 1970; without a zone it is UTC, as all that svc prints. `place`: as messages name it. Throws UsageError. */
-export function readTime(command: string, place: string, text: string): number {
+/**
+ * In ms since 1970; without a zone it is UTC, as all that svc prints. `place`, `what`: as messages name them.
+ * Throws UsageError.
+ */
+export function readTime(command: string, place: string, text: string, what = 'a time'): number {
   const ago = AGO.exec(text);
   if (ago !== null) return Date.now() - Number(ago[1]) * UNIT_MS[ago[2] as keyof typeof UNIT_MS];
   const date = DATE.exec(text);
@@ -14,9 +17,16 @@ export function readTime(command: string, place: string, text: string): number {
     date === null
       ? Number.NaN
       : Date.parse(text.includes('T') && date[1] === undefined ? `${text}Z` : text);
-  if (!Number.isNaN(timeMs)) return timeMs;
+  if (!Number.isNaN(timeMs) && (date === null || isInCalendar(text))) return timeMs;
   throw new UsageError(
-    `${command} takes a time as ${place}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
+    `${command} takes ${what} as ${place}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
       `a quarter of an hour ago, and found '${text}'.`,
   );
+}
+
+/** JavaScript takes 31 February for a day of March. */
+function isInCalendar(text: string): boolean {
+  const day = text.slice(0, 'yyyy-mm-dd'.length);
+  const at = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(day);
 }

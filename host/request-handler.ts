@@ -5,7 +5,7 @@
 import type { Chance, Clock } from './engine/needs/clock.ts';
 import type { Guest } from './engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
-import type { Awaitable, CallContext, Metadata, Refusal } from './model/call.ts';
+import type { Awaitable, CallContext, Metadata, Refusal, Spent } from './model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from './model/endpoint.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
 import { RequestKeys } from './request-keys.ts';
@@ -33,8 +33,9 @@ export function requestHandler({ guest, engine, clock, chance, turn = new LoopTu
     request: EndpointRequest,
     metadata: Metadata,
     calls: RequestCalls,
+    spent: Spent | undefined,
   ): Awaitable<Outcome> => {
-    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata };
+    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent };
     const answer = guest.endpoints.handle(context, request, calls);
     if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
     if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);
@@ -51,9 +52,9 @@ export function requestHandler({ guest, engine, clock, chance, turn = new LoopTu
     const answer = turn.isUsedUp()
       ? turn.next().then(() => {
           checkWanted(calls);
-          return run(request, metadata, calls);
+          return run(request, metadata, calls, waiter);
         })
-      : run(request, metadata, calls);
+      : run(request, metadata, calls, waiter);
     if (waiter !== undefined && answer instanceof Promise)
       waiter.giveUp = (reason) => calls.giveUp(reason);
     return answer;

@@ -1,7 +1,6 @@
 // The service of this process: reads the settings, opens the journal, has the supervisor run the module
 // in a thread, says where the service is, and stops it when it is told to. It wires; it decides nothing.
 import { relative } from 'node:path';
-import type { ModuleDescriptor } from '@svc/contract';
 import { admitModuleFile } from './admission-thread.ts';
 import { announcement } from './announcement.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
@@ -17,10 +16,12 @@ import {
 } from './room-settings.ts';
 import { readSettings, type Settings, type Surroundings } from './settings.ts';
 import { shardCount } from './shard-count.ts';
+import type { Address } from './shard-messages.ts';
 import { shardLimits } from './shard-limits.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './supervisor.ts';
 import { systemClock } from './system.ts';
+import type { ServedService } from './surface.ts';
 import { checkManifests } from './unread-manifests.ts';
 
 /** How often the log learns which limits were met. */
@@ -99,6 +100,7 @@ async function serve(
       deployed: settings.deployed,
       dataFolder: settings.dataFolder,
       address: { host: settings.host, port: settings.port },
+      http: settings.http,
       count: shards,
       rooms: shardLimits(settings.rooms, shards),
     },
@@ -112,23 +114,29 @@ async function serve(
   ended.promise.catch(() => {});
   const limitLog = new LimitLog(supervisor.counters, log);
   const limitTimer = setInterval(() => limitLog.tell(), LIMITS_TOLD_MS);
+  const shown = { settings, supervisor, module, env, log };
+  const surface = settings.deployed
+    ? (await import('./deployed-surface.ts')).deployedSurface(shown)
+    : (await import('./local-surface.ts')).localSurface(shown);
   let inTime = true;
   try {
+    await surface.open();
     const started = await Promise.race([supervisor.start(), ended.promise]);
     if (typeof started !== 'string') {
-      const { host, port } = started.address;
-      announce(settings, log, {
-        url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
-        descriptor: started.descriptor,
-      });
+      const { address, descriptor } = started;
+      const url = address === undefined ? undefined : urlOf(address);
+      announce(settings, log, { url, descriptor });
+      await surface.served({ url, descriptor });
     }
     log({ level: 'info', message: 'stopping', fields: { reason: await ended.promise } });
   } finally {
+    surface.stopping();
     clearInterval(limitTimer);
     stopsAdmission.abort();
     inTime = await supervisor.stop();
     limitLog.tell();
     await journal?.close();
+    await surface.close();
   }
   log({
     level: 'info',
@@ -136,14 +144,22 @@ async function serve(
   });
 }
 
+function urlOf({ host, port }: Address): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** For a person as text, among lines of JSON as one of them; the address alone for a script. */
 function announce(
   { name, dataFolder, deployed, logFormat }: Settings<RoomSettings>,
   log: Log,
-  { url, descriptor }: { readonly url: string; readonly descriptor: ModuleDescriptor },
+  { url, descriptor }: ServedService,
 ): void {
   const { pid } = process;
   const shownFolder = relative(process.cwd(), dataFolder) || '.';
+  if (url === undefined) {
+    log({ level: 'info', message: 'serving without HTTP', fields: { dataFolder, pid } });
+    return;
+  }
   if (deployed || logFormat === 'json')
     log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
   else process.stderr.write(announcement({ name, url, dataFolder: shownFolder, pid, descriptor }));

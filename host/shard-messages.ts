@@ -4,6 +4,8 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { RoomSettings } from './room-settings.ts';
 import type { SvcErrorCode } from './model/svc-error.ts';
+import type { SharedNumbers } from './shard-numbers.ts';
+import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
 
 export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
@@ -19,9 +21,12 @@ export interface Address {
 export type FromShard =
   /** The module passed admission and started under its start-up limits; nothing on disk was touched. */
   | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
-  | { readonly kind: 'listening'; readonly address: Address }
+  /** It serves. Without an address: the service has no HTTP server. */
+  | { readonly kind: 'listening'; readonly address: Address | undefined }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }
   | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** To the `ask` of that number. */
+  | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
   /** It serves no request any more, and still the calls of other shards. */
@@ -33,7 +38,14 @@ export type ToShard =
   /** What to run: it was admitted, and none of its code has run. */
   | { readonly kind: 'run'; readonly module: AdmittedModule }
   /** The port leads to the journal's writer; `peers`, to other shards. */
-  | { readonly kind: 'serve'; readonly journal: MessagePort; readonly peers: readonly Peer[] }
+  | {
+      readonly kind: 'serve';
+      readonly journal: MessagePort;
+      readonly peers: readonly Peer[];
+      readonly numbers: SharedNumbers;
+    }
+  /** It may come at any time once it serves. */
+  | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
   /** Another shard is there now, or there again. It may come at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
   /** Another shard has ended, and is started again after so long. */
@@ -61,8 +73,10 @@ export interface ShardSettings {
   readonly dataFolder: string;
   /** That of the service: all its shards listen there. */
   readonly address: Address;
+  /** Whether there is an HTTP server. */
+  readonly http: boolean;
   /** What LimitCounters share. */
   readonly counters: SharedArrayBuffer;
   /** The share of a shard in what the service may have (shard-limits.ts). */
-  readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log'>;
+  readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log' | 'observability'>;
 }

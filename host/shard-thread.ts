@@ -11,6 +11,9 @@ import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { Log } from './log.ts';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
 import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
+import { OpenQuestions, shardAway } from './open-questions.ts';
+import type { SharedNumbers } from './shard-numbers.ts';
+import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
 
 export interface ShardThreadOptions {
@@ -34,8 +37,8 @@ export interface ShardEnd {
 export class ShardThread {
   /** Rejects when the module is refused, or the thread ends before. */
   readonly admitted: Promise<ModuleDescriptor>;
-  /** Rejects when the service cannot be served, or the thread ends before. */
-  readonly listening: Promise<Address>;
+  /** Resolves with its address, if it has one. Rejects when the service cannot be served, or the thread ends before. */
+  readonly listening: Promise<Address | undefined>;
   /** Resolves once it serves no request any more: it was told to stop, or has ended. */
   readonly finished: Promise<void>;
   /** Resolves when the thread has ended. */
@@ -44,7 +47,8 @@ export class ShardThread {
   readonly #limits: SupervisorLimits;
   readonly #log: Log;
   readonly #admitted = Promise.withResolvers<ModuleDescriptor>();
-  readonly #listening = Promise.withResolvers<Address>();
+  readonly #listening = Promise.withResolvers<Address | undefined>();
+  readonly #questions = new OpenQuestions();
   readonly #finished = Promise.withResolvers<void>();
   /** Whether everything in flight could finish. */
   readonly #stopped = Promise.withResolvers<boolean>();
@@ -77,6 +81,7 @@ export class ShardThread {
       this.#hasEnded = true;
       clearTimeout(this.#startTimer);
       this.#heartbeat?.stop();
+      this.#questions.fail();
       this.#fail(
         'SVC_SHARD_FAILED',
         `The thread that runs the module ended at its start: ${this.#reason}. ` +
@@ -103,14 +108,31 @@ export class ShardThread {
   }
 
   /** Lets an admitted module be served. */
-  serve(journal: MessagePort, peers: readonly Peer[] = []): void {
+  serve(journal: MessagePort, peers: readonly Peer[], numbers: SharedNumbers): void {
     const ports = [journal, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
       for (const port of ports) port.close();
       return;
     }
     this.#expect('to listen');
-    this.#send({ kind: 'serve', journal, peers }, ports);
+    this.#send({ kind: 'serve', journal, peers, numbers }, ports);
+  }
+
+  /**
+   * Asks it something while it serves. Rejects with SVC_SHARD_UNAVAILABLE when it does not, with
+   * SVC_ANSWER_TIMED_OUT when it is too busy, and with what has failed there.
+   */
+  async ask<Question extends ShardQuestion>(
+    question: Question,
+    timeoutMs: number,
+  ): Promise<AnswerTo<Question>> {
+    if (this.#hasEnded || !this.#isListening) throw shardAway();
+    const answer = await this.#questions.ask(
+      (number) => this.#send({ kind: 'ask', number, question }),
+      timeoutMs,
+    );
+    if (answer.kind === 'failed') throw new SvcError(answer.code, answer.message);
+    return answer as AnswerTo<Question>;
   }
 
   /** Tells it of another shard. */
@@ -171,6 +193,8 @@ export class ShardThread {
         this.#log(message.entry);
         this.#loggedBytes += entryBytes(message.entry);
         return undefined;
+      case 'answer':
+        return this.#questions.answered(message.number, message.answer);
       case 'alive':
         return this.#heartbeat?.answered();
       case 'finished':

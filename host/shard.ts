@@ -12,9 +12,12 @@ import { LimitCounters } from './limit-counters.ts';
 import { LogRate } from './log-rate.ts';
 import { LoopTurn } from './loop-turn.ts';
 import { SvcError } from './model/svc-error.ts';
+import { SpanRing } from './observability/span-ring.ts';
 import { requestHandler } from './request-handler.ts';
 import type { CallableEngine } from './request-calls.ts';
+import { ShardAnswers } from './shard-answers.ts';
 import type { FromShard, LogEntry, Peer, ShardSettings, ToShard } from './shard-messages.ts';
+import { ringShare, ShardNumbers } from './shard-numbers.ts';
 import { attachJournal } from './storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
@@ -40,10 +43,16 @@ const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields
 const earlyPeers: Peer[] = [];
 let meet = (peer: Peer): void => void earlyPeers.push(peer);
 let away = (_index: number, _pauseMs: number): void => {};
+/** There is none before it serves, and nobody asks before. */
+let answers: ShardAnswers | undefined;
 
 supervisor.on('message', (message: ToShard) => {
   if (message.kind === 'peer') meet(message.peer);
   if (message.kind === 'peer-away') away(message.index, message.pauseMs);
+  if (message.kind === 'ask') {
+    const { number, question } = message;
+    void answers?.answer(question).then((answer) => tell({ kind: 'answer', number, answer }));
+  }
   if (message.kind !== 'are-you-alive') return;
   logRate.written(message.loggedBytes);
   logRate.report(performance.now());
@@ -60,8 +69,12 @@ async function run(): Promise<void> {
   tell({ kind: 'admitted', descriptor: guest.descriptor });
   // The largest part of the host's code: it is loaded while the journal is opened.
   const httpServer = import('./http/http-server.ts');
-  const { journal: journalPort, peers } = await toldToServe;
+  const { journal: journalPort, peers, numbers: shared } = await toldToServe;
   const journal = attachJournal(journalPort, settings.dataFolder);
+  const numbers = new ShardNumbers(guest.descriptor, shared);
+  const { index, count, rooms } = settings;
+  const capacity = ringShare(rooms.observability.ringCapacity, index, count);
+  const ring = new SpanRing(capacity, numbers.places, numbers.window, index);
 
   const chance = systemChance();
   const turn = new LoopTurn();
@@ -72,6 +85,7 @@ async function run(): Promise<void> {
     chance,
     digest: systemDigest,
     turn,
+    recorder: ring,
     limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
       log('warn', 'an entity failed', {
@@ -84,22 +98,23 @@ async function run(): Promise<void> {
   // An engine has no timers of its own.
   setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
   let callable: CallableEngine = engine;
-  if (settings.count > 1) {
+  if (count > 1) {
     const { ShardRouter } = await import('./shard-router.ts');
-    const { index, count } = settings;
     const router = new ShardRouter({ index, count, engine, turn, faults });
     callable = router;
     meet = (peer) => router.connect(peer.index, peer.port);
     away = (other, pauseMs) => router.away(other, pauseMs);
     for (const peer of [...peers, ...earlyPeers]) meet(peer);
   }
-  const { createHttpServer } = await httpServer;
+  answers = new ShardAnswers({ ring, engine: callable, descriptor: guest.descriptor, chance });
+  const { createHttpServer, NO_COUNTS } = await httpServer;
   const server = createHttpServer({
     routes,
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle: requestHandler({ guest, engine: callable, clock: systemClock, chance, turn }),
+    observer: { recorder: ring, counts: NO_COUNTS, firstPlace: numbers.places.firstRoute },
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>
         log('warn', message, { ...fields, ...faults.fields(err) }),
@@ -110,8 +125,11 @@ async function run(): Promise<void> {
   });
   const toldToStop = nextMessage('stop');
   const toldToClose = nextMessage('close');
-  const address = { ...settings.address, isShared: settings.count > 1 };
-  tell({ kind: 'listening', address: await server.listen(address) });
+  const address = { ...settings.address, isShared: count > 1 };
+  tell({
+    kind: 'listening',
+    address: settings.http ? await server.listen(address) : undefined,
+  });
 
   const { graceMs } = await toldToStop;
   await server.stop(graceMs);

@@ -9,7 +9,10 @@ import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import { LimitCounters } from './limit-counters.ts';
 import type { Log } from './log.ts';
 import { SvcError } from './model/svc-error.ts';
+import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
+import { ShardNumbers } from './shard-numbers.ts';
+import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { Address, Peer, ShardSettings } from './shard-messages.ts';
 import { type ShardEnd, ShardThread } from './shard-thread.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
@@ -40,7 +43,7 @@ export interface AroundShard {
   readonly address: () => Address;
   /** Asked at each start, once the module is admitted: the thread is told to serve next. */
   readonly equip: (thread: ShardThread) => Promise<Equipment>;
-  readonly listens: (thread: ShardThread, address: Address) => void;
+  readonly listens: (thread: ShardThread, address: Address | undefined) => void;
   /** The thread does not live any more, and another is started after a pause. */
   readonly hasEnded: (pauseMs: number) => void;
 }
@@ -48,6 +51,10 @@ export interface AroundShard {
 export class SupervisedShard {
   /** What its threads have met. */
   readonly counters = new LimitCounters();
+  /** What its threads have counted; undefined before the module is admitted. */
+  numbers: ShardNumbers | undefined;
+  /** Its thread serves requests and calls. */
+  isServing = false;
   readonly #supervised: Supervised;
   readonly #around: AroundShard;
   readonly #pauses: RestartPauses;
@@ -68,6 +75,15 @@ export class SupervisedShard {
     const started = this.#start();
     this.#startSettled = started.catch(() => {});
     return started;
+  }
+
+  /** Asks it something (shard-thread.ts). */
+  async ask<Question extends ShardQuestion>(
+    question: Question,
+    timeoutMs: number,
+  ): Promise<AnswerTo<Question>> {
+    if (this.#thread === undefined) throw shardAway();
+    return this.#thread.ask(question, timeoutMs);
   }
 
   /** Resolves once no request is served: the shard was stopped, or its thread is not there. */
@@ -103,8 +119,10 @@ export class SupervisedShard {
     try {
       const descriptor = await shard.admitted;
       const { journal, peers } = await equip(shard);
-      shard.serve(journal, peers);
+      this.numbers ??= new ShardNumbers(descriptor);
+      shard.serve(journal, peers, this.numbers.shared);
       listens(shard, await shard.listening);
+      this.isServing = true;
       const sinceMs = performance.now();
       void shard.ended.then((end) => this.#hasEnded(end, performance.now() - sinceMs));
       return descriptor;
@@ -115,6 +133,7 @@ export class SupervisedShard {
   }
 
   #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
+    this.isServing = false;
     if (isHang) this.counters.count('shard-hangs');
     const message = isHang
       ? 'the shard did not answer, was ended, and is started again'

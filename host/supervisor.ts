@@ -13,6 +13,8 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
 import { type LimitCounts, summedCounts } from './limit-counters.ts';
 import type { Address, Peer } from './shard-messages.ts';
+import type { ShardNumbers } from './shard-numbers.ts';
+import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
 import { type Equipment, type Supervised, SupervisedShard } from './supervised-shard.ts';
 
@@ -22,7 +24,8 @@ export interface SupervisedService extends Supervised {
 }
 
 export interface Started {
-  readonly address: Address;
+  /** Undefined: the service has no HTTP server. */
+  readonly address: Address | undefined;
   readonly descriptor: ModuleDescriptor;
 }
 
@@ -66,7 +69,30 @@ export class Supervisor {
     if (this.#address.port === 0) await started;
     const [descriptor] = await Promise.all([started, ...others.map((shard) => shard.start())]);
     this.#hasStarted = true;
-    return { address: this.#address, descriptor };
+    return { address: this.#supervised.settings.http ? this.#address : undefined, descriptor };
+  }
+
+  get count(): number {
+    return this.#shards.length;
+  }
+
+  /** Of each shard, whether it serves. */
+  get serving(): readonly boolean[] {
+    return this.#shards.map(({ isServing }) => isServing);
+  }
+
+  /** What each shard has counted; those whose module was not admitted yet are left out. */
+  get numbers(): readonly ShardNumbers[] {
+    return this.#shards.flatMap(({ numbers }) => numbers ?? []);
+  }
+
+  /** Asks a shard something (shard-thread.ts). */
+  async ask<Question extends ShardQuestion>(
+    shard: number,
+    question: Question,
+    timeoutMs: number,
+  ): Promise<AnswerTo<Question>> {
+    return this.#shards[shard]!.ask(question, timeoutMs);
   }
 
   /** Finishes what is in flight. Says whether all of it could finish. */
@@ -89,14 +115,15 @@ export class Supervisor {
       equip: async (thread) => this.#equip(index, thread),
       listens: (thread, address) => {
         // A service that comes back keeps the port that it was given.
-        this.#address = address;
+        if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) tell(present);
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);
         for (const { thread } of this.#present.values()) thread.peerAway(index, pauseMs);
-        if (this.#present.size === 0) this.#heldPort.hold(this.#address, pauseMs);
+        if (this.#present.size === 0 && this.#supervised.settings.http)
+          this.#heldPort.hold(this.#address, pauseMs);
       },
     });
   }
@@ -121,6 +148,7 @@ export class Supervisor {
 
   /** Whoever shares a port shares it with every program of the same user. */
   async #checkPortFree(): Promise<void> {
+    if (!this.#supervised.settings.http) return;
     const { checkPortFree } = await import('./free-port.ts');
     await checkPortFree(this.#address);
   }

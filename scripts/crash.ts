@@ -1,18 +1,28 @@
 // `npm run crash -- --rounds N [--seed S] [--shards COUNT]`: the real process under load, killed at random moments
 // and started again, N times; and a crash at every write of a workload on the journal, and with a disk that fails.
-// Prints the seed and what was done. Exit code 1 when something that was promised did not hold.
+// Without --shards the rounds have one shard and two, in turn. Prints the seed and what was done. The first time that
+// something that was promised does not hold it says what, and how to do the same again, and ends with exit code 1; what
+// it has found is left. SIGINT and SIGTERM end it after the round under way.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileFixture } from '../test/support/compile-fixture.ts';
-import { type CrashWorkload, enumerateCrashes } from '../test/support/crash/crash-enumeration.ts';
-import { crashRounds } from '../test/support/crash/crash-rounds.ts';
+import {
+  type CrashWorkload,
+  PAST_FORMATS,
+  enumerateCrashes,
+} from '../test/support/crash/crash-enumeration.ts';
+import { ROUNDS_PER_FOLDER, crashRounds } from '../test/support/crash/crash-rounds.ts';
 import { type Fault, faultDiskProblem } from '../test/support/crash/fault-disk.ts';
+
+type Workload = Omit<CrashWorkload, 'seed'>;
 
 /** One takes as long as some ten rounds. */
 const ROUNDS_PER_ENUMERATION = 25;
 const ROUNDS_PER_LINE = 10;
+const SHARDS_MAX = 256;
+const MIB = 1024 * 1024;
 /** Each comes before its workload is done, whatever the seed. */
 const STOPS: readonly Fault[] = [
   { mode: 'stop', kind: 'sync', suffix: '-wal', first: 2 },
@@ -20,6 +30,12 @@ const STOPS: readonly Fault[] = [
   { mode: 'tear', kind: 'write', suffix: '-wal', first: 9 },
   { mode: 'stop', kind: 'write', suffix: '-wal', first: 20 },
 ];
+const WORKLOADS: ReadonlyMap<string, Workload> = new Map<string, Workload>([
+  ['a new journal', { waves: 24 }],
+  ['a disk that fails', { waves: 40, faults: true }],
+  ['hosts that were killed', { waves: 12, stops: STOPS }],
+  ...PAST_FORMATS.map((format) => [`a journal of format ${format}`, { waves: 6, format }] as const),
+]);
 
 const { values } = parseArgs({
   options: {
@@ -30,74 +46,100 @@ const { values } = parseArgs({
 });
 const rounds = Number(values.rounds);
 const seed = Number(values.seed);
-if (!Number.isSafeInteger(rounds) || rounds < 1 || !Number.isSafeInteger(seed)) {
+const shards = values.shards === undefined ? undefined : Number(values.shards);
+if (!isCount(rounds) || !Number.isSafeInteger(seed) || !isCount(shards ?? 1, SHARDS_MAX)) {
   process.stderr.write('Usage: npm run crash -- --rounds N [--seed S] [--shards COUNT]\n');
   process.exit(2);
 }
 
-const scratch = mkdtempSync(join(tmpdir(), 'svc-crash-'));
-
-async function enumerate(): Promise<readonly string[]> {
-  const problem = faultDiskProblem();
-  if (problem !== undefined) {
-    console.log(`no crash at every write, no failing disk: ${problem}`);
-    return [];
-  }
-  const violations: string[] = [];
-  const count = Math.max(1, Math.floor(rounds / ROUNDS_PER_ENUMERATION));
-  const workloads: ReadonlyMap<string, Omit<CrashWorkload, 'seed'>> = new Map([
-    ['a new journal', { waves: 24 }],
-    ['a disk that fails', { waves: 40, faults: true }],
-    ['hosts that were killed', { waves: 12, stops: STOPS }],
-    ['a journal of format 1', { waves: 6, format: 1 }],
-    ['a journal of format 2', { waves: 6, format: 2 }],
-  ]);
-  for (let at = 0; at < count; at++)
-    for (const [name, workload] of workloads) {
-      const folder = join(scratch, `${name.replaceAll(' ', '-')}-${at}`);
-      mkdirSync(folder);
-      const done = await enumerateCrashes({ ...workload, seed: seed + at }, folder);
-      const images = Object.values(done.images).reduce((sum, some) => sum + some, 0);
-      console.log(
-        `${name}, seed ${seed + at}: ${images} crashes, ` +
-          `${done.stored} commands stored, ${done.failedSyncs} syncs failed, ${done.violations.length} violations`,
-      );
-      for (const violation of done.violations)
-        violations.push(`${name}, seed ${seed + at}, ${violation}`);
-    }
-  return violations;
+function isCount(value: number, max = Infinity): boolean {
+  return Number.isSafeInteger(value) && value >= 1 && value <= max;
 }
 
-async function kill(): Promise<readonly string[]> {
+const beganMs = performance.now();
+const scratch = mkdtempSync(join(tmpdir(), 'svc-crash-'));
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    console.log(`${signal}: it ends after what is under way`);
+    stop.abort();
+  });
+
+/** With the time since it began, and the memory that it takes. */
+function say(line: string): void {
+  const passed = new Date(performance.now() - beganMs).toISOString().slice(11, 19);
+  console.log(`${passed} ${String(Math.round(process.memoryUsage.rss() / MIB))} MiB  ${line}`);
+}
+
+/** Answers what was done. Throws at the first violation. */
+async function kill(): Promise<string> {
   const module = join(scratch, 'shopping-cart.wasm');
   writeFileSync(module, await compileFixture('shopping-cart'));
-  const options = values.shards === undefined ? [] : ['--shards', values.shards];
-  try {
-    const done = await crashRounds({
-      rounds,
-      seed,
-      module,
-      scratch,
-      options,
-      onRound: (round, so) => {
-        if ((round + 1) % ROUNDS_PER_LINE === 0 || round + 1 === rounds)
-          console.log(
-            `${round + 1} rounds: ${so.kills} kills, ${so.answered} requests answered, ` +
-              `${so.unanswered} not, ${so.repeated} repeated with their key`,
-          );
-      },
-    });
-    return done.kills === rounds ? [] : ['a round did not kill'];
-  } catch (error) {
-    return [String(error)];
-  }
+  const done = await crashRounds({
+    rounds,
+    seed,
+    module,
+    scratch,
+    signal: stop.signal,
+    ...(shards === undefined ? {} : { shards: [shards] }),
+    onRound: (so) => {
+      if (so.kills % ROUNDS_PER_LINE === 0 && so.kills < rounds)
+        say(
+          `${so.kills} of ${rounds} rounds, in the folder of seed ` +
+            `${seed + Math.floor((so.kills - 1) / ROUNDS_PER_FOLDER)}: ${so.answered} requests answered`,
+        );
+    },
+  });
+  return (
+    `${done.kills} kills: ${done.answered} requests answered, ${done.unanswered} not, ` +
+    `${done.repeated} repeated with their key, ${done.snapshots} snapshots left`
+  );
 }
 
-console.log(`${rounds} rounds from seed ${seed}`);
-const violations = [...(await kill()), ...(await enumerate())];
-for (const violation of violations) console.log(violation);
-console.log(`${violations.length} violations, seed ${seed}`);
-// What broke a promise is kept, to be looked at.
-if (violations.length === 0) rmSync(scratch, { recursive: true, force: true });
-else console.log(`left in ${scratch}`);
-process.exit(violations.length === 0 ? 0 : 1);
+/** Answers what was done. Throws where there were violations. */
+async function enumerate(): Promise<string> {
+  const problem = faultDiskProblem();
+  if (problem !== undefined) return `no crash at every write, no failing disk: ${problem}`;
+  let images = 0;
+  let stored = 0;
+  const count = Math.max(1, Math.floor(rounds / ROUNDS_PER_ENUMERATION));
+  for (let at = 0; at < count; at++)
+    for (const [name, workload] of WORKLOADS) {
+      if (stop.signal.aborted) break;
+      const folder = join(scratch, `${name.replaceAll(' ', '-')}-${seed + at}`);
+      mkdirSync(folder);
+      const done = await enumerateCrashes({ ...workload, seed: seed + at }, folder);
+      const crashes = Object.values(done.images).reduce((sum, some) => sum + some, 0);
+      const [first, ...others] = done.violations;
+      if (first !== undefined)
+        throw new Error(
+          `${name}, in ${folder} (--seed ${seed + at}): ${first}, and ${others.length} more`,
+        );
+      rmSync(folder, { recursive: true });
+      images += crashes;
+      stored += done.stored;
+      say(
+        `${name}, seed ${seed + at}: ${crashes} crashes, ` +
+          `${done.stored} commands stored, ${done.failedSyncs} syncs failed`,
+      );
+    }
+  return `${images} crashes at a write: ${stored} commands stored`;
+}
+
+console.log(
+  `${rounds} rounds from seed ${seed}, shards: ${shards === undefined ? '1 and 2 in turn' : shards}`,
+);
+const isWhole = (): boolean => !stop.signal.aborted;
+try {
+  const [killed, crashed] = [await kill(), await enumerate()];
+  rmSync(scratch, { recursive: true, force: true });
+  say(killed);
+  say(crashed);
+  say(`${isWhole() ? 'no violation' : 'interrupted, no violation until then'}, seed ${seed}`);
+  process.exitCode = isWhole() ? 0 : 130;
+} catch (error) {
+  say(`VIOLATION: ${error instanceof Error ? error.message : String(error)}`);
+  if (shards !== undefined) say(`with --shards ${shards}`);
+  say(`what it found is left in ${scratch}`);
+  process.exitCode = 1;
+}

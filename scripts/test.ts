@@ -8,9 +8,11 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const checks: readonly (readonly [name: string, command: string, ...rest: string[]])[] = [
   ['types', 'tsc', '--noEmit'],
+  ["console's types", 'tsc', '--noEmit', '-p', 'console'],
   ['lint', 'oxlint', '--type-aware', '--deny-warnings'],
   ['format', 'oxfmt', '--check'],
   ['fixtures', 'node', 'scripts/build-fixtures.ts'],
+  ['console', 'node', 'scripts/build-console.ts'],
 ];
 
 function run(command: string, args: readonly string[]): boolean {

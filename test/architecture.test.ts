@@ -26,11 +26,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/storage': ['host/engine/needs', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
+  'host/management': ['host/engine/needs', 'host/model'],
+  'host/observability': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],
   'guest-sdk/compiler': [],
   // It runs modules in the runtime itself, which it knows as the package @svc/host.
   'guest-sdk/testing': ['guest-sdk/compiler'],
   cli: [],
+  // It runs in the browser, and knows the types of what its server tells it.
+  'console/page': [],
+  'console/server': [],
   // It measures the runtime from outside, and the engine through the rooms that it is made of.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
   examples: [],
@@ -39,7 +44,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Doors for other programs: nothing behind them imports them. */
 const DOORS = new Set(['host/embed.ts', 'host/tools.ts']);
 /** Where several adapters meet. Nobody imports them, but other programs the doors. */
-const ROOTS = new Set(['host/main.ts', 'host/shard.ts', ...DOORS]);
+const ROOTS = new Set([
+  'host/main.ts',
+  'host/shard.ts',
+  'host/past-worker.ts',
+  'host/dev-host.ts',
+  ...DOORS,
+]);
 /** The settings of all adapters meet here, and nothing else of them. */
 const ROOM_SETTINGS = 'host/room-settings.ts';
 /** The rest of what lies directly in host/ belongs to those roots. */
@@ -50,6 +61,9 @@ const ENVIRONMENT_READERS = new Set([
   'cli/commands/run.ts',
   'cli/commands/inspect.ts',
   'cli/bin/svc.js',
+  'cli/commands/console.ts',
+  'cli/commands/dev.ts',
+  'host/dev-host.ts',
 ]);
 /** npm package → the rooms that may import it. */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -64,7 +78,15 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   pino: ['host'],
   assemblyscript: ['guest-sdk/compiler'],
   '@bytecodealliance/jco': ['guest-sdk/compiler'],
-  '@svc/contract': ['host', 'guest-sdk/compiler', 'guest-sdk/testing', 'cli', 'scripts'],
+  preact: ['console/page'],
+  '@preact/signals': ['console/page'],
+  vite: ['scripts'],
+  '@opentelemetry/exporter-trace-otlp-http': ['host/observability'],
+  '@opentelemetry/resources': ['host/observability'],
+  '@opentelemetry/sdk-trace': ['host/observability'],
+  '@opentelemetry/api': ['host/observability'],
+  '@svc/console': ['cli'],
+  '@svc/contract': ['host', 'guest-sdk/compiler', 'guest-sdk/testing', 'cli', 'console', 'scripts'],
   '@svc/guest-sdk': ['cli', 'scripts', 'examples', 'cli/template'],
   '@svc/host': ['cli', 'guest-sdk/testing', 'examples'],
 };
@@ -72,10 +94,11 @@ const PURE = ['host/model', 'host/engine'];
 const IMPURE =
   /\bnew Date\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\bfetch\(|\bperformance\.|\bprocess\./;
 
-const files = globSync('{bench,contract,host,guest-sdk,cli,examples,scripts}/**/*.{ts,js,mjs}', {
-  cwd: root,
-})
-  .filter((file) => !file.includes('/generated/') && !file.includes('node_modules'))
+const files = globSync(
+  '{bench,console,contract,host,guest-sdk,cli,examples,scripts}/**/*.{ts,tsx,js,mjs}',
+  { cwd: root },
+)
+  .filter((file) => !/\/generated\/|node_modules|^console\/public\//.test(file))
   .toSorted();
 const text = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
 const within = (file: string, room: string) => file === room || file.startsWith(`${room}/`);
@@ -139,7 +162,13 @@ describe('rooms', () => {
   });
 
   test('of host/ see several adapters only in a composition root', () => {
-    const adapters = ['host/hosting', 'host/storage', 'host/http'];
+    const adapters = [
+      'host/hosting',
+      'host/storage',
+      'host/http',
+      'host/management',
+      'host/observability',
+    ];
     const broken = files.filter((file) => {
       if (ROOTS.has(file) || file === ROOM_SETTINGS || !COMPOSITION.test(file)) return false;
       const seen = adapters.filter((adapter) =>
@@ -218,7 +247,8 @@ describe('a file', () => {
     const odd = files.filter((file) => {
       const name = relative(dirname(file), file);
       return (
-        !/^[a-z0-9]+(-[a-z0-9]+)*(\.(config|test))?\.(ts|js|mjs)$/.test(name) || lumber.test(name)
+        !/^[a-z0-9]+(-[a-z0-9]+)*(\.(config|test))?\.(ts|tsx|js|mjs)$/.test(name) ||
+        lumber.test(name)
       );
     });
     expect(odd).toEqual([]);

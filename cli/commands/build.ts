@@ -1,11 +1,13 @@
 // svc build: AssemblyScript in, component out.
-import { writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import type { BuiltComponent, Problem, ProblemPart } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { printable, printableJson } from '@svc/host/printable';
+import { writeSourceMap } from '../source-map-file.ts';
 import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { writeWholeFile } from '../whole-file.ts';
 
 const PROBLEM_STYLES = {
   place: 'bold',
@@ -30,6 +32,11 @@ export const build = command(
         otherwise: 'FILE.wasm in this folder',
         completes: { kind: 'file', ending: '.wasm' },
       },
+      'no-source-map': {
+        type: 'boolean',
+        help: `write no OUT.wasm.map beside it, by which faults are told
+with file and line`,
+      },
       json: {
         type: 'boolean',
         help: 'print what was built, or why not, as JSON on stdout',
@@ -38,11 +45,11 @@ export const build = command(
     notes: 'Exits with 1 when it does not compile; the messages name file and line.',
     examples: ['svc build assembly/index.ts -o shopping-cart.wasm'],
   },
-  async ([entryFile], { output: named, json }) => {
+  async ([entryFile], { output: named, json, 'no-source-map': withoutMap }) => {
     const output = outputFile(entryFile!, named);
     const startedMs = performance.now();
-    const built = await compile(entryFile!, json);
-    await write(output, built.component, json);
+    const built = await compile(entryFile!, !withoutMap, json);
+    await write(output, built, entryFile!, json);
     const seconds = (performance.now() - startedMs) / 1000;
     if (json) printJson(output, built);
     else await printReport(output, built, seconds);
@@ -64,10 +71,14 @@ function outputFile(entryFile: string, named: string | undefined): string {
 }
 
 /** The compiler's messages go ahead of the failure, since they may be many. */
-async function compile(entryFile: string, json: boolean): Promise<BuiltComponent> {
+async function compile(
+  entryFile: string,
+  sourceMap: boolean,
+  json: boolean,
+): Promise<BuiltComponent> {
   const { buildComponent, BuildError } = await loadCompiler(json);
   try {
-    return await buildComponent({ entryFile });
+    return await buildComponent({ entryFile, sourceMap });
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
     const { code, problems } = error;
@@ -113,9 +124,16 @@ async function problemLines(problems: readonly Problem[]): Promise<string> {
   return texts.map((text) => `${text}\n`).join('\n');
 }
 
-async function write(output: string, component: Uint8Array, json: boolean): Promise<void> {
+/** The map first: whoever finds the new module finds its map. One that is of another module says so. */
+async function write(
+  output: string,
+  { component, sourceMap }: BuiltComponent,
+  entryFile: string,
+  json: boolean,
+): Promise<void> {
   try {
-    await writeFile(output, component);
+    if (sourceMap !== undefined) await writeSourceMap(sourceMap, { module: output, entryFile });
+    await writeWholeFile(output, component);
   } catch (error) {
     throw failure(
       `The component cannot be written to ${output} (${(error as NodeJS.ErrnoException).code}). ` +
@@ -135,7 +153,7 @@ async function printReport(
   const routes = descriptor.endpoints.flatMap((endpoint) => endpoint.routes);
   process.stderr.write(
     `${printable(output)}: ${Math.ceil(component.length / 1024)} KiB, ` +
-      `${count(descriptor.entities.length, 'entity', 'entities')}, ${count(routes.length, 'route', 'routes')}, ` +
+      `${counted(descriptor.entities.length, 'entity', 'entities')}, ${counted(routes.length, 'route', 'routes')}, ` +
       `in ${seconds.toFixed(1)} s\n`,
   );
 }
@@ -156,8 +174,4 @@ function printJson(output: string, { component, descriptor, warnings }: BuiltCom
 
 function jsonLine(value: unknown): string {
   return `${printableJson(JSON.stringify(value))}\n`;
-}
-
-function count(number: number, one: string, many: string): string {
-  return `${number} ${number === 1 ? one : many}`;
 }

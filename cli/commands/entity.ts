@@ -6,6 +6,7 @@ import { OUTPUT_OPTION } from '../description.ts';
 import { type Asked, entityPrinter, type EntityPrinter } from '../entity-printer.ts';
 import { moduleToRun } from '../module-to-run.ts';
 import { printData } from '../terminal.ts';
+import { readTime } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
 
 const SEED_MAX = 2n ** 64n - 1n;
@@ -32,8 +33,8 @@ reads only, and may do so while a service runs on the folder.`,
       at: {
         type: 'string',
         value: 'SEQ|TIME',
-        help: `the state after record SEQ (0: before the first), or at a TIME, such as
-2030-01-02T03:04:05Z`,
+        help: `the state after record SEQ (0: before the first), or at a TIME
+(2030-01-02T03:04:05Z, or 15m ago)`,
         otherwise: 'the end of its history',
       },
       steps: {
@@ -149,17 +150,14 @@ function timeAt(point: HistoryPoint, recordedMs: number | undefined): number {
 function readPoint(text: string | undefined): HistoryPoint {
   if (text === undefined) return { kind: 'end' };
   if (/^[0-9]{1,15}$/.test(text)) return { kind: 'seq', seq: Number(text) };
-  return { kind: 'time', timeMs: readTime('--at', text, "a record's number or a time") };
+  return { kind: 'time', timeMs: readTimeAfter1970('--at', text, "a record's number or a time") };
 }
 
-/** Without a zone it would mean another time on another machine. */
-function readTime(option: string, text: string, what: string): number {
-  const form = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
-  const timeMs = form.test(text) ? Date.parse(text) : NaN;
-  if (Number.isSafeInteger(timeMs) && timeMs >= 0) return timeMs;
-  throw new UsageError(
-    `entity takes ${what} as ${option}, such as 2030-01-02T03:04:05Z, and found '${text}'.`,
-  );
+/** No command has been decided before. */
+function readTimeAfter1970(option: string, text: string, what: string): number {
+  const timeMs = readTime('entity', option, text, what);
+  if (timeMs >= 0) return timeMs;
+  throw new UsageError(`entity takes ${what} from 1970 on as ${option}, and found '${text}'.`);
 }
 
 function readCall(options: {
@@ -175,7 +173,7 @@ function readCall(options: {
         throw new UsageError(`entity takes --${option} with --what-if COMMAND only.`);
   return {
     input: input === undefined ? 'null' : readJson(input),
-    nowMs: now === undefined ? undefined : readTime('--now', now, 'a time'),
+    nowMs: now === undefined ? undefined : readTimeAfter1970('--now', now, 'a time'),
     seed: seed === undefined ? chance() : readSeed(seed),
   };
 }

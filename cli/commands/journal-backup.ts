@@ -1,6 +1,7 @@
 // svc journal backup: a whole copy of a journal, also while a service runs on it.
 import { setImmediate } from 'node:timers/promises';
 import { command, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { ProgressLine } from '../progress-line.ts';
 
 export const journalBackup = command(
@@ -32,7 +33,9 @@ all of it is on disk; a service can be started on it.`,
       }
       progress.clear();
       const { records, entities } = step.value;
-      process.stderr.write(`Copied ${records} records of ${entities} entities to ${to}.\n`);
+      process.stderr.write(
+        `Copied ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')} to ${to}.\n`,
+      );
       return EXIT_CODE.ok;
     } finally {
       progress.clear();

@@ -48,6 +48,10 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
     }
     const more = isOpen && !follow && scan.lastPos() > at;
     await printEnd(printer, more ? at : undefined);
+    if (count === 0 && !follow)
+      process.stderr.write(
+        `There is no such record${after === undefined ? '' : ' from there on'}.\n`,
+      );
   } finally {
     scan.close();
   }

@@ -1,6 +1,7 @@
 // svc journal import: a journal made of what svc journal export wrote.
 import { createReadStream } from 'node:fs';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { ProgressLine } from '../progress-line.ts';
 
 export const journalImport = command(
@@ -30,7 +31,9 @@ that is missing, is named, and no journal is made.`,
         progress.show(lines, undefined, 'lines'),
       );
       progress.clear();
-      process.stderr.write(`Imported ${records} records of ${entities} entities into ${dir}.\n`);
+      process.stderr.write(
+        `Imported ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')} into ${dir}.\n`,
+      );
       return EXIT_CODE.ok;
     } catch (error) {
       progress.clear();

@@ -2,6 +2,7 @@
 import type { JournalFinding, VerificationResult } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { findingLine } from '../finding-line.ts';
 import { printableJson } from '@svc/host/printable';
@@ -14,7 +15,8 @@ export const journalVerify = command(
     summary: 'hold a whole journal against its checksums, numbers and indexes',
     about: `Reads a whole journal: every record against its checksum, the one order and each entity's for
 holes, each index against its table, the answers to idempotency keys. Names all that it finds.
-It reads only, in short steps, and may do so while a service runs on the folder.`,
+It reads only, in short steps, and may do so while a service runs on the folder.
+It judges a journal; svc verify judges a module.`,
     words: [{ name: 'DIR', completes: { kind: 'folder' } }],
     options: {
       structure: {
@@ -62,8 +64,8 @@ It reads only, in short steps, and may do so while a service runs on the folder.
         `${isFirst ? `{"dir":${json(dir)},"findings":[` : '\n'}],${json(counts).slice(1)}\n`,
       );
     else {
-      const looked = `${count(records, 'record')} of ${count(entities, 'entity', 'entities')}`;
-      const beside = answers === 0 ? '' : `, ${count(answers, 'answer')}`;
+      const looked = `${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}`;
+      const beside = answers === 0 ? '' : `, ${counted(answers, 'answer')}`;
       const isWhole = findings === 0 ? ': all as it was written' : '';
       await printData(`${looked}${beside}${isWhole}\n`);
       if (!structureChecked)
@@ -74,7 +76,7 @@ It reads only, in short steps, and may do so while a service runs on the folder.
     if (findings === 0) return EXIT_CODE.ok;
     throw new CommandFailure(
       'SVC_JOURNAL_CORRUPT',
-      `The journal in ${dir} is damaged: ${count(findings, 'finding')}, named above. ` +
+      `The journal in ${dir} is damaged: ${counted(findings, 'finding')}, named above. ` +
         'Keep a copy of the folder as it is, and restore it from a backup.',
     );
   },
@@ -86,8 +88,4 @@ function json(value: unknown): string {
 
 function findingJson({ component, id, seq, pos, problem }: JournalFinding): string {
   return json({ component, id, seq, pos, problem });
-}
-
-function count(number: number, one: string, several = `${one}s`): string {
-  return `${number} ${number === 1 ? one : several}`;
 }

@@ -5,12 +5,16 @@ import type { Finding, UpgradeAnswer } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/host/printable';
 import { didYouMean } from '@svc/contract/suggestion';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { numberText, ProgressLine } from '../progress-line.ts';
+import { moduleToRun } from '../module-to-run.ts';
+import { ProgressLine } from '../progress-line.ts';
 import { outputStyle, printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 const THREADS_MAX = 64;
+/** What nobody can accept: it is no difference between two modules. */
+const DAMAGE = 'record-damaged';
 
 export const upgradeCheck = command(
   {
@@ -67,10 +71,10 @@ be repeated`,
     if (data === undefined)
       throw new UsageError('upgrade-check takes the data folder: --data DIR.');
     const tools = await import('@svc/host/tools');
-    const isAllowed = readAllowed(allow, tools.ALLOWABLE_NAMES);
+    checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
-    const { module: now, limits } = await admitted(tools, file!, set);
-    const before = from === undefined ? undefined : (await admitted(tools, from, set)).module;
+    const { module: now, limits } = await moduleToRun(tools, file!, set);
+    const before = from === undefined ? undefined : (await moduleToRun(tools, from, set)).module;
     const progress = new ProgressLine();
     let answer: UpgradeAnswer;
     try {
@@ -87,7 +91,7 @@ be repeated`,
     }
     const findings = answer.findings.map((finding) => ({
       ...finding,
-      allowed: isAllowed(finding),
+      allowed: allow.some((word) => isMeant(word, finding)),
     }));
     const unsafe = findings.filter(({ allowed }) => !allowed);
     const report = {
@@ -103,33 +107,44 @@ be repeated`,
     await printData(
       output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
+    for (const word of allow)
+      // It would let through the next one of its name, which nobody has meant.
+      if (!findings.some((finding) => isMeant(word, finding)))
+        process.stderr.write(`--allow ${printable(word)} is of no use: nothing of it was found.\n`);
     if (unsafe.length === 0) return EXIT_CODE.ok;
-    const names = [...new Set(unsafe.map(({ name }) => name))].join(', ');
+    const names = [...new Set(unsafe.map(({ name }) => name))];
+    const isDamaged = names.includes(DAMAGE);
     throw new CommandFailure(
       'SVC_UPGRADE_UNSAFE',
-      `${file} cannot take over what ${data} holds: ${names}. ` +
-        'Mend the module, or name with --allow what is meant.',
+      `${file} cannot take over what ${data} holds: ${names.join(', ')}. ` +
+        (isDamaged
+          ? 'Restore the data folder from a backup; svc journal verify names what is damaged.'
+          : 'Mend the module, or name with --allow what is meant.'),
     );
   },
 );
 
 type AllowableNames = typeof import('@svc/host/tools').ALLOWABLE_NAMES;
 
-function readAllowed(
-  allow: readonly string[],
-  known: AllowableNames,
-): (finding: Finding) => boolean {
-  const allowed = new Set<string>();
+function checkAllowed(allow: readonly string[], known: AllowableNames): void {
   for (const word of allow) {
     const [name] = word.split(':', 1);
-    if (!known.some((one) => one === name))
+    if (known.some((one) => one === name)) continue;
+    if (name === DAMAGE)
       throw new UsageError(
-        `upgrade-check takes the name of a finding as --allow, and found '${word}'.` +
-          `${didYouMean(name!, known)} docs/how-to/evolving-events.md lists them.`,
+        `upgrade-check takes no '${DAMAGE}' as --allow: nobody knows what the record was. ` +
+          'Restore the data folder from a backup; svc journal verify names what is damaged.',
       );
-    allowed.add(word);
+    throw new UsageError(
+      `upgrade-check takes the name of a finding as --allow, and found '${word}'.` +
+        `${didYouMean(name!, known)} docs/how-to/evolving-events.md lists them.`,
+    );
   }
-  return ({ name, component }) => allowed.has(name) || allowed.has(`${name}:${component}`);
+}
+
+/** `word`: a finding's name, or one with its component. */
+function isMeant(word: string, { name, component }: Finding): boolean {
+  return word === name || word === `${name}:${component}`;
 }
 
 function readThreads(text: string | undefined): number {
@@ -141,24 +156,6 @@ function readThreads(text: string | undefined): number {
   );
 }
 
-/** Two modules are named: the message says which one it is about. */
-async function admitted(
-  { SvcError, admitFileToRun }: typeof import('@svc/host/tools'),
-  file: string,
-  settings: readonly string[],
-) {
-  try {
-    return await admitFileToRun(file, settings, {});
-  } catch (error) {
-    if (!(error instanceof SvcError)) throw error;
-    if (error.code === 'SVC_USAGE') throw new UsageError(error.message);
-    const { code, message } = error;
-    throw new CommandFailure(code, message.includes(file) ? message : `${file}: ${message}`, {
-      cause: error,
-    });
-  }
-}
-
 interface Report {
   readonly compared: UpgradeAnswer['compared'];
   readonly safe: boolean;
@@ -167,12 +164,18 @@ interface Report {
   readonly findings: readonly (Finding & { readonly allowed: boolean })[];
 }
 
+const CAVEATS: Readonly<Record<UpgradeAnswer['compared'], string>> = {
+  module: '',
+  descriptor: ', states not compared: that takes --from',
+  nothing: ', neither states nor declarations compared: that takes --from',
+};
+
 function textOf({ compared, safe, entities, records, findings }: Report): string {
   const lines = findings.flatMap((finding) => [...findingLines(finding), '']);
-  const caveat = compared === 'module' ? '' : ', states not compared: that takes --from';
+  const caveat = CAVEATS[compared];
   const verdict = safe ? outputStyle('green', 'safe') : outputStyle('red', 'unsafe');
   lines.push(
-    `${verdict}: ${numberText(records)} records of ${numberText(entities)} entities${caveat}`,
+    `${verdict}: ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}${caveat}`,
   );
   return `${lines.join('\n')}\n`;
 }
@@ -185,7 +188,7 @@ function findingLines({
   examples,
   allowed,
 }: Report['findings'][number]): string[] {
-  const count = entities === 0 ? '' : ` (${entities} ${entities === 1 ? 'entity' : 'entities'})`;
+  const count = entities === 0 ? '' : ` (${counted(entities, 'entity', 'entities')})`;
   const head = `${outputStyle('bold', name)}  ${printable(component)}${allowed ? '  allowed' : ''}`;
   return [
     head,

@@ -1,9 +1,10 @@
 // svc verify: whether a module makes the state of its entities from their events alone. It judges a module;
 // svc journal verify judges a journal.
-import type { PurityFinding, VerifiedEntity } from '@svc/host/tools';
+import type { JournalInspection, PurityFinding, VerifiedEntity } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { printable, printableJson } from '@svc/host/printable';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { moduleToRun } from '../module-to-run.ts';
 import { ProgressLine } from '../progress-line.ts';
@@ -54,6 +55,7 @@ something, or met an entity that cannot be folded.`,
     const isJson = output === 'json';
     const head = `{"module":${json(file)},"findings":[`;
     const progress = new ProgressLine();
+    const total = events === undefined ? entitiesOf(inspection) : undefined;
     let [entities, eventCount, findings, failures] = [0, 0, 0, 0];
     try {
       const source = {
@@ -75,7 +77,7 @@ something, or met an entity that cannot be folded.`,
         eventCount += verified.eventCount;
         findings += verified.findings.length;
         if (verified.failure !== undefined) failures++;
-        progress.show(entities, undefined, 'entities');
+        progress.show(entities, total, 'entities');
         // A signal is heard between the entities.
         await setImmediate();
       }
@@ -88,24 +90,29 @@ something, or met an entity that cannot be folded.`,
     if (isJson)
       await printData(`${findings + failures === 0 ? head : '\n'}],${json(counts).slice(1)}\n`);
     else {
-      const looked = `${count(entities, 'entity', 'entities')}, ${count(eventCount, isMadeUp ? 'made-up event' : 'event')}`;
+      const looked = `${counted(entities, 'entity', 'entities')}, ${counted(eventCount, isMadeUp ? 'made-up event' : 'event')}`;
       const isPure = findings + failures === 0 ? ': every fold depends on the events alone' : '';
       await printData(`${looked}${isPure}\n`);
     }
     if (findings > 0)
       throw new CommandFailure(
         'SVC_FOLD_IMPURE',
-        `The folds of ${file} depend on more than the events: ${count(findings, 'finding')}, named above. ` +
+        `The folds of ${file} depend on more than the events: ${counted(findings, 'finding')}, named above. ` +
           'Let apply make the next state from the given state and the event alone.',
       );
     if (failures === 0) return EXIT_CODE.ok;
     throw new CommandFailure(
       'SVC_FOLD_FAULTED',
-      `${count(failures, 'entity', 'entities')} could not be judged, for the reasons above. ` +
+      `${counted(failures, 'entity', 'entities')} could not be judged, for the reasons above. ` +
         'Give the module that wrote the events, or look for damage with svc journal verify.',
     );
   },
 );
+
+/** About: those that were deleted are passed over. Undefined: nobody has counted them. */
+function entitiesOf(inspection: JournalInspection | undefined): number | undefined {
+  return inspection?.components().reduce((sum, { entities }) => sum + entities, 0);
+}
 
 function jsonOf({ entity, findings, failure }: VerifiedEntity): readonly string[] {
   const { component, id } = entity;
@@ -160,8 +167,4 @@ function value(state: string): unknown {
 
 function json(found: unknown): string {
   return printableJson(JSON.stringify(found));
-}
-
-function count(number: number, one: string, several = `${one}s`): string {
-  return `${number} ${number === 1 ? one : several}`;
 }

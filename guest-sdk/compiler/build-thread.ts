@@ -8,17 +8,21 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, type Problem } from './build-error.ts';
 import type { BuildLimits } from './build-limits.ts';
 import type { OptimizeLevel } from './core-module.ts';
+import type { ModuleSourceMap } from './source-map.ts';
 
 export interface BuildRequest {
   readonly entryFile: string;
   readonly sdk: { readonly name: string; readonly version: string };
   readonly optimizeLevel?: OptimizeLevel | undefined;
+  readonly sourceMap?: boolean | undefined;
 }
 
 export interface BuiltComponent {
   readonly component: Uint8Array;
   /** The core module inside of it. */
   readonly core: Uint8Array;
+  /** Undefined: none was asked for. */
+  readonly sourceMap: ModuleSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
   /** What the compiler remarked without failing. */
   readonly warnings: readonly Problem[];

@@ -1,5 +1,6 @@
 // The thread that a build runs in: takes one request after the other from build-thread.ts and answers
 // each with a component or with the reasons why there is none.
+import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { BuildError } from './build-error.ts';
 import { CompilerCrash } from './compiler-crash.ts';
@@ -14,11 +15,15 @@ parentPort!.on('message', (request: BuildRequest) => {
   });
 });
 
-async function answer({ entryFile, sdk, optimizeLevel }: BuildRequest): Promise<BuildAnswer> {
+async function answer({ entryFile, sdk, ...options }: BuildRequest): Promise<BuildAnswer> {
   try {
-    const { core, descriptor, warnings } = await compileCoreModule(entryFile, sdk, optimizeLevel);
-    const component = await componentOf(core, descriptor);
-    return { kind: 'built', built: { component, core, descriptor, warnings } };
+    const compiled = await compileCoreModule(entryFile, sdk, options);
+    const component = await componentOf(compiled.core, compiled.descriptor);
+    const sourceMap = compiled.sourceMap && {
+      ...compiled.sourceMap,
+      x_svc_module: hash('sha256', component),
+    };
+    return { kind: 'built', built: { ...compiled, component, sourceMap } };
   } catch (error) {
     if (error instanceof BuildError) return { kind: 'refused', problems: error.problems };
     if (error instanceof CompilerCrash) return { kind: 'crashed', reason: error.message };

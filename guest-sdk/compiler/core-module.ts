@@ -10,6 +10,7 @@ import { CompilerCrash, withoutExit } from './compiler-crash.ts';
 import { diagnosticHelp, readable, type KnownNames } from './diagnostic-help.ts';
 import { isWritten } from './inject.ts';
 import { sdkTransform, type BuildState } from './sdk-transform.ts';
+import { type CoreSourceMap, takeSourceMap } from './source-map.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
 
 const ASSEMBLY_FOLDER = fileURLToPath(new URL('../assembly/', import.meta.url));
@@ -24,6 +25,8 @@ const MAXIMUM_MEMORY_PAGES = 1024;
 
 export interface CoreModule {
   readonly core: Uint8Array;
+  /** Undefined: none was asked for. */
+  readonly sourceMap: CoreSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
   /** What the compiler remarked without failing. */
   readonly warnings: readonly Problem[];
@@ -32,11 +35,16 @@ export interface CoreModule {
 /** As `-O` of the compiler. */
 export type OptimizeLevel = 0 | 1 | 2 | 3;
 
+interface CompileOptions {
+  readonly optimizeLevel?: OptimizeLevel | undefined;
+  readonly sourceMap?: boolean | undefined;
+}
+
 /** Throws BuildError, and CompilerCrash. */
 export async function compileCoreModule(
   entryFile: string,
   sdk: BuildState['sdk'],
-  optimizeLevel: OptimizeLevel = 3,
+  options: CompileOptions = {},
 ): Promise<CoreModule> {
   const entry = resolve(entryFile);
   const text = await readText(entry);
@@ -61,33 +69,45 @@ export async function compileCoreModule(
     descriptor: undefined,
     known: { clients: new Map(), caseFields: new Map() },
     diagnostics: [],
+    sourceNumbers: new Set(),
   };
-  let core: Uint8Array | undefined;
+  let compiled: Compiled | undefined;
   let crash: unknown;
   try {
-    core = await withoutExit(() => run(entry, state, optimizeLevel));
+    compiled = await withoutExit(() => run(entry, state, options));
   } catch (error) {
     crash = error;
   }
   const errors = (state.problems.length > 0 ? state.problems : compilerErrors(state)).map(named);
   if (errors.length > 0) throw new BuildError(firstOf(errors));
   if (crash !== undefined) throw crash;
-  if (core === undefined || state.descriptor === undefined)
+  if (compiled?.core === undefined || state.descriptor === undefined)
     throw new CompilerCrash('it gave no module');
   const remarks = state.diagnostics
     .filter((one) => !isError(one) && one.range?.source.normalizedPath.startsWith('~lib/') !== true)
     .map((one): Problem => ({ ...problemOf(one, state.known), severity: 'warning' }));
   const warnings = inOrder([...state.warnings, ...remarks].map((problem) => named(problem)));
-  return { core, descriptor: state.descriptor, warnings };
+  const { core, map } = compiled;
+  const withMap =
+    map === undefined
+      ? { core, sourceMap: undefined }
+      : takeSourceMap(core, map, state.sourceNumbers);
+  return { ...withMap, descriptor: state.descriptor, warnings };
 }
 
-/** Undefined: there are problems, or messages of the compiler, in the state. */
+interface Compiled {
+  /** Undefined: there are problems, or messages of the compiler, in the state. */
+  readonly core: Uint8Array | undefined;
+  readonly map: string | undefined;
+}
+
 async function run(
   entry: string,
   state: BuildState,
-  optimizeLevel: OptimizeLevel,
-): Promise<Uint8Array | undefined> {
+  { optimizeLevel = 3, sourceMap = true }: CompileOptions,
+): Promise<Compiled> {
   let core: Uint8Array | undefined;
+  let map: string | undefined;
   const silent = { write: () => true };
   const { error } = await main(
     [
@@ -97,6 +117,8 @@ async function run(
       `-O${optimizeLevel}`,
       `--maximumMemory=${MAXIMUM_MEMORY_PAGES}`,
       `--baseDir=${dirname(entry)}`,
+      // The names of functions and the places of code, beside the same code.
+      ...(sourceMap ? ['--sourceMap', '--debug'] : []),
     ],
     {
       stdout: silent,
@@ -113,6 +135,7 @@ async function run(
       },
       writeFile: (name, contents) => {
         if (name.endsWith('.wasm') && typeof contents !== 'string') core = contents;
+        if (name.endsWith('.map') && typeof contents === 'string') map = contents;
       },
       listFiles: async (name, base) => {
         const files = await readdir(resolve(base, name)).catch(() => null);
@@ -123,7 +146,7 @@ async function run(
   );
   const isExplained = state.problems.length > 0 || state.diagnostics.some((one) => isError(one));
   if (error !== null && !isExplained) throw new CompilerCrash(error.message, { cause: error });
-  return core;
+  return { core, map };
 }
 
 /** What nobody reads to its end is cut off. */

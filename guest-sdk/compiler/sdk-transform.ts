@@ -15,6 +15,7 @@ import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
 import { reservedNameProblems } from './reserved-names.ts';
+import { sourceNumbers } from './source-map.ts';
 import { typeProblems } from './type-problems.ts';
 import {
   GLUE_IMPORT,
@@ -36,6 +37,8 @@ export interface BuildState {
   descriptor: ModuleDescriptor | undefined;
   /** What AssemblyScript's own compiler has to say; it adds to this list. */
   diagnostics: readonly DiagnosticMessage[];
+  /** Of the files, as the compiler's source map counts them. */
+  sourceNumbers: ReadonlySet<number>;
 }
 
 /** Ends the compiler's run; the reasons are in the build's state. */
@@ -88,6 +91,7 @@ export function sdkTransform(state: BuildState): TransformClass {
 
     afterCompile(module: binaryen.Module): void {
       const { program } = this;
+      state.sourceNumbers = sourceNumbers(program);
       if (isEmpty) state.problems.push(nothingRegistered(declarations!, state.entryName));
       const registered = describe(program, declarations!, state.sdk, state.problems);
       closeEdges(this.binaryen, module, program, registered.endpoints, state.problems);

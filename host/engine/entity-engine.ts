@@ -4,6 +4,7 @@ import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
+import { HandlerPlaces } from '../model/handler-places.ts';
 import { NameTable } from '../model/name-table.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
@@ -32,6 +33,7 @@ import type { Digest } from './needs/digest.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
+import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
 import type { Turn } from './needs/turn.ts';
 import { quoted } from './quoted.ts';
 
@@ -43,6 +45,8 @@ export interface EngineNeeds {
   readonly digest: Digest;
   readonly turn: Turn;
   readonly faultLog: FaultLog;
+  /** Left out: nobody looks. */
+  readonly recorder?: Recorder;
   /** Those left out have their default. */
   readonly limits?: Partial<EngineLimits>;
 }
@@ -50,9 +54,15 @@ export interface EngineNeeds {
 /** The most events that `readEvents` answers at once. */
 export const READ_EVENTS_MAX = 1_000;
 
+interface Handler {
+  readonly kind: HandlerKind;
+  /** For the recorder. */
+  readonly place: number;
+}
+
 /** A component of the descriptor, and those of its entities that are in memory. */
 interface Component {
-  readonly handlers: NameTable<HandlerKind>;
+  readonly handlers: NameTable<Handler>;
   readonly eventManifest: string;
   readonly live: IdTable<LiveEntity>;
 }
@@ -72,6 +82,7 @@ export class EntityEngine {
   readonly #refolds: RefoldCheck | undefined;
   readonly #snapshots: SnapshotPolicy;
   readonly #passivation: Passivation;
+  readonly #recorder: Recorder;
   #liveCount = 0;
   #closed: Promise<void> | undefined = undefined;
   #drained: () => void = () => {};
@@ -80,6 +91,7 @@ export class EntityEngine {
     const { journal, clock, chance, faultLog } = needs;
     this.#journal = journal;
     this.#digest = needs.digest;
+    this.#recorder = needs.recorder ?? NO_RECORDER;
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
@@ -185,8 +197,8 @@ export class EntityEngine {
     const component = this.#components.get(target.component);
     if (component === undefined)
       return refusal('NOT_FOUND', `there is no component ${quoted(target.component)}`);
-    const kind = component.handlers.get(name);
-    if (kind === undefined)
+    const handler = component.handlers.get(name);
+    if (handler === undefined)
       return refusal(
         'NOT_FOUND',
         `component ${quoted(target.component)} has no command or query ${quoted(name)}`,
@@ -203,18 +215,27 @@ export class EntityEngine {
     if (entity === undefined) {
       const problem = entityIdProblem(target.id);
       if (problem !== undefined) return refusal('BAD_REQUEST', `the entity id ${problem}`);
-      // One that is in memory, or on its way there, is not held back.
-      const heldBack = this.#breaker.refusalOf(target);
-      if (heldBack !== undefined) throw heldBack;
-      entity = this.#enter(component, target);
     }
+    const { kind, place } = handler;
     // To ask again changes nothing, so a query needs no key.
     const idempotency =
       idempotencyKey === undefined || kind === 'query'
         ? undefined
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
-    entity.submit(call);
+    call.recordedBy(this.#recorder, place, target.id);
+    try {
+      if (entity === undefined) {
+        // One that is in memory, or on its way there, is not held back.
+        const heldBack = this.#breaker.refusalOf(target);
+        if (heldBack !== undefined) throw heldBack;
+        entity = this.#enter(component, target);
+      }
+      entity.submit(call);
+    } catch (failure) {
+      if (failure instanceof SvcError) call.fail(failure);
+      throw failure;
+    }
     return call;
   }
 
@@ -317,13 +338,23 @@ export class EntityEngine {
 }
 
 function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
+  const places = new HandlerPlaces(guest.descriptor);
+  const handlersOf = (
+    component: string,
+    kind: HandlerKind,
+    declared: readonly { readonly name: string }[],
+  ) =>
+    declared.map(({ name }): [string, Handler] => [
+      name,
+      { kind, place: places.of(component, name)! },
+    ]);
   return new NameTable(
     guest.descriptor.entities.map(({ component, commands, queries, event }) => [
       component,
       {
         handlers: new NameTable([
-          ...commands.map(({ name }) => [name, 'command'] as const),
-          ...queries.map(({ name }) => [name, 'query'] as const),
+          ...handlersOf(component, 'command', commands),
+          ...handlersOf(component, 'query', queries),
         ]),
         eventManifest: event.manifest,
         live: new IdTable(),

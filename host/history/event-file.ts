@@ -1,5 +1,6 @@
 // EventFile: events of entities as lines of JSON, as `svc journal export` writes them: what it takes of a
-// line is `component`, `id`, `kind`, `manifest` and `event`. An entity's lines stand in their order.
+// line is `component`, `id`, `kind`, `seq`, `manifest` and `event`. An entity's lines stand in their order.
+// All of the present lives is in memory: a file is no journal, in which an entity could be found again.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
@@ -8,19 +9,34 @@ import { SvcError } from '../model/svc-error.ts';
 import { type FoldedLife, lifeOf } from './folded-life.ts';
 
 interface Line {
+  readonly 'svc-journal'?: unknown;
   readonly component?: unknown;
   readonly id?: unknown;
   readonly kind?: unknown;
+  readonly seq?: unknown;
   readonly manifest?: unknown;
   readonly event?: unknown;
+  readonly text?: unknown;
 }
+
+interface FileLife {
+  readonly entity: EntityRef;
+  /** Of the line before. */
+  seq: number;
+  firstSeq: number;
+  events: StoredEvent[];
+}
+
+/** Lines that tell of no record: of answers to keys, of the modules that wrote, and of the export's end. */
+const OTHER_KINDS: ReadonlySet<unknown> = new Set(['answer', 'module', 'end']);
+const EVENT_MEMBER = /,\s*"event"\s*:/;
 
 /** The present lives. A line without a manifest has that of the module. Throws SVC_EVENTS_INVALID. */
 export async function livesOfFile(
   path: string,
   descriptor: ModuleDescriptor,
 ): Promise<readonly FoldedLife[]> {
-  const lives = new Map<string, { entity: EntityRef; seq: number; events: StoredEvent[] }>();
+  const lives = new Map<string, FileLife>();
   const manifests = new Map(
     descriptor.entities.map(({ component, event }) => [component, event.manifest] as const),
   );
@@ -28,27 +44,56 @@ export async function livesOfFile(
   for await (const text of linesOf(path)) {
     number++;
     if (text.trim() === '') continue;
-    const { component, id, kind = 'event', manifest, event } = lineOf(path, number, text);
+    const line = lineOf(path, number, text);
+    const { component, id, kind = 'event', manifest } = line;
+    if ('svc-journal' in line || OTHER_KINDS.has(kind)) continue;
+    if (kind !== 'event' && kind !== 'deleted')
+      throw invalid(path, number, "it is neither an event nor a deletion, by its 'kind'");
     if (typeof component !== 'string' || typeof id !== 'string')
       throw invalid(path, number, 'it has no component and id');
-    // A line that tells of the file, of the module that wrote it or of an answer.
-    if (kind !== 'event' && kind !== 'deleted') continue;
     const key = `${component}\n${id}`;
-    const life = lives.get(key) ?? { entity: { component, id }, seq: 0, events: [] };
+    const life = lives.get(key) ?? { entity: { component, id }, seq: 0, firstSeq: 1, events: [] };
     lives.set(key, life);
-    life.seq++;
+    life.seq = seqOf(line) ?? life.seq + 1;
     if (kind === 'deleted') {
       life.events = [];
       continue;
     }
     const own = manifest ?? manifests.get(component) ?? '';
-    if (typeof own !== 'string' || typeof event !== 'object' || event === null)
+    const json = eventOf(text, line);
+    if (typeof own !== 'string' || json === undefined)
       throw invalid(path, number, 'it has no event');
-    life.events.push({ manifest: own, json: JSON.stringify(event) });
+    if (life.events.push({ manifest: own, json }) === 1) life.firstSeq = life.seq;
   }
   return [...lives.values()]
     .filter(({ events }) => events.length > 0)
-    .map(({ entity, seq, events }) => lifeOf(entity, events, seq - events.length + 1));
+    .map(({ entity, firstSeq, events }) => lifeOf(entity, events, firstSeq));
+}
+
+/** Undefined: a line that somebody has written by hand has none. */
+function seqOf({ seq }: Line): number | undefined {
+  return typeof seq === 'number' && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined;
+}
+
+/** The event as it was stored: byte for byte where it stands last, as in an export. */
+function eventOf(line: string, { event, text }: Line): string | undefined {
+  // What no line could take as it is.
+  if (event === undefined && typeof text === 'string') return text;
+  if (typeof event !== 'object' || event === null) return undefined;
+  // No string can have the member's name in it with its quotes: there they are escaped.
+  const member = EVENT_MEMBER.exec(line);
+  if (member === null) return JSON.stringify(event);
+  const last = line.slice(member.index + member[0].length, line.lastIndexOf('}'));
+  return isJson(last) ? last.trim() : JSON.stringify(event);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {

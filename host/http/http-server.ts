@@ -44,6 +44,8 @@ export interface HttpObserver {
   readonly firstPlace: number;
 }
 
+export { NO_COUNTS };
+
 const NOBODY: HttpObserver = { recorder: NO_RECORDER, counts: NO_COUNTS, firstPlace: 0 };
 
 export interface HttpAddress {

@@ -56,6 +56,7 @@ export const SVC_ERROR_CODES = [
   'SVC_SETTING_INVALID',
   'SVC_BUILD_FAILED',
   'SVC_NEW_FAILED',
+  'SVC_CONSOLE_UNAVAILABLE',
 ] as const;
 export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 

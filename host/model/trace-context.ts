@@ -121,6 +121,12 @@ export function traceIdOf(metadata: Metadata): string | undefined {
   return metadata.length === 0 ? undefined : parentOf(metadata)?.traceId;
 }
 
+/** The text of a `traceparent` that is known to be there once at most, as in what `childMetadata` makes. */
+export function traceParentOf(metadata: Metadata): string | undefined {
+  for (const entry of metadata) if (entry[0] === TRACEPARENT) return entry[1];
+  return undefined;
+}
+
 /** The trace that the metadata names once, and well formed. */
 function parentOf(metadata: Metadata): TraceParent | undefined {
   let value: string | undefined;

@@ -157,9 +157,12 @@ describe('svc entity', () => {
 
   test.each([
     [['--at', '7'], 'has no record 7', 'SVC_NOT_IN_JOURNAL'],
-    [['--at', 'noon'], "as --at, such as 2030-01-02T03:04:05Z, and found 'noon'", 'SVC_USAGE'],
-    [['--at', '2030-01-02T03:04:05'], 'as --at', 'SVC_USAGE'],
+    [['--at', 'noon'], "takes a record's number or a time as --at, such as", 'SVC_USAGE'],
     [['--at', '2030-13-02'], 'as --at', 'SVC_USAGE'],
+    [['--at', '2030-02-31'], "and found '2030-02-31'", 'SVC_USAGE'],
+    [['--at', '2031-02-29T03:04:05Z'], "and found '2031-02-29T03:04:05Z'", 'SVC_USAGE'],
+    [['--at', '1969-12-31'], 'from 1970 on as --at', 'SVC_USAGE'],
+    [['--at', '-3'], 'A value that does is written --at=VALUE', 'SVC_USAGE'],
     [['--what-if', 'chek-out'], "Did you mean 'check-out'?", 'SVC_NOT_IN_MODULE'],
     [['--what-if', 'check-out', '--input', '{'], 'takes JSON as --input', 'SVC_USAGE'],
     [['--what-if', 'check-out', '--seed', '1e3'], 'as --seed', 'SVC_USAGE'],
@@ -179,6 +182,8 @@ describe('svc entity', () => {
     expect(without).toMatchObject({ code: 2, stderr: expect.stringContaining('--module') });
     const missing = await svcEntity(data, 'shopping-cart', 'c1', '--module', 'none.wasm');
     expect(missing.stderr).toMatch(/\[SVC_MODULE_UNREADABLE\]\n$/);
+    const noModule = await svcEntity(data, 'shopping-cart', 'c1', '--module', import.meta.filename);
+    expect(noModule.stderr).toContain(`svc: ${import.meta.filename}: The file is not WebAssembly`);
     const other = await svcEntity(data, 'shopping-cart', 'c2', '--module', module);
     expect(other.stderr).toMatch(/no entity 'c2'.*\[SVC_NOT_IN_JOURNAL\]\n$/);
     const component = await svcEntity(data, 'cart', 'c1', '--module', module);

@@ -85,9 +85,10 @@ describe('svc journal --events', () => {
     [['--since', '1h'], 100],
     [['--until', '1h'], 0],
   ])('with %j prints %i records', async (filter, count) => {
-    const { code, stdout } = await svcJournal(data, '--events', ...filter);
+    const { code, stdout, stderr } = await svcJournal(data, '--events', ...filter);
     expect(code).toBe(0);
     expect(stdout.split('\n')).toHaveLength(count + 1);
+    expect(stderr === 'There is no such record.\n').toBe(count === 0);
   });
 
   test.each([
@@ -99,6 +100,8 @@ describe('svc journal --events', () => {
     [['--events', '--trace', 'x'], '32 hexadecimal digits'],
     [['--events', '--since', 'yesterday'], "as --since, such as '2030-01-02T03:04:05Z'"],
     [['--events', '--until', '2030-13-01'], "and found '2030-13-01'"],
+    [['--events', '--until', '2030-02-30T00:00:00Z'], "and found '2030-02-30T00:00:00Z'"],
+    [['cart', '-dash'], "A word that begins with a hyphen stands behind '--'"],
   ])('says what is wrong with %j', async (args, message) => {
     const { code, stdout, stderr } = await svcJournal(data, ...args);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

@@ -209,7 +209,11 @@ describe('svc build', { timeout: 90_000 }, () => {
     const env = { HOME: home, USERPROFILE: home, NODE_PATH: undefined };
     const built = await runSvc(['build', 'counter.ts'], { cwd: folder, env });
     expect(built.code).toBe(0);
-    expect(readdirSync(folder).toSorted()).toEqual(['counter.ts', 'counter.wasm']);
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'counter.ts',
+      'counter.wasm',
+      'counter.wasm.map',
+    ]);
     expect(readdirSync(home)).toEqual([]);
   });
 
@@ -222,6 +226,17 @@ describe('svc build', { timeout: 90_000 }, () => {
       Buffer.from('\0asm'),
     );
     expect(existsSync(join(folder, 'my counter.wasm'))).toBe(false);
+    const map = JSON.parse(readFileSync(join(folder, 'out put/c.wasm.map'), 'utf8')) as object;
+    expect(map).toMatchObject({ version: 3, sourceRoot: '../' });
+  });
+
+  test('with --no-source-map writes the same component and nothing beside it', async () => {
+    const folder = folderWith({ 'counter.ts': counter });
+    await runSvc(['build', 'counter.ts', '-o', 'mapped.wasm'], { cwd: folder });
+    await runSvc(['build', 'counter.ts', '--no-source-map'], { cwd: folder });
+    const bytes = (file: string) => readFileSync(join(folder, file));
+    expect(bytes('counter.wasm').equals(bytes('mapped.wasm'))).toBe(true);
+    expect(readdirSync(folder)).not.toContain('counter.wasm.map');
   });
 
   test('of what does not compile names file and line, exits with 1 and writes nothing', async () => {

@@ -6,9 +6,11 @@ import { progressText } from '../../cli/progress-line.ts';
 import { FINDING_NAMES } from '../../host/history/upgrade-finding.ts';
 import { admitModule } from '../../host/hosting/wasm/admission.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { edit } from '../support/damaged-journal.ts';
 import { runSvc } from '../support/host-process.ts';
 import { scriptedJournal } from '../support/scripted-journal.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { withJournal } from '../support/with-journal.ts';
 
 const folder = temporaryFolderOfFile();
 const data = join(folder, 'data');
@@ -81,14 +83,42 @@ describe('svc upgrade-check', () => {
       ],
     });
     const elsewhere = allowed.with(3, 'command-removed:cart');
-    expect(await check(...args, ...elsewhere)).toMatchObject({ code: 1 });
+    expect(await check(...args, ...elsewhere)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /^--allow command-removed:cart is of no use: nothing of it was found\.\nsvc: /,
+      ),
+    });
   });
 
-  test('compares no states without the module before, and says so', async () => {
-    expect(await check(second, '--data', data)).toMatchObject({
+  test('says what was compared without the module before', async () => {
+    const told = join(folder, 'told');
+    const { descriptor } = admitModule(readFileSync(second));
+    await withJournal(told, async () => {});
+    const counts = 'safe: 0 records of 0 entities';
+    expect(await check(second, '--data', told)).toMatchObject({
       code: 0,
-      stdout: 'safe: 3 records of 2 entities, states not compared: that takes --from\n',
+      stdout: `${counts}, neither states nor declarations compared: that takes --from\n`,
     });
+    const known = JSON.stringify(descriptor).replaceAll("'", "''");
+    const columns = '(fingerprint, from_pos, time_ms, descriptor)';
+    edit(told, `INSERT INTO module ${columns} VALUES ('f', 1, 1, '${known}')`);
+    expect(await check(second, '--data', told)).toMatchObject({
+      code: 0,
+      stdout: `${counts}, states not compared: that takes --from\n`,
+    });
+  });
+
+  test('of a damaged journal says that no module can mend it', async () => {
+    const damaged = join(folder, 'damaged');
+    await scriptedJournal(damaged, admitModule(readFileSync(first)), 'parcel', [
+      ['p1', 'move', 'Lyon, FR'],
+    ]);
+    edit(damaged, `UPDATE journal SET json = '{}' WHERE pos = 1`);
+    const { code, stdout, stderr } = await check(first, '--data', damaged);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^unsafe: 1 record of 1 entity,/m);
+    expect(stderr).toMatch(/record-damaged\. Restore the data folder .*\[SVC_UPGRADE_UNSAFE\]\n$/);
   });
 
   test('names entities, and shows nothing harmful', async () => {
@@ -110,7 +140,7 @@ describe('svc upgrade-check', () => {
       [second, '--data', data, '--allow', 'state-field-remved'],
       "Did you mean 'state-field-removed'?",
     ],
-    [[second, '--data', data, '--allow', 'record-damaged'], "found 'record-damaged'"],
+    [[second, '--data', data, '--allow', 'record-damaged'], "takes no 'record-damaged' as --allow"],
     [[second, '--data', data, '--threads', '0'], 'a whole number from 1 to 64'],
     [[second, '--data', data, '--set', 'svc.wasm.nothing=1'], "no setting 'svc.wasm.nothing'"],
   ])('does not understand %j', async (args, message) => {

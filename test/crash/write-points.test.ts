@@ -1,6 +1,6 @@
 // A crash at every operation of the disk: the journal is opened as each of them may have left the folder.
 import { beforeEach, describe, expect, test } from 'vitest';
-import { enumerateCrashes } from '../support/crash/crash-enumeration.ts';
+import { PAST_FORMATS, enumerateCrashes } from '../support/crash/crash-enumeration.ts';
 import { type Fault, faultDiskProblem } from '../support/crash/fault-disk.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
@@ -15,7 +15,7 @@ describe('a crash', () => {
     for (const count of Object.values(done.images)) expect(count).toBeGreaterThan(40);
   });
 
-  test.each([1, 2])(
+  test.each(PAST_FORMATS)(
     'in the midst of the migration from format %i loses nothing',
     async (format) => {
       const workload = { waves: 2, seed: format, format };

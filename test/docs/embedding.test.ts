@@ -33,6 +33,13 @@ test("the program in the host's README is a part of one that runs", () => {
   for (const { code } of snippets) expect(filesWith(code, ['examples/**/*.ts'])).not.toEqual([]);
 });
 
+test('what the reference page shows is a part of what tests run', () => {
+  const snippets = snippetsOf('docs/reference/embedding.md', 'ts');
+  expect(snippets).not.toEqual([]);
+  for (const { code } of snippets)
+    expect(filesWith(code, ['test/host/hosting/embedded/*.ts'])).not.toEqual([]);
+});
+
 test('the members of a service and its options are on the reference page', () => {
   const source = read('host/embed.ts');
   for (const part of ['interface CommonOptions', 'interface Service ', 'interface CallOptions']) {

@@ -176,7 +176,7 @@ describe('the port of a service whose shard has ended', () => {
     const service = supervise(ENDS, { limits: WAITS });
     const { address } = await service.supervisor.start();
     await service.logs('the shard ended by itself and is started again', 1);
-    return { ...service, port: address.port };
+    return { ...service, port: address!.port };
   }
 
   test.each([
@@ -215,8 +215,8 @@ describe('the port of a service whose shard has ended', () => {
   test('is given back to the shard that is started again', async () => {
     const { supervisor, logs } = supervise(ENDS, { limits: { restartPauseMs: 1_000 } });
     const { address } = await supervisor.start();
-    expect((await ask(address.port, 'GET')).response.statusCode).toBe(503);
+    expect((await ask(address!.port, 'GET')).response.statusCode).toBe(503);
     await logs('the service is served again', 1);
-    expect(await text(connect(address.port))).toBe('the shard');
+    expect(await text(connect(address!.port))).toBe('the shard');
   });
 });

@@ -46,6 +46,7 @@ export function supervise(
     settings: {
       name: 'test',
       deployed: false,
+      http: true,
       dataFolder: '/nowhere',
       address: { host: '127.0.0.1', port },
       count: shards,

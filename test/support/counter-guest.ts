@@ -194,7 +194,11 @@ class Counter implements GuestEntity {
       case 'history':
         return reply(this.#numbers);
       case 'context':
-        return reply({ ...context, seed: String(context.seed) });
+        return reply({
+          nowMs: context.nowMs,
+          seed: String(context.seed),
+          metadata: context.metadata,
+        });
       case 'faultyQuery':
         return this.#fault('query');
       case 'answer':

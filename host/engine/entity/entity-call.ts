@@ -1,7 +1,11 @@
 // EntityCall: one command or query on its way through an entity, and the answer to its caller. It
 // becomes a promise only when the answer is not there yet: a promise per call is dear.
 import assert from 'node:assert';
-import type { Awaitable, Metadata, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '../../model/call.ts';
+import { outcomeOfAnswer, outcomeOfFailure } from '../../model/span-outcome.ts';
+import { childMetadata, traceParentOf } from '../../model/trace-context.ts';
+import type { Chance } from '../needs/clock.ts';
+import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { CommandKey } from './command-key.ts';
 
 export type HandlerKind = 'command' | 'query';
@@ -15,7 +19,7 @@ export interface CallAhead {
   readonly answer: Promise<Outcome>;
 }
 
-export class EntityCall {
+export class EntityCall implements EndedCall {
   readonly kind: HandlerKind;
   readonly name: string;
   readonly input: string;
@@ -25,6 +29,14 @@ export class EntityCall {
   /** While it is held: what is to be answered, and whether an append of its own must settle first. */
   heldOutcome: Outcome | undefined = undefined;
   heldForOwnAppend = false;
+  fuel = 0;
+  place = 0;
+  entityId = '';
+  startMs = 0;
+  ownTrace: string | undefined = undefined;
+  parentTrace: string | undefined = undefined;
+  eventsPersisted = 0;
+  #recorder: Recorder = NO_RECORDER;
   #state: 'open' | 'answered' | 'failed' = 'open';
   #outcome: Outcome | undefined = undefined;
   #failure: unknown = undefined;
@@ -45,9 +57,27 @@ export class EntityCall {
     this.idempotency = idempotency;
   }
 
+  /** Begins to be timed. `place`: of its handler (model/handler-places.ts). */
+  recordedBy(recorder: Recorder, place: number, entityId: string): void {
+    this.#recorder = recorder;
+    this.place = place;
+    this.entityId = entityId;
+    this.startMs = recorder.nowMs();
+  }
+
+  /** What its handler knows beside the input; what it costs is noted here. */
+  context(nowMs: number, chance: Chance): CallContext {
+    const metadata = childMetadata(this.metadata, chance);
+    this.ownTrace = traceParentOf(metadata);
+    if (this.ownTrace !== undefined) this.parentTrace = traceParentOf(this.metadata);
+    return { nowMs, seed: chance.seed(), metadata, spent: this };
+  }
+
   answer(outcome: Outcome): void {
     assert(this.#state === 'open');
     this.#state = 'answered';
+    const refusal = outcome.kind === 'refusal' ? outcome : undefined;
+    this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfAnswer(outcome), refusal);
     this.#outcome = outcome;
     this.#resolve?.(outcome);
   }
@@ -55,6 +85,7 @@ export class EntityCall {
   fail(failure: unknown): void {
     assert(this.#state === 'open');
     this.#state = 'failed';
+    this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);
     this.#failure = failure;
     this.#reject?.(failure);
   }

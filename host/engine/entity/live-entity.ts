@@ -17,7 +17,6 @@ import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
-import { childMetadata } from '../../model/trace-context.ts';
 import type { KeptAnswer } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
@@ -56,6 +55,8 @@ export class LiveEntity implements Idler {
   #working = false;
   /** An append failed while a guest's call was under way: its outcome counts no more. */
   #lostAppend: SvcError | undefined = undefined;
+  /** Queries that were held on it: they run again before all that came later. */
+  #again: EntityCall[] = [];
   readonly #snapshots: EntitySnapshots;
   readonly #settled = (failure?: SvcError): void => this.#appendSettled(failure);
 
@@ -169,6 +170,7 @@ export class LiveEntity implements Idler {
 
   /** Answers what the key was answered before, and else does the command. */
   #keyedCommand(guest: GuestEntity, call: EntityCall, command: CommandKey): Step {
+    this.usedMs = this.#around.clock.nowMs();
     // One whose answer is not on disk yet: this one leaves behind it, or fails with it.
     const foreseen = this.#held.foreseen(command.key);
     if (foreseen !== undefined) return this.#answered(call, repeatedOutcome(command, foreseen));
@@ -267,7 +269,7 @@ export class LiveEntity implements Idler {
     if (decision.events.length === 0) return this.#applied(call, context, decision, undefined);
     let problem: Awaitable<string | undefined>;
     try {
-      problem = guest.apply(decision.events);
+      problem = guest.apply(decision.events, call);
     } catch (applyFault) {
       return this.#faulted(call, applyFault);
     }
@@ -318,6 +320,7 @@ export class LiveEntity implements Idler {
     this.#snapshots.grew(records.length, bytes);
     this.#unsettled++;
     call.heldForOwnAppend = true;
+    call.eventsPersisted = records.length;
     this.#held.hold(call, outcome);
     this.#around.busy(this);
     unsettled.queued(bytes + answerBytes(call, outcome));
@@ -341,18 +344,18 @@ export class LiveEntity implements Idler {
   /** The appends behind it fail as well, and find nothing left to do. */
   #appendFailed(failure: SvcError): void {
     const dependent = this.#held.takeAll();
-    const queries = dependent.filter((call) => call.kind === 'query');
-    this.#queue.unshift(...queries);
-    for (const call of dependent) if (call.kind === 'command') call.fail(failure);
+    for (const call of dependent)
+      if (call.kind === 'command') call.fail(failure);
+      else this.#again.push(call);
     if (this.#working) this.#lostAppend = failure;
     else this.#drop();
   }
 
   /** The guest's call came back after the state it was made on was lost. */
   #discard(call: EntityCall, failure: SvcError): undefined {
-    this.#drop();
     if (call.kind === 'query') this.#queue.unshift(call);
     else call.fail(failure);
+    this.#drop();
   }
 
   /** The guest broke down, or its state is not to be trusted any more. */
@@ -371,6 +374,7 @@ export class LiveEntity implements Idler {
     const guest = this.#guest;
     this.#guest = undefined;
     this.#lostAppend = undefined;
+    this.#queue.unshift(...this.#again.splice(0));
     this.#snapshots.dropped();
     if (guest !== undefined) this.#close(guest);
   }
@@ -386,10 +390,6 @@ export class LiveEntity implements Idler {
   #context(call: EntityCall): CallContext {
     const { clock, chance } = this.#around;
     this.usedMs = clock.nowMs();
-    return {
-      nowMs: this.usedMs,
-      seed: chance.seed(),
-      metadata: childMetadata(call.metadata, chance),
-    };
+    return call.context(this.usedMs, chance);
   }
 }

@@ -1,115 +1,20 @@
-// Random commands, queries, deletions, faults, held and failing writes and reads over a few entities
-// of which not all fit into memory, compared with what the journal has stored, and what is foreseen of
-// them with what is answered. A failing run names its seed: put it into SEEDS to see it again.
+// Random commands, queries, deletions, repeats with idempotency keys, faults, held and failing writes and reads, and
+// engines that follow one another, over a few entities of which not all fit into memory, compared with what the
+// journal has stored, and what is foreseen of them with what is answered. A failing run names its seed: put it into
+// SEEDS to see it again.
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../../host/engine/entity/entity-call.ts';
-import type {
-  AnswerToKeep,
-  Journal,
-  KeptAnswer,
-  Life,
-  Snapshot,
-} from '../../../host/engine/needs/journal.ts';
-import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
-import type { SvcError } from '../../../host/model/svc-error.ts';
-import { MemoryJournal } from '../../../host/storage/memory-journal.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf, turns } from '../../support/engine-under-test.ts';
-import { HeldJournal, diskFailure } from '../../support/held-journal.ts';
+import { diskFailure } from '../../support/held-journal.ts';
 import { Random } from '../../support/random.ts';
+import { FailingJournal, WatchedJournal, lifeOf } from '../../support/watched-journal.ts';
 
 const SEEDS = [1, 2, 3, 4, Math.floor(Math.random() * 2 ** 32)];
 const STEPS = 4_000;
 const IDS = ['a', 'b', 'c', 'd', 'e'];
-const LIVE_MAX = 3;
-
-/** Knows what is stored without asking. */
-class WatchedJournal implements Journal {
-  readonly stored = new Map<string, JournalRecord[]>(IDS.map((id) => [id, []]));
-  readonly #inner = new MemoryJournal();
-  keptCount = 0;
-  begunCount = 0;
-  readonly wrong: string[] = [];
-
-  append(
-    entity: EntityRef,
-    records: readonly JournalRecord[],
-    settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
-  ): void {
-    const stored = (failure?: SvcError): void => {
-      if (failure === undefined) this.stored.get(entity.id)!.push(...records);
-      settled(failure);
-    };
-    this.#inner.append(entity, records, stored, answer);
-  }
-
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
-    return this.#inner.answer(entity, key);
-  }
-
-  read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {
-    return this.#inner.read(entity, afterSeq, limit);
-  }
-
-  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
-    const life = this.#inner.life(entity, limit, fingerprint);
-    if (life.snapshot !== undefined) this.begunCount++;
-    return life;
-  }
-
-  /** Whatever is kept is the state after its record. */
-  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
-    this.keptCount++;
-    const records = this.stored.get(entity.id)!.slice(0, snapshot.seq);
-    if (records.length < snapshot.seq || snapshot.state !== JSON.stringify(lifeOf(records)))
-      this.wrong.push(`${entity.id}@${snapshot.seq}: ${snapshot.state}`);
-    this.#inner.keepSnapshot(entity, snapshot);
-  }
-
-  forgetSnapshots(): void {
-    this.#inner.forgetSnapshots();
-  }
-
-  lastDeletion(entity: EntityRef): Promise<number> {
-    return this.#inner.lastDeletion(entity);
-  }
-
-  close(): Promise<void> {
-    return this.#inner.close();
-  }
-}
-
-/** Counts what it has failed. */
-class FailingJournal extends HeldJournal {
-  readonly #failures = new Map<string, number>();
-
-  failuresOf(id: string): number {
-    return this.#failures.get(id) ?? 0;
-  }
-
-  override append(
-    entity: EntityRef,
-    records: readonly JournalRecord[],
-    settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
-  ): void {
-    const counted = (failure?: SvcError): void => {
-      if (failure !== undefined) this.#failures.set(entity.id, this.failuresOf(entity.id) + 1);
-      settled(failure);
-    };
-    super.append(entity, records, counted, answer);
-  }
-}
-
-/** The numbers of the life that is present after these records. */
-function lifeOf(records: readonly JournalRecord[]): number[] {
-  const life: number[] = [];
-  for (const record of records)
-    if (record.kind === 'deleted') life.length = 0;
-    else life.push((JSON.parse(record.event.json) as { by: number }).by);
-  return life;
-}
+/** How many keys back one is repeated. */
+const RECENT_KEYS = 12;
 
 function valueOf(outcome: Outcome): unknown {
   return outcome.kind === 'reply' ? JSON.parse(outcome.json) : `refused ${outcome.code}`;
@@ -119,11 +24,23 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
+/** A command with an idempotency key, as it was asked first. */
+interface Keyed {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+  readonly number: number;
+}
+
 class Run {
-  readonly watched = new WatchedJournal();
+  readonly watched = new WatchedJournal(IDS);
   readonly #journal = new FailingJournal(this.watched);
   readonly random: Random;
-  readonly it: EngineUnderTest;
+  readonly #later: boolean;
+  it: EngineUnderTest;
+  readonly #keyed: Keyed[] = [];
+  /** By key, what it was answered, and of which number. */
+  readonly #told = new Map<string, { readonly number: number; readonly outcome: unknown }>();
   readonly #answers: Promise<void>[] = [];
   readonly acknowledged = new Set<number>();
   readonly problems: string[] = [];
@@ -135,21 +52,43 @@ class Run {
 
   constructor(seed: number, later: boolean) {
     this.random = new Random(seed);
-    this.it = new EngineUnderTest({
-      later,
+    this.#later = later;
+    this.it = this.#started(3, 'one');
+  }
+
+  #started(snapshotIntervalEvents: number, fingerprint: string | undefined): EngineUnderTest {
+    return new EngineUnderTest({
+      later: this.#later,
       perInstance: 2,
-      fingerprint: 'one',
+      fingerprint,
       journal: this.#journal,
       // The checks of purity look at all that there is: they find nothing, and change nothing.
       limits: {
-        liveEntitiesMax: LIVE_MAX,
+        liveEntitiesMax: 1 + this.random.below(4),
         callsPerEntityMax: 20,
         purityCheckInterval: 2,
         purityRefoldInterval: 1,
-        snapshotIntervalEvents: 3,
+        snapshotIntervalEvents,
         idleTimeoutMs: 1_000,
       },
     });
+  }
+
+  /** Answers all that is under way, and goes on with another engine, of this module or another one. */
+  async #restart(): Promise<void> {
+    await this.end();
+    const { nowMs } = this.it;
+    this.it = this.#started(this.random.pick([3, 3, 0]), this.random.pick(['one', 'one', 'two']));
+    this.it.nowMs = nowMs;
+    this.#count('restart');
+  }
+
+  async end(): Promise<void> {
+    this.#journal.readFailure = undefined;
+    await this.#journal.letAllThrough();
+    await this.it.engine.close();
+    this.problems.push(...this.it.guest.violations);
+    if (this.it.guest.openCount > 0) this.problems.push('an entity was left open');
   }
 
   async whole(): Promise<void> {
@@ -157,6 +96,7 @@ class Run {
       this.#step();
       if (this.random.chance(25)) await Promise.resolve();
       if (this.random.chance(15)) await turns();
+      if (this.random.below(400) === 0) await this.#restart();
     }
     this.#journal.readFailure = undefined;
     await this.#journal.letAllThrough();
@@ -169,7 +109,8 @@ class Run {
     if (this.random.chance(3)) void this.it.engine.passivate();
     this.it.nowMs += this.random.below(100) - (this.random.chance(1) ? 10_000 : 0);
     const action = this.random.below(100);
-    if (action < 40) this.#command(id, 'add');
+    if (action < 30) this.#command(id, 'add');
+    else if (action < 40) this.#keyedCommand(id);
     else if (action < 60) this.#query(id);
     else if (action < 66) this.#command(id, 'remove');
     else if (action < 72) this.#failing(id, 'take', 'refused CONFLICT');
@@ -198,9 +139,54 @@ class Run {
       if (at < 0) return false;
       if (this.#atOnce.some((seen) => seen.id === id && seen.before > number && seen.records <= at))
         return false;
-      // `remove` answers the total before its event.
-      return outcome === sum(lifeOf(stored.slice(0, name === 'add' ? at + 1 : at)));
+      return outcome === this.#totalAt(id, number, name);
     });
+  }
+
+  /** A new one, one that was asked before, or one with another's key. */
+  #keyedCommand(id: string): void {
+    const name = this.random.chance(80) ? 'add' : this.random.pick(['remove', 'take']);
+    const before = this.#keyed.at(-1 - this.random.below(RECENT_KEYS));
+    const number = ++this.#lastNumber + (name === 'take' ? 1e15 : 0);
+    let keyed: Keyed = { id, key: `key-${number}`, name, number };
+    if (before !== undefined && this.random.chance(60))
+      keyed = this.random.chance(80) ? before : { ...keyed, id: before.id, key: before.key };
+    if (keyed.key === `key-${number}`) this.#keyed.push(keyed);
+    this.#answer(
+      keyed.id,
+      keyed.name,
+      keyed.number,
+      (outcome) => this.#isToldOnce(keyed, outcome),
+      keyed.key,
+    );
+  }
+
+  /** What it is answered is what its key was answered the first time, and its events are stored once. */
+  #isToldOnce({ id, key, name, number }: Keyed, outcome: unknown): boolean {
+    const told = this.#told.get(key);
+    if (outcome === 'refused UNPROCESSABLE') {
+      this.#count('reused');
+      // Of an answer that is still under way nothing is known here.
+      return told?.number !== number;
+    }
+    if (typeof outcome !== 'number' && outcome !== 'refused CONFLICT')
+      return this.#isFailure(outcome);
+    if (told !== undefined) {
+      this.#count('repeated');
+      return told.number === number && told.outcome === outcome;
+    }
+    this.#told.set(key, { number, outcome });
+    if (typeof outcome !== 'number') return name === 'take';
+    this.acknowledged.add(number);
+    return outcome === this.#totalAt(id, number, name);
+  }
+
+  /** What a command answered, from what is stored. */
+  #totalAt(id: string, number: number, name: string): number | undefined {
+    const stored = this.watched.stored.get(id)!;
+    const at = stored.findIndex((record) => lifeOf([record])[0] === number);
+    // `remove` answers the total before its event.
+    return at < 0 ? undefined : sum(lifeOf(stored.slice(0, name === 'remove' ? at : at + 1)));
   }
 
   /** It saw a state that is on disk, and none from before it was asked. */
@@ -225,10 +211,16 @@ class Run {
     });
   }
 
-  #answer(id: string, name: string, input: unknown, isRight: (outcome: unknown) => boolean): void {
+  #answer(
+    id: string,
+    name: string,
+    input: unknown,
+    isRight: (outcome: unknown) => boolean,
+    key?: string,
+  ): void {
     const asked = this.random.chance(70)
-      ? this.#ahead(id, name, input)
-      : this.it.outcome(id, name, input);
+      ? this.#ahead(id, name, input, key)
+      : this.#plain(id, name, input, key);
     const answer = asked.then((outcome) => {
       if (!isRight(outcome))
         this.problems.push(`${id} ${name} ${String(input)}: ${JSON.stringify(outcome)}`);
@@ -236,13 +228,22 @@ class Run {
     this.#answers.push(answer);
   }
 
-  /** As `outcome`. What was foreseen comes true, unless a write fails. */
-  async #ahead(id: string, name: string, input: unknown): Promise<unknown> {
+  async #plain(id: string, name: string, input: unknown, key?: string): Promise<unknown> {
+    try {
+      const ref = { component: COUNTER, id };
+      return valueOf(await this.it.engine.call(ref, name, JSON.stringify(input), [], key));
+    } catch (error) {
+      return `failed ${failureOf(error)}`;
+    }
+  }
+
+  /** As `#plain`. What was foreseen comes true, unless a write fails. */
+  async #ahead(id: string, name: string, input: unknown, key?: string): Promise<unknown> {
     const failures = this.#journal.failuresOf(id);
     let foreseen: Outcome | undefined;
     try {
       const ref = { component: COUNTER, id };
-      const given = this.it.engine.callAhead(ref, name, JSON.stringify(input), []);
+      const given = this.it.engine.callAhead(ref, name, JSON.stringify(input), [], key);
       if ('kind' in given) return this.#atOnceOutcome(id, name, given);
       foreseen = given.foreseen;
       const outcome = await given.answer;
@@ -292,7 +293,6 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
     const run = new Run(seed, later);
     await run.whole();
     expect(run.problems).toEqual([]);
-    expect(run.it.guest.violations).toEqual([]);
     expect(run.watched.wrong).toEqual([]);
     for (const [id, stored] of run.watched.stored) {
       expect(await run.it.outcome(id, 'history')).toEqual(lifeOf(stored));
@@ -301,8 +301,8 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
     const stored = [...run.watched.stored.values()].flat().flatMap((record) => lifeOf([record]));
     expect(new Set(stored)).toEqual(run.acknowledged);
     expect(stored).toHaveLength(run.acknowledged.size);
-    await run.it.engine.close();
-    expect(run.it.guest.openCount).toBe(0);
+    await run.end();
+    expect(run.problems).toEqual([]);
     // Else the run has shown nothing.
     expect(run.watched.keptCount).toBeGreaterThan(20);
     expect(run.watched.begunCount).toBeGreaterThan(20);
@@ -311,7 +311,10 @@ test.each(SEEDS.flatMap((seed) => [false, true].map((later) => ({ seed, later })
         'CONFLICT',
         'SVC_JOURNAL_UNAVAILABLE',
         'query',
+        'repeated',
         'reply',
+        'restart',
+        'reused',
         'trap',
         'value',
         ...(later ? [] : ['at once', 'came true', 'came otherwise', 'did not come']),

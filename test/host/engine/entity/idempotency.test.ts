@@ -1,6 +1,8 @@
 // A command with an idempotency key is done once, and answered as the first time whenever it is asked again.
 import { describe, expect, test } from 'vitest';
+import type { KeptAnswer } from '../../../../host/engine/needs/journal.ts';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
+import type { EntityRef } from '../../../../host/model/entity.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
@@ -20,6 +22,16 @@ function keyed(
   return Promise.resolve().then(() =>
     it.engine.call(target, name, JSON.stringify(input), metadata, key),
   );
+}
+
+/** Looks for an answer only when it is let. */
+class SlowAnswers extends HeldJournal {
+  readonly gate = Promise.withResolvers<void>();
+
+  override async answer(entity: EntityRef, key: string): Promise<KeptAnswer | undefined> {
+    await this.gate.promise;
+    return super.answer(entity, key);
+  }
 }
 
 describe.each([false, true])('with a guest that answers later: %s', (later) => {
@@ -95,6 +107,63 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     expect(await it.outcome('a', 'total')).toBe(10);
   });
 
+  test('one whose key is looked for while a write of its entity fails is not done, and can be repeated', async () => {
+    const journal = new SlowAnswers(new MemoryJournal());
+    const it = new EngineUnderTest({ later, journal });
+    journal.held = true;
+    const failing = it.outcome('a', 'add', 1);
+    await turns();
+    const asked = keyed(it, 'k', 'add', 5);
+    await turns();
+    await journal.fail();
+    journal.held = false;
+    journal.gate.resolve();
+    await expect(asked).rejects.toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
+    expect(await failing).toBe('failed SVC_JOURNAL_UNAVAILABLE');
+    await keyed(it, 'k', 'add', 5);
+    await keyed(it, 'k', 'add', 5);
+    expect(await it.outcome('a', 'total')).toBe(5);
+    expect(it.guest.violations).toEqual([]);
+  });
+
+  test('one whose key is looked for while its instance is lost is done once on the entity that comes back', async () => {
+    const journal = new SlowAnswers(new MemoryJournal());
+    const it = new EngineUnderTest({ later, journal, perInstance: 2 });
+    await it.outcome('a', 'add', 1);
+    await it.outcome('b', 'add', 1);
+    const asked = keyed(it, 'k', 'add', 5);
+    await turns();
+    expect(await it.outcome('b', 'fault')).toBe('failed trap');
+    journal.gate.resolve();
+    expect(await asked).toEqual({ kind: 'reply', json: '6' });
+    expect(await keyed(it, 'k', 'add', 5)).toEqual(await asked);
+    expect(await it.outcome('a', 'total')).toBe(6);
+    expect(it.guest.violations).toEqual([]);
+  });
+
+  test('one that is asked again while its entity leaves memory is told its first answer', async () => {
+    const it = new EngineUnderTest({
+      later,
+      fingerprint: 'one',
+      limits: { snapshotIntervalEvents: 4, idleTimeoutMs: 1_000 },
+    });
+    const first = await keyed(it, 'k', 'add', 5);
+    const gate = Promise.withResolvers<void>();
+    it.guest.gate = gate.promise;
+    it.nowMs += 1_000;
+    await it.engine.passivate();
+    // Of a guest that answers later the state is still being written.
+    expect(it.guest.openCount).toBe(later ? 1 : 0);
+    const again = [keyed(it, 'k', 'add', 5), keyed(it, 'other', 'add', 1)];
+    await turns();
+    gate.resolve();
+    expect(await Promise.all(again)).toEqual([first, { kind: 'reply', json: '6' }]);
+    expect(it.journal.snapshots).toHaveLength(1);
+    await it.engine.close();
+    expect(it.guest.violations).toEqual([]);
+    expect(it.guest.openCount).toBe(0);
+  });
+
   test('a command without events is done once, too', async () => {
     const it = new EngineUnderTest({ later });
     await keyed(it, 'k', 'noop');
@@ -114,6 +183,15 @@ test('a key with another input or another command is refused, and nothing is don
       message: expect.stringContaining('SVC_IDEMPOTENCY_KEY_REUSED') as string,
     });
   expect(await it.outcome('a', 'total')).toBe(5);
+});
+
+test('each entity knows its own keys, and a key on another one is another key', async () => {
+  const it = new EngineUnderTest();
+  await keyed(it, 'k', 'add', 5);
+  const other = { component: COUNTER, id: 'b' };
+  for (let times = 0; times < 2; times++)
+    expect(await it.engine.call(other, 'add', '7', [], 'k')).toEqual({ kind: 'reply', json: '7' });
+  expect([await it.outcome('a', 'total'), await it.outcome('b', 'total')]).toEqual([5, 7]);
 });
 
 test('an answer is told after the entity has left memory, and after it was deleted', async () => {

@@ -346,3 +346,23 @@ test('an append that fails while a guest breaks down counts for no later call', 
     101,
   ]);
 });
+
+test('queries that an append has failed run again in the order in which they came, with the one under way', async () => {
+  const it = new EngineUnderTest({ later: true });
+  await it.outcome('a', 'noop');
+  it.journal.held = true;
+  const lost = it.outcome('a', 'add', 1);
+  const answered: string[] = [];
+  const ask = (name: string) => it.outcome('a', name).then(() => answered.push(name));
+  const held = ask('total');
+  await turns();
+  const gate = Promise.withResolvers<void>();
+  it.guest.gate = gate.promise;
+  const later = [ask('history'), ask('context')];
+  await turns();
+  await it.journal.fail();
+  gate.resolve();
+  await Promise.all([lost, held, ...later]);
+  expect(answered).toEqual(['total', 'history', 'context']);
+  expect(it.guest.violations).toEqual([]);
+});

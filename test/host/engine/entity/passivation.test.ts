@@ -46,6 +46,37 @@ describe('by time', () => {
     expect(await waiting).toBe(5);
   });
 
+  test('not those with a query that is held until what it saw is on disk', async () => {
+    const it = await withEntities(1);
+    it.journal.held = true;
+    const answers = [it.outcome('e0', 'add', 5), it.outcome('e0', 'total')];
+    await turns();
+    it.nowMs += 5_000;
+    await it.engine.passivate();
+    expect(it.guest.openCount).toBe(1);
+    // It is asked again on what the journal has, and the entity may leave then.
+    await it.journal.fail();
+    it.journal.held = false;
+    expect(await Promise.all(answers)).toEqual(['failed SVC_JOURNAL_UNAVAILABLE', 0]);
+    it.nowMs += 5_000;
+    await it.engine.passivate();
+    expect(it.guest.openCount).toBe(0);
+  });
+
+  test('not one that has told again, a moment ago, what it answered to a key', async () => {
+    const before = await withEntities(0);
+    const target = { component: COUNTER, id: 'e0' };
+    const first = await before.engine.call(target, 'add', '7', [], 'k');
+    const it = new EngineUnderTest({ limits, journal: before.journal });
+    expect(await it.engine.call(target, 'add', '7', [], 'k')).toEqual(first);
+    it.nowMs += 999;
+    await it.engine.passivate();
+    expect(it.guest.openCount).toBe(1);
+    it.nowMs += 1;
+    await it.engine.passivate();
+    expect(it.guest.openCount).toBe(0);
+  });
+
   test('a clock that is set back does not keep them for longer', async () => {
     const it = await withEntities(2);
     it.nowMs -= 1e9;

@@ -1,0 +1,62 @@
+// Which processors a server that is measured has, with all of its threads, and which are left to its load:
+// taskset of util-linux pins both, so that the load takes no time from what it measures.
+import { spawnSync } from 'node:child_process';
+
+export type Placement =
+  /** Lists of processors as taskset takes them. */
+  | { readonly kind: 'pinned'; readonly server: string; readonly load: string }
+  | { readonly kind: 'unpinned'; readonly reason: string };
+
+/** One processor for the server, and the others that this process may use for the load. */
+export function oneCoreForServer(): Placement {
+  const allowed = processorsOf(process.pid);
+  if (allowed === undefined) return { kind: 'unpinned', reason: 'there is no taskset' };
+  const [server, ...load] = listed(allowed);
+  return load.length === 0
+    ? { kind: 'unpinned', reason: 'there is one core only' }
+    : { kind: 'pinned', server: String(server), load: load.join(',') };
+}
+
+/** The command that runs another one on these processors; undefined: on any. */
+export function onProcessors(
+  processors: string | undefined,
+  command: string,
+  args: readonly string[],
+): [command: string, args: string[]] {
+  return processors === undefined
+    ? [command, [...args]]
+    : ['taskset', ['-c', processors, command, ...args]];
+}
+
+/** Has this process, with all of its threads, work on these processors; undefined: on those that it has. */
+export async function working<T>(
+  processors: string | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (processors === undefined) return work();
+  const before = processorsOf(process.pid);
+  move(processors);
+  try {
+    return await work();
+  } finally {
+    if (before !== undefined) move(before);
+  }
+}
+
+function move(processors: string): void {
+  spawnSync('taskset', ['-a', '-c', '-p', processors, String(process.pid)]);
+}
+
+/** As taskset says it: `pid 7's current affinity list: 0,2-4`. */
+function processorsOf(pid: number): string | undefined {
+  const { stdout } = spawnSync('taskset', ['-c', '-p', String(pid)], { encoding: 'utf8' });
+  return /list: ([0-9,-]+)/.exec(stdout ?? '')?.[1];
+}
+
+/** The processors of a list such as `0,2-4`. */
+export function listed(list: string): number[] {
+  return list.split(',').flatMap((part) => {
+    const [first, last = first] = part.split('-').map(Number);
+    return Array.from({ length: last! - first! + 1 }, (_, index) => first! + index);
+  });
+}

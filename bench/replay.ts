@@ -1,0 +1,96 @@
+// (m): how many events a second are folded when entities with a long history come into memory from the journal,
+// without snapshots; beside it, the same events folded by the same guest with nothing to read.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
+import type { Guest } from '../host/engine/needs/guest.ts';
+import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
+import { systemChance, systemClock, systemDigest, systemTurn } from '../host/system.ts';
+import { COMPONENT, EVENT, appendToAll, withJournal } from './filled-journal.ts';
+import { median, type Measurement, type Pace } from './report.ts';
+import { benchModule } from './service.ts';
+
+const ENTITIES = 10;
+/** Of each. Longer than what is looked at again when an entity leaves memory. */
+const EVENTS = 20_000;
+/** Folded at once by the guest alone: as many as a replay comes to. */
+const BATCH = Array.from({ length: 1_000 }, () => EVENT);
+
+export async function measureReplay({
+  seconds,
+  rounds,
+  warmUpSeconds,
+}: Pace): Promise<Measurement[]> {
+  const module = await benchModule();
+  const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
+  const dir = join(folder, 'data');
+  const guest = await createWasmGuest(readFileSync(module.file));
+  const figures: { replayed: number; folded: number }[] = [];
+  try {
+    await withJournal(dir, (journal) => appendToAll(journal, ENTITIES, 0, EVENTS));
+    await withJournal(dir, async (journal) => {
+      const engine = createEngine({
+        guest,
+        journal,
+        clock: systemClock,
+        chance: systemChance(),
+        digest: systemDigest,
+        turn: systemTurn,
+        limits: { liveEntitiesMax: 1, snapshotIntervalEvents: 0 },
+        faultLog: (_entity, _handler, fault) => {
+          throw fault;
+        },
+      });
+      await replayed(engine, warmUpSeconds);
+      await folded(guest, warmUpSeconds);
+      for (let round = 0; round < rounds; round++)
+        figures.push({
+          replayed: await replayed(engine, seconds),
+          folded: await folded(guest, seconds),
+        });
+      await engine.close();
+    });
+  } finally {
+    await guest.close();
+    rmSync(folder, { recursive: true, force: true });
+    module.remove();
+  }
+  return [
+    {
+      letter: 'm',
+      what: `replay: events folded as entities of ${EVENTS.toLocaleString('en-US')} events come into memory from the journal`,
+      svc: median(figures.map((figure) => figure.replayed)),
+      beside: 'the guest alone, with nothing to read',
+      other: median(figures.map((figure) => figure.folded)),
+      unit: 'per second',
+      ratio: median(figures.map((figure) => figure.replayed / figure.folded)),
+      cores: '1',
+    },
+  ];
+}
+
+/** Each query brings another entity into memory, and the one before out of it. */
+async function replayed(engine: EntityEngine, seconds: number): Promise<number> {
+  const startedMs = performance.now();
+  let entities = 0;
+  while (performance.now() < startedMs + seconds * 1000) {
+    const id = `c${entities++ % ENTITIES}`;
+    const answer = await engine.call({ component: COMPONENT, id }, 'get', 'null', []);
+    if (answer.kind !== 'reply' || answer.json !== `{"value":${EVENTS}}`)
+      throw new Error(`the counter answered ${JSON.stringify(answer)}`);
+  }
+  return (entities * EVENTS * 1000) / (performance.now() - startedMs);
+}
+
+async function folded({ entities }: Guest, seconds: number): Promise<number> {
+  const startedMs = performance.now();
+  let events = 0;
+  while (performance.now() < startedMs + seconds * 1000) {
+    const entity = await entities.open({ component: COMPONENT, id: 'alone' }, undefined);
+    for (let until = events + EVENTS; events < until; events += BATCH.length)
+      await entity.apply(BATCH);
+    entity.close();
+  }
+  return (events * 1000) / (performance.now() - startedMs);
+}

@@ -1,0 +1,23 @@
+// SourceMapFile: the map that lies beside a module, under its name and `.map`.
+import { statSync } from 'node:fs';
+import { dirname, relative, resolve, sep } from 'node:path';
+import type { ModuleSourceMap } from '@svc/guest-sdk/compiler';
+import { writeWholeFile } from './whole-file.ts';
+
+/** Beside a device or a pipe lies nothing. Throws as node's own `writeFile`. */
+export async function writeSourceMap(
+  map: ModuleSourceMap,
+  { module, entryFile }: { readonly module: string; readonly entryFile: string },
+): Promise<void> {
+  const known = statSync(module, { throwIfNoEntry: false });
+  if (known !== undefined && !known.isFile()) return;
+  const { version, ...rest } = map;
+  const sourceRoot = rootOf(dirname(resolve(module)), dirname(resolve(entryFile)));
+  const text = JSON.stringify({ version, ...sourceRoot, ...rest });
+  await writeWholeFile(`${module}.map`, Buffer.from(`${text}\n`));
+}
+
+function rootOf(from: string, to: string): { readonly sourceRoot?: string } {
+  const path = relative(from, to).split(sep).join('/');
+  return path === '' ? {} : { sourceRoot: `${path}/` };
+}

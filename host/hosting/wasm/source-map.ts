@@ -1,0 +1,139 @@
+// SourceMap: reads the map that the build writes beside a module: from bytes of its core module to lines of its
+// sources. It is a text that a stranger may have written: what does not fit is refused, and nothing of it is trusted
+// beyond what it says of lines.
+import type { SourcePlace } from '@svc/contract';
+import type { CodePlace } from './code-places.ts';
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const VALUES = new Int8Array(128).fill(-1);
+for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] = value;
+const CONTINUES = 32;
+const COMMA = 0x2c;
+/** Of the standard library, the SDK, packages, and what the SDK has written. */
+const LIBRARY = '~lib/';
+
+/** What may be wrong with a map, for a person. */
+export class SourceMapError extends Error {}
+
+export class SourceMap {
+  readonly #sources: readonly string[];
+  readonly #functions: readonly string[];
+  readonly #root: string;
+  /** Parallel lists, in the order of the offsets; without a source: -1. */
+  readonly #offsets: number[] = [];
+  readonly #files: number[] = [];
+  readonly #lines: number[] = [];
+  readonly #columns: number[] = [];
+
+  /** Throws SourceMapError. `fingerprint`: of the module that it has to belong to. */
+  constructor(text: string, fingerprint: string) {
+    const map = parsed(text);
+    if (map['x_svc_module'] !== fingerprint)
+      throw new SourceMapError('it belongs to another build of the module');
+    this.#sources = texts(map['sources'], 'sources');
+    this.#functions = texts(map['x_svc_functions'] ?? [], 'x_svc_functions');
+    const { sourceRoot = '', mappings } = map;
+    if (typeof sourceRoot !== 'string') throw new SourceMapError('its sourceRoot is no text');
+    // Where the map lies is nothing to a reader: what leads out of there is left away.
+    this.#root = sourceRoot.replace(/^(\.\.?\/)+/, '');
+    if (map['version'] !== 3 || typeof mappings !== 'string' || mappings.includes(';'))
+      throw new SourceMapError('it is no map of version 3 of a module');
+    this.#read(mappings);
+  }
+
+  /** Undefined: the map says nothing of it. */
+  placeOf(code: CodePlace, functionIndex: number): SourcePlace | undefined {
+    const at = this.#segmentOf(code);
+    const source = this.#sources[this.#files[at] ?? -1];
+    if (source === undefined) return undefined;
+    return {
+      file: this.fileOf(source),
+      line: this.#lines[at]! + 1,
+      column: this.#columns[at]! + 1,
+      function: readableFunction(this.#functions[functionIndex] ?? ''),
+    };
+  }
+
+  /** As a person knows it, of a file as the compiler names it, beside the entry file. */
+  fileOf(source: string): string {
+    return source.startsWith(LIBRARY) ? source : `${this.#root}${source}`;
+  }
+
+  /** The last at or before the offset, or else the first behind it that has a source, in the same function. */
+  #segmentOf({ offset, start, end }: CodePlace): number {
+    let low = 0;
+    let high = this.#offsets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#offsets[middle]! <= offset) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low - 1; at >= 0 && this.#offsets[at]! >= start; at--)
+      if (this.#files[at]! >= 0) return at;
+    for (let at = low; at < this.#offsets.length && this.#offsets[at]! < end; at++)
+      if (this.#files[at]! >= 0) return at;
+    return -1;
+  }
+
+  #read(mappings: string): void {
+    const cursor = { at: 0 };
+    let [offset, file, line, column] = [0, 0, 0, 0];
+    while (cursor.at < mappings.length) {
+      if (mappings.charCodeAt(cursor.at) === COMMA) {
+        cursor.at++;
+        continue;
+      }
+      offset += nextNumber(mappings, cursor);
+      const hasSource =
+        cursor.at < mappings.length && mappings.charCodeAt(cursor.at) !== COMMA;
+      if (hasSource) {
+        file += nextNumber(mappings, cursor);
+        line += nextNumber(mappings, cursor);
+        column += nextNumber(mappings, cursor);
+        if (cursor.at < mappings.length && mappings.charCodeAt(cursor.at) !== COMMA)
+          nextNumber(mappings, cursor);
+      }
+      if (offset < (this.#offsets.at(-1) ?? 0) || file < 0 || line < 0 || column < 0)
+        throw new SourceMapError('its mappings run backwards');
+      this.#offsets.push(offset);
+      this.#files.push(hasSource ? file : -1);
+      this.#lines.push(line);
+      this.#columns.push(column);
+    }
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  let map: unknown;
+  try {
+    map = JSON.parse(text);
+  } catch {
+    throw new SourceMapError('it is no JSON');
+  }
+  if (typeof map !== 'object' || map === null) throw new SourceMapError('it is no object of JSON');
+  return map as Readonly<Record<string, unknown>>;
+}
+
+function texts(value: unknown, field: string): readonly string[] {
+  if (!Array.isArray(value) || !value.every((item) => typeof item === 'string'))
+    throw new SourceMapError(`its ${field} are no list of texts`);
+  return value;
+}
+
+/** A signed number of digits to the base 64, its sign in the lowest bit. */
+function nextNumber(text: string, cursor: { at: number }): number {
+  let value = 0;
+  for (let shift = 0; shift <= 30; shift += 5) {
+    const digit = VALUES[text.charCodeAt(cursor.at++)] ?? -1;
+    if (digit < 0) throw new SourceMapError('its mappings hold what is no digit');
+    value += (digit & (CONTINUES - 1)) * 2 ** shift;
+    if (digit < CONTINUES) return value % 2 === 1 ? -(value - 1) / 2 : value / 2;
+  }
+  throw new SourceMapError('its mappings hold a number that is too long');
+}
+
+/** `cart/ShoppingCart#apply` is ShoppingCart.apply. */
+function readableFunction(name: string): string | null {
+  const plain = name.replaceAll(/[^<>,|]*\//g, '').replaceAll('#', '.');
+  return plain === '' ? null : plain;
+}

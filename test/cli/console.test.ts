@@ -1,0 +1,100 @@
+// svc console as a person starts and ends it.
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { runSvc, SvcProcess } from '../support/host-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const DEFAULT_PORT = 9889;
+
+/** A program that listens on the port; undefined: another one does. */
+async function holdPort(port: number) {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false));
+  server.listen(port, '127.0.0.1', () => resolve(true));
+  if (!(await promise)) return undefined;
+  const close = async () => {
+    const closed = Promise.withResolvers<void>();
+    server.close(() => closed.resolve());
+    await closed.promise;
+  };
+  onTestFinished(close);
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+function started(args: readonly string[], env: NodeJS.ProcessEnv = {}): SvcProcess {
+  const svc = new SvcProcess(['console', ...args], { env });
+  onTestFinished(() => void svc.child.kill('SIGKILL'));
+  return svc;
+}
+
+async function folderOf(url: string): Promise<string> {
+  const answer = await fetch(`${url}/api/services`);
+  return ((await answer.json()) as { folder: string }).folder;
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  'it serves its page until %s, and ends at once',
+  async (signal) => {
+    const running = temporaryFolder();
+    const svc = started(['--port', '0'], { SVC_RUNNING_DIR: running });
+    const url = await svc.listening();
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain('<script type="module"');
+    expect(await folderOf(url)).toBe(running);
+    expect(await svc.end(signal)).toEqual({
+      code: 0,
+      signal: null,
+      stdout: `${url}\n`,
+      stderr: `Looking into the services that register in ${running}. Ctrl-c ends it.\n`,
+    });
+  },
+);
+
+test('--running-dir goes before SVC_RUNNING_DIR', async () => {
+  const running = temporaryFolder();
+  const svc = started(['--port', '0', '--running-dir', running], { SVC_RUNNING_DIR: '/nowhere' });
+  expect(await folderOf(await svc.listening())).toBe(running);
+});
+
+test('services register in ~/.svc/running unless it is said otherwise', async () => {
+  const home = temporaryFolder();
+  const svc = started(['--port', '0'], { SVC_RUNNING_DIR: undefined, HOME: home });
+  expect(await folderOf(await svc.listening())).toBe(join(home, '.svc', 'running'));
+});
+
+test('a port that is taken: it says so, and names --port', async () => {
+  const { port } = (await holdPort(0))!;
+  const { code, stdout, stderr } = await runSvc(['console', '--port', String(port)]);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+  expect(stderr).toContain('--port');
+  expect(stderr).toContain('[SVC_PORT_IN_USE]');
+});
+
+test('it listens on 127.0.0.1:9889', async ({ skip }) => {
+  const held = await holdPort(DEFAULT_PORT);
+  skip(held === undefined, 'another program of this machine has the port');
+  await held!.close();
+  const svc = started([], { SVC_RUNNING_DIR: temporaryFolder() });
+  expect(await svc.listening()).toBe(`http://127.0.0.1:${DEFAULT_PORT}`);
+});
+
+test.each(['65536', '-1', 'http', '1.5', ''])(
+  'a port that is none is refused: %s',
+  async (port) => {
+    const { code, stderr } = await runSvc(['console', `--port=${port}`]);
+    expect(code).toBe(2);
+    expect(stderr).toContain('--port');
+  },
+);
+
+test('an empty folder is refused', async () => {
+  const { code, stderr } = await runSvc(['console', '--port', '0'], {
+    env: { SVC_RUNNING_DIR: '' },
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('[SVC_SETTING_INVALID]');
+});
