@@ -6,7 +6,8 @@ import { keptAnswerOf } from './kept-answer-row.ts';
 import type { ReadingConnection } from './reading-connection.ts';
 import type { VerificationStep } from './verification-step.ts';
 
-const ANSWERS = `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc, EXISTS (
+const ANSWERS =
+  () => `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc, EXISTS (
     SELECT 1 FROM answer i INDEXED BY sqlite_autoindex_answer_1
     WHERE i.eno = a.eno AND i.key = a.key AND i.ano = a.ano)
   FROM answer a NOT INDEXED LEFT JOIN entity ON entity.eno = a.eno

@@ -2,6 +2,7 @@
 // operating system's and dies with the process; a file beside it says for people whose it is.
 import {
   accessSync,
+  chmodSync,
   constants,
   existsSync,
   mkdirSync,
@@ -22,7 +23,7 @@ import {
   sync,
   syncJournalFile,
 } from './journal-file.ts';
-import { isBusy, isDiskFull, reasonOf } from './sqlite-failure.ts';
+import { fileFailure, isBusy } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
@@ -89,7 +90,11 @@ function makeMissing(dir: string): void {
 function takeLock(dir: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(dir, LOCK), { timeout: 0 });
+    const path = join(dir, LOCK);
+    const isNew = !existsSync(path);
+    lock = new DatabaseSync(path, { timeout: 0 });
+    // As the journal: who may not read that has no use for its lock, and could hold it.
+    if (isNew) chmodSync(path, 0o600);
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
@@ -130,17 +135,9 @@ function readOwner(dir: string): string {
 }
 
 function unusable(dir: string, cause: unknown): SvcError {
-  if (isDiskFull(cause))
-    return new SvcError(
-      'SVC_DISK_FULL',
-      `There is no room for the data folder ${dir}: ${reasonOf(cause)}. ` +
-        'Make room on its disk, and start the service again.',
-      { cause },
-    );
-  return new SvcError(
-    'SVC_DATA_UNUSABLE',
-    `The data folder ${dir} cannot be used: ${reasonOf(cause)}. ` +
-      'Name a folder that this user may read and write.',
-    { cause },
+  return fileFailure(
+    cause,
+    `The data folder ${dir} cannot be used`,
+    'Name a folder that this user may read and write.',
   );
 }

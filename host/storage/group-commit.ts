@@ -2,11 +2,11 @@
 // transaction: one fsync for all of them.
 //
 // Invariants
-// G1  A record's seq is its entity's last one plus one, or its append fails alone; the unique key
-//     (eno, seq) stands behind that.
+// G1  A record's seq is its entity's last one plus one, or its append fails alone.
 // G2  `pos` grows by one with every record that is stored.
 // G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
 // G4  A command's records and the answer that is kept of it are stored together.
+// G5  Once a transaction ends, and before anything is looked up, each of its records has its place (record-places.ts).
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
@@ -15,6 +15,7 @@ import type { JournalQuota } from './journal-quota.ts';
 import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
 import { FORGOTTEN_WHEN_FULL, KeptAnswers } from './kept-answers.ts';
 import { recordChecksum } from './record-checksum.ts';
+import { lastOf } from './record-places.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
 /** Entities whose number and last seq are remembered, so that most appends look nothing up. */
@@ -49,9 +50,12 @@ export class GroupCommit {
   readonly #addEntity: StatementSync;
   readonly #findTail: StatementSync;
   readonly #addRecord: StatementSync;
+  readonly #addPlaces: StatementSync;
   readonly #addManifest: StatementSync;
   readonly #answers: KeptAnswers;
   #nextPos: number;
+  /** The first record without a place. */
+  #unplacedPos: number;
   readonly #tails = new Map<string, Map<string, Tail>>();
   #tailCount = 0;
 
@@ -64,14 +68,23 @@ export class GroupCommit {
     this.#commit = database.prepare('COMMIT');
     this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
     this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
-    this.#findTail = database.prepare('SELECT max(seq) AS seq FROM journal WHERE eno = ?');
+    this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
     this.#addRecord = database.prepare(
       'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+    );
+    this.#addPlaces = database.prepare(
+      'INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos >= ? AND pos < ?',
     );
     this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
     this.#answers = new KeptAnswers(database);
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
+    this.#unplacedPos = this.#nextPos;
+  }
+
+  /** The place of the last record. */
+  get lastPos(): number {
+    return this.#nextPos - 1;
   }
 
   /** Stores what it can. For each append its failure, or undefined once it is on disk. */
@@ -94,19 +107,31 @@ export class GroupCommit {
       this.#begin.run();
       const outcomes = queued.map(({ append, gate }) => {
         const failure =
-          gate.refusalOf(append) ?? this.#quota.refusalOf(append) ?? this.#insert(append);
+          gate.refusalOf(append) ??
+          this.#quota.refusalOf(append, this.#place) ??
+          this.#insert(append);
         if (failure !== undefined) this.#refused(append, gate, failure);
         return failure;
       });
+      this.#forgetMore(queued, outcomes);
+      this.#place();
       this.#commit.run();
       return outcomes;
     } catch (error) {
       this.#nextPos = nextPos;
+      this.#unplacedPos = nextPos;
       this.#forgetTails();
       // SQLite has ended the transaction by itself after some errors.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
+  }
+
+  /** After the last command with a key there are records still. */
+  #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
+    const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
+    const timeMs = last?.fields[0];
+    if (last?.answer === undefined && typeof timeMs === 'number') this.#answers.forgetMore(timeMs);
   }
 
   #refused(append: Append, gate: AppendGate, { code }: SvcError): void {
@@ -162,10 +187,20 @@ export class GroupCommit {
     return undefined;
   }
 
+  /** All at once: for each by itself it would cost as much again as storing the record. */
+  readonly #place = (): void => {
+    if (this.#unplacedPos === this.#nextPos) return;
+    this.#addPlaces.run(this.#unplacedPos, this.#nextPos);
+    this.#unplacedPos = this.#nextPos;
+  };
+
   #tail(component: string, id: string): Tail {
     const known = this.#tails.get(component)?.get(id);
     if (known !== undefined) return known;
-    if (this.#tailCount >= TAILS_MAX) this.#forgetTails();
+    if (this.#tailCount >= TAILS_MAX) {
+      this.#place();
+      this.#forgetTails();
+    }
     const found = this.#findEntity.get(component, id)?.['eno'];
     const tail: Tail =
       found === undefined

@@ -6,7 +6,8 @@ import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { InspectedRecord } from './journal-inspection.ts';
 import { recordOf } from './journal-reader.ts';
-import { type RecordRow, recordColumns } from './journal-schema.ts';
+import type { RecordRow } from './journal-schema.ts';
+import { historiesOf } from './record-places.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import { journalDamaged } from './sqlite-failure.ts';
 
@@ -22,6 +23,7 @@ export interface ScannedHistory {
 }
 
 const PAGE_RECORDS = 1_024;
+const PAGE_ENTITIES = 512;
 /** UTF-16 units of JSON text after which a page ends: each event may have a megabyte. */
 const PAGE_UNITS = 2 * 1024 * 1024;
 /** Of a stored row, before what `recordColumns` names. */
@@ -29,9 +31,15 @@ const NAMES = 1;
 const SEQ_COLUMN = NAMES + 1;
 const JSON_COLUMN = NAMES + 5;
 
-const histories = (format: number) => `SELECT id, ${recordColumns(format)}
-  FROM entity LEFT JOIN journal USING (eno)
-  WHERE component = ? AND id > ? AND id <= ? ORDER BY id, seq LIMIT ${PAGE_RECORDS}`;
+const histories = (format: number) =>
+  historiesOf(
+    format,
+    `component = ?1 AND id > ?2 AND id <= ifnull((
+      SELECT id FROM entity WHERE component = ?1 AND id > ?2 AND id <= ?3
+      ORDER BY id LIMIT 1 OFFSET ${PAGE_ENTITIES - 1}
+    ), ?3)`,
+    String(PAGE_RECORDS),
+  );
 
 export class HistoryScan {
   readonly #connection: ReadingConnection;

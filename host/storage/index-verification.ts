@@ -4,38 +4,39 @@ import type { SQLInputValue } from 'node:sqlite';
 import { SvcError } from '../model/svc-error.ts';
 import { KIND_DELETED } from './journal-schema.ts';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
+import { isPlaced, placesAfter } from './record-places.ts';
 import type { VerificationStep } from './verification-step.ts';
 
 /** Many, since asking costs; no more than are read in some milliseconds. */
 const ROWS_AT_ONCE = 2_000;
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
-const UNIQUE = 'sqlite_autoindex_journal_1';
 /** The index alone has what is asked of `i`; of `t`, what the table has in the place that the index names. */
-const BY_ENTITY = `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY ${UNIQUE}
+const BY_ENTITY = (format: number) => `SELECT i.eno, i.seq, i.pos, t.pos, i.rank
+  FROM (${placesAfter(format, ROWS_AT_ONCE)}) i
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq
-  WHERE (i.eno, i.seq) > (?, ?) ORDER BY i.eno, i.seq LIMIT ${ROWS_AT_ONCE}`;
+  ORDER BY i.eno, i.seq, i.pos`;
 /** Where the table cannot be read, which is named elsewhere. */
-const BY_ENTITY_ALONE = `SELECT eno, seq, pos, pos FROM journal INDEXED BY ${UNIQUE}
-  WHERE (eno, seq) > (?, ?) ORDER BY eno, seq LIMIT ${ROWS_AT_ONCE}`;
-const DELETIONS = `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion
+const BY_ENTITY_ALONE = (format: number) =>
+  `SELECT eno, seq, pos, pos, rank FROM (${placesAfter(format, ROWS_AT_ONCE)})`;
+const DELETIONS = () => `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq AND t.kind + 0 = ${KIND_DELETED}
   WHERE i.kind = ${KIND_DELETED} AND (i.eno, i.seq) > (?, ?) ORDER BY i.eno, i.seq LIMIT ${ROWS_AT_ONCE}`;
-const DELETIONS_ALONE = `SELECT eno, seq, pos, pos FROM journal INDEXED BY deletion
+const DELETIONS_ALONE = () => `SELECT eno, seq, pos, pos FROM journal INDEXED BY deletion
   WHERE kind = ${KIND_DELETED} AND (eno, seq) > (?, ?) ORDER BY eno, seq LIMIT ${ROWS_AT_ONCE}`;
-const BY_PLACE = `SELECT t.pos, t.eno, t.seq, EXISTS (SELECT 1 FROM journal i INDEXED BY ${UNIQUE}
-    WHERE i.eno = t.eno AND i.seq = t.seq AND i.pos = t.pos)
+const BY_PLACE = (format: number) => `SELECT t.pos, t.eno, t.seq, ${isPlaced(format)}
   FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
-const DELETIONS_BY_PLACE = `SELECT t.pos, t.eno, t.seq, t.kind <> ${KIND_DELETED} OR EXISTS (
+const DELETIONS_BY_PLACE = () => `SELECT t.pos, t.eno, t.seq, t.kind <> ${KIND_DELETED} OR EXISTS (
     SELECT 1 FROM journal i INDEXED BY deletion
     WHERE i.kind = ${KIND_DELETED} AND i.eno = t.eno AND i.seq = t.seq AND i.pos = t.pos)
   FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
 const NAME = () => 'SELECT component, id FROM entity WHERE eno = ?';
-const ENTITIES = `SELECT t.eno, t.component, t.id, EXISTS (
+const ENTITIES = () => `SELECT t.eno, t.component, t.id, EXISTS (
     SELECT 1 FROM entity i INDEXED BY sqlite_autoindex_entity_1
     WHERE i.component = t.component AND i.id = t.id AND i.eno = t.eno)
   FROM entity t NOT INDEXED WHERE t.eno > ? ORDER BY t.eno LIMIT ${ROWS_AT_ONCE}`;
-const ENTITY_NAMES = `SELECT i.component, i.id, i.eno, t.eno FROM entity i INDEXED BY sqlite_autoindex_entity_1
+const ENTITY_NAMES =
+  () => `SELECT i.component, i.id, i.eno, t.eno FROM entity i INDEXED BY sqlite_autoindex_entity_1
   LEFT JOIN entity t NOT INDEXED ON t.eno = i.eno AND t.component = i.component AND t.id = i.id
   WHERE (i.component, i.id) > (?, ?) ORDER BY i.component, i.id LIMIT ${ROWS_AT_ONCE}`;
 
@@ -45,10 +46,10 @@ const ENTITY_NAMES = `SELECT i.component, i.id, i.eno, t.eno FROM entity i INDEX
  */
 export function* pagesOf(
   connection: ReadingConnection,
-  sql: string,
+  sql: (format: number) => string,
   first: readonly SQLInputValue[],
   keyOf: (row: StoredRow) => readonly SQLInputValue[],
-  instead?: string,
+  instead?: (format: number) => string,
 ): Generator<readonly StoredRow[], void> {
   let key = first;
   for (;;) {
@@ -61,20 +62,21 @@ export function* pagesOf(
 
 function rowsOr(
   connection: ReadingConnection,
-  sql: string,
+  sql: (format: number) => string,
   key: readonly SQLInputValue[],
-  instead: string | undefined,
+  instead: ((format: number) => string) | undefined,
 ): readonly StoredRow[] {
   try {
-    return connection.rows(() => sql, key);
+    return connection.rows(sql, key);
   } catch (error) {
     const isDamage = error instanceof SvcError && error.code === 'SVC_JOURNAL_CORRUPT';
     if (!isDamage || instead === undefined) throw error;
-    return connection.rows(() => instead, key);
+    return connection.rows(instead, key);
   }
 }
 
 const firstTwo = (row: StoredRow) => row.slice(0, 2) as readonly SQLInputValue[];
+const firstThree = (row: StoredRow) => row.slice(0, 3) as readonly SQLInputValue[];
 const firstOne = (row: StoredRow) => row.slice(0, 1) as readonly SQLInputValue[];
 
 /** Of the records up to `lastPos`, of which the table has so many: each entity's numbers, and the index. */
@@ -83,22 +85,24 @@ export function* recordIndexChecked(
   lastPos: number,
   records: number,
 ): Generator<VerificationStep, void> {
-  let [lastEno, lastSeq, before] = [FIRST, 0, 0];
+  let [lastEno, lastSeq, before, lastRank] = [FIRST, 0, 0, 0];
   let found = 0;
-  for (const rows of pagesOf(connection, BY_ENTITY, [FIRST, FIRST], firstTwo, BY_ENTITY_ALONE)) {
+  const first = [FIRST, FIRST, FIRST];
+  for (const rows of pagesOf(connection, BY_ENTITY, first, firstThree, BY_ENTITY_ALONE)) {
     for (const row of rows) {
-      const [eno, seq, pos] = [Number(row[0]), Number(row[1]), Number(row[2])];
-      if (eno !== lastEno) [lastSeq, before] = [0, 0];
+      const [eno, seq, pos, , rank] = row.map(Number) as [number, number, number, number, number];
+      if (eno !== lastEno) [lastSeq, before, lastRank] = [0, 0, 0];
       // What was stored since goes on where this ends.
       if (pos > lastPos && pos <= Number.MAX_SAFE_INTEGER) continue;
       const named = () => ({ kind: 'finding', ...nameOf(connection, eno), seq, pos }) as const;
-      if (seq !== lastSeq + 1)
+      if (seq > lastSeq + 1)
         yield {
           ...named(),
           seq: lastSeq + 1,
           pos: undefined,
           problem: missing(lastSeq + 1, seq - 1),
         };
+      if (seq <= lastSeq) yield { ...named(), problem: 'another record has its number' };
       if (row[3] === null)
         yield { ...named(), problem: 'the index has it in a place where it is not' };
       else found++;
@@ -107,7 +111,12 @@ export function* recordIndexChecked(
           ...named(),
           problem: `its place is before that of record ${lastSeq} of the entity`,
         };
-      [lastEno, lastSeq, before] = [eno, seq, Math.max(before, pos)];
+      if (rank < lastRank)
+        yield {
+          ...named(),
+          problem: `the index has it among older ones than record ${lastSeq} of the entity`,
+        };
+      [lastEno, lastSeq, before, lastRank] = [eno, seq, Math.max(before, pos), rank];
     }
     yield { kind: 'progress', what: 'records in their index', done: found, total: records };
   }
@@ -141,7 +150,7 @@ export function* deletionsChecked(
 function* missingInIndex(
   connection: ReadingConnection,
   lastPos: number,
-  sql: string,
+  sql: (format: number) => string,
 ): Generator<VerificationStep, void> {
   for (const rows of pagesOf(connection, sql, [0], firstOne)) {
     for (const [pos, eno, seq, isThere] of rows)

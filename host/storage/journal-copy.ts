@@ -15,10 +15,13 @@ import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
 import type { ModuleRow } from './journal-source.ts';
 import type { KeptAnswerRow } from './kept-answer-row.ts';
 import { isWhole } from './record-checksum.ts';
-import { reasonOf } from './sqlite-failure.ts';
+import { lastOf } from './record-places.ts';
+import { fileFailure } from './sqlite-failure.ts';
 
 /** Entities whose number and last record are remembered. */
 const TAILS_MAX = 200_000;
+/** Records that are sorted by entity, so that their places go to the fewer pages. */
+const PLACED_AT_ONCE = 65_536;
 const CACHE_KIB = 64 * 1024;
 const UNFINISHED = 'journal.sqlite.unfinished';
 /** What a folder may hold that is new: what a copy that was interrupted has left, and what a new disk has. */
@@ -38,17 +41,19 @@ export class JournalCopy {
   readonly #addEntity: StatementSync;
   readonly #findTail: StatementSync;
   readonly #addRecord: StatementSync;
+  readonly #addPlaces: StatementSync;
   readonly #addManifest: StatementSync;
   readonly #addAnswer: StatementSync;
   readonly #addModule: StatementSync;
   readonly #tails = new Map<string, Tail>();
   readonly #manifests = new Set<string>();
   #lastPos = 0;
+  #placedPos = 0;
   #entities = 0;
   #answers = 0;
   #modules = 0;
 
-  /** Makes a folder that is not there. Throws SVC_JOURNAL_NOT_EMPTY and SVC_DATA_UNUSABLE. */
+  /** Makes a folder that is not there. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   constructor(dir: string) {
     this.#dir = resolve(dir);
     this.#path = join(this.#dir, UNFINISHED);
@@ -67,9 +72,12 @@ export class JournalCopy {
       `);
       this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
       this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
-      this.#findTail = database.prepare('SELECT max(seq) AS seq FROM journal WHERE eno = ?');
+      this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
       this.#addRecord = database.prepare(
         'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+      );
+      this.#addPlaces = database.prepare(
+        'INSERT INTO place_old SELECT eno, seq, pos FROM journal WHERE pos > ? ORDER BY eno, seq',
       );
       this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
       this.#addAnswer = database.prepare(
@@ -97,7 +105,7 @@ export class JournalCopy {
     };
   }
 
-  /** Why it does not take the record, which continues "it …"; undefined when it has. Throws SVC_DATA_UNUSABLE. */
+  /** Why it does not take the record, which continues "it …"; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   addRecord(component: string, id: string, row: RecordRow): string | undefined {
     const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = row;
     if (!isWhole(component, id, row)) return 'does not fit its checksum';
@@ -127,13 +135,14 @@ export class JournalCopy {
       if (manifest !== null) this.#keepManifest(component, manifest);
       tail.seq = seq;
       this.#lastPos = pos;
+      if (pos - this.#placedPos >= PLACED_AT_ONCE) this.#place();
       return undefined;
     } catch (error) {
       throw this.#failure(error);
     }
   }
 
-  /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DATA_UNUSABLE. */
+  /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   addAnswer(component: string, id: string, row: KeptAnswerRow): string | undefined {
     try {
       this.#addAnswer.run(this.#tail(component, id).eno, ...row);
@@ -146,7 +155,7 @@ export class JournalCopy {
     }
   }
 
-  /** Throws SVC_DATA_UNUSABLE. */
+  /** Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   addModule(row: ModuleRow): void {
     try {
       this.#addModule.run(...row);
@@ -156,10 +165,11 @@ export class JournalCopy {
     }
   }
 
-  /** Once it returns, the journal is on disk under its name. Throws SVC_JOURNAL_NOT_EMPTY and SVC_DATA_UNUSABLE. */
+  /** Once it returns, the journal is on disk under its name. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   finish(): void {
     const path = journalPath(this.#dir);
     try {
+      this.#place();
       this.#database.exec('COMMIT; PRAGMA journal_mode = WAL');
       this.#database.close();
       sync(this.#path);
@@ -183,11 +193,20 @@ export class JournalCopy {
     }
   }
 
+  #place(): void {
+    this.#addPlaces.run(this.#placedPos);
+    this.#placedPos = this.#lastPos;
+  }
+
   #tail(component: string, id: string): Tail {
     const name = `${component}\n${id}`;
     const known = this.#tails.get(name);
     if (known !== undefined) return known;
-    if (this.#tails.size >= TAILS_MAX) this.#tails.clear();
+    if (this.#tails.size >= TAILS_MAX) {
+      // What is forgotten is looked up.
+      this.#place();
+      this.#tails.clear();
+    }
     const found = this.#findEntity.get(component, id)?.['eno'];
     if (found === undefined) this.#entities++;
     const tail: Tail =
@@ -208,11 +227,10 @@ export class JournalCopy {
 
   #failure(error: unknown): SvcError {
     if (error instanceof SvcError) return error;
-    return new SvcError(
-      'SVC_DATA_UNUSABLE',
-      `The journal could not be written to ${this.#dir}: ${reasonOf(error)}. ` +
-        'Make room, or give this user the right to write there, or name another folder.',
-      { cause: error },
+    return fileFailure(
+      error,
+      `The journal could not be written to ${this.#dir}`,
+      'Give this user the right to write there, or name another folder.',
     );
   }
 }
@@ -229,10 +247,10 @@ function makeFolder(dir: string): boolean {
     throw notEmpty(dir, found);
   } catch (error) {
     if (error instanceof SvcError) throw error;
-    throw new SvcError(
-      'SVC_DATA_UNUSABLE',
-      `The folder ${dir} cannot be used: ${reasonOf(error)}. Name a folder that this user may write to.`,
-      { cause: error },
+    throw fileFailure(
+      error,
+      `The folder ${dir} cannot be used`,
+      'Name a folder that this user may write to.',
     );
   }
 }

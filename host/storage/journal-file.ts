@@ -16,7 +16,13 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SvcError } from '../model/svc-error.ts';
 import { FORMAT_VERSION, SCHEMA, checkTables, migrationFrom } from './journal-schema.ts';
-import { SQLITE_ERROR, journalDamaged, reasonOf, sqliteCode } from './sqlite-failure.ts';
+import {
+  SQLITE_ERROR,
+  fileFailure,
+  journalDamaged,
+  reasonOf,
+  sqliteCode,
+} from './sqlite-failure.ts';
 
 /** `svcj` in ASCII: this SQLite database is a journal. */
 const APPLICATION_ID = 0x7376636a;
@@ -24,7 +30,7 @@ const APPLICATION_ID = 0x7376636a;
 export const LOCK_WAIT_MS = 5_000;
 /** The log is cut back to this, should a reader that took long have made it grow. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
-/** The writer touches a page of the index for each entity; without this many it reads them again. */
+/** A run of places touches many pages of their table; without this many they are read again. */
 const CACHE_KIB = 32 * 1024;
 
 const HEADER_BYTES = 100;
@@ -81,7 +87,7 @@ export function inspectJournalFile(path: string, use: 'read' | 'write' = 'write'
   return true;
 }
 
-/** Makes an empty journal. Throws SVC_DATA_UNUSABLE. */
+/** Makes an empty journal. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
 export function createJournalFile(path: string): void {
   const unfinished = `${path}.new`;
   try {
@@ -106,29 +112,28 @@ export function createJournalFile(path: string): void {
     renameSync(unfinished, path);
     sync(dirname(path));
   } catch (error) {
-    throw new SvcError(
-      'SVC_DATA_UNUSABLE',
-      `No journal could be made at ${path}: ${reasonOf(error)}. ` +
-        'Make room, or give this user the right to write there, or name another data folder.',
-      { cause: error },
+    throw fileFailure(
+      error,
+      `No journal could be made at ${path}`,
+      'Give this user the right to write there, or name another data folder.',
     );
   }
 }
 
 /**
  * Sees to it that what can be read is on disk: whoever wrote it may have ended before its fsync.
- * As with `inspectJournalFile`, nothing of this process has the file open. Throws SVC_DATA_UNUSABLE.
+ * As with `inspectJournalFile`, nothing of this process has the file open. Throws SVC_DISK_FULL and
+ * SVC_DATA_UNUSABLE.
  */
 export function syncJournalFile(path: string): void {
   try {
     sync(path);
     if (existsSync(logPath(path))) sync(logPath(path));
   } catch (error) {
-    throw new SvcError(
-      'SVC_DATA_UNUSABLE',
-      `The journal ${path} cannot be synchronised with the disk: ${reasonOf(error)}. ` +
-        'Look after the disk, or name another data folder.',
-      { cause: error },
+    throw fileFailure(
+      error,
+      `The journal ${path} cannot be synchronised with the disk`,
+      'Look after the disk, or name another data folder.',
     );
   }
 }

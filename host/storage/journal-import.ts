@@ -11,8 +11,8 @@ const LINE_UNITS_MAX = 64 * 1024 * 1024;
 const LINES_PER_STEP = 2_000;
 
 /**
- * Makes a journal in the new folder `to`. Rejects with SVC_JOURNAL_NOT_EMPTY, SVC_DATA_UNUSABLE, what `text` rejects
- * with, and SVC_IMPORT_INVALID where a line is not what an export has there; then there is no journal.
+ * Makes a journal in the new folder `to`. Rejects with SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL, SVC_DATA_UNUSABLE, what
+ * `text` rejects with, and SVC_IMPORT_INVALID where a line is not what an export has there; then there is no journal.
  */
 export async function importJournal(
   text: AsyncIterable<Uint8Array>,

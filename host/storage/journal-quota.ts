@@ -29,10 +29,11 @@ export class JournalQuota {
     this.#pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
   }
 
-  /** Why it may not be stored; undefined when it may, and is counted. */
-  refusalOf(append: Append): SvcError | undefined {
+  /** Why it may not be stored; undefined when it may, and is counted. `complete`: done before the journal is measured. */
+  refusalOf(append: Append, complete: () => void): SvcError | undefined {
     const bytesAtMost = sizeOf(append, unitsAtMost);
     if (bytesAtMost > this.#leftBytes) {
+      complete();
       this.#leftBytes = this.#bytesMax - this.#measuredBytes();
       const bytes = sizeOf(append, utf8Bytes);
       if (bytes > this.#leftBytes) return this.#full(bytes);

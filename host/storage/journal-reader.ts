@@ -9,16 +9,20 @@ import { openForReading } from './journal-file.ts';
 import { KIND_DELETED, KIND_EVENT, type RecordRow, recordColumns } from './journal-schema.ts';
 import { keptAnswerOf } from './kept-answer-row.ts';
 import { isWhole } from './record-checksum.ts';
+import { recordsOf } from './record-places.ts';
 import { seedOf } from './seed-halves.ts';
 import type { FoundSnapshot } from './snapshot-reader.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
 const ENO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
-const RECORDS = `SELECT ${recordColumns()} FROM journal WHERE eno = ${ENO}`;
-/** From the record with which the state begins: a snapshot's or the last deletion, whichever is later. */
-const LIFE = `SELECT ${recordColumns()} FROM journal WHERE eno = ? AND seq >= max(?, ifnull(
-  (SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1), 0
-)) ORDER BY seq LIMIT ?`;
+const RECORDS = recordsOf('?1', 'seq > ?2', '?3');
+/** Which the index of deletions finds. The whole record, so that its checksum is looked at: a life begins where it says. */
+const LAST_DELETION = `SELECT ${recordColumns()} FROM journal
+  WHERE eno = ${ENO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
+/** By itself it costs a tenth of what it does within the statement that reads the records. */
+const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
+/** From the record with which the state begins. */
+const LIFE = recordsOf('?1', 'seq >= ?2', '?3');
 const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENO} AND key = ?`;
 
 /** Many, since asking costs; not all, since each may have a megabyte. */
@@ -35,6 +39,7 @@ export class JournalReader {
   readonly #lastDeletion: StatementSync;
   readonly #answer: StatementSync;
   readonly #number: StatementSync;
+  readonly #lastDeletedSeq: StatementSync;
   readonly #life: StatementSync;
 
   /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
@@ -43,15 +48,12 @@ export class JournalReader {
     try {
       this.#database = openForReading(path);
       this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-      this.#records = this.#prepare(RECORDS, 'AND seq > ? ORDER BY seq LIMIT ?');
-      // The whole record, so that its checksum is looked at: a life begins where it says.
-      this.#lastDeletion = this.#prepare(
-        RECORDS,
-        `AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`,
-      );
-      this.#answer = this.#prepare(ANSWER, '');
-      this.#number = this.#prepare('SELECT eno FROM entity', 'WHERE component = ? AND id = ?');
-      this.#life = this.#prepare(LIFE, '');
+      this.#records = this.#prepare(RECORDS);
+      this.#lastDeletion = this.#prepare(LAST_DELETION);
+      this.#answer = this.#prepare(ANSWER);
+      this.#number = this.#prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
+      this.#lastDeletedSeq = this.#prepare(LAST_DELETED_SEQ);
+      this.#life = this.#prepare(LIFE);
     } catch (error) {
       throw journalFailure(error, 'opened', path);
     }
@@ -60,7 +62,8 @@ export class JournalReader {
   /** As `Journal.read`. */
   read(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
     const page = new Page(entity, afterSeq, limit);
-    this.#fill(page);
+    const eno = this.#numberOf(entity);
+    if (eno !== undefined) this.#fill(page, eno);
     return page.records;
   }
 
@@ -82,7 +85,10 @@ export class JournalReader {
     snapshot: FoundSnapshot | undefined,
   ): Life | undefined {
     const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
-    const rows = this.#all(this.#life, entity, [eno, snapshot?.seq ?? 0, eno, askedCount]);
+    // A snapshot's record or the last deletion, whichever is later. None is stored of this entity meanwhile.
+    const [deletion] = this.#all(this.#lastDeletedSeq, entity, [eno]);
+    const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
+    const rows = this.#all(this.#life, entity, [eno, beginSeq, askedCount]);
     const first = rows[0];
     const begin = first && recordOf(entity, first);
     const isDeletion = begin?.kind === 'deleted';
@@ -94,15 +100,14 @@ export class JournalReader {
     const page = new Page(entity, afterSeq, limit);
     const isFull = page.add(hasBegin ? rows.slice(1) : rows);
     const isEnd = rows.length < askedCount && !isFull;
-    if (!isEnd && !isFull) this.#fill(page);
+    if (!isEnd && !isFull) this.#fill(page, eno);
     return { afterSeq, snapshot: state, records: page.records, isWhole: isEnd };
   }
 
-  #fill(page: Page): void {
+  #fill(page: Page, eno: number): void {
     for (;;) {
       const askedCount = Math.min(ROWS_AT_ONCE, page.limit - page.records.length);
-      const { component, id } = page.entity;
-      const rows = this.#all(this.#records, page.entity, [component, id, page.last, askedCount]);
+      const rows = this.#all(this.#records, page.entity, [eno, page.last, askedCount]);
       if (page.add(rows) || rows.length < askedCount) return;
     }
   }
@@ -148,8 +153,8 @@ export class JournalReader {
     }
   }
 
-  #prepare(what: string, which: string): StatementSync {
-    const statement = this.#database.prepare(`${what} ${which}`);
+  #prepare(sql: string): StatementSync {
+    const statement = this.#database.prepare(sql);
     statement.setReturnArrays(true);
     return statement;
   }

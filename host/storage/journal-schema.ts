@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Grows with every change of the format. */
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 export const KIND_EVENT = 0;
 export const KIND_DELETED = 1;
@@ -13,6 +13,7 @@ export const KIND_DELETED = 1;
  * deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no trace; only
  * what answered an idempotency key has one.
  *
+ * `place_…`: where each entity's records lie, as record-places.ts has it.
  * `answer`: what a command with an idempotency key was answered, in the order of storing.
  * `manifest`: what the events of each component are stored under.
  * `module`: which modules have written, each from which place on.
@@ -42,14 +43,7 @@ const ADDED_IN_3 = `
   ) STRICT;
 `;
 
-export const SCHEMA = `
-  CREATE TABLE entity (
-    eno INTEGER PRIMARY KEY,
-    component TEXT NOT NULL,
-    id TEXT NOT NULL,
-    UNIQUE (component, id)
-  ) STRICT;
-  CREATE TABLE journal (
+const RECORDS = `(
     pos INTEGER PRIMARY KEY,
     eno INTEGER NOT NULL,
     seq INTEGER NOT NULL,
@@ -60,11 +54,32 @@ export const SCHEMA = `
     crc INTEGER NOT NULL,
     seed INTEGER,
     trace TEXT,
-    key TEXT,
-    UNIQUE (eno, seq)
+    key TEXT
+  ) STRICT`;
+const DELETIONS = `CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};`;
+const ADDED_IN_4 = ['place_new', 'place_recent', 'place_old']
+  .map(
+    (table) => `
+  CREATE TABLE ${table} (
+    eno INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    pos INTEGER NOT NULL,
+    PRIMARY KEY (eno, seq)
+  ) STRICT, WITHOUT ROWID;`,
+  )
+  .join('');
+
+export const SCHEMA = `
+  CREATE TABLE entity (
+    eno INTEGER PRIMARY KEY,
+    component TEXT NOT NULL,
+    id TEXT NOT NULL,
+    UNIQUE (component, id)
   ) STRICT;
-  CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};
+  CREATE TABLE journal ${RECORDS};
+  ${DELETIONS}
   ${ADDED_IN_3}
+  ${ADDED_IN_4}
 `;
 
 /** From each format to the next. */
@@ -76,6 +91,17 @@ const STEPS: Readonly<Record<number, string>> = {
     ${ADDED_IN_3}
     INSERT INTO manifest
       SELECT DISTINCT component, manifest FROM journal JOIN entity USING (eno) WHERE manifest IS NOT NULL;
+  `,
+  // The index of a constraint belongs to its table: it goes with that alone. All columns at once have SQLite take
+  // the rows as they are, whatever damage may have made of one.
+  3: `
+    CREATE TABLE journal_4 ${RECORDS};
+    INSERT INTO journal_4 SELECT * FROM journal;
+    ${ADDED_IN_4}
+    INSERT INTO place_old SELECT eno, seq, pos FROM journal ORDER BY eno, seq;
+    DROP TABLE journal;
+    ALTER TABLE journal_4 RENAME TO journal;
+    ${DELETIONS}
   `,
 };
 
@@ -114,6 +140,9 @@ export function checkTables(database: DatabaseSync): void {
   for (const columns of [
     'eno, component, id FROM entity',
     'pos, eno, seq, kind, time_ms, manifest, json, crc, seed, trace, key FROM journal',
+    'eno, seq, pos FROM place_new',
+    'eno, seq, pos FROM place_recent',
+    'eno, seq, pos FROM place_old',
     'ano, eno, key, digest, time_ms, outcome, crc FROM answer',
     'component, manifest FROM manifest',
     'mno, fingerprint, from_pos, time_ms, descriptor FROM module',

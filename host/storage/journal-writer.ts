@@ -28,6 +28,7 @@ import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import { type WritingModule, noteModule } from './module-history.ts';
+import { PlaceMerge, type PlaceSizes } from './place-merge.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
@@ -128,16 +129,18 @@ class User implements AppendGate {
 class Writer {
   readonly #database: DatabaseSync;
   readonly #commit: GroupCommit;
+  readonly #places: PlaceMerge;
   readonly #log: LogCheckpoint;
   readonly #snapshots: SnapshotWriter;
   /** That have arrived, and wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor(path: string, { bytesMax }: JournalLimits) {
+  constructor(path: string, { bytesMax }: JournalLimits, placeSizes: PlaceSizes) {
     this.#database = openForWriting(path);
     const quota = new JournalQuota(this.#database, path, bytesMax);
     this.#commit = new GroupCommit(this.#database, path, quota);
+    this.#places = new PlaceMerge(this.#database, placeSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
   }
@@ -166,9 +169,11 @@ class Writer {
         if (batch === undefined) break;
         for (const append of batch) queued.push({ append, gate });
       }
+    const lastPos = this.#commit.lastPos;
     const outcomes = this.#commit.store(queued);
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
+    this.#places.stored(this.#commit.lastPos - lastPos);
     this.#log.keepShort();
     this.#keepSnapshots();
   }
@@ -203,12 +208,13 @@ function report(message: WriterReport): void {
   parentPort?.postMessage(message);
 }
 
-const { path, limits } = workerData as {
+const { path, limits, placeSizes } = workerData as {
   readonly path: string;
   readonly limits: JournalLimits;
+  readonly placeSizes: PlaceSizes;
 };
 try {
-  const writer = new Writer(path, limits);
+  const writer = new Writer(path, limits, placeSizes);
   parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
     if (command.kind === 'connect') {
       assert(command.port !== undefined);

@@ -1,5 +1,5 @@
 // KeptAnswers: the writer's side of the answers to idempotency keys. They are stored in the transaction of what
-// they answer, and forgotten a few at a time, in the transactions of later ones.
+// they answer, and forgotten a few at a time, in the transactions of later records and answers.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedAnswer } from './journal-message.ts';
 import { answerChecksum } from './record-checksum.ts';
@@ -9,6 +9,8 @@ const FORGOTTEN_AT_ONCE = 4;
 /** Where a journal is full: room is made sooner. */
 export const FORGOTTEN_WHEN_FULL = 256;
 
+type AnswerTimes = Pick<AppendedAnswer, 'timeMs' | 'forgetBeforeMs'>;
+
 export class KeptAnswers {
   readonly #keep: StatementSync;
   readonly #oldest: StatementSync;
@@ -17,6 +19,8 @@ export class KeptAnswers {
   #passedAno = 0n;
   /** The earliest of those. */
   #passedMs = Infinity;
+  /** As the last answer had it; undefined: none was kept since the journal was opened. */
+  #retentionMs: number | undefined = undefined;
 
   /** Throws errors of SQLite. */
   constructor(database: DatabaseSync) {
@@ -40,11 +44,18 @@ export class KeptAnswers {
     this.#keep.run(eno, key, digest, timeMs, outcome, crc);
   }
 
+  /** As answers do that are kept, for a transaction without any whose last record is of this time. Throws errors of SQLite. */
+  forgetMore(timeMs: number): void {
+    if (this.#retentionMs === undefined) return;
+    this.forget({ timeMs, forgetBeforeMs: timeMs - this.#retentionMs }, FORGOTTEN_AT_ONCE);
+  }
+
   /** Of the oldest `atOnce`, those that are past their time when this answer is to be kept. Throws errors of SQLite. */
-  forget({ timeMs, forgetBeforeMs }: AppendedAnswer, atOnce: number): void {
+  forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
+    this.#retentionMs = timeMs - forgetBeforeMs;
     if (timeMs >= this.#passedMs) this.#passNone();
     // One that is ahead by less keeps those behind it, for twice their time at most.
-    const farAheadMs = timeMs + (timeMs - forgetBeforeMs);
+    const farAheadMs = timeMs + this.#retentionMs;
     const oldest = this.#oldest.all(this.#passedAno, atOnce) as unknown as [bigint, bigint][];
     if (oldest.length === 0) this.#passNone();
     let aheadCount = 0;

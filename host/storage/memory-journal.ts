@@ -22,8 +22,8 @@ interface QueuedAppend {
 
 export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
-  /** Entity → idempotency key → what was answered. */
-  readonly #answers = new Map<string, Map<string, KeptAnswer>>();
+  /** By entity and idempotency key, in the order of keeping. */
+  readonly #answers = new Map<string, KeptAnswer>();
   readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
   #stored: Promise<void> | undefined = undefined;
@@ -79,7 +79,7 @@ export class MemoryJournal implements Journal {
 
   answer(entity: EntityRef, key: string): KeptAnswer | undefined {
     if (this.#closed) throw closed();
-    return this.#answers.get(keyOf(entity))?.get(key);
+    return this.#answers.get(answerKey(keyOf(entity), key));
   }
 
   async close(): Promise<void> {
@@ -123,12 +123,15 @@ export class MemoryJournal implements Journal {
     }
   }
 
+  /** Those that are past their time go from the front: what is behind one that is not may wait. */
   #keep(entity: string, { forgetBeforeMs, ...answer }: AnswerToKeep): void {
-    for (const answers of this.#answers.values())
-      for (const [key, { timeMs }] of answers) if (timeMs < forgetBeforeMs) answers.delete(key);
-    const answers = this.#answers.get(entity);
-    if (answers === undefined) this.#answers.set(entity, new Map([[answer.key, answer]]));
-    else answers.set(answer.key, answer);
+    for (const [name, { timeMs }] of this.#answers) {
+      if (timeMs >= forgetBeforeMs) break;
+      this.#answers.delete(name);
+    }
+    const name = answerKey(entity, answer.key);
+    this.#answers.delete(name);
+    this.#answers.set(name, answer);
   }
 
   #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
@@ -142,6 +145,11 @@ export class MemoryJournal implements Journal {
 
 function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
+}
+
+/** With its length, for either may hold any character. */
+function answerKey(entity: string, key: string): string {
+  return `${key.length} ${key} ${entity}`;
 }
 
 function unavailable(why: string): SvcError {

@@ -11,9 +11,10 @@ import { journalDamaged, journalFailure } from './sqlite-failure.ts';
 /** As SQLite has them: a whole number as bigint, for a damaged one may be larger than JavaScript's. */
 export type StoredRow = readonly unknown[];
 
-/** A view of such a name could compute without end. */
-const TABLES = `SELECT count(*) FROM pragma_table_list
-  WHERE schema = 'main' AND type = 'table' AND name IN ('entity', 'journal')`;
+/** A view in the place of a table could compute without end. */
+const TABLES = `SELECT sum(type = 'table' AND name IN ('entity', 'journal')) = 2 AND sum(type <> 'table') = 0
+  FROM pragma_table_list WHERE schema = 'main' AND name IN (
+    'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module')`;
 
 export class ReadingConnection {
   readonly path: string;
@@ -111,7 +112,7 @@ export class ReadingConnection {
       this.#unchanging === undefined ? openForReading(this.path) : openUnchanging(this.path);
     try {
       const tables = Object.values(database.prepare(TABLES).get() ?? {})[0];
-      if (tables !== 2) throw journalDamaged(this.path, 'it has other tables than a journal');
+      if (tables !== 1) throw journalDamaged(this.path, 'it has other tables than a journal');
       return database;
     } catch (error) {
       database.close();

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
 import { KIND_EVENT } from './journal-schema.ts';
+import { placeOf } from './record-places.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
 import { isOfMachine, isDamage } from './sqlite-failure.ts';
 
@@ -26,8 +27,8 @@ export class SnapshotWriter {
   constructor(path: string, journal: DatabaseSync) {
     this.#path = path;
     this.#findRecord = journal.prepare(`
-      SELECT eno, crc FROM journal
-      WHERE eno = (SELECT eno FROM entity WHERE component = ? AND id = ?) AND seq = ? AND kind = ${KIND_EVENT}
+      SELECT eno, crc FROM entity JOIN journal USING (eno)
+      WHERE component = ?1 AND id = ?2 AND seq = ?3 AND kind = ${KIND_EVENT} AND pos = ${placeOf('entity.eno', '?3')}
     `);
     // Readers look at it without changing it: what is of no use goes now.
     if (existsSync(path)) this.#guarded(() => this.#open());

@@ -58,16 +58,29 @@ export function journalFailure(error: unknown, doing: string, path: string): Svc
   if (isDamage(error)) return journalDamaged(path, reasonOf(error), error);
   return new SvcError(
     isDiskFull(error) ? 'SVC_DISK_FULL' : 'SVC_JOURNAL_UNAVAILABLE',
-    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error)}`,
+    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error, doing === 'opened')}`,
     { cause: error },
   );
 }
 
-function remedy(error: unknown): string {
-  if (isDiskFull(error)) return 'Make room on the disk; the service goes on by itself.';
-  if (isBusy(error))
-    return 'Close the other program that writes to it; the service goes on by itself.';
-  return 'Look after the disk; the service tries again with the next call.';
+/** The failure of what was to be made or written on disk. `what`: a sentence without its end. */
+export function fileFailure(cause: unknown, what: string, otherwise: string): SvcError {
+  const isFull = isDiskFull(cause);
+  return new SvcError(
+    isFull ? 'SVC_DISK_FULL' : 'SVC_DATA_UNUSABLE',
+    `${what}: ${reasonOf(cause)}. ${isFull ? 'Make room on its disk, and start again.' : otherwise}`,
+    { cause },
+  );
+}
+
+/** `isAtStart`: a host that cannot open its journal ends. */
+function remedy(error: unknown, isAtStart: boolean): string {
+  const then = isAtStart ? 'then start the service again' : 'the service goes on by itself';
+  if (isDiskFull(error)) return `Make room on the disk; ${then}.`;
+  if (isBusy(error)) return `Close the other program that writes to it; ${then}.`;
+  return isAtStart
+    ? 'Look after the disk, then start the service again.'
+    : 'Look after the disk; the service tries again with the next call.';
 }
 
 export function journalDamaged(path: string, what: string, cause?: unknown): SvcError {

@@ -7,6 +7,7 @@ import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { WritingModule } from './module-history.ts';
+import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './place-merge.ts';
 
 /**
  * Takes the data folder for this process (a missing one is made) and starts the journal's writer.
@@ -16,10 +17,11 @@ import type { WritingModule } from './module-history.ts';
 export async function openSqliteJournal(
   dir: string,
   limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
+  placeSizes: PlaceSizes = PLACE_SIZES_DEFAULT,
 ): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder, limits);
+    return await SqliteJournal.start(folder, limits, placeSizes);
   } catch (error) {
     folder.close();
     throw error;
@@ -35,10 +37,14 @@ export class SqliteJournal {
   #closed: Promise<void> | undefined = undefined;
   #hasEnded = false;
 
-  static async start(folder: DataFolder, limits: JournalLimits): Promise<SqliteJournal> {
+  static async start(
+    folder: DataFolder,
+    limits: JournalLimits,
+    placeSizes: PlaceSizes,
+  ): Promise<SqliteJournal> {
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
-      workerData: { path: journalPath(folder.dir), limits },
+      workerData: { path: journalPath(folder.dir), limits, placeSizes },
     });
     const journal = new SqliteJournal(folder, writer);
     const report = await Promise.race([

@@ -12,6 +12,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { JournalCopy } from '../../../host/storage/journal-copy.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
 import { append, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -52,7 +53,8 @@ describe('the data folder', () => {
       expect(await append(journal, entity, recordOf(1))).toBeUndefined();
       const files = readdirSync(dir).filter((name) => name.startsWith('journal.sqlite'));
       expect(files.toSorted()).toEqual(['', '-shm', '-wal'].map((end) => `journal.sqlite${end}`));
-      for (const file of files) expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
+      for (const file of [...files, 'lock'])
+        expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600);
     });
   });
 
@@ -100,6 +102,23 @@ describe('the data folder', () => {
     rmSync(join(dir, 'lock'), { recursive: true });
     mkdirSync(join(dir, 'journal.sqlite'));
     await expect(openSqliteJournal(dir)).rejects.toMatchObject({ code: 'SVC_DATA_UNUSABLE' });
+  });
+
+  test('on a full disk says so, where the journal is to be made and where a copy is', async () => {
+    const { renameSync } = fs;
+    fs.renameSync = () => {
+      throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
+    };
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      fs.renameSync = renameSync;
+      syncBuiltinESMExports();
+    });
+    const full = { code: 'SVC_DISK_FULL', message: expect.stringContaining('Make room') as string };
+    await expect(openSqliteJournal(temporaryFolder())).rejects.toMatchObject(full);
+    expect(() => new JournalCopy(temporaryFolder())).toThrow(
+      expect.objectContaining(full) as Error,
+    );
   });
 
   test('serves one host at a time in one process', async () => {

@@ -79,7 +79,8 @@ test('a conflict that only the database knows of fails its append alone', () => 
   expect(store(appendOf('a', 1), appendOf('b', 1))).toEqual([undefined, undefined]);
   // Behind the back of the only writer: what a second one would do.
   database.exec(
-    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0, 0, NULL, NULL FROM entity WHERE id = 'a'`,
+    `INSERT INTO journal SELECT 1000, eno, 2, 0, 1, 'E', '{}', 0, 0, NULL, NULL FROM entity WHERE id = 'a';
+     INSERT INTO place_new SELECT eno, 2, 1000 FROM entity WHERE id = 'a'`,
   );
   expect(store(appendOf('b', 2), appendOf('a', 2), appendOf('c', 1))).toEqual([
     undefined,

@@ -51,6 +51,7 @@ describe.each(PAST_FORMATS)('a journal of format %i', (version) => {
           seq: 2,
           timeMs: 1_700_000_000_001,
           ...(version === 1 ? {} : { seed: 1n }),
+          ...(version < 3 ? {} : { trace: TRACE }),
           event: {
             manifest: 'CartEvent',
             json: '{"type":"item-added","productId":"Käse 🧀","quantity":1}',
@@ -145,7 +146,8 @@ describe('where a record comes from', () => {
       });
       edit(
         dir,
-        `INSERT INTO entity VALUES (9, 'shopping-cart', 'other'); UPDATE journal SET ${change}`,
+        `INSERT INTO entity VALUES (9, 'shopping-cart', 'other'); UPDATE journal SET ${change};
+         ${/^(eno|seq|pos)/.test(change) ? `UPDATE place_new SET ${change}` : ''}`,
       );
       await withJournal(dir, async (journal) => {
         const entity = change.startsWith('eno') ? other : cart;

@@ -107,6 +107,12 @@ describe('damage of a record', () => {
     ['a component', `UPDATE entity SET component = 'x' WHERE eno = 2`, 'x e1 2 8: it is not'],
     ['an id', `UPDATE entity SET id = 'x' WHERE eno = 2`, 'wallet x 2 8: it is not'],
     ['a row', 'DELETE FROM journal WHERE pos = 8', '8: record 8 of all is missing'],
+    [
+      'a number that another one has',
+      `UPDATE place_new SET seq = 99 WHERE pos = 8;
+       INSERT INTO place_old SELECT eno, 1, 8 FROM journal WHERE pos = 8`,
+      'wallet e1 1 8: another record has its number',
+    ],
     ['rows', 'DELETE FROM journal WHERE pos IN (8, 9)', '8: records 8 to 9 of all are missing'],
     [
       'a place',
@@ -137,7 +143,7 @@ describe('damage of a record', () => {
     edit(dir, 'DELETE FROM journal WHERE pos = 8');
     expect(verified(dir).findings.map(named)).toEqual([
       'undefined undefined undefined 8: record 8 of all is missing',
-      'wallet e1 2 undefined: record 2 is missing',
+      'wallet e1 2 8: the index has it in a place where it is not',
     ]);
   });
 
@@ -167,7 +173,7 @@ describe('damage of a record', () => {
 
 describe('damage of an index', () => {
   test.each([
-    ['sqlite_autoindex_journal_1', 'the index of records has it not'],
+    ['place_new', 'the index of records has it not'],
     ['deletion', 'the index of deletions has it not'],
     ['sqlite_autoindex_entity_1', 'the index of entities has it not'],
     ['sqlite_autoindex_answer_1', 'is not in its index'],
@@ -244,6 +250,16 @@ describe('damage of what stands beside the records', () => {
     [
       `INSERT INTO module VALUES (1, 'f', 5, 0, '{')`,
       'the descriptor of module 1 is no JSON object',
+    ],
+    ['UPDATE place_new SET seq = 99 WHERE pos = 14', 'wallet e1 3 undefined: record 3 is missing'],
+    [
+      'INSERT INTO place_old SELECT * FROM place_new WHERE pos = 14',
+      'wallet e1 3 14: another record has its number',
+    ],
+    [
+      `INSERT INTO place_old SELECT * FROM place_new WHERE pos = 14;
+       DELETE FROM place_new WHERE pos = 14`,
+      'wallet e1 3 14: the index has it among older ones than record 2',
     ],
     [`DROP INDEX deletion`, 'the index of deletions cannot be read'],
   ])('is found and named: %s', (sql, expected) => {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { answerTo, keep, recordOf } from '../../suites/journal-suite.ts';
+import { answerTo, append, keep, recordOf } from '../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
 
@@ -82,4 +82,16 @@ test('answers past their time do not pile up', async () => {
   });
   const count = edited(dir, 'SELECT count(*) AS n, min(time_ms) AS first FROM answer');
   expect(count).toEqual({ n: 11, first: 190 });
+});
+
+test('answers past their time are forgotten after the last command with a key as well', async () => {
+  const dir = temporaryFolder();
+  await withJournal(dir, async (journal) => {
+    for (let time = 1; time <= 20; time++)
+      await keep(journal, cart, [], { ...answerTo(`k${time}`, time), forgetBeforeMs: time - 10 });
+    for (let seq = 1; seq <= 5; seq++)
+      expect(await append(journal, cart, { ...recordOf(seq), timeMs: 26 })).toBeUndefined();
+  });
+  const count = edited(dir, 'SELECT count(*) AS n, min(time_ms) AS first FROM answer');
+  expect(count).toEqual({ n: 5, first: 16 });
 });
