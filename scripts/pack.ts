@@ -1,8 +1,8 @@
-// The packages as they are published: four tarballs with JavaScript and declarations.
+// The packages as they are published: five tarballs with JavaScript and declarations.
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
 //   --folders   one folder for each package, with what runs and nothing else; asks for no other package,
 //               so that an image is built with Node alone
-// PACKAGE is contract, host, guest-sdk or cli; all of them unless some are named.
+// PACKAGE is contract, host, guest-sdk, console or cli; all of them unless some are named.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -24,14 +24,17 @@ function declare(folder: string): string {
 }
 
 /** In a folder of this run alone, so that several may pack at once. */
-function packInto(out: string, wanted: readonly PublishedPackage[]): void {
+async function packInto(out: string, wanted: readonly PublishedPackage[]): Promise<void> {
   mkdirSync(join(root, 'build'), { recursive: true });
   const work = mkdtempSync(join(root, 'build', 'pack-'));
   try {
     const declarations = declare(join(work, 'declarations'));
+    const page = join(work, 'page');
+    const { buildConsolePage } = await import('./console-page.ts');
+    await buildConsolePage(page);
     for (const published of wanted) {
       const target = join(work, published.folder);
-      layOut(published, { root, declarations }, target);
+      layOut(published, { root, declarations, page }, target);
       run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', out], target);
     }
   } finally {
@@ -55,5 +58,9 @@ const wanted = PACKAGES.filter(
 mkdirSync(out, { recursive: true });
 if (values.folders)
   for (const published of wanted)
-    layOut(published, { root, declarations: undefined }, join(out, published.folder));
-else packInto(out, wanted);
+    layOut(
+      published,
+      { root, declarations: undefined, page: undefined },
+      join(out, published.folder),
+    );
+else await packInto(out, wanted);

@@ -19,20 +19,27 @@ export interface PublishedPackage {
   readonly asItIs: readonly string[];
   /** Files and folders that it needs of the rest of the repository. */
   readonly foreign: readonly string[];
+  /** What it is made of, and nobody needs who has it. */
+  readonly sources: readonly string[];
 }
+
+const CONSOLE = 'console';
 
 /** Each stands after what it depends on. */
 export const PACKAGES: readonly PublishedPackage[] = [
-  { folder: 'contract', asItIs: [], foreign: [] },
-  { folder: 'host', asItIs: [], foreign: [] },
-  { folder: 'guest-sdk', asItIs: ['assembly'], foreign: ['wit/runtime.wit'] },
-  { folder: 'cli', asItIs: ['template'], foreign: ['docs/errors'] },
+  { folder: 'contract', asItIs: [], foreign: [], sources: [] },
+  { folder: 'host', asItIs: [], foreign: [], sources: [] },
+  { folder: 'guest-sdk', asItIs: ['assembly'], foreign: ['wit/runtime.wit'], sources: [] },
+  { folder: CONSOLE, asItIs: [], foreign: [], sources: ['page', 'public', 'tsconfig.json'] },
+  { folder: 'cli', asItIs: ['template'], foreign: ['docs/errors'], sources: [] },
 ];
 
 export interface Repository {
   readonly root: string;
   /** Where the compiler put the .d.ts files; without it the packages have none. */
   readonly declarations: string | undefined;
+  /** Where the console's page was built; without it, it has none. */
+  readonly page: string | undefined;
 }
 
 type Exports = string | { readonly [condition: string]: Exports };
@@ -49,12 +56,14 @@ interface Manifest {
 const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|\.svc)\/|\.(?:log|wasm)$/;
 
 export function layOut(
-  { folder, asItIs, foreign }: PublishedPackage,
-  { root, declarations }: Repository,
+  { folder, asItIs, foreign, sources }: PublishedPackage,
+  { root, declarations, page }: Repository,
   target: string,
 ): void {
   const source = join(root, folder);
-  const names = filesOf(source);
+  const isSource = (name: string) =>
+    sources.some((path) => name === path || name.startsWith(`${path}/`));
+  const names = filesOf(source).filter((name) => !isSource(name));
   const compiled = new Set(
     names.filter(
       (name) =>
@@ -81,6 +90,8 @@ export function layOut(
     write(`${plain}.d.ts`, renamed(readFileSync(types, 'utf8'), name, compiled));
     declared.add(name);
   }
+  if (folder === CONSOLE && page !== undefined)
+    for (const name of filesOf(page)) write(`public/${name}`, readFileSync(join(page, name)));
   for (const path of ['LICENSE', ...foreign])
     for (const name of statSync(join(root, path)).isDirectory() ? filesOf(join(root, path)) : [''])
       write(join(path, name), readFileSync(join(root, path, name)));

@@ -15,7 +15,7 @@ const folder = temporaryFolderOfFile();
 const packages = join(folder, 'packages');
 const project = join(folder, 'project');
 const noRegistry = whyNoRegistry();
-const NAMES = ['cli', 'contract', 'guest-sdk', 'host'];
+const NAMES = ['cli', 'console', 'contract', 'guest-sdk', 'host'];
 
 function pack(out: string): void {
   const { status, stderr } = spawnSync(
@@ -38,7 +38,7 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 400_000 });
 beforeAll(() => pack(packages));
 
 describe('the packages', () => {
-  test('are four, and the same bytes each time', () => {
+  test('are five, and the same bytes each time', () => {
     const names = readdirSync(packages).toSorted();
     expect(names).toEqual(NAMES.map((name) => tarballOf(name)));
     const again = join(folder, 'again');
@@ -56,7 +56,7 @@ describe('the packages', () => {
       const odd = files.filter(
         (file) =>
           !/\.(js|d\.ts|json|md|wit)$|\/LICENSE$/.test(file) &&
-          !/^package\/(assembly|template)\//.test(file),
+          !/^package\/(assembly|template|public)\//.test(file),
       );
       expect(odd).toEqual([]);
       expect(files.filter((file) => /\.test\./.test(file) && !/\/template\//.test(file))).toEqual(

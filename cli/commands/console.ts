@@ -1,0 +1,122 @@
+// svc console: serves the page that looks into the services of this machine, until it is told to stop.
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { printable } from '@svc/host/printable';
+import { command, CommandFailure, EXIT_CODE, type Command } from '../command.ts';
+import { checkoutFolder } from '../installation.ts';
+import { printableLines } from '../printable.ts';
+import { errorStyle } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
+
+type ConsolePackage = typeof import('@svc/console');
+
+const PORT_MAX = 65_535;
+const PARENT_LOOKED_FOR_MS = 200;
+
+export const consoleCommand: Command = command(
+  {
+    name: 'console',
+    summary: 'serve a page that looks into the services that run on this machine',
+    about: `Serves a page that shows what the services of this machine do: requests as they come, traces,
+entities and their past, faults; and that sends requests to their routes. It ends with ctrl-c or
+SIGTERM.`,
+    words: [],
+    options: {
+      port: {
+        type: 'string',
+        value: 'PORT',
+        help: 'port of 127.0.0.1; 0 takes a free one',
+        default: '9889',
+      },
+      'running-dir': {
+        type: 'string',
+        value: 'DIR',
+        help: `where services register that run on this machine
+(the setting svc.running.dir, SVC_RUNNING_DIR)`,
+        otherwise: '~/.svc/running',
+        completes: { kind: 'folder' },
+      },
+    },
+    notes: `The page's address goes to stdout. It is served on the loopback interface alone.`,
+    examples: ['svc console', 'svc console --port 0'],
+  },
+  async (_words, options) => {
+    const port = /^\d{1,5}$/.test(options.port) ? Number(options.port) : Number.NaN;
+    if (!(port <= PORT_MAX))
+      throw new UsageError(
+        `console takes a whole number from 0 to ${PORT_MAX} as --port, and found '${options.port}'.`,
+      );
+    const runningFolder = resolve(options['running-dir'] ?? folderOfSettings());
+    const stop = stopRequest();
+    const { startConsole } = await withPage();
+    const served = await startConsole({ port, runningFolder, failed: report });
+    process.stderr.write(
+      `Looking into the services that register in ${printable(runningFolder)}. Ctrl-c ends it.\n`,
+    );
+    process.stdout.write(`${served.url}\n`);
+    await stop;
+    await served.close();
+    return EXIT_CODE.ok;
+  },
+);
+
+function folderOfSettings(): string {
+  const set = process.env['SVC_RUNNING_DIR'];
+  if (set === '')
+    throw new CommandFailure(
+      'SVC_SETTING_INVALID',
+      "The setting svc.running.dir (environment: SVC_RUNNING_DIR) takes a value that is not empty, and found ''.",
+    );
+  return set ?? join(homedir(), '.svc', 'running');
+}
+
+/** The console, with its page: in a checkout that is built when it was not. */
+async function withPage(): Promise<ConsolePackage> {
+  let found: ConsolePackage;
+  try {
+    found = await import('@svc/console');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new CommandFailure(
+      'SVC_CONSOLE_UNAVAILABLE',
+      'The console is not installed here. Install the package @svc/console of the version that svc has.',
+      { cause: error },
+    );
+  }
+  const checkout = checkoutFolder();
+  if (checkout === undefined || found.isPageBuilt()) return found;
+  const script = join(checkout, 'scripts', 'build-console.ts');
+  process.stderr.write(`${errorStyle('dim', "Building the console's page …")}\n`);
+  const built = existsSync(script)
+    ? spawnSync(process.execPath, [script], { cwd: checkout, encoding: 'utf8' })
+    : undefined;
+  if (built?.status !== 0)
+    throw new CommandFailure(
+      'SVC_CONSOLE_UNAVAILABLE',
+      "The console's page is not built, and building it failed. Run node scripts/build-console.ts " +
+        `in ${checkout}, after npm install.${built === undefined ? '' : ` It said: ${built.stderr.trim()}`}`,
+    );
+  return found;
+}
+
+/** A bug: it is said, and the console goes on. */
+function report(error: unknown): void {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(`${printableLines(text)}\n`);
+}
+
+/** Resolves when a signal comes, or when npm, told to stop, has ended what stands between and passed nothing on. */
+async function stopRequest(): Promise<void> {
+  const { promise, resolve: told } = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => told());
+  if (process.env['npm_lifecycle_event'] !== undefined) {
+    const parent = process.ppid;
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) told();
+    }, PARENT_LOOKED_FOR_MS);
+    watch.unref();
+  }
+  return promise;
+}

@@ -1,0 +1,45 @@
+// Answer: what the console says to a request, and the headers that every answer has.
+import { STATUS_CODES, type ServerResponse } from 'node:http';
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: Buffer | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** No page but the console's shows it, and it loads and reaches nothing but the console. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'no-store',
+} as const;
+export const JSON_TYPE = 'application/json';
+
+export function jsonAnswer(status: number, value: unknown): Answer {
+  return { status, type: JSON_TYPE, body: JSON.stringify(value) };
+}
+
+/** `error`: what happened, and what to do, for a person. */
+export function refusal(
+  status: number,
+  error: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  return { ...jsonAnswer(status, { status, error }), headers };
+}
+
+export function write(response: ServerResponse, { status, type, body, headers }: Answer): void {
+  response.writeHead(status, STATUS_CODES[status] ?? '', {
+    ...HEADERS,
+    'content-type': type,
+    'content-length': Buffer.byteLength(body),
+    ...headers,
+  });
+  response.end(body);
+}

@@ -1,0 +1,168 @@
+// ConsoleServer: finds out what a request asks for, and has it answered: the page, the list of services, what a service
+// shows of itself, and requests to a service's routes. No path of it leads to an entity's command.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
+import { ANSWER_BYTES_MAX, type LocalAnswer, send } from './local-request.ts';
+import type { PageFile } from './page-files.ts';
+import { refusalOf, writeRefusalOf } from './request-guard.ts';
+import { INSTANCE_ID } from './registrations.ts';
+import type { RunningServices } from './running-services.ts';
+import { callService, readCall } from './service-call.ts';
+
+export interface Shown {
+  readonly page: ReadonlyMap<string, PageFile>;
+  readonly services: RunningServices;
+  readonly observedDeadlineMs: number;
+  /** Told what must not happen: a bug of the console. */
+  readonly failed: (error: unknown) => void;
+}
+
+const CONNECTIONS_MAX = 200;
+const HEADER_BYTES_MAX = 16 * 1024;
+const REQUEST_TIMEOUT_MS = 30_000;
+/** A body of 8 MiB as base64 in JSON. */
+const BODY_BYTES_MAX = 12 * 1024 * 1024;
+/** What may be asked of a service: reading, all of it. */
+const OBSERVED: ReadonlySet<string> = new Set([
+  'service',
+  'traces',
+  'faults',
+  'live',
+  'entities',
+  'query',
+  'sessions',
+  'dev',
+  'openapi.json',
+]);
+
+export function consoleServer(shown: Shown): Server {
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: REQUEST_TIMEOUT_MS,
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { port } = server.address() as AddressInfo;
+    void answerOf(shown, request, response, port)
+      .catch((error: unknown) => {
+        shown.failed(error);
+        return refusal(500, 'This is a bug in the console. Its terminal has more.');
+      })
+      .then((answer) => {
+        if (!response.destroyed) write(response, answer);
+      });
+  });
+  server.on('clientError', (_error, socket) => socket.destroy());
+  return server;
+}
+
+async function answerOf(
+  shown: Shown,
+  request: IncomingMessage,
+  response: ServerResponse,
+  port: number,
+): Promise<Answer> {
+  const refused = refusalOf(request, port);
+  if (refused !== undefined) return refusal(403, refused);
+  const target = request.url ?? '';
+  const [path] = target.split('?', 1) as [string];
+  const file = shown.page.get(path);
+  if (file !== undefined) return isRead(request) ? fileAnswer(file) : onlyBy('GET, HEAD');
+  if (path === '/api/services')
+    return isRead(request) ? jsonAnswer(200, await shown.services.list()) : onlyBy('GET, HEAD');
+  const [, instanceId, what, rest] =
+    /^\/api\/services\/([^/]*)\/(call|observability)(\/.*)?$/.exec(path) ?? [];
+  if (instanceId === undefined || (what === 'call') !== (rest === undefined))
+    return refusal(404, 'There is nothing at this address of the console.');
+  if (what === 'call') {
+    if (request.method !== 'POST') return onlyBy('POST');
+    const unmeant = writeRefusalOf(request);
+    if (unmeant !== undefined) return refusal(403, unmeant);
+  } else if (!isRead(request)) return onlyBy('GET, HEAD');
+  const registration = INSTANCE_ID.test(instanceId)
+    ? await shown.services.find(instanceId)
+    : undefined;
+  if (registration === undefined)
+    return refusal(
+      404,
+      'There is no such service. It has ended, or was started again under another id.',
+    );
+
+  if (what === 'observability') {
+    if (!OBSERVED.has(rest!.slice(1).split('/', 1)[0]!))
+      return refusal(404, 'A service shows nothing under this name.');
+    const answer = await send(registration.address, {
+      method: 'GET',
+      path: target.slice(target.indexOf('/observability/')),
+      deadlineMs: shown.observedDeadlineMs,
+    });
+    return observedAnswer(answer, shown.observedDeadlineMs);
+  }
+  const body = await readBody(request);
+  if (body === undefined)
+    return refusal(413, `The request is larger than ${BODY_BYTES_MAX} bytes.`);
+  const read = readCall(body);
+  if (!read.ok) return refusal(400, read.problem);
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return callService(registration, read.call, gone.signal);
+}
+
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
+}
+
+function onlyBy(allow: string): Answer {
+  return refusal(405, `This address takes ${allow} alone.`, { allow });
+}
+
+function fileAnswer({ type, bytes, isImmutable }: PageFile): Answer {
+  return {
+    status: 200,
+    type,
+    body: bytes,
+    headers: isImmutable ? { 'cache-control': 'public, max-age=31536000, immutable' } : {},
+  };
+}
+
+/** Its status and JSON as they are; what is no such answer is said to be none. */
+function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
+  switch (answer.kind) {
+    case 'answer':
+      if (
+        answer.status >= 200 &&
+        answer.status !== 204 &&
+        !(answer.status >= 300 && answer.status < 400)
+      )
+        return { status: answer.status, type: JSON_TYPE, body: answer.body };
+      return refusal(
+        502,
+        `The service answered with the status ${answer.status}, which is not followed.`,
+      );
+    case 'late':
+      return refusal(
+        504,
+        `The service did not answer within ${deadlineMs / 1000} s. It may be computing: ask again.`,
+      );
+    case 'too-large':
+      return refusal(
+        502,
+        `The service's answer is larger than ${ANSWER_BYTES_MAX} bytes. Ask for less of it.`,
+      );
+    case 'unreachable':
+      return refusal(502, `The service does not answer (${answer.reason}). Has it ended?`);
+  }
+}
+
+/** Undefined: there is more of it than is taken. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
+  }
+  return bytes > BODY_BYTES_MAX ? undefined : Buffer.concat(chunks).toString('utf8');
+}

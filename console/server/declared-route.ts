@@ -1,0 +1,34 @@
+// DeclaredRoute: whether a request is one for which a service has declared a route. Nothing else is sent to it.
+import { parseRouteTemplate, SEGMENTS_MAX, type ServiceRoute } from '@svc/contract';
+
+/** `path`: of a request, without its query. */
+export function isDeclared(
+  routes: readonly Pick<ServiceRoute, 'method' | 'path'>[],
+  method: string,
+  path: string,
+): boolean {
+  const raw = path.slice(1).split('/', SEGMENTS_MAX + 1);
+  const segments = raw.map(decoded).filter((segment) => segment !== undefined);
+  if (segments.length < raw.length) return false;
+  return routes.some((route) => {
+    if (route.method !== (method === 'HEAD' ? 'GET' : method)) return false;
+    const template = parseRouteTemplate(route.path);
+    if (!template.ok || template.segments.length !== segments.length) return false;
+    return template.segments.every((part, at) =>
+      part.kind === 'literal' ? part.text === segments[at] : canBind(segments[at]!),
+    );
+  });
+}
+
+/** As the service itself reads it: what could be understood as another path is no parameter. */
+function canBind(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..';
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,88 @@
+// LocalRequest: one request to a service of this machine. It has a deadline and takes an answer of a bounded size;
+// it follows no redirect, and no proxy of the environment comes between.
+import { Agent, request, type IncomingMessage } from 'node:http';
+import type { LoopbackAddress } from './loopback-address.ts';
+
+export interface LocalRequest {
+  readonly method: string;
+  /** As it goes on the wire, query included. */
+  readonly path: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: Buffer | undefined;
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export type LocalAnswer =
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly headers: readonly (readonly [name: string, value: string])[];
+      readonly body: Buffer;
+    }
+  /** Nobody listens there, or the connection broke. */
+  | { readonly kind: 'unreachable'; readonly reason: string }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'too-large' };
+
+export const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+
+export async function send(
+  { host, port }: LoopbackAddress,
+  { method, path, headers = [], body, deadlineMs, signal }: LocalRequest,
+): Promise<LocalAnswer> {
+  const { promise, resolve } = Promise.withResolvers<LocalAnswer>();
+  const deadline = AbortSignal.timeout(deadlineMs);
+  const failed = (error: NodeJS.ErrnoException) =>
+    resolve(
+      deadline.aborted
+        ? { kind: 'late' }
+        : { kind: 'unreachable', reason: error.code ?? error.message },
+    );
+  // Said, or Node sends nothing at all in chunks.
+  const hasLength = body !== undefined || (method !== 'GET' && method !== 'HEAD');
+  // A connection of its own: what is sent on one that the service is closing may be lost, or done and not answered.
+  const agent = new Agent({ keepAlive: false });
+  const outgoing = request({
+    host,
+    port,
+    method,
+    path,
+    headers: [
+      'host',
+      `${host.includes(':') ? `[${host}]` : host}:${port}`,
+      ...headers.flat(),
+      ...(hasLength ? ['content-length', String(body?.length ?? 0)] : []),
+    ],
+    setHost: false,
+    agent,
+    signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
+  });
+  outgoing.on('error', failed);
+  outgoing.on('response', (incoming: IncomingMessage) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    incoming.on('error', failed);
+    incoming.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      chunks.push(chunk);
+      if (bytes <= ANSWER_BYTES_MAX) return;
+      resolve({ kind: 'too-large' });
+      outgoing.destroy();
+    });
+    incoming.on('end', () =>
+      resolve({
+        kind: 'answer',
+        status: incoming.statusCode!,
+        headers: pairsOf(incoming.rawHeaders),
+        body: Buffer.concat(chunks),
+      }),
+    );
+  });
+  outgoing.end(body);
+  return promise;
+}
+
+function pairsOf(raw: readonly string[]): (readonly [name: string, value: string])[] {
+  return raw.flatMap((name, index) => (index % 2 === 0 ? [[name, raw[index + 1]!] as const] : []));
+}

@@ -1,0 +1,84 @@
+// Registrations: the folder in which the services of this machine register, a file PID.json for each. Files are read
+// and never written or deleted; one that is half written, or is none of ours, is skipped.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { loopbackAddress, type LoopbackAddress } from './loopback-address.ts';
+
+export interface Registration {
+  readonly instanceId: string;
+  readonly name: string;
+  readonly pid: number;
+  /** ISO 8601. */
+  readonly startedAt: string;
+  readonly observabilityAddress: string;
+  readonly address: LoopbackAddress;
+}
+
+export interface RegistrationList {
+  readonly registrations: readonly Registration[];
+  /** Why the folder, or some of it, was not read, to follow a colon; null: it was. */
+  readonly problem: string | null;
+}
+
+const FILES_MAX = 500;
+const FILE_BYTES_MAX = 16 * 1024;
+const TEXT_LENGTH_MAX = 256;
+/** It becomes a part of a path. */
+export const INSTANCE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
+
+export async function readRegistrations(folder: string): Promise<RegistrationList> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // No service has registered yet.
+    if (code === 'ENOENT') return { registrations: [], problem: null };
+    return { registrations: [], problem: reasonOf(code) };
+  }
+  const files = names.filter((name) => /^[1-9]\d{0,9}\.json$/.test(name));
+  const read = await Promise.all(
+    files.slice(0, FILES_MAX).map(async (name) => readRegistration(join(folder, name), name)),
+  );
+  return {
+    registrations: read.filter((registration) => registration !== undefined),
+    problem:
+      files.length > FILES_MAX
+        ? `it holds ${files.length} files, of which ${FILES_MAX} were read: remove those of services that have ended`
+        : null,
+  };
+}
+
+function reasonOf(code: string | undefined): string {
+  if (code === 'ENOTDIR') return 'it is no folder';
+  return code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `the system says ${code}`;
+}
+
+async function readRegistration(file: string, name: string): Promise<Registration | undefined> {
+  try {
+    const stats = await stat(file);
+    if (!stats.isFile() || stats.size > FILE_BYTES_MAX) return undefined;
+    const found = registrationOf(JSON.parse(await readFile(file, 'utf8')));
+    return found !== undefined && `${found.pid}.json` === name ? found : undefined;
+  } catch {
+    // It is gone, or not ours to read, or not written to its end.
+    return undefined;
+  }
+}
+
+function registrationOf(json: unknown): Registration | undefined {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const { name, instanceId, pid, observabilityAddress, startedAt } = json as Readonly<
+    Record<string, unknown>
+  >;
+  if (!isText(name) || !isText(instanceId) || !INSTANCE_ID.test(instanceId)) return undefined;
+  if (!Number.isSafeInteger(pid) || !isText(observabilityAddress)) return undefined;
+  if (!isText(startedAt) || Number.isNaN(Date.parse(startedAt))) return undefined;
+  const address = loopbackAddress(observabilityAddress);
+  if (address === undefined) return undefined;
+  return { name, instanceId, pid: pid as number, observabilityAddress, startedAt, address };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= TEXT_LENGTH_MAX;
+}

@@ -1,0 +1,36 @@
+// RequestGuard: which requests the console listens to. A page of the internet that is open in the same browser can
+// send requests to this machine, by a name of its own too: only the console's own page and programs of this machine
+// are answered, and what changes something needs a header that no other page can send without being asked for it.
+import type { IncomingMessage } from 'node:http';
+
+/** The header with which the page says that it means it. */
+const MEANT = 'x-svc-console';
+const DEFAULT_HTTP_PORT = 80;
+
+/** Why the request is refused, for a person; undefined: it is not. `port`: that the console listens on. */
+export function refusalOf({ headers }: IncomingMessage, port: number): string | undefined {
+  const { host } = headers;
+  if (host === undefined || !hostsOf(port).includes(host))
+    return `The console is reached as http://127.0.0.1:${port} or http://localhost:${port}, and under no other name.`;
+  const { origin } = headers;
+  if (origin !== undefined && origin !== `http://${host}`)
+    return 'Another page has sent this. The console answers its own page alone.';
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined && site !== 'same-origin' && site !== 'none')
+    return 'Another page has sent this. Open the address of the console itself.';
+  return undefined;
+}
+
+/** Of a request that has something done. */
+export function writeRefusalOf({ headers }: IncomingMessage): string | undefined {
+  if (!/^application\/json(?:;|$)/.test(headers['content-type'] ?? ''))
+    return 'The request must have the content-type application/json.';
+  if (headers[MEANT] !== '1') return `The request must have the header ${MEANT}: 1.`;
+  return undefined;
+}
+
+function hostsOf(port: number): string[] {
+  const names = ['127.0.0.1', 'localhost', '[::1]'];
+  const hosts = names.map((name) => `${name}:${port}`);
+  return port === DEFAULT_HTTP_PORT ? [...hosts, ...names] : hosts;
+}

@@ -1,0 +1,191 @@
+// RunningServices: which services of this machine run: those that have registered and answer as who they registered.
+// It looks when it is asked, and does nothing in between.
+//
+// Invariants:
+// - A service is shown once its address has answered with the instance id of its file: a port that another process
+//   has now is not shown under the old name.
+// - One that was shown and ends stays for a while as gone, and then leaves. One that is only late has not ended.
+import type { ServiceDescription } from '@svc/contract';
+import { setTimeout as delay } from 'node:timers/promises';
+import { send } from './local-request.ts';
+import { readRegistrations, type Registration } from './registrations.ts';
+
+export interface ListedService {
+  readonly instanceId: string;
+  readonly name: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly state: 'running' | 'gone';
+  /** Of its HTTP server. */
+  readonly address: string | null;
+  readonly observabilityAddress: string;
+  readonly problem: string | null;
+}
+
+export interface ServiceList {
+  readonly folder: string;
+  readonly services: readonly ListedService[];
+  /** Files whose service does not answer. */
+  readonly unanswered: number;
+  readonly problem: string | null;
+}
+
+interface Known {
+  readonly registration: Registration;
+  /** Its file is there. */
+  isRegistered: boolean;
+  /** It has answered once, so it is shown. */
+  isShown: boolean;
+  goneAtMs: number | undefined;
+  address: string | null;
+  problem: string | null;
+  /** In a row. */
+  failures: number;
+  dueAtMs: number;
+  probe: Promise<void> | undefined;
+}
+
+export type Described =
+  | { readonly kind: 'described'; readonly service: ServiceDescription }
+  | { readonly kind: 'late' }
+  /** It has ended, or its port is another's now. */
+  | { readonly kind: 'other'; readonly reason: string };
+
+const PROBE_EVERY_MS = 2_000;
+/** Between two looks at a file whose service did not answer: the longest pause. */
+const PAUSE_MAX_MS = 30_000;
+const PROBE_DEADLINE_MS = 2_000;
+/** One that is slow to answer holds up nobody: it is in the next list. */
+const LIST_WAITS_MS = 300;
+const FAILURES_UNTIL_GONE = 2;
+const GONE_SHOWN_MS = 10_000;
+
+export class RunningServices {
+  readonly #folder: string;
+  readonly #known = new Map<string, Known>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  async list(): Promise<ServiceList> {
+    const { registrations, problem } = await readRegistrations(this.#folder);
+    const nowMs = performance.now();
+    this.#take(registrations, nowMs);
+    const probes = [...this.#known.values()].flatMap((known) => this.#probe(known, nowMs) ?? []);
+    await Promise.race([Promise.all(probes), delay(LIST_WAITS_MS, undefined, { ref: false })]);
+    const all = [...this.#known.values()];
+    return {
+      folder: this.#folder,
+      services: all
+        .filter(({ isShown }) => isShown)
+        .map(listed)
+        .toSorted(
+          (a, b) => compare(a.name, b.name) || compare(a.startedAt, b.startedAt) || a.pid - b.pid,
+        ),
+      unanswered: all.filter(({ isShown }) => !isShown).length,
+      problem,
+    };
+  }
+
+  /** One that is listed, gone or not. It looks again when there is none: a link may be older than this process. */
+  async find(instanceId: string): Promise<Registration | undefined> {
+    if (!this.#known.has(instanceId)) await this.list();
+    return this.#known.get(instanceId)?.registration;
+  }
+
+  #take(registrations: readonly Registration[], nowMs: number): void {
+    const registered = new Map(registrations.map((one) => [one.instanceId, one]));
+    for (const [instanceId, known] of this.#known) {
+      known.isRegistered = registered.delete(instanceId);
+      if (!known.isRegistered) end(known, nowMs);
+      if (known.goneAtMs !== undefined && nowMs - known.goneAtMs > GONE_SHOWN_MS)
+        known.isShown = false;
+      if (!known.isRegistered && !known.isShown) this.#known.delete(instanceId);
+    }
+    for (const [instanceId, registration] of registered)
+      this.#known.set(instanceId, {
+        registration,
+        isRegistered: true,
+        isShown: false,
+        goneAtMs: undefined,
+        address: null,
+        problem: null,
+        failures: 0,
+        dueAtMs: nowMs,
+        probe: undefined,
+      });
+  }
+
+  /** The look at the service that is under way; undefined: none is due. */
+  #probe(known: Known, nowMs: number): Promise<void> | undefined {
+    if (known.probe === undefined && known.isRegistered && nowMs >= known.dueAtMs)
+      known.probe = look(known).finally(() => {
+        known.probe = undefined;
+      });
+    return known.probe;
+  }
+}
+
+/** What the service says of itself, if it is still the one that registered. */
+export async function describe(
+  { address, instanceId }: Registration,
+  deadlineMs: number,
+): Promise<Described> {
+  const path = '/observability/service';
+  const answer = await send(address, { method: 'GET', path, deadlineMs });
+  if (answer.kind === 'late') return answer;
+  if (answer.kind === 'unreachable') return { kind: 'other', reason: answer.reason };
+  const service = answer.kind === 'answer' && answer.status === 200 ? parsed(answer.body) : null;
+  if (service?.instanceId !== instanceId)
+    return { kind: 'other', reason: 'another program answers at its address' };
+  return { kind: 'described', service };
+}
+
+async function look(known: Known): Promise<void> {
+  const found = await describe(known.registration, PROBE_DEADLINE_MS);
+  const nowMs = performance.now();
+  known.dueAtMs = nowMs + PROBE_EVERY_MS;
+  if (found.kind === 'described') {
+    if (!known.isRegistered) return;
+    known.isShown = true;
+    known.goneAtMs = undefined;
+    known.failures = 0;
+    known.address =
+      found.service.instances.find(({ address }) => address !== null)?.address ?? null;
+    known.problem = null;
+    return;
+  }
+  known.failures += 1;
+  if (!known.isShown)
+    known.dueAtMs = nowMs + Math.min(PAUSE_MAX_MS, PROBE_EVERY_MS * 2 ** known.failures);
+  if (found.kind === 'late')
+    known.problem = `It did not answer within ${PROBE_DEADLINE_MS / 1000} s.`;
+  else if (known.isShown && known.failures >= FAILURES_UNTIL_GONE) end(known, nowMs);
+}
+
+function end(known: Known, nowMs: number): void {
+  known.goneAtMs ??= nowMs;
+  known.problem = 'It has ended.';
+}
+
+function listed({ registration, goneAtMs, address, problem }: Known): ListedService {
+  const { address: _connected, ...registered } = registration;
+  return { ...registered, state: goneAtMs === undefined ? 'running' : 'gone', address, problem };
+}
+
+/** What was read is shown and compared, and no more is taken for granted of it than that. */
+function parsed(body: Buffer): ServiceDescription | null {
+  try {
+    const json = JSON.parse(body.toString('utf8')) as Partial<ServiceDescription> | null;
+    if (!Array.isArray(json?.instances) || !Array.isArray(json.routes)) return null;
+    return json as ServiceDescription;
+  } catch {
+    return null;
+  }
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,197 @@
+// ServiceCall: a request that the page has filled in and that is sent to a service's own HTTP server, once, to a route
+// that the service has declared. It is the only way in which the console has anything done.
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Answer, jsonAnswer, refusal } from './answer.ts';
+import { isDeclared } from './declared-route.ts';
+import { ANSWER_BYTES_MAX, type LocalAnswer, send } from './local-request.ts';
+import { loopbackAddress } from './loopback-address.ts';
+import type { Registration } from './registrations.ts';
+import { describe } from './running-services.ts';
+
+export interface AskedCall {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer | undefined;
+}
+
+type Read =
+  | { readonly ok: true; readonly call: AskedCall }
+  | { readonly ok: false; readonly problem: string };
+
+const DESCRIBE_DEADLINE_MS = 6_000;
+/** Longer than a service waits for a handler unless it is told otherwise: its own answer is worth seeing. */
+const CALL_DEADLINE_MS = 70_000;
+const LISTENS_AGAIN_MS = 150;
+const HEADERS_MAX = 100;
+/** Said by the console: they frame the request, or carry its trace. */
+const OWN_HEADERS = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'traceparent',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+/** What Node takes as a header's value. */
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const PATH = /^\/[\x21-\x22\x24-\x7e]*$/;
+
+export function readCall(text: string): Read {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return no('The request is not JSON.');
+  }
+  if (typeof json !== 'object' || json === null) return no('The request is not a JSON object.');
+  const { method, path, headers, body, bodyIsBase64 } = json as Readonly<Record<string, unknown>>;
+  if (typeof method !== 'string' || !/^[A-Z]{1,16}$/.test(method))
+    return no('The method must be capital letters, as GET.');
+  if (typeof path !== 'string' || !PATH.test(path))
+    return no(
+      'The path must begin with a slash, and everything beyond ASCII in it be percent-encoded.',
+    );
+  if (body !== null && typeof body !== 'string') return no('The body must be text or null.');
+  if (typeof bodyIsBase64 !== 'boolean') return no('bodyIsBase64 must be true or false.');
+  if (!Array.isArray(headers) || headers.length > HEADERS_MAX)
+    return no(`The headers must be a list of at most ${HEADERS_MAX} pairs.`);
+  for (const header of headers as readonly unknown[]) {
+    const problem = headerProblem(header);
+    if (problem !== undefined) return no(problem);
+  }
+  const encoding = bodyIsBase64 ? 'base64' : 'utf8';
+  return {
+    ok: true,
+    call: {
+      method,
+      path,
+      headers: headers as AskedCall['headers'],
+      body: body === null ? undefined : Buffer.from(body, encoding),
+    },
+  };
+}
+
+/** `signal`: nobody waits for the answer any more. */
+export async function callService(
+  registration: Registration,
+  { method, path, headers, body }: AskedCall,
+  signal: AbortSignal,
+): Promise<Answer> {
+  // What it declares now: a module that is being worked on changes its routes, and a port may have a new owner.
+  const found = await describe(registration, DESCRIBE_DEADLINE_MS);
+  if (found.kind === 'late')
+    return refusal(
+      504,
+      `The service did not answer within ${DESCRIBE_DEADLINE_MS / 1000} s. Nothing was sent to it.`,
+    );
+  if (found.kind === 'other')
+    return refusal(502, `The service does not answer (${found.reason}). Nothing was sent to it.`);
+  const { routes, instances } = found.service;
+  if (!isDeclared(routes, method, path.split('?', 1)[0]!))
+    return refusal(
+      404,
+      `The service declares no route for ${method} ${path}. The console sends nothing else.`,
+    );
+  const said = instances.find(({ address }) => address !== null)?.address;
+  if (typeof said !== 'string')
+    return refusal(502, 'The service has no HTTP server that listens. Nothing was sent to it.');
+  const address = loopbackAddress(said);
+  if (address === undefined)
+    return refusal(
+      502,
+      `The service listens on ${said}, and the console sends to loopback addresses alone. Nothing was sent.`,
+    );
+
+  const traceId = randomBytes(16).toString('hex');
+  const traceParent = `00-${traceId}-${randomBytes(8).toString('hex')}-01`;
+  const asked = {
+    method,
+    path,
+    headers: [...headers, ['traceparent', traceParent]],
+    body,
+    deadlineMs: CALL_DEADLINE_MS,
+    signal,
+  } as const;
+  let beganMs = performance.now();
+  let answer = await send(address, asked);
+  if (isRefused(answer)) {
+    // Nothing was sent; a service that puts a new module into its place listens again in a moment.
+    await delay(LISTENS_AGAIN_MS);
+    beganMs = performance.now();
+    answer = await send(address, asked);
+  }
+  if (answer.kind !== 'answer') return lost(answer);
+  const durationMs = performance.now() - beganMs;
+  const shown = textOf(answer.body, answer.headers);
+  return jsonAnswer(200, {
+    status: answer.status,
+    headers: answer.headers,
+    body: shown ?? answer.body.toString('base64'),
+    bodyIsBase64: shown === undefined,
+    durationMs,
+    traceId,
+  });
+}
+
+function isRefused(answer: LocalAnswer): boolean {
+  return answer.kind === 'unreachable' && answer.reason === 'ECONNREFUSED';
+}
+
+function lost(answer: Exclude<LocalAnswer, { readonly kind: 'answer' }>): Answer {
+  switch (answer.kind) {
+    case 'late':
+      return refusal(
+        504,
+        `The service did not answer within ${CALL_DEADLINE_MS / 1000} s. The request may still be done.`,
+      );
+    case 'too-large':
+      return refusal(
+        502,
+        `The request was answered with more than ${ANSWER_BYTES_MAX} bytes, which the console does not show.`,
+      );
+    case 'unreachable':
+      return refusal(
+        502,
+        isRefused(answer)
+          ? 'The service does not listen on its HTTP port (ECONNREFUSED). Nothing was sent to it.'
+          : `The connection to the service broke (${answer.reason}). Whether the request was done is not known.`,
+      );
+  }
+}
+
+function headerProblem(header: unknown): string | undefined {
+  if (!Array.isArray(header) || header.length !== 2)
+    return 'A header must be a pair of name and value.';
+  const [name, value] = header as readonly unknown[];
+  if (typeof name !== 'string' || !NAME.test(name))
+    return `A header cannot be named '${String(name)}'.`;
+  if (typeof value !== 'string' || !VALUE.test(value))
+    return `The header ${name} has a value with characters that no header takes.`;
+  const lower = name.toLowerCase();
+  if (OWN_HEADERS.has(lower) || lower.startsWith('proxy-'))
+    return `The header ${name} is set by the console: leave it out.`;
+  return undefined;
+}
+
+/** Undefined: it is no text. */
+function textOf(body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined {
+  const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  if (type?.startsWith('application/octet-stream') === true) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body);
+  } catch {
+    return undefined;
+  }
+}
+
+function no(problem: string): Read {
+  return { ok: false, problem };
+}

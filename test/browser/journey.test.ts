@@ -1,0 +1,363 @@
+// The console as a person meets it: a real browser, a real console, a real service, and a bug in its module.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { BUG, dine, Restaurant, send } from './support/restaurant.ts';
+import { launchBrowser, WatchedPage, whyNoBrowser } from './support/watched-browser.ts';
+
+const noBrowser = whyNoBrowser();
+if (noBrowser !== undefined)
+  process.stderr.write(`The console's page is not tried in a browser: ${noBrowser}.\n`);
+
+const folder = temporaryFolderOfFile();
+const WIDE = { width: 1200, height: 800 };
+const NARROW = { width: 360, height: 700 };
+/** Of the pages in docs: SVC_DOC_IMAGES=1 takes them anew. */
+const IMAGES = join(import.meta.dirname, '../../docs/images');
+const PICTURE = { width: 1100, height: 820 };
+const THEMES = [
+  { colorScheme: 'light', viewport: WIDE },
+  { colorScheme: 'dark', viewport: NARROW },
+] as const;
+
+let browser: Browser;
+let restaurant: Restaurant;
+let serviceUrl: string;
+let instanceId: string;
+/** Of the request that met the bug. */
+let failedTrace: string;
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+async function open(options: BrowserContextOptions = {}, view = ''): Promise<WatchedPage> {
+  const watched = await WatchedPage.open(browser, restaurant.url, { viewport: WIDE, ...options });
+  onTestFinished(async () => {
+    await watched.close();
+    expect(watched.problems).toEqual([]);
+  });
+  if (view !== '') await show(watched.page, view);
+  return watched;
+}
+
+/** Every screen by its address after '#'. */
+function screens() {
+  const service = `/s/${instanceId}`;
+  return {
+    services: '/',
+    overview: service,
+    routes: `${service}/routes`,
+    form: `${service}/routes/POST/bills/{id}/dishes`,
+    traces: `${service}/traces`,
+    trace: `${service}/traces/${failedTrace}`,
+    entities: `${service}/entities/bill`,
+    past: `${service}/entities/bill/table-7`,
+    now: `${service}/entities/bill/table-7?query=get`,
+    faults: `${service}/faults`,
+  };
+}
+
+/** As a link leads there; it is loaded when this resolves. */
+async function show(page: Page, view: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
+  await settled(page);
+}
+
+async function settled(page: Page): Promise<void> {
+  await page.locator('main:has(h1):not(:has(.waiting))').waitFor();
+}
+
+async function textOf(locator: Locator): Promise<string> {
+  return (await locator.textContent()) ?? '';
+}
+
+async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
+  beforeAll(async () => {
+    [restaurant, browser] = await Promise.all([Restaurant.open(folder), launchBrowser()]);
+    serviceUrl = (await restaurant.serve('bill')).url;
+    await dine(serviceUrl);
+    ({ instanceId, failedTrace } = await restaurant.failure());
+  });
+  afterAll(async () => {
+    await Promise.all([browser?.close(), restaurant?.close()]);
+  });
+
+  test('a service appears without a reload, and one that ends is greyed', async () => {
+    const { page } = await open();
+    const card = page.locator('main article', { hasText: 'later' });
+    await page.locator('main article', { hasText: 'bill' }).waitFor();
+    expect(await card.count()).toBe(0);
+    await page.evaluate('globalThis.isSamePage = true');
+    const { process } = await restaurant.serve('later');
+    await card.getByText('running').waitFor();
+    await process.end('SIGTERM');
+    await card.getByText('ended').first().waitFor();
+    expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
+  });
+
+  test('a form sends a request and shows answer, time and trace', async () => {
+    const { page } = await open({}, `/s/${instanceId}/routes/POST/bills/{id}/dishes`);
+    await page.getByLabel('id', { exact: true }).fill('table-1');
+    await page.getByLabel('name', { exact: true }).fill('soup');
+    await page.getByRole('textbox', { name: /^cents/ }).fill('650');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByRole('heading', { name: '204' }).waitFor();
+    expect(await textOf(answer)).toMatch(/\d (?:µs|ms|s)/);
+    const stored = await fetch(`${serviceUrl}/bills/table-1`);
+    expect(await stored.json()).toMatchObject({ dishes: [{ name: 'soup', cents: 650 }] });
+    await answer.getByRole('link', { name: 'Trace' }).click();
+    await page.getByRole('heading', { name: 'POST /bills/{id}/dishes' }).waitFor();
+    expect(await page.getByRole('treeitem').count()).toBe(2);
+  });
+
+  test('the console alone tells why a request failed inside of a guest', async () => {
+    const { page } = await open();
+    await page.locator('main').getByRole('link', { name: 'bill' }).click();
+    await page.getByRole('link', { name: 'Routes' }).click();
+    await page.locator('main a', { hasText: '/shares/' }).click();
+    await page.getByLabel('id', { exact: true }).fill('table-7');
+    await page.getByRole('textbox', { name: /^guests/ }).fill('0');
+    await page.getByRole('button', { name: 'Send' }).click();
+    const answer = page.getByRole('region', { name: 'Answer' });
+    await answer.getByRole('heading', { name: '500' }).waitFor();
+    const why = page.getByRole('region', { name: 'Why' });
+    await why.waitFor();
+    expect(await textOf(why)).toContain('divide by zero');
+    expect(await textOf(why)).toContain(BUG.place);
+    // What the person opens there is the line that is wrong.
+    expect(readFileSync(BUG.file, 'utf8').split('\n')[BUG.line - 1]).toContain('/ input.guests');
+  });
+
+  test("a guest fault shows the guest's file and line", async () => {
+    const { page } = await open({}, `/s/${instanceId}/faults`);
+    const fault = page.getByRole('button', { name: 'bill.share' });
+    await fault.waitFor();
+    expect(await textOf(fault)).toContain(BUG.place);
+    await fault.click();
+    await page.locator('.fault-detail').getByRole('link', { name: 'Trace' }).click();
+    await page.getByRole('tree').waitFor();
+    await page.getByRole('treeitem', { name: 'bill.share' }).click();
+    const panel = page.getByRole('complementary', { name: 'Chosen span' });
+    expect(await textOf(panel)).toContain(BUG.place);
+  });
+
+  test('traces are filtered', async () => {
+    const { page } = await open({}, `/s/${instanceId}/traces`);
+    const rows = page.locator('main table tbody tr');
+    await rows.first().waitFor();
+    const outcomes = async () =>
+      new Set(await rows.locator('[data-label=Outcome]').allTextContents());
+    expect((await outcomes()).size).toBeGreaterThan(1);
+    await page
+      .getByRole('group', { name: 'Outcome' })
+      .getByRole('button', { name: 'Failed' })
+      .click();
+    await expect.poll(outcomes).toEqual(new Set(['✕Failed']));
+    expect(page.url()).toContain('outcome=Failed');
+    await page
+      .getByRole('group', { name: 'Outcome' })
+      .getByRole('button', { name: 'Failed' })
+      .click();
+    await page.getByRole('searchbox').fill('/pay');
+    await expect
+      .poll(async () => new Set(await rows.locator('a').allTextContents()))
+      .toEqual(new Set(['POST /bills/{id}/pay']));
+    await page.getByRole('searchbox').fill('no such trace');
+    await page.getByText('No trace fits').waitFor();
+  });
+
+  test('new traces come by themselves, and do not move what is being read', async () => {
+    const { page } = await open({}, `/s/${instanceId}/traces`);
+    const rows = page.locator('main table tbody tr');
+    await rows.first().waitFor();
+    const first = async () => textOf(rows.first().locator('[data-label=Time]'));
+    const before = await first();
+    await send(serviceUrl, 'GET', '/bills/table-9');
+    await expect.poll(first, { timeout: 10_000 }).not.toBe(before);
+    await rows.first().hover();
+    const read = await first();
+    await send(serviceUrl, 'GET', '/bills/table-9');
+    await page.getByRole('button', { name: /\d new trace/ }).waitFor();
+    expect(await first()).toBe(read);
+  });
+
+  test('a trace is a tree with a time axis', async () => {
+    const { page } = await open({}, screens().trace);
+    const tree = page.getByRole('tree', { name: 'Spans' });
+    const items = tree.getByRole('treeitem');
+    expect(await items.count()).toBe(2);
+    expect(await items.nth(0).getAttribute('aria-level')).toBe('1');
+    expect(await items.nth(1).getAttribute('aria-level')).toBe('2');
+    expect(await textOf(items.nth(0))).toContain('GET /bills/{id}/shares/{guests}');
+    expect(await textOf(items.nth(1))).toContain('bill.share');
+    const ticks = await page.locator('.trace-axis span').allTextContents();
+    expect(ticks).toHaveLength(5);
+    const [outer, inner] = await Promise.all(
+      [0, 1].map(async (at) => (await items.nth(at).locator('.bar-fill').boundingBox())!),
+    );
+    expect(inner!.x).toBeGreaterThanOrEqual(outer!.x);
+    expect(inner!.x + inner!.width).toBeLessThanOrEqual(outer!.x + outer!.width + 2);
+    // What failed is chosen already.
+    await items.nth(1).focus();
+    await press(page, 'ArrowLeft', 'ArrowLeft');
+    expect(await items.count()).toBe(1);
+    await press(page, 'ArrowRight');
+    expect(await items.count()).toBe(2);
+  });
+
+  test('time travel steps back and shows what changed', async () => {
+    const { page } = await open({}, screens().past);
+    const slider = page.getByRole('slider');
+    await slider.waitFor();
+    const at = async () => slider.getAttribute('aria-valuetext');
+    const state = page.getByRole('region', { name: 'State after it' });
+    const changes = page.getByRole('region', { name: 'What changed' });
+    await expect.poll(at).toContain('event 2 of 2');
+    await expect.poll(async () => textOf(state)).toContain('pasta');
+    await slider.focus();
+    await press(page, 'ArrowLeft');
+    await expect.poll(at).toContain('event 1 of 2');
+    await expect.poll(async () => textOf(state)).not.toContain('pasta');
+    expect(await textOf(state)).toContain('soup');
+    expect(await textOf(changes)).toContain('totalCents');
+    expect(await textOf(changes)).toContain('650');
+    expect(page.url()).toContain('?at=1');
+    await press(page, 'End');
+    await expect.poll(at).toContain('event 2 of 2');
+  });
+
+  test('an entity answers by its own queries, and no command is offered', async () => {
+    const { page } = await open({}, screens().now);
+    const answer = page.locator('.query-answer');
+    await expect.poll(async () => textOf(answer)).toContain('1900');
+    await page.getByText('Commands go through the service’s routes').waitFor();
+    const queries = page.getByRole('navigation', { name: 'Queries' }).getByRole('link');
+    expect(await queries.allTextContents()).toEqual(['get', 'share']);
+  });
+
+  test('compile errors appear, with file and line, and go when they are mended', async () => {
+    const [{ page }, kitchen] = await Promise.all([open(), restaurant.develop('kitchen')]);
+    await page.locator('main').getByRole('link', { name: 'kitchen' }).click();
+    const bar = page.locator('.dev-bar');
+    await bar.getByText('serving').waitFor();
+    kitchen.edit('/ input.guests', '/ input.guest');
+    await bar.getByText(/\d (?:problem|compile error)/).click();
+    expect(await textOf(bar)).toContain(BUG.place);
+    kitchen.edit('/ input.guest', '/ max(1, input.guests)');
+    await bar.getByText('serving').waitFor();
+    expect(await textOf(bar)).not.toContain(BUG.place);
+  });
+
+  test('everything is reached by keyboard', async () => {
+    const watched = await open();
+    for (const [screen, view] of Object.entries(screens())) {
+      await show(watched.page, view);
+      expect([screen, await watched.notReachedByTab()]).toEqual([screen, []]);
+    }
+  });
+
+  test('a person with a keyboard alone finds why a request failed', async () => {
+    const { page } = await open();
+    await page.locator('main article').first().waitFor();
+    await press(page, 'j', 'Enter');
+    await page.getByRole('heading', { name: 'bill', level: 1 }).waitFor();
+    await press(page, 'g', 'r');
+    await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor();
+    await press(page, '/');
+    await page.keyboard.type('shares');
+    await press(page, 'Escape', 'j', 'Enter');
+    await page.getByLabel('id', { exact: true }).waitFor();
+    await page.getByLabel('id', { exact: true }).focus();
+    await press(page, 'Control+a');
+    await page.keyboard.type('table-7');
+    await press(page, 'Tab', 'Control+a');
+    await page.keyboard.type('0');
+    await press(page, 'Control+Enter');
+    const why = page.getByRole('region', { name: 'Why' });
+    await why.waitFor();
+    expect(await textOf(why)).toContain(BUG.place);
+    await press(page, 'Escape', '?');
+    await page.getByRole('dialog').waitFor();
+    await press(page, 'Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+  });
+
+  test('360 px has no sideways scroll', async () => {
+    const watched = await open({ viewport: NARROW });
+    for (const [screen, view] of Object.entries(screens())) {
+      await show(watched.page, view);
+      expect([screen, await watched.sidewaysScroll()]).toEqual([screen, 0]);
+    }
+  });
+
+  test('no request leaves the machine, no console error, no CSP violation', async () => {
+    const watched = await open();
+    for (const view of Object.values(screens())) await show(watched.page, view);
+    expect(watched.problems).toEqual([]);
+    // Any would be noticed, at the end of every test here.
+    await watched.page.evaluate("void fetch('http://127.0.0.1:1/').catch(() => {})");
+    await expect
+      .poll(() => watched.problems.splice(0).join('\n'))
+      .toContain('CSP violation: connect-src http://127.0.0.1:1/');
+  });
+
+  describe.each(THEMES)('in the $colorScheme theme', ({ colorScheme, viewport }) => {
+    test('no serious axe finding', async () => {
+      const watched = await open({ colorScheme, viewport });
+      for (const [screen, view] of Object.entries(screens())) {
+        await show(watched.page, view);
+        expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
+      }
+    });
+
+    test('the ground is of that theme, unless the person chose the other', async () => {
+      const watched = await open({ colorScheme });
+      const { page } = watched;
+      const isDark = async () => (await watched.groundLightness()) < 128;
+      expect(await isDark()).toBe(colorScheme === 'dark');
+      const other = colorScheme === 'dark' ? 'light' : 'dark';
+      const button = page.getByRole('button', { name: /^Colours/ });
+      while (!(await button.getAttribute('aria-label'))!.includes(other)) await button.click();
+      expect(await isDark()).toBe(other === 'dark');
+      await page.reload();
+      await settled(page);
+      expect(await isDark()).toBe(other === 'dark');
+    });
+  });
+
+  test.runIf(process.env['SVC_DOC_IMAGES'] !== undefined)('its pictures are taken', async () => {
+    mkdirSync(IMAGES, { recursive: true });
+    const { page } = await open({ viewport: PICTURE });
+    // Something to see in the plot.
+    for (let turn = 0; turn < 60; turn++) {
+      await send(serviceUrl, 'POST', `/bills/table-${turn % 5}/dishes`, {
+        name: 'tea',
+        cents: 300,
+      });
+      await send(serviceUrl, 'GET', `/bills/table-${turn % 7}`);
+      await page.waitForTimeout(Math.random() * 300);
+    }
+    const names = ['overview', 'why', 'trace', 'entity'].map((name) => `console-${name}.png`);
+    const take = async (at: number) => page.screenshot({ path: join(IMAGES, names[at]!) });
+    await show(page, screens().overview);
+    await take(0);
+    await show(page, `/s/${instanceId}/routes/GET/bills/{id}/shares/{guests}`);
+    await page.getByLabel('id', { exact: true }).fill('table-7');
+    await page.getByRole('textbox', { name: /^guests/ }).fill('0');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('region', { name: 'Why' }).waitFor();
+    await take(1);
+    await show(page, screens().trace);
+    await take(2);
+    await show(page, `/s/${instanceId}/entities/bill/table-3?at=4`);
+    await page.getByRole('region', { name: 'What changed' }).waitFor();
+    await take(3);
+    expect(readdirSync(IMAGES)).toEqual(expect.arrayContaining(names));
+  });
+});

@@ -1,0 +1,139 @@
+// WatchedBrowser: Debian's Chromium, and pages of it of which everything is written down that must not happen: an error
+// on the console, a violation of the content security policy, a request to another machine.
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const PROGRAM = '/usr/bin/chromium';
+const ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--no-proxy-server',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--no-first-run',
+];
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+/** Undefined: there is a browser. */
+export function whyNoBrowser(): string | undefined {
+  return existsSync(PROGRAM) ? undefined : `${PROGRAM} is not installed`;
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: PROGRAM, args: ARGS });
+}
+
+/** They run in the page, for which there are no types here. */
+const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
+  console.error('CSP violation: ' + event.violatedDirective + ' ' + event.blockedURI));`;
+const SIDEWAYS_SCROLL =
+  'Math.max(0, document.documentElement.scrollWidth - document.documentElement.clientWidth)';
+
+const INTERACTIVE = `[...document.querySelectorAll(
+  'a[href], button:not([disabled]), input, select, textarea, summary, [tabindex="0"]')]
+  .filter((element) => element.checkVisibility({ visibilityProperty: true }))`;
+const GROUND = `[document.body, document.documentElement]
+  .map((element) => getComputedStyle(element).backgroundColor)
+  .find((color) => !color.endsWith(', 0)'))`;
+
+export interface AxeFinding {
+  readonly id: string;
+  readonly where: readonly string[];
+}
+interface AxeResult {
+  readonly violations: readonly {
+    readonly id: string;
+    readonly impact: string;
+    readonly nodes: readonly {
+      readonly target: readonly string[];
+      readonly failureSummary: string;
+    }[];
+  }[];
+}
+
+export class WatchedPage {
+  readonly page: Page;
+  /** What must not happen, and has. */
+  readonly problems: string[] = [];
+
+  private constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** `url`: of the console, which is all that the page may reach. */
+  static async open(
+    browser: Browser,
+    url: string,
+    options: BrowserContextOptions = {},
+  ): Promise<WatchedPage> {
+    const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+    const page = await context.newPage();
+    const watched = new WatchedPage(page);
+    const { problems } = watched;
+    await page.addInitScript({ content: TELL_VIOLATIONS });
+    page.on('console', (message) => {
+      if (message.type() !== 'error' && message.type() !== 'warning') return;
+      // The browser's own line for an answer that is an error, which the page may well show and go on.
+      const isAnswer = message.text().startsWith('Failed to load resource');
+      if (isAnswer && message.location().url.startsWith(`${url}/api/`)) return;
+      problems.push(`${message.type()}: ${message.text()}`);
+    });
+    page.on('pageerror', (error) => problems.push(`thrown: ${error.message}`));
+    page.on('request', (request) => {
+      if (!request.url().startsWith(`${url}/`)) problems.push(`request to ${request.url()}`);
+    });
+    page.on('websocket', (socket) => problems.push(`web socket to ${socket.url()}`));
+    await page.goto(url);
+    return watched;
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+
+  /** How much wider the page is than what shows it. */
+  async sidewaysScroll(): Promise<number> {
+    return this.page.evaluate<number>(SIDEWAYS_SCROLL);
+  }
+
+  /** What can be clicked, and has not had the focus after as many Tabs as would go once around. */
+  async notReachedByTab(): Promise<readonly string[]> {
+    const { page } = this;
+    const count = await page.evaluate<number>(
+      `(globalThis.reached = new Set(), ${INTERACTIVE}.length)`,
+    );
+    for (let turn = 0; turn < count + 10; turn++) {
+      await page.keyboard.press('Tab');
+      await page.evaluate('void reached.add(document.activeElement)');
+    }
+    return page.evaluate<string[]>(
+      `${INTERACTIVE}.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 200))`,
+    );
+  }
+
+  /** Of the page's ground: 0 is black, 255 is white. */
+  async groundLightness(): Promise<number> {
+    const color = await this.page.evaluate<string>(`${GROUND} ?? 'rgb(255, 255, 255)'`);
+    const [red, green, blue] = [...color.matchAll(/\d+/g)].map(Number) as [number, number, number];
+    return (red + green + blue) / 3;
+  }
+
+  /** Serious and critical ones. */
+  async axeFindings(): Promise<readonly AxeFinding[]> {
+    await this.page.evaluate(axeSource);
+    const { violations } = await this.page.evaluate<AxeResult>(
+      "axe.run({ resultTypes: ['violations'] })",
+    );
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => ({
+        id,
+        where: nodes.map(({ target, failureSummary }) => `${target.join(' ')}: ${failureSummary}`),
+      }));
+  }
+}
