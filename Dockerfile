@@ -27,5 +27,5 @@ RUN ln -s /svc/node_modules/@svc/cli/bin/svc.js /usr/local/bin/svc \
 # By its number, so that a cluster can see that it is not root.
 USER 1000:1000
 VOLUME /data
-EXPOSE 9000
+EXPOSE 9000 7626
 ENTRYPOINT ["svc", "run", "--deployed"]

@@ -3,19 +3,23 @@
 // shard's own: so nothing but shards and journal takes time of the machine.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
+import { NO_RECORDER } from '../host/engine/needs/recorder.ts';
 import { FaultReport } from '../host/fault-report.ts';
 import type { AdmittedModule } from '../host/hosting/wasm/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { INTERNET } from '../host/http/access.ts';
-import { createHttpServer } from '../host/http/http-server.ts';
+import { createHttpServer, NO_COUNTS } from '../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
 import { RouteTable } from '../host/http/route-table.ts';
 import { LimitCounters } from '../host/limit-counters.ts';
 import { LoopTurn } from '../host/loop-turn.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
+import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/observability/observability-limits.ts';
+import { SpanRing } from '../host/observability/span-ring.ts';
 import { requestHandler } from '../host/request-handler.ts';
 import type { Peer } from '../host/shard-messages.ts';
+import { ShardNumbers } from '../host/shard-numbers.ts';
 import { ShardRouter } from '../host/shard-router.ts';
 import { attachJournal } from '../host/storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
@@ -29,6 +33,8 @@ export interface LoadedShard {
   readonly entities: number;
   readonly journal: MessagePort;
   readonly peers: readonly Peer[];
+  /** As a service's own shard does. */
+  readonly isRecorded: boolean;
 }
 
 /** Requests of the counter's endpoint: its first route is the query, its second the command. */
@@ -44,10 +50,14 @@ export interface ShardLoad {
 const DEPTH = 8;
 const ADDED = '{"amount":1}';
 
-const { module, index, count, dataFolder, entities, journal, peers } = workerData as LoadedShard;
+const { module, index, count, dataFolder, entities, journal, peers, isRecorded } =
+  workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
 const chance = systemChance();
 const turn = new LoopTurn();
+const numbers = new ShardNumbers(guest.descriptor);
+const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
+const recorder = isRecorded ? new SpanRing(ringCapacity, numbers, index) : NO_RECORDER;
 const engine = createEngine({
   guest,
   journal: attachJournal(journal, dataFolder),
@@ -55,6 +65,7 @@ const engine = createEngine({
   chance,
   digest: systemDigest,
   turn,
+  recorder,
   faultLog: (_entity, _handler, fault) => {
     throw fault;
   },
@@ -80,6 +91,11 @@ const server = createHttpServer({
   chance,
   callerOf: () => INTERNET,
   handle,
+  observer: {
+    recorder,
+    counts: isRecorded ? numbers.http : NO_COUNTS,
+    firstPlace: numbers.places.firstRoute,
+  },
   log: { warn: failed, error: failed },
 });
 const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { measureActivation } from './activation.ts';
 import { measureColdStart } from './cold-start.ts';
+import { measureDevLoop } from './dev-loop.ts';
 import { measureEngine } from './engine.ts';
 import { measureHttp } from './http.ts';
 import { measureLimits } from './limits.ts';
@@ -12,11 +13,32 @@ import { describeMachine } from './machine.ts';
 import { measureMemory } from './memory.ts';
 import { measureMetering } from './metering.ts';
 import { measureNeighbour } from './neighbour.ts';
+import { measureRecorder } from './recorder.ts';
 import { measureReplay } from './replay.ts';
 import { reportText, type BenchReport, type Measurement, type Pace } from './report.ts';
 import { measureShards } from './shards.ts';
 
-const LETTERS = ['a', 'b', 'b1', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'i2', 'j', 'j2', 'k', 'l', 'm'];
+const LETTERS = [
+  'a',
+  'b',
+  'b1',
+  'c',
+  'd',
+  'e',
+  'f',
+  'g',
+  'h',
+  'i',
+  'i2',
+  'j',
+  'j2',
+  'k',
+  'l',
+  'm',
+  'n',
+  'n2',
+  'o',
+];
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: LETTERS.join(',') },
@@ -67,6 +89,8 @@ for (const [letters, measure] of [
   [['k'], () => measureActivation(pace, entities)],
   [['l'], () => measureMemory(entities)],
   [['m'], () => measureReplay(pace)],
+  [['n', 'n2'], () => measureRecorder(wanted, pace)],
+  [['o'], () => measureDevLoop(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {
     process.stderr.write(`bench: measuring ${letters.join(', ')}\n`);

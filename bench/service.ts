@@ -40,7 +40,7 @@ export async function startSvc(
   dataFolder: string,
   processors?: string,
 ): Promise<Service> {
-  const address = ['--host', '127.0.0.1', '--port', '0'];
+  const address = ['--host', '127.0.0.1', '--port', '0', '--set', 'svc.management.port=0'];
   const args = ['run', moduleFile, '--deployed', '--shards', '1', ...address, '--data', dataFolder];
   return start(join(root, 'cli', 'bin', 'svc.js'), args, processors);
 }

@@ -35,8 +35,8 @@ export async function measureShards(
   try {
     const wasm = readFileSync(module.file);
     const [one, two] = [
-      await LoadedService.start(wasm, join(folder, 'one'), 1),
-      await LoadedService.start(wasm, join(folder, 'two'), 2),
+      await LoadedService.start(wasm, join(folder, 'one'), { shards: 1, isRecorded: true }),
+      await LoadedService.start(wasm, join(folder, 'two'), { shards: 2, isRecorded: true }),
     ];
     services.push(one, two);
     const measurements: Measurement[] = [];
@@ -70,11 +70,15 @@ export async function measureShards(
 }
 
 /** Shards over a journal of their own. */
-class LoadedService {
+export class LoadedService {
   readonly #shards: readonly Worker[];
   readonly #journal: Awaited<ReturnType<typeof openSqliteJournal>>;
 
-  static async start(wasm: Uint8Array, dataFolder: string, count: number): Promise<LoadedService> {
+  static async start(
+    wasm: Uint8Array,
+    dataFolder: string,
+    { shards: count, isRecorded }: { readonly shards: number } & Pick<LoadedShard, 'isRecorded'>,
+  ): Promise<LoadedService> {
     const module = admitModule(wasm, WASM_LIMITS_DEFAULT);
     const journal = await openSqliteJournal(dataFolder);
     const peers: Peer[][] = Array.from({ length: count }, () => []);
@@ -94,6 +98,7 @@ class LoadedService {
         entities: ENTITIES,
         journal: port,
         peers: those,
+        isRecorded,
       };
       const transferList = [port, ...those.map((peer) => peer.port)];
       return new Worker(new URL('./loaded-shard.ts', import.meta.url), {

@@ -6,7 +6,9 @@ import type { Command } from './command.ts';
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   new: async () => (await import('./commands/new.ts')).newProject,
   build: async () => (await import('./commands/build.ts')).build,
+  dev: async () => (await import('./commands/dev.ts')).dev,
   run: async () => (await import('./commands/run.ts')).run,
+  console: async () => (await import('./commands/console.ts')).consoleCommand,
   inspect: async () => (await import('./commands/inspect.ts')).inspect,
   journal: async () => (await import('./commands/journal.ts')).journal,
   'journal verify': async () => (await import('./commands/journal-verify.ts')).journalVerify,

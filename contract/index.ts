@@ -40,6 +40,7 @@ export type {
   TraceList,
   TraceSummary,
 } from './observability-schema.ts';
+export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {
   SEGMENTS_MAX,
   parseRouteTemplate,

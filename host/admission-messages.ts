@@ -1,11 +1,5 @@
-// What the thread that judges a module is given, and what it says.
+// What the thread that judges a module says. It is started with the limits, and given the module's bytes.
 import type { ModuleVerdict } from './hosting/wasm/admission.ts';
-import type { WasmLimits } from './hosting/wasm/wasm-limits.ts';
-
-export interface AdmissionRequest {
-  readonly bytes: Uint8Array;
-  readonly limits: WasmLimits;
-}
 
 export type FromAdmission =
   /** The host's own code is loaded; from here on the time is the module's. */

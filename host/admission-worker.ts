@@ -1,12 +1,15 @@
-// What the thread of an admission runs: it judges the one module that it was started with.
+// What the thread of an admission runs: it judges the one module that it is given.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AdmissionRequest, FromAdmission } from './admission-messages.ts';
+import type { FromAdmission } from './admission-messages.ts';
 import { judgeModule } from './hosting/wasm/admission.ts';
+import type { WasmLimits } from './hosting/wasm/wasm-limits.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const tell = (message: FromAdmission) => parentPort!.postMessage(message);
-const { bytes, limits } = workerData as AdmissionRequest;
-tell({ kind: 'begun' });
-const begunMs = performance.now();
-const verdict = judgeModule(bytes, limits);
-tell({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });
+
+parentPort!.once('message', (bytes: Uint8Array) => {
+  tell({ kind: 'begun' });
+  const begunMs = performance.now();
+  const verdict = judgeModule(bytes, workerData as WasmLimits);
+  tell({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });
+});

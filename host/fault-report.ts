@@ -2,7 +2,7 @@
 // the entity that failed, from the request that failed for it, and as the cause of another failure: it is
 // counted once, and what the module said of it stands in the log once.
 import type { LimitCounters } from './limit-counters.ts';
-import { GuestFault } from './model/guest-fault.ts';
+import { GuestFault, type WasmFrame } from './model/guest-fault.ts';
 import { SvcError } from './model/svc-error.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -40,6 +40,14 @@ export class FaultReport {
       code: 'bug',
       reason: failure instanceof Error ? (failure.stack ?? failure.message) : String(failure),
     };
+  }
+
+  /** Where the module's code was. */
+  frames(failure: unknown): readonly WasmFrame[] | undefined {
+    if (failure instanceof GuestFault) return failure.frames;
+    return failure instanceof SvcError && failure.cause instanceof GuestFault
+      ? failure.cause.frames
+      : undefined;
   }
 
   /** Another shard has counted it, and told the log what the module said of it. */

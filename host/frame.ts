@@ -4,7 +4,7 @@
 // loop, calls and outcomes mixed, each with the number of its call.
 import type { Metadata, Refusal, Reply } from './model/call.ts';
 import type { EntityRef } from './model/entity.ts';
-import { type FaultCause, GuestFault } from './model/guest-fault.ts';
+import { type FaultCause, GuestFault, type WasmFrame } from './model/guest-fault.ts';
 import type { LimitName } from './model/limit-name.ts';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
 
@@ -51,8 +51,9 @@ export function writeFailure(frames: Frames, number: number, failure: unknown): 
   if (failure instanceof SvcError)
     frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
   else if (failure instanceof GuestFault) {
-    const { faultCause, message, limit, guestMessage } = failure;
+    const { faultCause, message, limit, guestMessage, frames: places } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
+    frames.push(places === undefined ? null : placesText(places));
   } else {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
     frames.push(KIND.bug, number, text);
@@ -90,13 +91,26 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
-        reader.failure(call, new GuestFault(faultCause, message, { limit, guestMessage }));
+        const options = { limit, guestMessage, frames: placesOfText(textIfAny()) };
+        reader.failure(call, new GuestFault(faultCause, message, options));
         break;
       }
       default:
         reader.failure(call, new Error(text()));
     }
   }
+}
+
+/** `12:6699 7:512`: the function and the offset of each. */
+function placesText(places: readonly WasmFrame[]): string {
+  return places.map(({ functionIndex, offset }) => `${functionIndex}:${offset}`).join(' ');
+}
+
+function placesOfText(text: string | undefined): readonly WasmFrame[] | undefined {
+  return text?.split(' ').map((place) => {
+    const [functionIndex, offset] = place.split(':').map(Number);
+    return { functionIndex: functionIndex!, offset: offset! };
+  });
 }
 
 function svcError(code: SvcErrorCode, message: string, retryAfterMs: number | undefined): SvcError {

@@ -1,11 +1,46 @@
-// LocalSurface: what a service on a developer's machine shows of itself.
-import type { ShownService, Surface } from './surface.ts';
+// LocalSurface: what a service on a developer's machine shows of itself (observed-run.ts). Its code is loaded once the
+// service is served, which nobody waits for.
+import type { ObservedRun } from './observed-run.ts';
+import type { ReplacingModule, ServedService, ShownService, Surface } from './surface.ts';
 
-export function localSurface(_service: ShownService): Surface {
-  return {
-    open: async () => {},
-    served: async () => {},
-    stopping: () => {},
-    close: async () => {},
-  };
+export function localSurface(service: ShownService): Surface {
+  return new LocalSurface(service);
+}
+
+class LocalSurface implements Surface {
+  readonly #service: ShownService;
+  #run: ObservedRun | undefined;
+  /** It came while the one before was about to be shown. */
+  #early: ReplacingModule | undefined;
+
+  constructor(service: ShownService) {
+    this.#service = service;
+  }
+
+  async open(): Promise<void> {}
+
+  async served(served: ServedService): Promise<void> {
+    const { ObservedRun: Run } = await import('./observed-run.ts');
+    const run = new Run(this.#service);
+    await run.served(served);
+    this.#run = run;
+    if (this.#early !== undefined) run.replaced(this.#early);
+  }
+
+  replaced(by: ReplacingModule): void {
+    if (this.#run === undefined) this.#early = by;
+    else this.#run.replaced(by);
+  }
+
+  stopping(): void {
+    this.#run?.stopping();
+  }
+
+  async finished(): Promise<void> {
+    await this.#run?.finished();
+  }
+
+  async close(): Promise<void> {
+    await this.#run?.close();
+  }
 }

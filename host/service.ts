@@ -4,8 +4,11 @@ import { relative } from 'node:path';
 import { admitModuleFile } from './admission-thread.ts';
 import { announcement } from './announcement.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
+import type { BuiltModule, DevLoop } from './dev-loop.ts';
+import type { FromDevHost } from './dev-messages.ts';
 import { LimitLog } from './limit-log.ts';
 import { createLog, type Log } from './log.ts';
+import { MetricsSource } from './metrics-source.ts';
 import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
 import {
@@ -18,10 +21,11 @@ import { readSettings, type Settings, type Surroundings } from './settings.ts';
 import { shardCount } from './shard-count.ts';
 import type { Address } from './shard-messages.ts';
 import { shardLimits } from './shard-limits.ts';
+import { JournalSeries } from './storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './supervisor.ts';
 import { systemClock } from './system.ts';
-import type { ServedService } from './surface.ts';
+import type { ReplacingModule, ServedService } from './surface.ts';
 import { checkManifests } from './unread-manifests.ts';
 
 /** How often the log learns which limits were met. */
@@ -60,21 +64,69 @@ function shardEnvironment({ env }: Surroundings): Readonly<Record<string, string
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
+/** What a developer's loop is told by, and how it ends. */
+export interface AroundDev {
+  readonly dev: DevLoop;
+  readonly tell: (message: FromDevHost) => void;
+  readonly toldToStop: Promise<string>;
+}
+
+/**
+ * As runService, for a module that changes while it is served; which one, the loop is told. Without one that can be
+ * served it waits for another.
+ */
+export async function runDevService(
+  { args, env, ...around }: Surroundings,
+  { dev, tell, toldToStop }: AroundDev,
+): Promise<number> {
+  forbidCodeFromStrings();
+  const stopped = toldToStop.then(() => undefined);
+  for (;;) {
+    const built = await Promise.race([dev.nextModule(), stopped]);
+    if (built === undefined) return EXIT_OK;
+    let settings: Settings<RoomSettings> | undefined;
+    try {
+      const surroundings = { ...around, env, args: [...args, '--', built.file] };
+      settings = readSettings(surroundings, ROOM_DEFAULTS, ROOM_RANGES);
+      checkRoomSettings(settings.rooms);
+      const shardEnv = shardEnvironment(surroundings);
+      await serve(
+        { ...settings, shards: 1 },
+        { log: dev.log, env: shardEnv, toldToStop, loop: { dev, built } },
+      );
+      return EXIT_OK;
+    } catch (error) {
+      if (!(error instanceof SvcError)) throw error;
+      const { code, message } = error;
+      if (settings !== undefined && code.startsWith('SVC_MODULE_'))
+        dev.refused(error, built.file, settings.rooms.wasm);
+      else {
+        tell({ kind: 'failed', code, message });
+        return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;
+      }
+    }
+  }
+}
+
 interface Around {
   readonly log: Log;
   /** Of the shards. */
   readonly env: Readonly<Record<string, string>>;
   readonly toldToStop: Promise<string>;
+  /** That of a developer, if one works on it. */
+  readonly loop?: { readonly dev: DevLoop; readonly built: BuiltModule };
 }
 
 async function serve(
   settings: Settings<RoomSettings>,
-  { log, env, toldToStop }: Around,
+  { log, env, toldToStop, loop }: Around,
 ): Promise<void> {
   const shards = shardCount(settings.shards, process.platform, log);
   const stopsAdmission = new AbortController();
   let journal: SqliteJournal | undefined;
   let opening: Promise<SqliteJournal> | undefined;
+  const opened = Promise.withResolvers<SqliteJournal>();
+  const journalSeries = new JournalSeries();
   const module = admitModuleFile(settings.moduleFile, settings.rooms.wasm, {
     env,
     signal: stopsAdmission.signal,
@@ -82,13 +134,17 @@ async function serve(
   // Each shard looks at it, and there may never be one.
   module.catch(() => {});
   const openJournal = async (): Promise<SqliteJournal> => {
-    journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal);
+    journal = await openSqliteJournal(settings.dataFolder, settings.rooms.journal, {
+      series: journalSeries,
+    });
     // Without its writer the service can promise nothing any more.
     void journal.failure.then((failure) => ended.reject(failure));
     const { fingerprint, descriptor } = await module;
-    checkManifests(journal.dir, descriptor, settings.allowUnread);
+    // A developer is told of them, and goes on.
+    if (loop === undefined) checkManifests(journal.dir, descriptor, settings.allowUnread);
     const timeMs = systemClock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
+    opened.resolve(journal);
     return journal;
   };
   const ended = Promise.withResolvers<string>();
@@ -114,7 +170,22 @@ async function serve(
   ended.promise.catch(() => {});
   const limitLog = new LimitLog(supervisor.counters, log);
   const limitTimer = setInterval(() => limitLog.tell(), LIMITS_TOLD_MS);
-  const shown = { settings, supervisor, module, env, log };
+  const metrics = new MetricsSource({
+    supervisor,
+    journal: journalSeries,
+    ringCapacity: settings.rooms.observability.ringCapacity,
+  });
+  const dev = loop === undefined ? {} : { dev: () => loop.dev.state() };
+  const shown = {
+    settings,
+    supervisor,
+    module,
+    journal: opened.promise,
+    metrics,
+    env,
+    log,
+    ...dev,
+  };
   const surface = settings.deployed
     ? (await import('./deployed-surface.ts')).deployedSurface(shown)
     : (await import('./local-surface.ts')).localSurface(shown);
@@ -125,15 +196,24 @@ async function serve(
     if (typeof started !== 'string') {
       const { address, descriptor } = started;
       const url = address === undefined ? undefined : urlOf(address);
-      announce(settings, log, { url, descriptor });
+      if (loop === undefined) announce(settings, log, { url, descriptor });
       await surface.served({ url, descriptor });
+      if (loop !== undefined) {
+        const { ModuleSwap } = await import('./module-swap.ts');
+        const limits = settings.rooms.wasm;
+        const replaced = (by: ReplacingModule) => surface.replaced?.(by);
+        const writing = await opened.promise;
+        const swap = new ModuleSwap({ supervisor, journal: writing, limits, env, replaced });
+        loop.dev.begin({ url, module: await module, limits, swap }, loop.built);
+      }
     }
     log({ level: 'info', message: 'stopping', fields: { reason: await ended.promise } });
   } finally {
+    await loop?.dev.end();
     surface.stopping();
     clearInterval(limitTimer);
     stopsAdmission.abort();
-    inTime = await supervisor.stop();
+    inTime = await supervisor.stop(async () => surface.finished?.());
     limitLog.tell();
     await journal?.close();
     await surface.close();

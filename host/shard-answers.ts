@@ -1,5 +1,6 @@
 // ShardAnswers: what a shard answers to the main thread's questions (shard-questions.ts).
 import assert from 'node:assert';
+import { threadId } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { EntityEngine } from './engine/entity-engine.ts';
 import type { Chance } from './engine/needs/clock.ts';
@@ -32,6 +33,7 @@ export class ShardAnswers {
         kind: 'spans',
         spans: ring.after(question.after, question.limit),
         recorded: ring.count,
+        threadId,
       };
     try {
       return { kind: 'outcome', outcome: await this.#query(question) };

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { RoomSettings } from './room-settings.ts';
+import type { WasmFrame } from './model/guest-fault.ts';
 import type { SvcErrorCode } from './model/svc-error.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
@@ -11,6 +12,8 @@ export interface LogEntry {
   readonly level: 'debug' | 'info' | 'warn' | 'error';
   readonly message: string;
   readonly fields?: Readonly<Record<string, string | number | boolean>>;
+  /** Of a guest's fault: where its code was. */
+  readonly frames?: readonly WasmFrame[] | undefined;
 }
 
 export interface Address {
@@ -23,7 +26,13 @@ export type FromShard =
   | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
   /** It serves. Without an address: the service has no HTTP server. */
   | { readonly kind: 'listening'; readonly address: Address | undefined }
-  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string }
+  | {
+      readonly kind: 'failed';
+      readonly code: SvcErrorCode;
+      readonly message: string;
+      /** Of the module's fault that it comes of. */
+      readonly frames?: readonly WasmFrame[] | undefined;
+    }
   | { readonly kind: 'log'; readonly entry: LogEntry }
   /** To the `ask` of that number. */
   | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }

@@ -17,7 +17,13 @@ export type ShardQuestion =
     };
 
 export type ShardAnswer =
-  | { readonly kind: 'spans'; readonly spans: readonly RecordedSpan[]; readonly recorded: number }
+  | {
+      readonly kind: 'spans';
+      readonly spans: readonly RecordedSpan[];
+      readonly recorded: number;
+      /** Of the shard: one that was started again is another, and counts its spans from 1 again. */
+      readonly threadId: number;
+    }
   | { readonly kind: 'outcome'; readonly outcome: Reply | Refusal }
   /** The module has failed at it. */
   | { readonly kind: 'fault'; readonly fault: RecordedFault; readonly isLate: boolean }

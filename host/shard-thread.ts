@@ -9,6 +9,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from './log-rate.ts';
 import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import type { Log } from './log.ts';
+import { GuestFault, type WasmFrame } from './model/guest-fault.ts';
 import { SvcError, type SvcErrorCode } from './model/svc-error.ts';
 import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import { OpenQuestions, shardAway } from './open-questions.ts';
@@ -186,7 +187,7 @@ export class ShardThread {
         return this.#listening.resolve(message.address);
       case 'failed':
         // Nothing works any more in a thread that says so, at its start or later.
-        this.#fail(message.code, message.message);
+        this.#fail(message.code, message.message, message.frames);
         this.#reason = `${message.message} [${message.code}]`;
         return void this.end();
       case 'log':
@@ -234,8 +235,9 @@ export class ShardThread {
     });
   }
 
-  #fail(code: SvcErrorCode, message: string): void {
-    const error = new SvcError(code, message);
+  #fail(code: SvcErrorCode, message: string, frames?: readonly WasmFrame[]): void {
+    const cause = frames && new GuestFault('trap', message, { frames });
+    const error = new SvcError(code, message, { cause });
     this.#admitted.reject(error);
     this.#listening.reject(error);
   }

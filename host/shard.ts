@@ -11,6 +11,7 @@ import { RouteTable } from './http/route-table.ts';
 import { LimitCounters } from './limit-counters.ts';
 import { LogRate } from './log-rate.ts';
 import { LoopTurn } from './loop-turn.ts';
+import { NumberSamples } from './number-samples.ts';
 import { SvcError } from './model/svc-error.ts';
 import { SpanRing } from './observability/span-ring.ts';
 import { requestHandler } from './request-handler.ts';
@@ -23,6 +24,8 @@ import { systemChance, systemClock, systemDigest } from './system.ts';
 
 /** How often it is looked for entities that nobody uses. */
 const PASSIVATE_MS = 1_000;
+/** How often the main thread learns what is in memory. */
+const SAMPLE_MS = 1_000;
 
 const settings = workerData as ShardSettings;
 const supervisor = parentPort!;
@@ -36,8 +39,12 @@ const logRate = new LogRate(
   (entry) => tell({ kind: 'log', entry }),
   () => counters.count('log-lines-not-written'),
 );
-const log = (level: LogEntry['level'], message: string, fields: LogEntry['fields'] = {}) =>
-  logRate.write({ level, message, fields }, performance.now());
+const log = (
+  level: LogEntry['level'],
+  message: string,
+  fields: LogEntry['fields'] = {},
+  failure?: unknown,
+) => logRate.write({ level, message, fields, frames: faults.frames(failure) }, performance.now());
 
 /** Other shards that were told of before there was an engine for them. */
 const earlyPeers: Peer[] = [];
@@ -74,7 +81,7 @@ async function run(): Promise<void> {
   const numbers = new ShardNumbers(guest.descriptor, shared);
   const { index, count, rooms } = settings;
   const capacity = ringShare(rooms.observability.ringCapacity, index, count);
-  const ring = new SpanRing(capacity, numbers.places, numbers.window, index);
+  const ring = new SpanRing(capacity, numbers, index);
 
   const chance = systemChance();
   const turn = new LoopTurn();
@@ -88,12 +95,17 @@ async function run(): Promise<void> {
     recorder: ring,
     limits: settings.deployed ? settings.rooms.engine : developerLimits(settings.rooms.engine),
     faultLog: ({ component, id }, handler, fault) =>
-      log('warn', 'an entity failed', {
-        component,
-        entity: id,
-        ...(handler === undefined ? {} : { handler }),
-        ...faults.fields(fault),
-      }),
+      log(
+        'warn',
+        'an entity failed',
+        {
+          component,
+          entity: id,
+          ...(handler === undefined ? {} : { handler }),
+          ...faults.fields(fault),
+        },
+        fault,
+      ),
   });
   // An engine has no timers of its own.
   setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
@@ -107,22 +119,25 @@ async function run(): Promise<void> {
     for (const peer of [...peers, ...earlyPeers]) meet(peer);
   }
   answers = new ShardAnswers({ ring, engine: callable, descriptor: guest.descriptor, chance });
-  const { createHttpServer, NO_COUNTS } = await httpServer;
+  const { createHttpServer } = await httpServer;
   const server = createHttpServer({
     routes,
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle: requestHandler({ guest, engine: callable, clock: systemClock, chance, turn }),
-    observer: { recorder: ring, counts: NO_COUNTS, firstPlace: numbers.places.firstRoute },
+    observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>
-        log('warn', message, { ...fields, ...faults.fields(err) }),
+        log('warn', message, { ...fields, ...faults.fields(err) }, err),
       error: ({ err, ...fields }, message) =>
-        log('error', message, { ...fields, ...faults.fields(err) }),
+        log('error', message, { ...fields, ...faults.fields(err) }, err),
       unlogged: (failure) => void faults.fields(failure),
     },
   });
+  const samples = new NumberSamples(numbers, { engine, guest, server });
+  samples.take();
+  setInterval(() => samples.take(), SAMPLE_MS).unref();
   const toldToStop = nextMessage('stop');
   const toldToClose = nextMessage('close');
   const address = { ...settings.address, isShared: count > 1 };
@@ -160,5 +175,6 @@ try {
   await run();
 } catch (error) {
   if (!(error instanceof SvcError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message });
+  const frames = faults.frames(error);
+  tell({ kind: 'failed', code: error.code, message: error.message, frames });
 }

@@ -1,7 +1,8 @@
 // SupervisedShard: sees to it that one shard of a service is served: it starts a thread for it, hands it what it
 // serves with, and starts another when it has ended, by itself or because it did not answer any more, with
-// growing pauses. The other shards go on meanwhile. Invariants:
-// I1  At most one thread of the shard lives at a time.
+// growing pauses. The other shards go on meanwhile. While a developer works on the module, a thread with another one
+// takes the place of the present one. Invariants:
+// I1  At most one thread of the shard serves at a time.
 // I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
 import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -57,7 +58,9 @@ export class SupervisedShard {
   isServing = false;
   readonly #supervised: Supervised;
   readonly #around: AroundShard;
-  readonly #pauses: RestartPauses;
+  #pauses: RestartPauses;
+  /** What its next thread runs. */
+  #module: Promise<AdmittedModule>;
   #thread: ShardThread | undefined;
   /** The latest start; it settles with it, and never rejects. */
   #startSettled: Promise<unknown> = Promise.resolve();
@@ -68,6 +71,7 @@ export class SupervisedShard {
     this.#supervised = supervised;
     this.#around = around;
     this.#pauses = new RestartPauses(supervised.limits);
+    this.#module = supervised.module;
   }
 
   /** Resolves once the shard listens; rejects with the reason why it cannot. */
@@ -75,6 +79,42 @@ export class SupervisedShard {
     const started = this.#start();
     this.#startSettled = started.catch(() => {});
     return started;
+  }
+
+  /** A thread that loads the host's code while its module is made; it serves nothing before it `takeOver`s. */
+  standBy(module: Promise<AdmittedModule>): ShardThread {
+    return this.#newThread(module);
+  }
+
+  /**
+   * The thread that stood by, whose module has started, serves in the place of the present one, once what is in flight
+   * there is finished or its time is over. Rejects when it cannot: it is tried again then.
+   */
+  async takeOver(
+    standby: ShardThread,
+    module: AdmittedModule,
+    graceMs: number,
+  ): Promise<ModuleDescriptor> {
+    clearTimeout(this.#pause);
+    const [present, presentStarted] = [this.#thread, this.#startSettled];
+    this.#thread = standby;
+    this.#module = Promise.resolve(module);
+    this.#pauses = new RestartPauses(this.#supervised.limits);
+    const taken = (async () => {
+      const boundMs = graceMs + this.#supervised.limits.stopMarginMs;
+      await present?.stop(graceMs, boundMs);
+      await presentStarted;
+      this.isServing = false;
+      this.numbers = this.numbers?.next(module.descriptor);
+      return this.#serve(standby);
+    })();
+    this.#startSettled = taken.catch(() => {});
+    try {
+      return await taken;
+    } catch (error) {
+      this.#startAgain('the shard could not be started and is tried again', reasonOf(error), 0);
+      throw error;
+    }
   }
 
   /** Asks it something (shard-thread.ts). */
@@ -103,11 +143,15 @@ export class SupervisedShard {
   }
 
   async #start(): Promise<ModuleDescriptor> {
-    if (this.#isStopping)
-      throw new SvcError('SVC_STOPPING', 'The service was told to stop before it was started.');
-    const { shardFile, settings, module, limits, env = {}, log } = this.#supervised;
-    const { index, address, equip, listens } = this.#around;
-    const shard = new ShardThread({
+    if (this.#isStopping) throw stopping();
+    this.#thread = this.#newThread(this.#module);
+    return this.#serve(this.#thread);
+  }
+
+  #newThread(module: Promise<AdmittedModule>): ShardThread {
+    const { shardFile, settings, limits, env = {}, log } = this.#supervised;
+    const { index, address } = this.#around;
+    return new ShardThread({
       file: shardFile,
       settings: { ...settings, index, address: address(), counters: this.counters.shared },
       module,
@@ -115,16 +159,23 @@ export class SupervisedShard {
       env,
       log,
     });
-    this.#thread = shard;
+  }
+
+  async #serve(shard: ShardThread): Promise<ModuleDescriptor> {
+    const { equip, listens } = this.#around;
     try {
       const descriptor = await shard.admitted;
+      if (this.#isStopping) throw stopping();
       const { journal, peers } = await equip(shard);
       this.numbers ??= new ShardNumbers(descriptor);
       shard.serve(journal, peers, this.numbers.shared);
       listens(shard, await shard.listening);
       this.isServing = true;
       const sinceMs = performance.now();
-      void shard.ended.then((end) => this.#hasEnded(end, performance.now() - sinceMs));
+      void shard.ended.then((end) => {
+        // One in whose place another serves has ended as it should.
+        if (shard === this.#thread) this.#hasEnded(end, performance.now() - sinceMs);
+      });
       return descriptor;
     } catch (error) {
       await shard.end();
@@ -134,6 +185,7 @@ export class SupervisedShard {
 
   #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
     this.isServing = false;
+    this.numbers?.threadEnded();
     if (isHang) this.counters.count('shard-hangs');
     const message = isHang
       ? 'the shard did not answer, was ended, and is started again'
@@ -158,6 +210,7 @@ export class SupervisedShard {
     });
     this.#around.hasEnded(pauseMs);
     this.#pause = setTimeout(() => {
+      const module = this.#module;
       this.start().then(
         () =>
           this.#supervised.log({
@@ -166,8 +219,9 @@ export class SupervisedShard {
             fields: this.#which(),
           }),
         (error: unknown) => {
-          const why =
-            error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
+          // Another module has taken over meanwhile.
+          if (module !== this.#module) return;
+          const why = reasonOf(error);
           this.#startAgain('the shard could not be started and is tried again', why, 0);
         },
       );
@@ -178,4 +232,12 @@ export class SupervisedShard {
   #which(): { readonly shard?: number } {
     return this.#supervised.settings.count === 1 ? {} : { shard: this.#around.index };
   }
+}
+
+function stopping(): SvcError {
+  return new SvcError('SVC_STOPPING', 'The service was told to stop before it was started.');
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof SvcError ? `${error.message} [${error.code}]` : String(error);
 }

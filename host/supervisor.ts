@@ -8,9 +8,11 @@
 // I4  The port is held only while no shard is about to listen on it.
 // I5  Several shards begin to listen on a port that nobody listens on.
 // I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
+import assert from 'node:assert/strict';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
+import type { AdmittedModule } from './hosting/wasm/admission.ts';
 import { type LimitCounts, summedCounts } from './limit-counters.ts';
 import type { Address, Peer } from './shard-messages.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
@@ -72,6 +74,21 @@ export class Supervisor {
     return { address: this.#supervised.settings.http ? this.#address : undefined, descriptor };
   }
 
+  /** A thread for another module, which loads the host's code meanwhile; of a service of one shard. */
+  standBy(module: Promise<AdmittedModule>): ShardThread {
+    assert(this.#shards.length === 1, 'several shards cannot be given another module');
+    return this.#shards[0]!.standBy(module);
+  }
+
+  /** Serves another module on the same port and journal (supervised-shard.ts). */
+  async takeOver(
+    standby: ShardThread,
+    module: AdmittedModule,
+    graceMs: number,
+  ): Promise<ModuleDescriptor> {
+    return this.#shards[0]!.takeOver(standby, module, graceMs);
+  }
+
   get count(): number {
     return this.#shards.length;
   }
@@ -95,13 +112,16 @@ export class Supervisor {
     return this.#shards[shard]!.ask(question, timeoutMs);
   }
 
-  /** Finishes what is in flight. Says whether all of it could finish. */
-  async stop(): Promise<boolean> {
+  /**
+   * Finishes what is in flight. Says whether all of it could finish. `lastLook`: nothing is in flight any more, and
+   * shards still answer what they are asked.
+   */
+  async stop(lastLook: () => Promise<unknown> = async () => {}): Promise<boolean> {
     const { stopGraceMs, stopMarginMs } = this.#supervised.limits;
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, stopGraceMs + stopMarginMs / 2);
     const finished = Promise.all(this.#shards.map((shard) => shard.finished()));
-    const allFinished = Promise.race([finished, late.promise]);
+    const allFinished = Promise.race([finished.then(lastLook), late.promise]);
     const inTime = await Promise.all(this.#shards.map((shard) => shard.stop(allFinished)));
     clearTimeout(timer);
     await this.#heldPort.release();

@@ -7,6 +7,8 @@ export {
   type AdmittedModule,
   type ModuleReport,
 } from './hosting/wasm/admission.ts';
+export type { FromDevHost, ToDevHost } from './dev-messages.ts';
+export { type FaultPlaces, readFaultPlaces } from './fault-places.ts';
 export { admitFileToRun, inspectModuleFile } from './module-inspection.ts';
 export type { GuestLogLine } from './hosting/wasm/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';

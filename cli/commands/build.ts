@@ -1,21 +1,13 @@
 // svc build: AssemblyScript in, component out.
 import { basename, resolve } from 'node:path';
-import type { BuiltComponent, Problem, ProblemPart } from '@svc/guest-sdk/compiler';
+import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
+import { loadCompiler } from '../compiler.ts';
 import { counted } from '../counted.ts';
 import { printable, printableJson } from '@svc/host/printable';
 import { writeSourceMap } from '../source-map-file.ts';
-import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeWholeFile } from '../whole-file.ts';
-
-const PROBLEM_STYLES = {
-  place: 'bold',
-  error: 'red',
-  warning: 'yellow',
-  mark: 'red',
-  help: 'cyan',
-} as const satisfies Record<ProblemPart, string>;
 
 export const build = command(
   {
@@ -76,7 +68,9 @@ async function compile(
   sourceMap: boolean,
   json: boolean,
 ): Promise<BuiltComponent> {
-  const { buildComponent, BuildError } = await loadCompiler(json);
+  const { buildComponent, BuildError } = await loadCompiler((message, cause) =>
+    failure(message, json, cause),
+  );
   try {
     return await buildComponent({ entryFile, sourceMap });
   } catch (error) {
@@ -92,22 +86,6 @@ async function compile(
   }
 }
 
-/** An image that only serves modules has none. */
-async function loadCompiler(json: boolean): Promise<typeof import('@svc/guest-sdk/compiler')> {
-  try {
-    return await import('@svc/guest-sdk/compiler');
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'@svc/guest-sdk'")) throw error;
-    throw failure(
-      'This svc has no compiler: the package @svc/guest-sdk is not installed beside it, as in an image ' +
-        'that only serves modules. Build where it is: npm install @svc/cli, then npx svc build.',
-      json,
-      error,
-    );
-  }
-}
-
 /** It is told as JSON too, where that is asked for. */
 function failure(message: string, json: boolean, cause: unknown): CommandFailure {
   const code = 'SVC_BUILD_FAILED';
@@ -115,13 +93,11 @@ function failure(message: string, json: boolean, cause: unknown): CommandFailure
   return new CommandFailure(code, message, { cause });
 }
 
-/** The place first, as editors and terminals know it; then the line, and what to do. */
 async function problemLines(problems: readonly Problem[]): Promise<string> {
-  const { problemText } = await import('@svc/guest-sdk/compiler');
-  const texts = problems.map((problem) =>
-    problemText(problem, (part, text) => errorStyle(PROBLEM_STYLES[part], text)),
-  );
-  return texts.map((text) => `${text}\n`).join('\n');
+  const { problemTexts } = await import('../problem-lines.ts');
+  return problemTexts(problems)
+    .map((text) => `${text}\n`)
+    .join('\n');
 }
 
 /** The map first: whoever finds the new module finds its map. One that is of another module says so. */

@@ -1,12 +1,18 @@
 // svc inspect: what a module is, and whether the host would admit it. It asks the host's own
 // admission, with the same settings, so both say the same; no code of the module runs.
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { AccessRule, ModuleDescriptor } from '@svc/contract';
 import type { ModuleReport } from '@svc/host/tools';
-import { command, EXIT_CODE } from '../command.ts';
+import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/host/printable';
-import { outputStyle } from '../terminal.ts';
+import { outputStyle, printData } from '../terminal.ts';
+
+/** Of a module's fingerprint: nobody gives modules versions. */
+const VERSION_DIGITS = 12;
 
 export const inspect = command(
   {
@@ -17,6 +23,10 @@ whether the host admits it, and why not. No code of the module runs.`,
     words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
     options: {
       output: OUTPUT_OPTION,
+      openapi: {
+        type: 'boolean',
+        help: 'its routes as an OpenAPI 3.1 document, in JSON, and nothing else',
+      },
       set: {
         type: 'string',
         multiple: true,
@@ -31,10 +41,12 @@ environment as svc run does.`,
       'svc inspect shopping-cart.wasm',
       'svc inspect shopping-cart.wasm --set svc.wasm.memory-pages-max=256',
       "svc inspect shopping-cart.wasm -o json | jq '.descriptor.entities[].component'",
+      'svc inspect shopping-cart.wasm --openapi > openapi.json',
     ],
   },
-  async ([file], { output, set }) => {
+  async ([file], { output, openapi, set }) => {
     const report = await inspected(file!, set);
+    if (openapi) return printOpenApi(file!, report);
     process.stdout.write(
       output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
@@ -52,6 +64,19 @@ async function inspected(file: string, settings: readonly string[]): Promise<Mod
       throw new UsageError(error.message);
     throw error;
   }
+}
+
+/** What a service of the module's name says at its observability endpoint, but for where it is served. */
+async function printOpenApi(
+  file: string,
+  { descriptor, refusal }: ModuleReport,
+): Promise<ExitCode> {
+  if (refusal !== undefined) throw new CommandFailure(refusal.code, refusal.message);
+  const { openApi } = await import('@svc/contract');
+  const version = hash('sha256', await readFile(file)).slice(0, VERSION_DIGITS);
+  const document = openApi(descriptor!, { title: basename(file, '.wasm'), version });
+  await printData(`${printableJson(JSON.stringify(document, null, 2))}\n`);
+  return EXIT_CODE.ok;
 }
 
 function textOf({

@@ -138,7 +138,8 @@ function nextSteps(name: string, path: string): string {
   const steps = [
     [`${enter}npm install`, ''],
     ['npm test', 'the module in the sandbox, without a server'],
-    ['npm start', 'http://127.0.0.1:9000'],
+    ['npm run dev', 'http://127.0.0.1:9000, and each change at once'],
+    ['npx svc console', 'what it does, in a browser'],
   ] as const;
   const width = Math.max(...steps.map(([step]) => step.length));
   return [

@@ -23,6 +23,7 @@ import { IdTable } from './entity/id-table.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { LiveEntity } from './entity/live-entity.ts';
 import { Passivation } from './entity/passivation.ts';
+import type { Activation } from './entity/replay.ts';
 import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
 import { SnapshotPolicy } from './entity/snapshot-policy.ts';
@@ -54,6 +55,14 @@ export interface EngineNeeds {
 /** The most events that `readEvents` answers at once. */
 export const READ_EVENTS_MAX = 1_000;
 
+/** How much is in memory, and how often that has changed since the engine was made. */
+export interface EngineNumbers {
+  readonly liveEntities: number;
+  readonly activations: Readonly<Record<Activation, number>>;
+  /** Entities that were closed because nobody used them, or for the sake of memory. */
+  readonly passivations: number;
+}
+
 interface Handler {
   readonly kind: HandlerKind;
   /** For the recorder. */
@@ -83,7 +92,9 @@ export class EntityEngine {
   readonly #snapshots: SnapshotPolicy;
   readonly #passivation: Passivation;
   readonly #recorder: Recorder;
+  readonly #activations: Record<Activation, number> = { empty: 0, snapshot: 0, folded: 0 };
   #liveCount = 0;
+  #passivations = 0;
   #closed: Promise<void> | undefined = undefined;
   #drained: () => void = () => {};
 
@@ -126,13 +137,17 @@ export class EntityEngine {
       turn: needs.turn,
       find: ({ component, id }) => this.#components.get(component)?.live.get(id),
       count: () => this.#liveCount,
-      evict: (entity) => this.#evict(entity),
+      evict: (entity) => {
+        this.#passivations++;
+        this.#evict(entity);
+      },
     });
     this.#around = {
       entities,
       snapshots: this.#snapshots,
       journal,
       turns,
+      activated: (how) => void this.#activations[how]++,
       clock,
       chance,
       limits: this.#limits,
@@ -223,7 +238,8 @@ export class EntityEngine {
         ? undefined
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
-    call.recordedBy(this.#recorder, place, target.id);
+    // Rather a text that stays in memory anyhow than one that goes with the request.
+    call.recordedBy(this.#recorder, place, entity?.ref.id ?? target.id);
     try {
       if (entity === undefined) {
         // One that is in memory, or on its way there, is not held back.
@@ -275,6 +291,16 @@ export class EntityEngine {
    */
   passivate(): Promise<void> {
     return this.#passivation.run();
+  }
+
+  /** For whoever looks on. */
+  get numbers(): EngineNumbers {
+    const { empty, snapshot, folded } = this.#activations;
+    return {
+      liveEntities: this.#liveCount,
+      activations: { empty, snapshot, folded },
+      passivations: this.#passivations,
+    };
   }
 
   /**

@@ -33,6 +33,8 @@ export interface UpgradeQuestion {
   /** Those under which both would run. */
   readonly limits: WasmLimits;
   readonly threads: number;
+  /** Ends it; it fails then with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
   /** Told again and again while it runs. */
   readonly onProgress?: (progress: UpgradeProgress) => void;
 }
@@ -54,7 +56,7 @@ export interface UpgradeAnswer {
 
 /** Throws SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
-  const { dir, now, before, limits, threads } = question;
+  const { dir, now, before, limits, threads, signal } = question;
   const inspection = inspectJournal(dir);
   try {
     const components = inspection.components();
@@ -72,7 +74,7 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
       components.map(({ component }) => component),
     );
     const work: UpgradeWork = { dir, now, before, limits };
-    await inThreads(work, threads, shares, (message) => {
+    await inThreads(work, { threads, signal }, shares, (message) => {
       counts.records += message.records;
       if (message.kind === 'done') {
         counts.entities += message.entities;
@@ -125,13 +127,17 @@ type Heard = Extract<FromUpgradeWorker, { readonly records: number }>;
 /** Each takes a share when it has done its last. The first failure ends all of them. */
 async function inThreads(
   work: UpgradeWork,
-  threads: number,
+  { threads, signal }: Pick<UpgradeQuestion, 'threads' | 'signal'>,
   shares: Generator<UpgradeShare>,
   hear: (message: Heard) => void,
 ): Promise<void> {
   const workers: Worker[] = [];
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal!.reason);
   try {
-    await Promise.all(
+    signal?.throwIfAborted();
+    signal?.addEventListener('abort', abort);
+    const done = Promise.all(
       Array.from({ length: threads }, () => {
         const worker = new Worker(new URL('./upgrade-worker.ts', import.meta.url), {
           name: 'upgrade check',
@@ -142,7 +148,9 @@ async function inThreads(
         return untilDone(worker, shares, hear);
       }),
     );
+    await Promise.race([done, aborted.promise]);
   } finally {
+    signal?.removeEventListener('abort', abort);
     await Promise.all(workers.map((worker) => worker.terminate()));
   }
 }

@@ -65,6 +65,8 @@ export interface HttpServer {
    * is left. Resolves when every connection is closed. The second call waits for the first.
    */
   stop(graceMs?: number): Promise<void>;
+  /** Requests whose answer or handler is not done. */
+  readonly inFlight: number;
 }
 
 const STOP_GRACE_MS = 10_000;
@@ -101,6 +103,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     listen: (address) => listen(server, address),
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
+    get inFlight() {
+      return load.inFlight;
+    },
   };
 }
 

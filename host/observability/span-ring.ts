@@ -1,24 +1,45 @@
-// SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into columns, texts that
-// are there anyhow are kept as they are, and a span is made of them when somebody asks. Invariants: the window's counts
+// SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into columns, and a span
+// is made of them when somebody asks. The texts of traces are copied into a column, too: as strings that outlive their
+// requests they would cost the collector several times what all the rest costs. Invariants: the window's counts
 // are those of the spans in the ring; nothing that is kept grows with what a caller or a module sends.
+import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder } from '../engine/needs/recorder.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../model/span-outcome.ts';
-import { readTraceParent } from '../model/trace-context.ts';
+import { readTraceParent, type TraceParent } from '../model/trace-context.ts';
 import { recordedFault } from './fault-record.ts';
+import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';
 import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
 import type { WindowCounts } from './window-counts.ts';
 
 /** A text beyond this is a part of a longer one, perhaps, which would be kept alive by it. */
 const PLAIN_UNITS = 200;
 const ENTITY_ID_UNITS_MAX = 512;
+/** Of a `traceparent`; what a later version appends is not kept. */
+const TRACE_BYTES = 55;
+/** Which `traceparent`s a span has: its own, and its parent's, which there is only with its own. */
+const NONE = 0;
+const OWN = 1;
+const BOTH = 2;
 const SAMPLED = 0x01;
+
+/** What a ring counts into, for all that it was ever told. */
+export interface RingNumbers {
+  readonly places: HandlerPlaces;
+  readonly window: WindowCounts;
+  readonly totals: InvocationTotals;
+}
 
 export class SpanRing implements Recorder {
   readonly #places: HandlerPlaces;
   readonly #window: WindowCounts;
+  readonly #totals: InvocationTotals;
+  /** By place, the number of its kind. */
+  readonly #kinds: Uint8Array;
   readonly #shard: number;
   readonly #capacity: number;
+  /** 24 hexadecimal digits, of ids that nobody has given. */
+  readonly #sole = randomBytes(12).toString('hex');
   readonly #startMs: Float64Array;
   readonly #durationMs: Float64Array;
   readonly #fuel: Float64Array;
@@ -27,15 +48,18 @@ export class SpanRing implements Recorder {
   readonly #status: Uint16Array;
   readonly #outcome: Uint8Array;
   readonly #entityIds: (string | undefined)[];
-  readonly #ownTraces: (string | undefined)[];
-  readonly #parentTraces: (string | undefined)[];
+  readonly #traced: Uint8Array;
+  /** Of each span its own, and then its parent's. */
+  readonly #traces: Buffer;
   readonly #faults: (RecordedFault | undefined)[];
   #count = 0;
 
   /** `capacity`: spans, at least one. */
-  constructor(capacity: number, places: HandlerPlaces, window: WindowCounts, shard: number) {
+  constructor(capacity: number, { places, window, totals }: RingNumbers, shard: number) {
     this.#places = places;
     this.#window = window;
+    this.#totals = totals;
+    this.#kinds = Uint8Array.from(places.handlers, ({ kind }) => INVOCATION_KINDS.indexOf(kind));
     this.#shard = shard;
     this.#capacity = capacity;
     this.#startMs = new Float64Array(capacity);
@@ -45,15 +69,14 @@ export class SpanRing implements Recorder {
     this.#place = new Uint32Array(capacity);
     this.#status = new Uint16Array(capacity);
     this.#outcome = new Uint8Array(capacity);
-    const texts = () => Array.from<string | undefined>({ length: capacity });
-    this.#entityIds = texts();
-    this.#ownTraces = texts();
-    this.#parentTraces = texts();
+    this.#traced = new Uint8Array(capacity);
+    this.#traces = Buffer.alloc(capacity * 2 * TRACE_BYTES);
+    this.#entityIds = Array.from<string | undefined>({ length: capacity });
     this.#faults = Array.from<RecordedFault | undefined>({ length: capacity });
     window.begin(capacity);
   }
 
-  /** How many spans were ever added. */
+  /** How many spans were ever added: the number of the last one. */
   get count(): number {
     return this.#count;
   }
@@ -101,23 +124,36 @@ export class SpanRing implements Recorder {
         this.#durationMs[at]!,
       );
     this.#window.add(place, outcome, durationMs);
+    this.#totals.add(this.#kinds[place]!, outcome, durationMs, fuel);
     this.#count++;
     this.#place[at] = place;
     this.#startMs[at] = startMs;
     this.#durationMs[at] = durationMs;
     this.#fuel[at] = fuel;
     this.#outcome[at] = outcome;
-    this.#ownTraces[at] = ownTrace;
-    this.#parentTraces[at] = parentTrace;
+    this.#traced[at] = this.#keepTraces(at, ownTrace, parentTrace);
     return at;
+  }
+
+  #keepTraces(at: number, own: string | undefined, parent: string | undefined): number {
+    if (own === undefined) return NONE;
+    const byte = at * 2 * TRACE_BYTES;
+    this.#traces.write(own, byte, TRACE_BYTES, 'latin1');
+    if (parent === undefined) return OWN;
+    this.#traces.write(parent, byte + TRACE_BYTES, TRACE_BYTES, 'latin1');
+    return BOTH;
+  }
+
+  #trace(at: number): TraceParent | undefined {
+    const byte = at * TRACE_BYTES;
+    return readTraceParent(this.#traces.toString('latin1', byte, byte + TRACE_BYTES));
   }
 
   #span(number: number): RecordedSpan {
     const at = (number - 1) % this.#capacity;
     const { kind, component, handler } = this.#places.handlers[this.#place[at]!]!;
-    const own = this.#ownTraces[at];
-    const parent = this.#parentTraces[at];
-    const trace = own === undefined ? undefined : readTraceParent(own);
+    const traced = this.#traced[at]!;
+    const trace = traced === NONE ? undefined : this.#trace(2 * at);
     return {
       number,
       shard: this.#shard,
@@ -125,9 +161,10 @@ export class SpanRing implements Recorder {
       component,
       handler,
       entityId: this.#entityIds[at],
-      traceId: trace?.traceId ?? soleTraceId(this.#shard, number),
-      spanId: trace?.parentId ?? soleSpanId(this.#shard, number),
-      parentId: parent === undefined ? undefined : readTraceParent(parent)?.parentId,
+      // One whose caller has passed no trace on is a trace of its own, of which nobody else knows.
+      traceId: trace?.traceId ?? `${this.#sole}${numberDigits(number)}`,
+      spanId: trace?.parentId ?? `${this.#sole.slice(0, 8)}${numberDigits(number)}`,
+      parentId: traced === BOTH ? this.#trace(2 * at + 1)?.parentId : undefined,
       isSampled: trace === undefined || (trace.flags & SAMPLED) !== 0,
       startMs: performance.timeOrigin + this.#startMs[at]!,
       durationMs: this.#durationMs[at]!,
@@ -146,11 +183,7 @@ function keptId(id: string): string {
   return Buffer.from(id.slice(0, ENTITY_ID_UNITS_MAX), 'utf16le').toString('utf16le');
 }
 
-/** Of a call whose caller has passed no trace on: a trace of its own, of which nobody else knows. */
-function soleTraceId(shard: number, number: number): string {
-  return `5${soleSpanId(shard, number).slice(1)}${'0'.repeat(15)}1`;
-}
-
-function soleSpanId(shard: number, number: number): string {
-  return `5${shard.toString(16).padStart(3, '0')}${number.toString(16).padStart(12, '0')}`;
+/** Eight hexadecimal digits, never all zero: numbers begin with 1, and a ring holds fewer than these can tell apart. */
+function numberDigits(number: number): string {
+  return (((number - 1) % 0xffff_ffff) + 1).toString(16).padStart(8, '0');
 }

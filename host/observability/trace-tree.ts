@@ -147,7 +147,7 @@ function spanOf(
   };
 }
 
-function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFault {
+export function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFault {
   const { code, limit, reason, guestMessage, errorId } = fault;
   return {
     code,

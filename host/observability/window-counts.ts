@@ -39,6 +39,11 @@ export class WindowCounts {
     this.#numbers[CAPACITY] = capacity;
   }
 
+  /** As many spans were recorded as by this one, for handlers that are no more. */
+  goOnFrom({ recorded }: WindowCounts): void {
+    this.#numbers[RECORDED] = recorded;
+  }
+
   add(place: number, outcome: SpanOutcome, durationMs: number): void {
     this.#numbers[RECORDED]! += 1;
     this.#change(place, outcome, durationMs, 1);

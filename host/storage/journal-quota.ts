@@ -34,7 +34,7 @@ export class JournalQuota {
     const bytesAtMost = sizeOf(append, unitsAtMost);
     if (bytesAtMost > this.#leftBytes) {
       complete();
-      this.#leftBytes = this.#bytesMax - this.#measuredBytes();
+      this.#leftBytes = this.#bytesMax - this.measuredBytes();
       const bytes = sizeOf(append, utf8Bytes);
       if (bytes > this.#leftBytes) return this.#full(bytes);
     }
@@ -43,7 +43,7 @@ export class JournalQuota {
   }
 
   /** With what the present transaction has added, and without the pages that forgotten answers have left. */
-  #measuredBytes(): number {
+  measuredBytes(): number {
     const pages =
       Number(this.#pageCount.get()?.['page_count']) -
       Number(this.#freeCount.get()?.['freelist_count']);
@@ -53,7 +53,7 @@ export class JournalQuota {
   #full(bytes: number): SvcError {
     return new SvcError(
       'SVC_JOURNAL_FULL',
-      `The journal ${this.#path} may take ${this.#bytesMax} bytes and has ${this.#measuredBytes()}, so ` +
+      `The journal ${this.#path} may take ${this.#bytesMax} bytes and has ${this.measuredBytes()}, so ` +
         `a command that would add up to ${bytes} was not done. Raise svc.journal.bytes-max if the disk has room.`,
     );
   }

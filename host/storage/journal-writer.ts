@@ -26,6 +26,7 @@ import type {
 } from './journal-message.ts';
 import { decodeAppends } from './journal-message.ts';
 import { JournalQuota } from './journal-quota.ts';
+import { JournalSeries, type SharedJournalSeries } from './journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import { type WritingModule, noteModule } from './module-history.ts';
 import { PlaceMerge, type PlaceSizes } from './place-merge.ts';
@@ -35,6 +36,8 @@ import { journalFailure } from './sqlite-failure.ts';
 
 /** No more than this go into one transaction, give or take a batch. */
 const APPENDS_PER_TRANSACTION = 4_096;
+/** How often it is looked how large the journal is, at most. */
+const MEASURE_MS = 1_000;
 
 /**
  * One user's connection. After a failed append of an entity, the user's later ones build on a state
@@ -126,23 +129,36 @@ class User implements AppendGate {
   }
 }
 
+/** What the writer's thread is started with. */
+interface WriterData {
+  readonly path: string;
+  readonly limits: JournalLimits;
+  readonly placeSizes: PlaceSizes;
+  readonly series: SharedJournalSeries;
+}
+
 class Writer {
   readonly #database: DatabaseSync;
   readonly #commit: GroupCommit;
   readonly #places: PlaceMerge;
   readonly #log: LogCheckpoint;
   readonly #snapshots: SnapshotWriter;
+  readonly #quota: JournalQuota;
+  readonly #series: JournalSeries;
+  #measuredMs = -Infinity;
   /** That have arrived, and wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor(path: string, { bytesMax }: JournalLimits, placeSizes: PlaceSizes) {
+  constructor({ path, limits: { bytesMax }, placeSizes, series }: WriterData) {
     this.#database = openForWriting(path);
-    const quota = new JournalQuota(this.#database, path, bytesMax);
-    this.#commit = new GroupCommit(this.#database, path, quota);
+    this.#quota = new JournalQuota(this.#database, path, bytesMax);
+    this.#commit = new GroupCommit(this.#database, path, this.#quota);
     this.#places = new PlaceMerge(this.#database, placeSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
+    this.#series = new JournalSeries(series);
+    this.#measure(performance.now());
   }
 
   /** Greets the new user once all that those before it sent is stored, so that it reads that. */
@@ -161,6 +177,7 @@ class Writer {
 
   /** Stores what a user sent, and what has arrived from all of them since. */
   #store(sender: User, first: readonly Append[]): void {
+    const sinceMs = performance.now();
     const queued: { readonly append: Append; readonly gate: User }[] = [];
     for (const append of first) queued.push({ append, gate: sender });
     for (const gate of this.#users)
@@ -171,11 +188,20 @@ class Writer {
       }
     const lastPos = this.#commit.lastPos;
     const outcomes = this.#commit.store(queued);
+    const storedMs = performance.now();
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
-    this.#places.stored(this.#commit.lastPos - lastPos);
+    const records = this.#commit.lastPos - lastPos;
+    this.#series.stored(queued.length, records, storedMs - sinceMs);
+    if (storedMs - this.#measuredMs > MEASURE_MS) this.#measure(storedMs);
+    this.#places.stored(records);
     this.#log.keepShort();
     this.#keepSnapshots();
+  }
+
+  #measure(nowMs: number): void {
+    this.#measuredMs = nowMs;
+    this.#series.measured(this.#quota.measuredBytes());
   }
 
   #keepSnapshots(): void {
@@ -208,13 +234,9 @@ function report(message: WriterReport): void {
   parentPort?.postMessage(message);
 }
 
-const { path, limits, placeSizes } = workerData as {
-  readonly path: string;
-  readonly limits: JournalLimits;
-  readonly placeSizes: PlaceSizes;
-};
+const data = workerData as WriterData;
 try {
-  const writer = new Writer(path, limits, placeSizes);
+  const writer = new Writer(data);
   parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
     if (command.kind === 'connect') {
       assert(command.port !== undefined);
@@ -227,6 +249,6 @@ try {
   });
   report({ kind: 'ready' });
 } catch (error) {
-  const { code, message } = journalFailure(error, 'opened', path);
+  const { code, message } = journalFailure(error, 'opened', data.path);
   report({ kind: 'failed', code, message });
 }

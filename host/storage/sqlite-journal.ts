@@ -5,9 +5,16 @@ import { SvcError } from '../model/svc-error.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
+import { JournalSeries } from './journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { WritingModule } from './module-history.ts';
 import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './place-merge.ts';
+
+export interface JournalOptions {
+  readonly placeSizes?: PlaceSizes | undefined;
+  /** What its writer counts into. */
+  readonly series?: JournalSeries;
+}
 
 /**
  * Takes the data folder for this process (a missing one is made) and starts the journal's writer.
@@ -17,15 +24,21 @@ import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './place-merge.ts';
 export async function openSqliteJournal(
   dir: string,
   limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
-  placeSizes: PlaceSizes = PLACE_SIZES_DEFAULT,
+  { placeSizes = PLACE_SIZES_DEFAULT, series = new JournalSeries() }: JournalOptions = {},
 ): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder, limits, placeSizes);
+    return await SqliteJournal.start(folder, { limits, placeSizes, series });
   } catch (error) {
     folder.close();
     throw error;
   }
+}
+
+interface JournalParts {
+  readonly limits: JournalLimits;
+  readonly placeSizes: PlaceSizes;
+  readonly series: JournalSeries;
 }
 
 export class SqliteJournal {
@@ -39,12 +52,11 @@ export class SqliteJournal {
 
   static async start(
     folder: DataFolder,
-    limits: JournalLimits,
-    placeSizes: PlaceSizes,
+    { limits, placeSizes, series }: JournalParts,
   ): Promise<SqliteJournal> {
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
-      workerData: { path: journalPath(folder.dir), limits, placeSizes },
+      workerData: { path: journalPath(folder.dir), limits, placeSizes, series: series.shared },
     });
     const journal = new SqliteJournal(folder, writer);
     const report = await Promise.race([

@@ -1,10 +1,11 @@
 // The console as a person meets it: a real browser, a real console, a real service, and a bug in its module.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { BUG, dine, Restaurant, send } from './support/restaurant.ts';
+import { press, settled, show, textOf } from './support/screen.ts';
 import { launchBrowser, WatchedPage, whyNoBrowser } from './support/watched-browser.ts';
 
 const noBrowser = whyNoBrowser();
@@ -16,6 +17,7 @@ const WIDE = { width: 1200, height: 800 };
 const NARROW = { width: 360, height: 700 };
 /** Of the pages in docs: SVC_DOC_IMAGES=1 takes them anew. */
 const IMAGES = join(import.meta.dirname, '../../docs/images');
+const takesPictures = process.env['SVC_DOC_IMAGES'] !== undefined;
 const PICTURE = { width: 1100, height: 820 };
 const THEMES = [
   { colorScheme: 'light', viewport: WIDE },
@@ -28,16 +30,19 @@ let serviceUrl: string;
 let instanceId: string;
 /** Of the request that met the bug. */
 let failedTrace: string;
+/** A service that is being worked on: it is built while other tests run. */
+let kitchen: ReturnType<Restaurant['develop']> | undefined;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
-async function open(options: BrowserContextOptions = {}, view = ''): Promise<WatchedPage> {
-  const watched = await WatchedPage.open(browser, restaurant.url, { viewport: WIDE, ...options });
+async function open(options: BrowserContextOptions = {}, view?: string): Promise<WatchedPage> {
+  const shown = { viewport: WIDE, ...options };
+  const watched = await WatchedPage.open(browser, restaurant.url, shown, view);
   onTestFinished(async () => {
     await watched.close();
     expect(watched.problems).toEqual([]);
   });
-  if (view !== '') await show(watched.page, view);
+  if (view !== undefined) await settled(watched.page);
   return watched;
 }
 
@@ -58,30 +63,16 @@ function screens() {
   };
 }
 
-/** As a link leads there; it is loaded when this resolves. */
-async function show(page: Page, view: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
-  await settled(page);
-}
-
-async function settled(page: Page): Promise<void> {
-  await page.locator('main:has(h1):not(:has(.waiting))').waitFor();
-}
-
-async function textOf(locator: Locator): Promise<string> {
-  return (await locator.textContent()) ?? '';
-}
-
-async function press(page: Page, ...keys: readonly string[]): Promise<void> {
-  for (const key of keys) await page.keyboard.press(key);
-}
-
 describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   beforeAll(async () => {
     [restaurant, browser] = await Promise.all([Restaurant.open(folder), launchBrowser()]);
     serviceUrl = (await restaurant.serve('bill')).url;
     await dine(serviceUrl);
-    ({ instanceId, failedTrace } = await restaurant.failure());
+    ({ instanceId, failedTrace } = await restaurant.failure('bill'));
+    if (takesPictures) return;
+    kitchen = restaurant.develop('kitchen');
+    // Its own test tells.
+    kitchen.catch(() => undefined);
   });
   afterAll(async () => {
     await Promise.all([browser?.close(), restaurant?.close()]);
@@ -104,7 +95,11 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const { page } = await open({}, `/s/${instanceId}/routes/POST/bills/{id}/dishes`);
     await page.getByLabel('id', { exact: true }).fill('table-1');
     await page.getByLabel('name', { exact: true }).fill('soup');
-    await page.getByRole('textbox', { name: /^cents/ }).fill('650');
+    const cents = page.getByRole('textbox', { name: 'cents', exact: true });
+    await cents.fill('650');
+    expect(await textOf(page.locator(`#${await cents.getAttribute('aria-describedby')}`))).toBe(
+      'whole number',
+    );
     await page.getByRole('button', { name: 'Send' }).click();
     const answer = page.getByRole('region', { name: 'Answer' });
     await answer.getByRole('heading', { name: '204' }).waitFor();
@@ -114,6 +109,20 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await answer.getByRole('link', { name: 'Trace' }).click();
     await page.getByRole('heading', { name: 'POST /bills/{id}/dishes' }).waitFor();
     expect(await page.getByRole('treeitem').count()).toBe(2);
+    expect(await page.locator('.trace-origin').count()).toBe(0);
+  });
+
+  test('a call leads to the event that it stored', async () => {
+    const traceId = '5cd2'.repeat(8);
+    const dish = { name: 'bread', cents: 200 };
+    for (const caller of [{ traceparent: `00-${traceId}-${'ab'.repeat(8)}-01` }, {}])
+      await send(serviceUrl, 'POST', '/bills/table-2/dishes', dish, caller);
+    const { page } = await open({}, `/s/${instanceId}/traces/${traceId}`);
+    expect(await textOf(page.locator('.trace-origin'))).toContain('another service');
+    await page.getByRole('treeitem', { name: 'bill.order' }).click();
+    const panel = page.getByRole('complementary', { name: 'Chosen span' });
+    await panel.locator('a[href$="/table-2?at=1"]').click();
+    await page.locator('[aria-valuetext^="event 1 of 2"]').waitFor();
   });
 
   test('the console alone tells why a request failed inside of a guest', async () => {
@@ -122,7 +131,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.getByRole('link', { name: 'Routes' }).click();
     await page.locator('main a', { hasText: '/shares/' }).click();
     await page.getByLabel('id', { exact: true }).fill('table-7');
-    await page.getByRole('textbox', { name: /^guests/ }).fill('0');
+    await page.getByLabel('guests', { exact: true }).fill('0');
     await page.getByRole('button', { name: 'Send' }).click();
     const answer = page.getByRole('region', { name: 'Answer' });
     await answer.getByRole('heading', { name: '500' }).waitFor();
@@ -242,14 +251,17 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('compile errors appear, with file and line, and go when they are mended', async () => {
-    const [{ page }, kitchen] = await Promise.all([open(), restaurant.develop('kitchen')]);
+    const project = await (kitchen ?? restaurant.develop('kitchen'));
+    const watched = await open();
+    const { page } = watched;
     await page.locator('main').getByRole('link', { name: 'kitchen' }).click();
     const bar = page.locator('.dev-bar');
     await bar.getByText('serving').waitFor();
-    kitchen.edit('/ input.guests', '/ input.guest');
+    project.edit('/ input.guests', '/ input.guest');
     await bar.getByText(/\d (?:problem|compile error)/).click();
     expect(await textOf(bar)).toContain(BUG.place);
-    kitchen.edit('/ input.guest', '/ max(1, input.guests)');
+    expect(await watched.axeFindings()).toEqual([]);
+    project.edit('/ input.guest', '/ max(1, input.guests)');
     await bar.getByText('serving').waitFor();
     expect(await textOf(bar)).not.toContain(BUG.place);
   });
@@ -293,6 +305,12 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     for (const [screen, view] of Object.entries(screens())) {
       await show(watched.page, view);
       expect([screen, await watched.sidewaysScroll()]).toEqual([screen, 0]);
+      for (const bar of await watched.page.getByRole('navigation').all()) {
+        const current = bar.locator('[aria-current]').first();
+        if ((await current.count()) === 0) continue;
+        const { x, width } = (await current.boundingBox())!;
+        expect([screen, x >= 0 && x + width <= NARROW.width]).toEqual([screen, true]);
+      }
     }
   });
 
@@ -331,7 +349,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     });
   });
 
-  test.runIf(process.env['SVC_DOC_IMAGES'] !== undefined)('its pictures are taken', async () => {
+  test.runIf(takesPictures)('its pictures are taken', async () => {
     mkdirSync(IMAGES, { recursive: true });
     const { page } = await open({ viewport: PICTURE });
     // Something to see in the plot.
@@ -349,7 +367,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await take(0);
     await show(page, `/s/${instanceId}/routes/GET/bills/{id}/shares/{guests}`);
     await page.getByLabel('id', { exact: true }).fill('table-7');
-    await page.getByRole('textbox', { name: /^guests/ }).fill('0');
+    await page.getByLabel('guests', { exact: true }).fill('0');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByRole('region', { name: 'Why' }).waitFor();
     await take(1);

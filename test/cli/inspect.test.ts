@@ -76,6 +76,17 @@ describe('svc inspect', () => {
     expect(stderr).toContain(said);
   });
 
+  test('prints the routes as OpenAPI alone, and of a module that is refused the reason', async () => {
+    const { code, stdout, stderr } = await svc('inspect', 'good.wasm', '--openapi');
+    expect([code, stderr]).toEqual([0, '']);
+    const document = JSON.parse(stdout) as Record<string, unknown>;
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'good' } });
+    expect(Object.keys(document['paths'] as object).length).toBeGreaterThan(0);
+    const refused = await svc('inspect', 'undescribed.wasm', '--openapi');
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toContain('[SVC_MODULE_NO_DESCRIPTOR]');
+  });
+
   test('reads no file that has no end', async () => {
     const { stderr, code } = await svc('inspect', '/dev/zero');
     expect(stderr).toContain('SVC_MODULE_UNREADABLE');

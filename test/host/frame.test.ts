@@ -57,13 +57,18 @@ test('calls and outcomes of a turn come out as they went in, in their order', ()
   ]);
 });
 
-test('a failure comes out with its code or cause, its words, and its limit', () => {
+const FRAMES = [
+  { functionIndex: 12, offset: 6699 },
+  { functionIndex: 0, offset: 512 },
+];
+
+test('a failure comes out with its code or cause, its words, its limit and its places', () => {
   const frames: Frames = [];
   writeFailure(frames, 1, new SvcError('SVC_JOURNAL_FULL', 'Full.', { cause: new Error('why') }));
   writeFailure(
     frames,
     2,
-    new GuestFault('fuel', 'Out.', { limit: 'command-fuel', guestMessage: 'a' }),
+    new GuestFault('fuel', 'Out.', { limit: 'command-fuel', guestMessage: 'a', frames: FRAMES }),
   );
   writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'));
   writeFailure(frames, 4, new TypeError('a bug'));
@@ -83,8 +88,9 @@ test('a failure comes out with its code or cause, its words, and its limit', () 
     message: 'Out.',
     limit: 'command-fuel',
     guestMessage: 'a',
+    frames: FRAMES,
   });
-  expect(failures[2]).toMatchObject({ faultCause: 'trap', limit: undefined });
+  expect(failures[2]).toMatchObject({ faultCause: 'trap', limit: undefined, frames: undefined });
   expect(failures[3]!.message).toMatch(/^TypeError: a bug\n {4}at /);
   expect(failures[4]!.message).toBe('thrown');
   expect(failures[5]).toMatchObject({ code: 'SVC_ENTITY_HELD_BACK', retryAfterMs: 7 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
-import { stopForGood, SvcProcess } from '../support/host-process.ts';
+import { OWN_PLACES, stopForGood, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolderOfFile();
@@ -15,6 +15,7 @@ const root = join(import.meta.dirname, '..', '..');
 const main = join(root, 'host', 'main.ts');
 const cli = join(root, 'cli', 'bin', 'svc.js');
 const running: SvcProcess[] = [];
+const ENV = { ...process.env, ...OWN_PLACES };
 
 beforeAll(async () => writeFileSync(module, await compileFixture('counter')));
 afterEach(async () => {
@@ -108,7 +109,7 @@ function startInShell(data: string, env: NodeJS.ProcessEnv) {
   const words = [process.execPath, cli, module, join(folder, data)];
   const shell = spawn('/bin/sh', ['-c', script, ...words], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, npm_lifecycle_event: undefined, ...env },
+    env: { ...ENV, npm_lifecycle_event: undefined, ...env },
   });
   return { shell, log: text(shell.stderr) };
 }
@@ -182,9 +183,7 @@ test.skipIf(noNamespace !== undefined)(
     const svc = spawn(
       'unshare',
       ['--pid', '--fork', '--kill-child', ...words, '--data', join(folder, 'first')],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
+      { stdio: ['ignore', 'pipe', 'pipe'], env: ENV },
     );
     const [line] = (await once(svc.stdout, 'data')) as [Buffer];
     const release = await keepBusy(String(line).trim());
@@ -207,7 +206,7 @@ test('a reader of its output that goes away does not end the host', async () => 
   const child = spawn(
     process.execPath,
     [main, module, '--port', '0', '--data', join(folder, 'deaf'), '--log', 'json'],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: ENV },
   );
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const url = String(line).trim();
@@ -224,7 +223,7 @@ test('a host whose output nobody reads from the start serves all the same', asyn
   const child = spawn(
     process.execPath,
     [main, module, '--port', '0', '--data', join(folder, 'unheard')],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: ENV },
   );
   child.stdout.destroy();
   let heard = '';

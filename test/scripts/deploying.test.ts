@@ -5,6 +5,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
 import { dottedName, variableName } from '../../host/settings.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { managementOf } from '../support/deployed-service.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
@@ -32,9 +33,15 @@ test('the page names settings that exist', () => {
     Object.keys(record).map((key) => dottedName(room, key)),
   );
   const known = new Set(
-    ['svc.name', 'svc.data', 'svc.shards', 'svc.http.port', ...rooms].map((name) =>
-      variableName(name),
-    ),
+    [
+      'svc.name',
+      'svc.data',
+      'svc.shards',
+      'svc.http.port',
+      'svc.management.port',
+      'svc.observability.otlp-endpoint',
+      ...rooms,
+    ].map((name) => variableName(name)),
   );
   // Error codes are links, and have a test of their own.
   const named = [...page.matchAll(/(?<![[/])\bSVC_[A-Z_]+/g)].map((match) => match[0]);
@@ -48,12 +55,24 @@ test("the page mounts what the images declare, and waits longer than the runtime
   expect(new Set(mounts)).toEqual(new Set(['/service', '/data']));
   for (const folder of mounts) expect(recipe).toMatch(new RegExp(`mkdir .*${folder}\\b`));
   expect(recipe).toContain('USER 1000:1000');
+  const ports = [...page.matchAll(/containerPort: (\d+)/g)].map((match) => match[1]);
+  expect(recipe).toContain(`EXPOSE ${ports.join(' ')}`);
   expect(page).toContain('fsGroup: 1000');
   const { stopGraceMs, stopMarginMs } = ROOM_DEFAULTS.supervisor;
   const waits = [...page.matchAll(/(?:GracePeriodSeconds: |stop -t )(\d+)/g)];
   expect(waits.length).toBe(3);
   for (const [, seconds] of waits)
     expect(Number(seconds) * 1000).toBeGreaterThan(stopGraceMs + stopMarginMs);
+});
+
+test('the probe that the page shows asks the management server, which says that the instance is ready', async () => {
+  const { svc } = await start(join(temporaryFolder(), 'data'));
+  const [, path, port] = /readinessProbe: \{ httpGet: \{ path: (\S+), port: (\d+) \} \}/.exec(
+    page,
+  )!;
+  expect(port).toBe('7626');
+  const answer = await fetch(`${await managementOf(svc)}${path}`);
+  expect([answer.status, await answer.json()]).toMatchObject([200, { ready: true }]);
 });
 
 test('the backup that the page shows is whole, while the service runs, and can be served', async () => {

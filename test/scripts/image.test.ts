@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { otlpReceiver } from '../support/otlp-receiver.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { startImage } from './support/container.ts';
 import { buildImage, isRoot, type Image } from './support/dockerfile.ts';
@@ -85,7 +86,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect([...image.entrypoint, ...image.cmd]).toEqual(['svc', 'run', '--deployed']);
     expect(image.user?.uid).toBeGreaterThan(0);
     expect(image.volumes).toEqual(['/data']);
-    expect(image.ports).toEqual(['9000']);
+    expect(image.ports).toEqual(['9000', '7626']);
   });
 
   test('holds what runs: no sources, tests, compilers, nor a second Node', () => {
@@ -106,11 +107,17 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(mebibytes).toBeLessThan(32);
   });
 
-  test('serves the module where it is mounted, and closes the journal at SIGTERM', async () => {
+  test('serves the module where it is mounted, exports its spans, and closes the journal at SIGTERM', async () => {
     const data = join(image.root, 'data');
+    const receiver = await otlpReceiver();
     const container = startImage(image, {
       words: [join('/service', 'module.wasm')],
-      env: { SVC_DATA: data, SVC_HTTP_PORT: '0' },
+      env: {
+        SVC_DATA: data,
+        SVC_HTTP_PORT: '0',
+        SVC_MANAGEMENT_PORT: '0',
+        SVC_OBSERVABILITY_OTLP_ENDPOINT: receiver.url,
+      },
     });
     const said = text(container.stderr);
     const ended = once(container, 'close');
@@ -130,12 +137,14 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(existsSync(join(data, 'owner.json'))).toBe(true);
     container.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
+    expect(receiver.spans()).toHaveLength(4);
     // Nothing but lines of JSON, of which one says where the service is.
     const lines = (await said)
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as object);
-    expect(lines[0]).toMatchObject({
+    expect(lines[0]).toMatchObject({ message: 'management listening', service: 'module' });
+    expect(lines[1]).toMatchObject({
       message: 'listening',
       service: 'module',
       url,
@@ -169,10 +178,12 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
   });
 
   test('without a module says where it looked, and ends', async () => {
-    const container = startImage(image, { env: { SVC_DATA: join(image.root, 'data') } });
+    const env = { SVC_DATA: join(image.root, 'data'), SVC_MANAGEMENT_PORT: '0' };
+    const container = startImage(image, { env });
     const said = text(container.stderr);
     expect(await once(container, 'close')).toEqual([1, null]);
-    expect(JSON.parse(await said)).toMatchObject({
+    const [, line] = (await said).split('\n');
+    expect(JSON.parse(line!)).toMatchObject({
       level: 'error',
       message: expect.stringContaining('/service/module.wasm') as string,
       code: 'SVC_MODULE_UNREADABLE',

@@ -2,7 +2,17 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 
-const cli = join(import.meta.dirname, '..', '..', 'cli', 'bin', 'svc.js');
+const root = join(import.meta.dirname, '..', '..');
+const cli = join(root, 'cli', 'bin', 'svc.js');
+
+/**
+ * What every service of a test has in its environment: several are run at the same time, and none of them is a
+ * developer's, whose console would show it.
+ */
+export const OWN_PLACES = {
+  SVC_MANAGEMENT_PORT: '0',
+  SVC_RUNNING_DIR: join(root, 'build', 'running'),
+} as const;
 
 export interface Ended {
   readonly code: number | null;
@@ -33,7 +43,7 @@ export class SvcProcess {
     this.child = spawn(process.execPath, [options.program ?? cli, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       cwd: options.cwd,
-      env: { ...process.env, ...options.env },
+      env: { ...process.env, ...OWN_PLACES, ...options.env },
     });
     this.child.stdout!.setEncoding('utf8').on('data', (chunk: string) => (this.stdout += chunk));
     this.child.stderr!.setEncoding('utf8').on('data', (chunk: string) => (this.stderr += chunk));

@@ -67,10 +67,11 @@ export class EntityCall implements EndedCall {
 
   /** What its handler knows beside the input; what it costs is noted here. */
   context(nowMs: number, chance: Chance): CallContext {
+    const seed = chance.seed();
     const metadata = childMetadata(this.metadata, chance);
     this.ownTrace = traceParentOf(metadata);
     if (this.ownTrace !== undefined) this.parentTrace = traceParentOf(this.metadata);
-    return { nowMs, seed: chance.seed(), metadata, spent: this };
+    return { nowMs, seed, metadata, spent: this };
   }
 
   answer(outcome: Outcome): void {
@@ -85,6 +86,7 @@ export class EntityCall implements EndedCall {
   fail(failure: unknown): void {
     assert(this.#state === 'open');
     this.#state = 'failed';
+    this.eventsPersisted = 0;
     this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);
     this.#failure = failure;
     this.#reject?.(failure);

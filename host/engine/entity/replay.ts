@@ -43,7 +43,12 @@ export interface ReplayNeeds {
   readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
   /** Undefined: the state is folded from the journal alone. */
   readonly snapshots?: Pick<SnapshotPolicy, 'fingerprintFor' | 'led' | 'misled'> | undefined;
+  /** An entity has come into memory. */
+  readonly activated?: (how: Activation) => void;
 }
+
+/** How an entity came into memory: without an event, from a snapshot and what followed, or from all its events. */
+export type Activation = 'empty' | 'snapshot' | 'folded';
 
 export type Replay =
   /** `seq`: of the entity's last record, 0 when it has none. */
@@ -88,6 +93,8 @@ export async function replay(
     if (folded.kind === 'folded') {
       if (attempt.beganWithSnapshot) needs.snapshots?.led(entity);
       if (misleading !== undefined) needs.snapshots?.misled(entity, misleading);
+      if (attempt.beganWithSnapshot) needs.activated?.('snapshot');
+      else needs.activated?.(folded.growth.events === 0 ? 'empty' : 'folded');
       return folded;
     }
     if (folded.kind === 'lost') {

@@ -87,6 +87,11 @@ export class EndpointPool implements GuestEndpoints {
       : this.#serve(slot, context, request, calls);
   }
 
+  /** How many there are. */
+  get instances(): number {
+    return this.#idle.length + this.#busy.size + (this.#prompt.isReady ? 1 : 0);
+  }
+
   /** Fails what is under way and what waits. */
   close(): void {
     this.#closed = true;

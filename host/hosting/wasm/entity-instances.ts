@@ -104,6 +104,11 @@ export class EntityInstances implements GuestEntities {
     return opened;
   }
 
+  /** How many there are. */
+  get instances(): number {
+    return this.#shared.size;
+  }
+
   /** Of the instance that was not used for longest; it is let go of once all its entities are closed. */
   toClose(max: number): readonly EntityRef[] {
     const refs: EntityRef[] = [];

@@ -2,6 +2,7 @@
 // loop around a call that comes to nothing would keep the host busy for as long as it likes.
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { LimitName } from '../../model/limit-name.ts';
+import { trapFrames } from './trap-frames.ts';
 
 /** The limits on fuel, one for each kind of call. */
 export type FuelLimit = Extract<LimitName, `${string}-fuel`>;
@@ -13,5 +14,6 @@ export function payFuel(fuel: WebAssembly.Global, bytes: number, limit: FuelLimi
 }
 
 export function usedUp(limit: FuelLimit, cause?: unknown): GuestFault {
-  return new GuestFault('fuel', 'The module used up its fuel.', { limit, cause });
+  const frames = trapFrames(cause);
+  return new GuestFault('fuel', 'The module used up its fuel.', { limit, cause, frames });
 }

@@ -27,6 +27,7 @@ import {
   PUT_BACK_EXPORT,
   START_EXPORT,
 } from './module-rewriter.ts';
+import { trapFrames } from './trap-frames.ts';
 import type { WasmLimits } from './wasm-limits.ts';
 
 /** How the abort line of a module begins: `abort: message at file:line:column`. */
@@ -192,8 +193,8 @@ export class ModuleInstance {
     if (!(fault instanceof GuestFault)) return fault;
     const guestMessage = this.#lastWords(source);
     if (guestMessage === undefined) return fault;
-    const { faultCause, message, limit } = fault;
-    return new GuestFault(faultCause, message, { cause: error, guestMessage, limit });
+    const { faultCause, message, limit, frames } = fault;
+    return new GuestFault(faultCause, message, { cause: error, guestMessage, limit, frames });
   }
 
   /** The memory as a later `restore` puts it back. Taken after initialisation. */
@@ -297,7 +298,7 @@ function asFault(
 ): unknown {
   if (error instanceof GuestFault) return error;
   if (usedUpFuel !== undefined) return usedUp(usedUpFuel, error);
-  const cause = { cause: error };
+  const cause = { cause: error, frames: trapFrames(error) };
   if (isStackOverflow(error))
     return new GuestFault('stack', 'The module used up its stack.', { ...cause, limit: 'stack' });
   if (error instanceof WebAssembly.RuntimeError)

@@ -72,6 +72,11 @@ export class PromptInstance {
     }
   }
 
+  /** It has one, which serves nothing at present. */
+  get isReady(): boolean {
+    return this.#instance !== undefined;
+  }
+
   /** Lets go of the instance, unless it serves. False: there is none. */
   letGo(): boolean {
     const instance = this.#instance;

@@ -6,11 +6,13 @@ import type { CodePlace } from './code-places.ts';
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES = new Int8Array(128).fill(-1);
-for (const [value, digit] of [...DIGITS].entries()) VALUES[digit.charCodeAt(0)] = value;
+for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
 const CONTINUES = 32;
 const COMMA = 0x2c;
 /** Of the standard library, the SDK, packages, and what the SDK has written. */
 const LIBRARY = '~lib/';
+/** And what it has written for the author. */
+const SDK = '~lib/@svc/';
 
 /** What may be wrong with a map, for a person. */
 export class SourceMapError extends Error {}
@@ -41,17 +43,23 @@ export class SourceMap {
     this.#read(mappings);
   }
 
-  /** Undefined: the map says nothing of it. */
-  placeOf(code: CodePlace, functionIndex: number): SourcePlace | undefined {
+  /**
+   * None: the map says nothing of it. Two: code of the standard library that the compiler has put into a function, and
+   * the line before it, of the function's author, that asked for it.
+   */
+  placesOf(code: CodePlace, functionIndex: number): SourcePlace[] {
     const at = this.#segmentOf(code);
-    const source = this.#sources[this.#files[at] ?? -1];
-    if (source === undefined) return undefined;
-    return {
-      file: this.fileOf(source),
-      line: this.#lines[at]! + 1,
-      column: this.#columns[at]! + 1,
-      function: readableFunction(this.#functions[functionIndex] ?? ''),
-    };
+    const places = [at];
+    if (this.#isStandard(at))
+      places.push(this.#last(at, code.start, (own) => !this.#isLibrary(own)));
+    return places
+      .filter((place) => place >= 0)
+      .map((place) => ({
+        file: this.fileOf(this.#sources[this.#files[place]!]!),
+        line: this.#lines[place]! + 1,
+        column: this.#columns[place]! + 1,
+        function: readableFunction(this.#functions[functionIndex] ?? ''),
+      }));
   }
 
   /** As a person knows it, of a file as the compiler names it, beside the entry file. */
@@ -68,11 +76,30 @@ export class SourceMap {
       if (this.#offsets[middle]! <= offset) low = middle + 1;
       else high = middle;
     }
-    for (let at = low - 1; at >= 0 && this.#offsets[at]! >= start; at--)
-      if (this.#files[at]! >= 0) return at;
+    const before = this.#last(low - 1, start, () => true);
+    if (before >= 0) return before;
     for (let at = low; at < this.#offsets.length && this.#offsets[at]! < end; at++)
-      if (this.#files[at]! >= 0) return at;
+      if (this.#hasSource(at)) return at;
     return -1;
+  }
+
+  /** From there on backwards to `start`; -1: there is none. */
+  #last(from: number, start: number, wanted: (at: number) => boolean): number {
+    for (let at = from; at >= 0 && this.#offsets[at]! >= start; at--)
+      if (this.#hasSource(at) && wanted(at)) return at;
+    return -1;
+  }
+
+  #hasSource(at: number): boolean {
+    return this.#sources[this.#files[at] ?? -1] !== undefined;
+  }
+
+  #isLibrary(at: number): boolean {
+    return this.#sources[this.#files[at] ?? -1]?.startsWith(LIBRARY) === true;
+  }
+
+  #isStandard(at: number): boolean {
+    return this.#isLibrary(at) && !this.#sources[this.#files[at]!]!.startsWith(SDK);
   }
 
   #read(mappings: string): void {
@@ -84,8 +111,7 @@ export class SourceMap {
         continue;
       }
       offset += nextNumber(mappings, cursor);
-      const hasSource =
-        cursor.at < mappings.length && mappings.charCodeAt(cursor.at) !== COMMA;
+      const hasSource = cursor.at < mappings.length && mappings.charCodeAt(cursor.at) !== COMMA;
       if (hasSource) {
         file += nextNumber(mappings, cursor);
         line += nextNumber(mappings, cursor);
@@ -132,8 +158,9 @@ function nextNumber(text: string, cursor: { at: number }): number {
   throw new SourceMapError('its mappings hold a number that is too long');
 }
 
-/** `cart/ShoppingCart#apply` is ShoppingCart.apply. */
+/** `cart/ShoppingCart#apply` is ShoppingCart.apply; what stands outside of functions is in none. */
 function readableFunction(name: string): string | null {
+  if (/^~?start\b/.test(name)) return null;
   const plain = name.replaceAll(/[^<>,|]*\//g, '').replaceAll('#', '.');
   return plain === '' ? null : plain;
 }

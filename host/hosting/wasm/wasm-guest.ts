@@ -10,6 +10,19 @@ import { InstanceMemory } from './instance-memory.ts';
 import { printable } from './printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
+/** For whoever looks on. */
+export interface WasmNumbers {
+  /** Instances that serve endpoints, or wait to. */
+  readonly endpointInstances: number;
+  readonly entityInstances: number;
+  /** Of all instances together. */
+  readonly memoryBytes: number;
+}
+
+export interface WasmGuest extends Guest {
+  readonly numbers: WasmNumbers;
+}
+
 /**
  * Admits the module, compiles it once and starts one instance of it. Throws an SvcError with a code
  * SVC_MODULE_…; SVC_MODULE_START_FAILED when its code ran and faulted.
@@ -28,7 +41,11 @@ export async function createWasmGuest(
  * A guest of its own for an admitted module: it shares the compiled code with the others, and no
  * instance. Throws an SvcError SVC_MODULE_START_FAILED.
  */
-export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: GuestLog): Guest {
+export function startWasmGuest(
+  module: AdmittedModule,
+  limits: WasmLimits,
+  log: GuestLog,
+): WasmGuest {
   const memory = new InstanceMemory(limits.memoryBytesTotalMax);
   const endpoints = start(module, limits, memory, log);
   const entities = new EntityInstances(module, limits, memory, log);
@@ -37,6 +54,13 @@ export function startWasmGuest(module: AdmittedModule, limits: WasmLimits, log: 
     descriptor: module.descriptor,
     entities,
     endpoints,
+    get numbers() {
+      return {
+        endpointInstances: endpoints.instances,
+        entityInstances: entities.instances,
+        memoryBytes: memory.bytes,
+      };
+    },
     close() {
       entities.close();
       endpoints.close();

@@ -1,8 +1,10 @@
-// Restaurant: what the browser tests look at: a console and a service of this machine that register in a folder of
-// their own, real processes both, and the service built by the command line as a user builds it.
+// Restaurant: what the browser tests look at: a console whose page was built from the sources as they are, and services
+// that register in a folder of their own: real processes, of a module that the command line built as it does for a user.
 import type { FaultList } from '@svc/contract';
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Console, startConsole } from '../../../console/server/console.ts';
+import { buildConsolePage } from '../../../scripts/console-page.ts';
 import { runSvc, SvcProcess } from '../../support/host-process.ts';
 
 const PROJECT = join(import.meta.dirname, '../../../fixtures/restaurant-bill');
@@ -11,10 +13,13 @@ const LINE = lineOf(join(PROJECT, ENTRY), 'state.totalCents / input.guests');
 /** Where the module divides by no guests. */
 export const BUG = { line: LINE, file: join(PROJECT, ENTRY), place: `${ENTRY}:${LINE}` };
 
+interface Services {
+  readonly services: readonly { readonly instanceId: string; readonly name: string }[];
+}
+
 export class Restaurant {
-  readonly console: SvcProcess;
-  /** Of the console. */
-  readonly url: string;
+  readonly #console: Console;
+  readonly #bugs: unknown[];
   readonly #folder: string;
   readonly #module: string;
   readonly #env: NodeJS.ProcessEnv;
@@ -24,28 +29,37 @@ export class Restaurant {
     folder: string,
     module: string,
     env: NodeJS.ProcessEnv,
-    served: SvcProcess,
-    url: string,
+    served: Console,
+    bugs: unknown[],
   ) {
     this.#folder = folder;
     this.#module = module;
     this.#env = env;
-    this.console = served;
-    this.url = url;
+    this.#console = served;
+    this.#bugs = bugs;
+  }
+
+  /** Of the console. */
+  get url(): string {
+    return this.#console.url;
   }
 
   static async open(folder: string): Promise<Restaurant> {
     const project = join(folder, 'project');
     const module = join(project, 'bill.wasm');
     cpSync(PROJECT, project, { recursive: true });
-    const env = { SVC_RUNNING_DIR: join(folder, 'running') };
-    const served = new SvcProcess(['console', '--port', '0'], { env });
-    const [built, url] = await Promise.all([
+    const runningFolder = join(folder, 'running');
+    const pageFolder = join(folder, 'page');
+    mkdirSync(runningFolder);
+    const [built] = await Promise.all([
       runSvc(['build', ENTRY, '-o', module], { cwd: project }),
-      served.listening(),
+      buildConsolePage(pageFolder),
     ]);
     if (built.code !== 0) throw new Error(built.stderr);
-    return new Restaurant(folder, module, env, served, url);
+    const bugs: unknown[] = [];
+    const failed = (error: unknown) => bugs.push(error);
+    const served = await startConsole({ port: 0, runningFolder, pageFolder, failed });
+    return new Restaurant(folder, module, { SVC_RUNNING_DIR: runningFolder }, served, bugs);
   }
 
   /** A service of this name, and its address. */
@@ -76,11 +90,17 @@ export class Restaurant {
     };
   }
 
-  /** The service that runs, and the trace of the request that met the bug. */
-  async failure(): Promise<{ readonly instanceId: string; readonly failedTrace: string }> {
-    const { services } = await this.#json<{ services: { instanceId: string }[] }>('/api/services');
-    const { instanceId } = services[0]!;
+  /** The service of this name, and the trace of the request that met the bug. */
+  async failure(
+    name: string,
+  ): Promise<{ readonly instanceId: string; readonly failedTrace: string }> {
+    let instanceId: string | undefined;
     for (;;) {
+      if (instanceId === undefined) {
+        const { services } = await this.#json<Services>('/api/services');
+        instanceId = services.find((service) => service.name === name)?.instanceId;
+        continue;
+      }
       const { faults } = await this.#json<FaultList>(
         `/api/services/${instanceId}/observability/faults`,
       );
@@ -96,8 +116,9 @@ export class Restaurant {
 
   async close(): Promise<void> {
     // A killed one leaves its host to find out by itself.
-    for (const process of [...this.#services, this.console]) process.child.kill('SIGTERM');
-    await Promise.all([...this.#services, this.console].map(({ ended }) => ended));
+    for (const process of this.#services) process.child.kill('SIGTERM');
+    await Promise.all([...this.#services.map(({ ended }) => ended), this.#console.close()]);
+    if (this.#bugs.length > 0) throw new AggregateError(this.#bugs, 'bugs of the console');
   }
 }
 
@@ -118,9 +139,18 @@ export async function send(
   method: string,
   path: string,
   body?: object,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-  const answer = await fetch(`${url}${path}`, { method, ...(body === undefined ? {} : json) });
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers,
+    ...(body === undefined
+      ? {}
+      : {
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+  });
   await answer.arrayBuffer();
 }
 

@@ -65,11 +65,12 @@ export class WatchedPage {
     this.page = page;
   }
 
-  /** `url`: of the console, which is all that the page may reach. */
+  /** `url`: of the console, which is all that the page may reach; `view`: what its address says after '#'. */
   static async open(
     browser: Browser,
     url: string,
     options: BrowserContextOptions = {},
+    view = '/',
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
@@ -88,7 +89,7 @@ export class WatchedPage {
       if (!request.url().startsWith(`${url}/`)) problems.push(`request to ${request.url()}`);
     });
     page.on('websocket', (socket) => problems.push(`web socket to ${socket.url()}`));
-    await page.goto(url);
+    await page.goto(`${url}/#${view}`);
     return watched;
   }
 
@@ -125,9 +126,10 @@ export class WatchedPage {
 
   /** Serious and critical ones. */
   async axeFindings(): Promise<readonly AxeFinding[]> {
-    await this.page.evaluate(axeSource);
+    if (!(await this.page.evaluate<boolean>("'axe' in globalThis")))
+      await this.page.evaluate(axeSource);
     const { violations } = await this.page.evaluate<AxeResult>(
-      "axe.run({ resultTypes: ['violations'] })",
+      "axe.run({ resultTypes: ['violations'], preload: false, iframes: false })",
     );
     return violations
       .filter(({ impact }) => impact === 'serious' || impact === 'critical')

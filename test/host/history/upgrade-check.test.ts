@@ -309,6 +309,17 @@ test('three threads find what one finds, and count the same', async () => {
   expect(await check(dir, refusing, counter, 3)).toEqual(one);
 });
 
+test('a check that is no longer wanted ends with the reason of its signal', async () => {
+  const dir = await journalOf({ a: many(12_000, () => 1) });
+  const stop = new AbortController();
+  const question = { dir, now: counter, limits: WASM_LIMITS_DEFAULT, threads: 1 };
+  const reason = new Error('another module is there');
+  await expect(
+    checkUpgrade({ ...question, signal: stop.signal, onProgress: () => stop.abort(reason) }),
+  ).rejects.toBe(reason);
+  await expect(checkUpgrade({ ...question, signal: stop.signal })).rejects.toBe(reason);
+});
+
 test('progress goes up to all records', async () => {
   const dir = await journalOf({ a: many(12_000, () => 1), b: [1] });
   const told: number[] = [];

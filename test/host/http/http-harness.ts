@@ -6,7 +6,11 @@ import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contrac
 import { type Caller, LOCAL } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
-import { createHttpServer, type HttpServer } from '../../../host/http/http-server.ts';
+import {
+  createHttpServer,
+  type HttpObserver,
+  type HttpServer,
+} from '../../../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
@@ -74,6 +78,7 @@ export interface StartOptions {
   readonly settings?: Partial<HttpSettings>;
   readonly caller?: Caller;
   readonly project?: string;
+  readonly observer?: HttpObserver;
 }
 
 const running: HttpServer[] = [];
@@ -98,6 +103,7 @@ export async function start(options: StartOptions): Promise<Running> {
     chance: { seed: () => (seed += 1n) },
     callerOf: () => options.caller ?? LOCAL,
     ...(options.project === undefined ? {} : { project: options.project }),
+    ...(options.observer === undefined ? {} : { observer: options.observer }),
   });
   running.push(server);
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

@@ -27,7 +27,7 @@ async function withSizes(
   sizes: PlaceSizes | undefined,
   use: (journal: Journal) => Promise<void>,
 ): Promise<void> {
-  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, sizes);
+  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { placeSizes: sizes });
   const journal = attachJournal(opened.connect(), opened.dir);
   try {
     await use(journal);

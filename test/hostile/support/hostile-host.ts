@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OWN_PLACES } from '../../support/host-process.ts';
 import { within } from '../../support/within.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', '..', 'host', 'main.ts');
@@ -45,7 +46,7 @@ function start(folder: string, name: string, bytes: Uint8Array, options: HostOpt
   const child = spawn(
     process.execPath,
     ['--disable-warning=ExperimentalWarning', MAIN, file, ...args],
-    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...options.env } },
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...OWN_PLACES, ...options.env } },
   );
   return { child, dataFolder };
 }

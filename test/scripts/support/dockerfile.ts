@@ -115,7 +115,7 @@ class ImageBuild {
       case 'VOLUME':
         return void this.image.volumes.push(text);
       case 'EXPOSE':
-        return void this.image.ports.push(text);
+        return void this.image.ports.push(...text.split(/\s+/));
       case 'ENTRYPOINT':
         this.image.entrypoint = JSON.parse(text) as string[];
         this.image.cmd = [];

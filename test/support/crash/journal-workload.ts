@@ -105,7 +105,9 @@ function fault(): Fault {
 }
 
 for (let done = 0; done < waves;) {
-  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, PLACE_SIZES);
+  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, {
+    placeSizes: PLACE_SIZES,
+  });
   const journal = attachJournal(opened.connect(), opened.dir);
   for (let turn = 0; turn < WAVES_PER_OPENING && done < waves; turn++, done++) {
     const failing = control !== undefined && done % 2 === 1;

@@ -1,0 +1,106 @@
+// svc dev: compiles and serves a project, again at each change, until it is told to stop.
+import { resolve } from 'node:path';
+import { command, EXIT_CODE, type Command } from '../command.ts';
+
+const PARENT_LOOKED_FOR_MS = 200;
+const PASSED_ON_MS = 1_000;
+
+export const dev: Command = command(
+  {
+    name: 'dev',
+    summary: 'serve a project while you work on it',
+    about: `Compiles a project and serves it, and does so again whenever a source changes: on the same port,
+with the journal kept. Errors are told with file and line; what does not compile or start leaves
+the module before it in its place. It ends with ctrl-c or SIGTERM, and leaves nothing behind but
+the journal.`,
+    words: [{ name: 'DIR', optional: true, completes: { kind: 'folder' } }],
+    options: {
+      port: {
+        type: 'string',
+        value: 'PORT',
+        help: 'HTTP port; 0 takes a free one',
+        default: '9000',
+      },
+      host: {
+        type: 'string',
+        value: 'ADDRESS',
+        help: 'address to listen on',
+        default: '127.0.0.1',
+      },
+      data: {
+        type: 'string',
+        value: 'DIR',
+        help: 'folder of the journal, made when missing',
+        otherwise: 'DIR/.svc/NAME',
+        completes: { kind: 'folder' },
+      },
+      name: {
+        type: 'string',
+        value: 'NAME',
+        help: 'name of the service',
+        otherwise: 'that of package.json, or the folder',
+      },
+      set: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME=VALUE',
+        help: `any other setting, by its dotted name; may be repeated
+(docs/reference/settings.md lists them)`,
+      },
+    },
+    notes: `DIR is this folder unless it is named; it holds assembly/index.ts or index.ts. A file of another
+name may be given in its place. The module is compiled without optimizing, so that it is there at
+once and its places are exact: it is larger, slower and uses more fuel than what svc build makes.
+Every setting of svc run can be given by the environment too: svc.http.port is SVC_HTTP_PORT.`,
+    examples: ['svc dev', 'svc dev my-service --port 0'],
+  },
+  async ([dir = '.'], { port, host, data, name, set }) => {
+    const stop = stopRequest();
+    const { findProject } = await import('../dev/dev-project.ts');
+    const found = findProject(dir);
+    const project = name === undefined ? found : { ...found, name };
+    const args = [
+      `--name=${project.name}`,
+      `--port=${port}`,
+      `--host=${host}`,
+      ...(data === undefined ? [] : [`--data=${resolve(data)}`]),
+      ...set.map((setting) => `--set=${setting}`),
+    ];
+    const { loadCompiler } = await import('../compiler.ts');
+    await loadCompiler();
+    const { DevSession } = await import('../dev/dev-session.ts');
+    const session = new DevSession({ project, args, env: environment() });
+    void stop.again.then(() => session.kill());
+    await session.run(stop.asked);
+    // A build that is still under way has nobody to tell.
+    return process.exit(EXIT_CODE.ok);
+  },
+);
+
+/** Of the service: what a shell says of a deployed instance is nothing to a developer's. */
+function environment(): NodeJS.ProcessEnv {
+  const { SVC_DEPLOYED: _deployed, SVC_PARENT_PID: _parent, ...env } = process.env;
+  return env;
+}
+
+/** Resolves when a signal comes, or when npm, told to stop, has ended what stands between and passed nothing on. */
+function stopRequest(): { readonly asked: Promise<void>; readonly again: Promise<void> } {
+  const asked = Promise.withResolvers<void>();
+  const again = Promise.withResolvers<void>();
+  // A terminal that is closed sends SIGHUP.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      asked.resolve();
+      // The same one may come twice: from the terminal, and from a program that passes it on.
+      setTimeout(() => process.once(signal, () => again.resolve()), PASSED_ON_MS).unref();
+      process.on(signal, () => {});
+    });
+  if (process.env['npm_lifecycle_event'] !== undefined) {
+    const parent = process.ppid;
+    const watch = setInterval(() => {
+      if (process.ppid !== parent) asked.resolve();
+    }, PARENT_LOOKED_FOR_MS);
+    watch.unref();
+  }
+  return { asked: asked.promise, again: again.promise };
+}

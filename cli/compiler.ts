@@ -1,0 +1,20 @@
+// The compiler, where there is one: an image that only serves modules has none.
+import { CommandFailure } from './command.ts';
+
+/** `failure`: what is thrown where there is none. */
+export async function loadCompiler(
+  failure: (message: string, cause: unknown) => Error = (message, cause) =>
+    new CommandFailure('SVC_BUILD_FAILED', message, { cause }),
+): Promise<typeof import('@svc/guest-sdk/compiler')> {
+  try {
+    return await import('@svc/guest-sdk/compiler');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'@svc/guest-sdk'")) throw error;
+    throw failure(
+      'This svc has no compiler: the package @svc/guest-sdk is not installed beside it, as in an image ' +
+        'that only serves modules. Build where it is: npm install @svc/cli, then npx svc build.',
+      error,
+    );
+  }
+}

@@ -1,0 +1,120 @@
+// DevProject: the files of a project that `svc dev` runs: which one is built, how the service is called, and the folder
+// for the modules of a session, which is gone after it.
+import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { BuiltComponent } from '@svc/guest-sdk/compiler';
+import { CommandFailure } from '../command.ts';
+import { writeSourceMap } from '../source-map-file.ts';
+
+/** Of a folder, the first that is there. */
+const ENTRIES = ['assembly/index.ts', 'index.ts'];
+const NAME_MAX = 63;
+
+export interface DevProject {
+  /** Absolute path of the folder that holds all of it. */
+  readonly root: string;
+  /** As somebody in this folder would name it. */
+  readonly entryFile: string;
+  /** Of the service. */
+  readonly name: string;
+}
+
+/** `named`: a folder, or the file that registers the components. Throws CommandFailure. */
+export function findProject(named: string): DevProject {
+  const path = resolve(named);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === true && path.endsWith('.ts')) {
+    const folder = dirname(path);
+    const root = basename(folder) === 'assembly' ? dirname(folder) : folder;
+    return projectOf(root, path);
+  }
+  const entry = ENTRIES.find((file) => existsSync(join(path, file)));
+  if (stats?.isDirectory() === true && entry !== undefined)
+    return projectOf(path, join(path, entry));
+  const missing =
+    stats?.isDirectory() === true
+      ? `${named} has neither ${ENTRIES.join(' nor ')}`
+      : `${named} is ${stats === undefined ? 'not there' : 'neither a folder nor a file of AssemblyScript'}`;
+  throw new CommandFailure(
+    'SVC_BUILD_FAILED',
+    `There is nothing to build: ${missing}. Name a project's folder, or the file that registers its components.`,
+  );
+}
+
+function projectOf(root: string, entry: string): DevProject {
+  return { root, entryFile: relative(process.cwd(), entry), name: nameOf(root) };
+}
+
+/** As `npm start` calls it in a project of `svc new`: they share a journal. */
+function nameOf(root: string): string {
+  let name = basename(root);
+  try {
+    const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+      readonly name?: unknown;
+    };
+    if (typeof manifest.name === 'string') name = manifest.name.replace(/^@[^/]*\//, '');
+  } catch {
+    // A project need have none.
+  }
+  const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return (
+    plain
+      .replaceAll(/^-+|-+$/g, '')
+      .slice(0, NAME_MAX)
+      .replace(/-$/, '') || 'service'
+  );
+}
+
+/** The modules of one session, by what is in them: a fault of an older one still finds its map. */
+export class DevModules {
+  readonly #project: DevProject;
+  readonly #folder: string;
+
+  constructor(project: DevProject) {
+    this.#project = project;
+    const all = join(project.root, '.svc', 'dev');
+    this.#folder = join(all, String(process.pid));
+    for (const left of foldersIn(all))
+      if (!isAlive(Number(left))) rmSync(join(all, left), { recursive: true, force: true });
+  }
+
+  /** Absolute path of the module's file. */
+  async write({ component, sourceMap }: BuiltComponent): Promise<string> {
+    await mkdir(this.#folder, { recursive: true });
+    const file = join(this.#folder, `${sourceMap!.x_svc_module.slice(0, 16)}.wasm`);
+    if (existsSync(file)) return file;
+    const { entryFile } = this.#project;
+    await writeSourceMap(sourceMap!, { module: file, entryFile });
+    await writeFile(`${file}.part`, component);
+    await rename(`${file}.part`, file);
+    return file;
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    try {
+      rmdirSync(dirname(this.#folder));
+      rmdirSync(dirname(dirname(this.#folder)));
+    } catch {
+      // Another session is there, or a journal.
+    }
+  }
+}
+
+function foldersIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!(pid > 0)) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

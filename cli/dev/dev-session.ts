@@ -1,0 +1,218 @@
+// DevSession: one run of `svc dev`: compiles what has changed, has it served, and shows how that went, until it is told
+// to stop. Invariants:
+// S1  One build at a time; what changes meanwhile is built once more after it, and not twice.
+// S2  A change of a file that is no part of the module builds nothing, unless the last build has failed.
+import { dirname, join, relative, resolve } from 'node:path';
+import type { DevProblem } from '@svc/contract';
+import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
+import { type FaultPlaces, type FromDevHost, readFaultPlaces } from '@svc/host/tools';
+import { CommandFailure } from '../command.ts';
+import { loadCompiler } from '../compiler.ts';
+import { DevModules, type DevProject } from './dev-project.ts';
+import { DevService } from './dev-service.ts';
+import { DevTerminal } from './dev-terminal.ts';
+import { SourceWatch, unwatched } from './source-watch.ts';
+
+/** Fast, and its places are exact; what is deployed is built by `svc build`. */
+const OPTIMIZE_LEVEL = 0;
+
+export interface DevSessionOptions {
+  readonly project: DevProject;
+  /** For the service, as of `svc run`. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A build that has been given to the service. */
+interface Given {
+  readonly built: BuiltComponent;
+  readonly builtMs: number;
+  readonly changed: readonly string[];
+}
+
+type Served = Extract<FromDevHost, { readonly kind: 'served' }>;
+type Refused = Extract<FromDevHost, { readonly kind: 'refused' }>;
+
+export class DevSession {
+  readonly #project: DevProject;
+  readonly #terminal: DevTerminal;
+  readonly #modules: DevModules;
+  readonly #service: DevService;
+  readonly #watch: SourceWatch;
+  readonly #failed = Promise.withResolvers<never>();
+  /** Changed since the last build began. */
+  #changed: readonly string[] = [];
+  #isBuilding = false;
+  #isStopping = false;
+  /** Nothing was served yet. */
+  #isFirst = true;
+  /** Absolute paths; undefined: the last build has failed. */
+  #sources: ReadonlySet<string> | undefined;
+  /** File → the build. */
+  readonly #given = new Map<string, Given>();
+  #places: (() => Promise<FaultPlaces>) | undefined;
+  /** Lines of the log, one after the other. */
+  #shown: Promise<void> = Promise.resolve();
+
+  constructor({ project, args, env }: DevSessionOptions) {
+    this.#project = project;
+    this.#terminal = new DevTerminal(project.root);
+    this.#modules = new DevModules(project);
+    this.#failed.promise.catch(() => {});
+    this.#watch = new SourceWatch(
+      project.root,
+      (files) => void this.#hasChanged(files),
+      (error) => this.#failed.reject(unwatched(project.root, error)),
+    );
+    this.#service = new DevService({
+      args,
+      cwd: project.root,
+      env,
+      hear: (message) => this.#hear(message),
+      said: (text) => this.#terminal.said(text),
+    });
+  }
+
+  /** Resolves once it was told to stop, and nothing of it is left. Rejects when the service cannot be served. */
+  async run(toldToStop: Promise<unknown>): Promise<void> {
+    void this.#service.ended.then((code) => {
+      this.#failed.reject(
+        new CommandFailure(
+          'SVC_SHARD_FAILED',
+          `The service's process ended by itself (${code ?? 'by a signal'}). Start svc dev again.`,
+        ),
+      );
+    });
+    try {
+      await Promise.race([this.#build(), this.#failed.promise, toldToStop]);
+      await Promise.race([toldToStop, this.#failed.promise]);
+      this.#terminal.stopping();
+    } finally {
+      this.#isStopping = true;
+      this.#watch.close();
+      await this.#service.stop();
+      await this.#shown;
+      this.#modules.remove();
+    }
+    this.#terminal.stopped();
+  }
+
+  /** Ends it at once. */
+  kill(): void {
+    this.#service.kill();
+  }
+
+  async #hasChanged(files: readonly string[]): Promise<void> {
+    const known = this.#sources;
+    const counting = known === undefined ? files : files.filter((file) => known.has(file));
+    if (this.#isStopping) return;
+    // While it builds, nobody knows yet what belongs to the module.
+    this.#changed = [...new Set([...this.#changed, ...(this.#isBuilding ? files : counting)])];
+    if (this.#changed.length > 0 && !this.#isBuilding) await this.#build();
+  }
+
+  async #build(): Promise<void> {
+    this.#isBuilding = true;
+    try {
+      do {
+        const changed =
+          this.#changed.length > 0 ? this.#changed : [resolve(this.#project.entryFile)];
+        this.#changed = [];
+        this.#terminal.building(changed);
+        this.#service.tell({ kind: 'building' });
+        await this.#buildOnce(changed);
+        this.#changed = this.#changed.filter((file) => this.#sources?.has(file) !== false);
+      } while (this.#changed.length > 0 && !this.#isStopping);
+    } catch (error) {
+      this.#failed.reject(error);
+    } finally {
+      this.#isBuilding = false;
+    }
+  }
+
+  async #buildOnce(changed: readonly string[]): Promise<void> {
+    const { entryFile } = this.#project;
+    const { buildComponent, BuildError } = await loadCompiler();
+    const startedMs = performance.now();
+    let built: BuiltComponent;
+    try {
+      built = await buildComponent({ entryFile, optimizeLevel: OPTIMIZE_LEVEL });
+    } catch (error) {
+      if (!(error instanceof BuildError)) throw error;
+      this.#sources = undefined;
+      this.#terminal.failed(error.problems);
+      const problems = error.problems.map((problem) => this.#toldProblem(problem));
+      this.#service.tell({ kind: 'build-failed', problems });
+      return;
+    }
+    const builtAtMs = performance.timeOrigin + performance.now();
+    const builtMs = performance.now() - startedMs;
+    const folder = dirname(resolve(entryFile));
+    this.#sources = new Set(
+      built
+        .sourceMap!.sources.filter((source) => !source.startsWith('~lib/'))
+        .map((source) => join(folder, source)),
+    );
+    if (this.#isStopping) return;
+    const file = await this.#modules.write(built);
+    this.#given.set(file, { built, builtMs, changed });
+    this.#service.tell({ kind: 'module', file, builtMs, builtAtMs });
+  }
+
+  #hear(message: FromDevHost): void {
+    switch (message.kind) {
+      case 'served':
+        return this.#isServed(message);
+      case 'refused':
+        return this.#isRefused(message);
+      case 'upgrade':
+        return this.#terminal.upgrade(message.findings);
+      case 'log':
+        this.#shown = this.#shown.then(async () => {
+          const hasFault =
+            message.entry.frames !== undefined || message.entry.fields?.['guestMessage'];
+          this.#terminal.logged(message.entry, hasFault ? await this.#places?.() : undefined);
+        });
+        return undefined;
+      case 'failed':
+        return this.#failed.reject(new CommandFailure(message.code, message.message));
+    }
+  }
+
+  #isRefused({ code, message, file, frames, limits }: Refused): void {
+    const given = this.#given.get(file);
+    this.#shown = this.#shown.then(async () => {
+      const fingerprint = given?.built.sourceMap?.x_svc_module ?? '';
+      const places = await readFaultPlaces({ file, fingerprint, limits });
+      this.#terminal.refused(code, message, places.placesOf({ frames }));
+    });
+  }
+
+  #isServed(served: Served): void {
+    const given = this.#given.get(served.module.file);
+    if (given === undefined) return;
+    const { builtMs, changed, built } = given;
+    const { descriptor, warnings } = built;
+    // Read when a fault asks for it.
+    let places: Promise<FaultPlaces> | undefined;
+    this.#places = () => (places ??= readFaultPlaces(served.module));
+    const details = { descriptor, builtMs, changed, warnings };
+    this.#terminal.served(served, this.#project.name, details);
+    if (served.url !== undefined && !process.stdout.isTTY && this.#isFirst)
+      process.stdout.write(`${served.url}\n`);
+    this.#isFirst = false;
+  }
+
+  /** With the file as from the project's folder. */
+  #toldProblem({ message, file, line, column, sourceLine, help }: Problem): DevProblem {
+    const isOwn = file !== undefined && !file.startsWith('~lib/');
+    return {
+      message,
+      file: isOwn ? relative(this.#project.root, resolve(file)) : (file ?? null),
+      line: line ?? null,
+      column: column ?? null,
+      source: sourceLine ?? null,
+      help: help ?? null,
+    };
+  }
+}

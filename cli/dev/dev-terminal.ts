@@ -1,0 +1,239 @@
+// DevTerminal: what a developer sees all day: where the service is, what the last build came to, and what went wrong in
+// the module, with its place. The state of the last build is drawn in one place; only faults and logs add lines.
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { routeTemplate, type ModuleDescriptor, type SourcePlace } from '@svc/contract';
+import type { Problem } from '@svc/guest-sdk/compiler';
+import { printable } from '@svc/host/printable';
+import type { FaultPlaces, FromDevHost } from '@svc/host/tools';
+import { counted } from '../counted.ts';
+import { problemTexts } from '../problem-lines.ts';
+import { errorStyle } from '../terminal.ts';
+import { LiveArea, type AreaStream } from './live-area.ts';
+
+type Entry = Extract<FromDevHost, { readonly kind: 'log' }>['entry'];
+
+const ROUTES_SHOWN_MAX = 12;
+const FILES_SHOWN_MAX = 3;
+const FINDINGS_SHOWN_MAX = 5;
+const PROBLEMS_SHOWN_MAX = 5;
+const PLACES_SHOWN_MAX = 3;
+const LINE_MAX = 120;
+const INDENT = ' '.repeat(11);
+
+export class DevTerminal {
+  readonly #area: LiveArea;
+  readonly #root: string;
+  #isHeaderShown = false;
+  #isServing = false;
+  #servedFile: string | undefined;
+  /** The fault that was told last: of what, and where or why. */
+  #last = { who: '', place: '' };
+  #serving: readonly string[] = [];
+
+  constructor(root: string, stream: AreaStream = process.stderr) {
+    this.#root = root;
+    this.#area = new LiveArea(stream);
+  }
+
+  building(changed: readonly string[]): void {
+    const files = changed.map((file) => this.#short(file));
+    const more = files.length - FILES_SHOWN_MAX;
+    const named = `${files.slice(0, FILES_SHOWN_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+    this.#area.show([status('cyan', '◐', 'compiling', named)], true);
+  }
+
+  failed(problems: readonly Problem[]): void {
+    const texts = problemTexts(problems.slice(0, PROBLEMS_SHOWN_MAX));
+    const more = problems.length - texts.length;
+    this.#area.show([
+      '',
+      ...texts.flatMap((text) => [text, '']),
+      ...(more > 0 ? [`and ${counted(more, 'more problem', 'more problems')}`, ''] : []),
+      status('red', '✕', counted(problems.length, 'problem', 'problems'), this.#goesOn()),
+    ]);
+  }
+
+  /** `places`: where it failed at its start. */
+  refused(code: string, message: string, places: readonly SourcePlace[]): void {
+    this.#area.show([
+      ...this.#placesLines(places),
+      status('red', '✕', `not served: ${printable(message)} [${code}]`, this.#goesOn()),
+    ]);
+  }
+
+  served(
+    { module, url, dataFolder, afterMs }: Extract<FromDevHost, { readonly kind: 'served' }>,
+    name: string,
+    {
+      descriptor,
+      builtMs,
+      changed,
+      warnings,
+    }: {
+      readonly descriptor: ModuleDescriptor;
+      readonly builtMs: number;
+      readonly changed: readonly string[];
+      readonly warnings: readonly Problem[];
+    },
+  ): void {
+    if (!this.#isHeaderShown) this.#area.print(this.#header(name, url, dataFolder, descriptor));
+    this.#isHeaderShown = true;
+    this.#isServing = true;
+    const files = changed.slice(0, FILES_SHOWN_MAX).map((file) => this.#short(file));
+    const isSame = this.#servedFile === module.file;
+    this.#servedFile = module.file;
+    const then = isSame ? 'the same module as before' : `served ${seconds(afterMs)} after`;
+    const took = `compiled in ${seconds(builtMs)}, ${then}`;
+    const warned = problemTexts(warnings.slice(0, PROBLEMS_SHOWN_MAX));
+    this.#serving = [...warned, status('green', '●', 'serving', [took, ...files].join(' · '))];
+    this.#area.show(this.#serving);
+  }
+
+  /** What stored events say to the module that is served. */
+  upgrade(findings: readonly string[]): void {
+    if (findings.length === 0) return;
+    const shown = findings.slice(0, FINDINGS_SHOWN_MAX);
+    const more = findings.length - shown.length;
+    this.#area.show([
+      status(
+        'yellow',
+        '◆',
+        'stored events no longer fold',
+        'the service goes on; their entities fail',
+      ),
+      ...shown.map((finding) => `${INDENT}${printable(finding)}`),
+      ...(more > 0 ? [`${INDENT}and ${more} more`] : []),
+      ...this.#serving,
+    ]);
+  }
+
+  /** `places`: finds where in the sources a fault was. */
+  logged(entry: Entry, places: FaultPlaces | undefined): void {
+    const { level, message, fields = {}, frames = [] } = entry;
+    if (fields['from'] !== undefined) {
+      this.#area.print([status('dim', '·', 'log', printable(message))]);
+      return;
+    }
+    if (level === 'info' || level === 'debug') return;
+    const { component, entity, handler, code, reason, route, errorId } = fields;
+    const guestMessage = fields['guestMessage']?.toString();
+    const who =
+      component === undefined
+        ? `${route ?? message}`
+        : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
+    const place = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
+    const isSame = place === this.#last.place;
+    // What failed an entity has failed the request for it too.
+    if (isSame && who !== this.#last.who && errorId !== undefined)
+      return this.#area.print([dim(`${INDENT}in ${printable(who)}, error id ${errorId}`)]);
+    const isAgain = isSame && who === this.#last.who;
+    this.#last = { who, place };
+    const colour = level === 'error' ? 'red' : 'yellow';
+    const head = status(colour, '✕', printable(who), isAgain ? 'the same again' : '');
+    if (isAgain) return this.#area.print([head]);
+    const what = `${INDENT}${printable(guestMessage ?? `${reason ?? message}`)}`;
+    const found = places?.placesOf({ frames, guestMessage }) ?? [];
+    return this.#area.print([
+      head,
+      `${what}${code === undefined ? '' : dim(` [${printable(`${code}`)}]`)}`,
+      ...this.#placesLines(found),
+    ]);
+  }
+
+  /** What the service's process said by itself: a crash. */
+  said(text: string): void {
+    this.#area.print(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => printable(line)),
+    );
+  }
+
+  stopping(): void {
+    this.#area.show([status('dim', '○', 'stopping', '')], true);
+  }
+
+  stopped(): void {
+    this.#area.show([status('dim', '○', 'stopped', '')]);
+    this.#area.leave();
+  }
+
+  #header(
+    name: string,
+    url: string | undefined,
+    dataFolder: string,
+    { endpoints }: ModuleDescriptor,
+  ): string[] {
+    const routes = endpoints.flatMap(({ prefix, routes: own }) =>
+      own.map(({ method, path }) => `${method.padEnd(7)} ${routeTemplate(prefix, path)}`),
+    );
+    const more = routes.length - ROUTES_SHOWN_MAX;
+    return [
+      '',
+      `  ${errorStyle('bold', name)}  ${errorStyle('cyan', url ?? 'without HTTP')}`,
+      dim(`  journal ${relative(process.cwd(), dataFolder) || '.'} · look inside: npx svc console`),
+      '',
+      ...routes.slice(0, ROUTES_SHOWN_MAX).map((route) => `  ${printable(route)}`),
+      ...(more > 0 ? [dim(`  and ${more} more`)] : []),
+      '',
+    ];
+  }
+
+  /** Each with its line, which is not said twice. */
+  #placesLines(places: readonly SourcePlace[]): string[] {
+    let last = '';
+    return places.slice(0, PLACES_SHOWN_MAX).flatMap((place) => {
+      const { file, line, column, function: inFunction } = place;
+      const path = file.startsWith('~lib/') ? file : this.#short(join(this.#root, file));
+      const within = inFunction === null ? '' : dim(` in ${printable(inFunction)}`);
+      const where = `${printable(path)}:${line}${column === null ? '' : `:${column}`}`;
+      const source = last === `${file}:${line}` ? undefined : this.#sourceLine(file, line);
+      last = `${file}:${line}`;
+      return [
+        `${INDENT}${errorStyle('bold', where)}${within}`,
+        ...(source === undefined ? [] : [dim(`${INDENT}${line} | ${printable(source)}`)]),
+      ];
+    });
+  }
+
+  #sourceLine(file: string, line: number): string | undefined {
+    if (file.startsWith('~lib/')) return undefined;
+    try {
+      const text = readFileSync(join(this.#root, file), 'utf8').split('\n')[line - 1];
+      return text?.trim().slice(0, LINE_MAX);
+    } catch {
+      return undefined;
+    }
+  }
+
+  #goesOn(): string {
+    return this.#isServing ? 'what was served before goes on' : 'waiting for a change';
+  }
+
+  /** As somebody in this folder would name it. */
+  #short(file: string): string {
+    return printable(relative(process.cwd(), file));
+  }
+}
+
+function status(
+  colour: 'cyan' | 'green' | 'red' | 'yellow' | 'dim',
+  sign: string,
+  word: string,
+  more: string,
+): string {
+  const time = new Date().toTimeString().slice(0, 8);
+  return `${dim(time)} ${errorStyle(colour, sign)} ${word}${more === '' ? '' : dim(` · ${more}`)}`;
+}
+
+function dim(text: string): string {
+  return errorStyle('dim', text);
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000
+    ? `${Math.round(milliseconds)} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`;
+}

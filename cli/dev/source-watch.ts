@@ -1,0 +1,62 @@
+// SourceWatch: says which sources of a project have changed, once they have been quiet for a moment: an editor writes a
+// file in several steps, and several files at once.
+import { type FSWatcher, watch } from 'node:fs';
+import { join } from 'node:path';
+import { CommandFailure } from '../command.ts';
+
+const QUIET_MS = 30;
+/** Folders that hold no sources of the project, or none that its author writes. */
+const LEFT_OUT = new Set(['node_modules', '.svc', '.git', 'build', 'dist']);
+
+export class SourceWatch {
+  readonly #watcher: FSWatcher;
+  readonly #changed: (files: readonly string[]) => void;
+  readonly #pending = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `changed` is told absolute paths; `failed`, that changes are not seen any more. Throws CommandFailure. */
+  constructor(
+    root: string,
+    changed: (files: readonly string[]) => void,
+    failed: (error: Error) => void,
+  ) {
+    this.#changed = changed;
+    try {
+      this.#watcher = watch(root, {
+        recursive: true,
+        ignore: (file) => file.split(/[\\/]/).some((part) => LEFT_OUT.has(part)),
+      });
+    } catch (error) {
+      throw unwatched(root, error as NodeJS.ErrnoException);
+    }
+    this.#watcher.on('change', (_event, name) => {
+      if (typeof name === 'string' && name.endsWith('.ts')) this.#note(join(root, name));
+    });
+    this.#watcher.on('error', failed);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#watcher.close();
+  }
+
+  #note(file: string): void {
+    this.#pending.add(file);
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      const files = [...this.#pending];
+      this.#pending.clear();
+      this.#changed(files);
+    }, QUIET_MS);
+  }
+}
+
+/** Why changes are not seen: mostly, that the system watches as many folders as it may. */
+export function unwatched(root: string, cause: NodeJS.ErrnoException): CommandFailure {
+  return new CommandFailure(
+    'SVC_BUILD_FAILED',
+    `Changes in ${root} cannot be watched (${cause.code ?? cause.message}). Watch a smaller folder, or let the system ` +
+      'watch more (on Linux: fs.inotify.max_user_watches).',
+    { cause },
+  );
+}

@@ -1,0 +1,85 @@
+// The page's only way out: its own server. What is no answer of 200 is an ApiProblem; a reply that is shown as it
+// is stays text, so that its numbers stay exact.
+
+export class ApiProblem extends Error {
+  /** 0: the console's own server does not answer. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface CallRequest {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string | null;
+  readonly bodyIsBase64: boolean;
+}
+
+export interface CallAnswer {
+  readonly status: number;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: string;
+  readonly bodyIsBase64: boolean;
+  readonly durationMs: number;
+  readonly traceId: string;
+}
+
+export async function getJson<T>(path: string, signal: AbortSignal): Promise<T> {
+  return JSON.parse(await getText(path, signal)) as T;
+}
+
+export function getText(path: string, signal: AbortSignal): Promise<string> {
+  return answerOf(path, { signal });
+}
+
+/** Path of a service's own endpoint: `observed('ab12', 'traces', traceId)`. */
+export function observed(instanceId: string, ...segments: readonly string[]): string {
+  const path = segments.map(encodeURIComponent).join('/');
+  return `${servicePath(instanceId)}/observability/${path}`;
+}
+
+export async function sendCall(
+  instanceId: string,
+  request: CallRequest,
+  signal: AbortSignal,
+): Promise<CallAnswer> {
+  const text = await answerOf(`${servicePath(instanceId)}/call`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-svc-console': '1' },
+    body: JSON.stringify(request),
+    signal,
+  });
+  return JSON.parse(text) as CallAnswer;
+}
+
+function servicePath(instanceId: string): string {
+  return `/api/services/${encodeURIComponent(instanceId)}`;
+}
+
+async function answerOf(path: string, init: RequestInit): Promise<string> {
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, init);
+    text = await response.text();
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiProblem(0, 'The console has stopped');
+  }
+  if (!response.ok) throw new ApiProblem(response.status, errorOf(text) ?? response.statusText);
+  return text;
+}
+
+function errorOf(text: string): string | undefined {
+  try {
+    const { error } = JSON.parse(text) as { readonly error?: unknown };
+    return typeof error === 'string' ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,263 @@
+// The frame: head, services and sections at the side, the screen, and the bars that tell what does not work.
+import { useEffect, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { keysAreShown } from './keys.ts';
+import { KeysDialog } from './parts/keys-dialog.tsx';
+import { Icon } from './parts/icon.tsx';
+import { DevBar } from './parts/dev-bar.tsx';
+import { hashOf, NO_FILTER, type Screen, type View } from './route.ts';
+import { EntitiesScreen } from './screens/entities.tsx';
+import { FaultsScreen } from './screens/faults.tsx';
+import { OverviewScreen } from './screens/overview.tsx';
+import { RoutesScreen } from './screens/routes.tsx';
+import { ServicesScreen } from './screens/services.tsx';
+import { TraceScreen } from './screens/trace.tsx';
+import { TracesScreen } from './screens/traces.tsx';
+import { Described } from './service.tsx';
+import {
+  announce,
+  announcement,
+  consoleEndedMs,
+  currentService,
+  followed,
+  nameOfInstance,
+  nowMs,
+  serviceList,
+  services,
+  view,
+} from './store.ts';
+import { nextTheme, theme } from './theme.ts';
+import { clockText } from './view/time-text.ts';
+import { visibleLine } from './view/visible-text.ts';
+
+export function App() {
+  const main = useRef<HTMLElement>(null);
+  const { screen } = view.value;
+  const shown = useRef<Screen>(screen);
+  useEffect(() => {
+    const name = currentService.value?.name;
+    document.title = [titleOf(screen), name, 'svc console'].filter(Boolean).join(' · ');
+    if (shown.current === screen) return;
+    shown.current = screen;
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [screen, currentService.value?.name]);
+  const skip = (event: Event) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return (
+    <>
+      <a class="skip" href="#main" onClick={skip}>
+        Skip to the content
+      </a>
+      <Head />
+      <Bars />
+      <div class="frame">
+        <Side />
+        <main ref={main} id="main" tabIndex={-1}>
+          <ScreenOf view={view.value} />
+        </main>
+      </div>
+      <KeysDialog />
+      <div class="unseen" role="status" aria-live="polite">
+        {visibleLine(announcement.value)}
+      </div>
+    </>
+  );
+}
+
+function titleOf(screen: Screen): string {
+  return screen.charAt(0).toUpperCase() + screen.slice(1);
+}
+
+function ScreenOf({ view: now }: { readonly view: View }) {
+  if (now.screen === 'services') return <ServicesScreen />;
+  return (
+    <Described instanceId={now.instanceId}>
+      {(service) => {
+        switch (now.screen) {
+          case 'overview':
+            return <OverviewScreen service={service} />;
+          case 'routes':
+            return <RoutesScreen service={service} route={now.route} />;
+          case 'traces':
+            return <TracesScreen service={service} filter={now.filter} />;
+          case 'trace':
+            return <TraceScreen service={service} traceId={now.traceId} key={now.traceId} />;
+          case 'entities':
+            return <EntitiesScreen service={service} view={now} />;
+          case 'faults':
+            return <FaultsScreen service={service} />;
+          default:
+            return null;
+        }
+      }}
+    </Described>
+  );
+}
+
+function Head() {
+  const isLost = consoleEndedMs.value !== undefined;
+  const isAsking = serviceList.value === undefined && !isLost;
+  const state = isLost ? 'no connection' : isAsking ? 'connecting' : 'live';
+  return (
+    <header class="head">
+      <a class="brand" href="#/">
+        <Icon name="mark" />
+        <span>
+          svc <span class="dim">console</span>
+        </span>
+      </a>
+      <span class={`connection ${isLost ? 'is-lost' : ''}`}>
+        <span class="dot" aria-hidden="true" />
+        {state}
+      </span>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label={`Colours: ${theme.value}. Change`}
+        title={`Colours: ${theme.value}`}
+        onClick={() => announce(`Colours: ${nextTheme()}`)}
+      >
+        <Icon name={theme.value} />
+      </button>
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Keyboard keys"
+        title="Keyboard keys (?)"
+        onClick={() => (keysAreShown.value = true)}
+      >
+        <Icon name="keys" />
+      </button>
+    </header>
+  );
+}
+
+function Bars() {
+  const now = view.value;
+  const service = currentService.value;
+  const restart = followed.value;
+  const isEnded = serviceList.value !== undefined && service?.state !== 'running';
+  const isRestarted = now.screen !== 'services' && restart?.instanceId === now.instanceId;
+  return (
+    <section class="bars" aria-label="Notices">
+      {consoleEndedMs.value !== undefined && (
+        <Bar kind="bad">
+          The console has stopped. Start it again: <code>npx svc console</code>. What is shown here
+          stays.
+        </Bar>
+      )}
+      {now.screen !== 'services' && isEnded && (
+        <Bar kind="bad">
+          <strong>{visibleLine(nameOfInstance(now.instanceId) ?? 'This service')}</strong>{' '}
+          {service?.endedMs === undefined
+            ? 'has ended.'
+            : `does not answer since ${clockText(service.endedMs, nowMs.value)}.`}{' '}
+          Start it again; what is shown and typed here stays.
+        </Bar>
+      )}
+      {isRestarted && nowMs.value - restart.atMs < 30_000 && (
+        <Bar kind="note">
+          {visibleLine(service?.name ?? 'The service')} was restarted at{' '}
+          {clockText(restart.atMs, nowMs.value)}.
+        </Bar>
+      )}
+      {now.screen !== 'services' && <DevBar instanceId={now.instanceId} />}
+    </section>
+  );
+}
+
+function Bar({ kind, children }: { readonly kind: string; readonly children: ComponentChildren }) {
+  return (
+    <p class={`bar is-${kind}`} role="status">
+      {children}
+    </p>
+  );
+}
+
+function Side() {
+  const now = view.value;
+  const side = useRef<HTMLDivElement>(null);
+  const instanceId = now.screen === 'services' ? undefined : now.instanceId;
+  useEffect(() => showCurrent(side.current), [now.screen, instanceId, services.value.length]);
+  return (
+    <div class="side" ref={side}>
+      <nav aria-label="Services">
+        <a
+          class="side-title"
+          href="#/"
+          aria-current={instanceId === undefined ? 'page' : undefined}
+        >
+          Services
+        </a>
+        <ul>
+          {services.value.map((service) => (
+            <li key={service.instanceId}>
+              <a
+                href={hashOf({ screen: 'overview', instanceId: service.instanceId })}
+                aria-current={service.instanceId === instanceId ? 'true' : undefined}
+                class={service.state === 'gone' ? 'is-gone' : ''}
+              >
+                <span class={`state-dot is-${service.state}`} aria-hidden="true" />
+                <span class="name">{visibleLine(service.name)}</span>
+                <span class="unseen">{service.state}</span>
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {instanceId !== undefined && <Sections instanceId={instanceId} now={now.screen} />}
+    </div>
+  );
+}
+
+/** On a narrow screen the tabs scroll in their bars, on a wide one the side does; the page itself stays where it is. */
+function showCurrent(side: HTMLElement | null): void {
+  for (const bar of side?.querySelectorAll('nav') ?? []) {
+    const current = bar.querySelector('[aria-current]')?.getBoundingClientRect();
+    if (current === undefined) continue;
+    const place = bar.getBoundingClientRect();
+    bar.scrollLeft += current.left + current.width / 2 - (place.left + place.width / 2);
+    const frame = side!.getBoundingClientRect();
+    if (current.bottom > frame.bottom) side!.scrollTop += current.bottom - frame.bottom;
+    else if (current.top < frame.top) side!.scrollTop -= frame.top - current.top;
+  }
+}
+
+function Sections({ instanceId, now }: { readonly instanceId: string; readonly now: Screen }) {
+  const sections: readonly (readonly [string, View])[] = [
+    ['Overview', { screen: 'overview', instanceId }],
+    ['Routes', { screen: 'routes', instanceId, route: undefined }],
+    ['Traces', { screen: 'traces', instanceId, filter: NO_FILTER }],
+    [
+      'Entities',
+      {
+        screen: 'entities',
+        instanceId,
+        component: undefined,
+        id: undefined,
+        tab: 'journal',
+        at: undefined,
+        query: undefined,
+      },
+    ],
+    ['Faults', { screen: 'faults', instanceId }],
+  ];
+  const current = now === 'trace' ? 'traces' : now;
+  return (
+    <nav aria-label="Sections" class="sections">
+      <ul>
+        {sections.map(([name, target]) => (
+          <li key={name}>
+            <a href={hashOf(target)} aria-current={target.screen === current ? 'page' : undefined}>
+              <Icon name={target.screen} />
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}

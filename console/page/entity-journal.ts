@@ -1,0 +1,71 @@
+// EntityJournal: the records of one entity as far as they have been looked at: pages that are asked for when a place
+// in them is shown, and the end of it again and again, since it grows.
+import type { HistoryPage, HistoryStep } from '@svc/contract';
+import { signal } from '@preact/signals';
+import { getJson, observed, type ApiProblem } from './api.ts';
+import { pause, problemOf } from './loaded.ts';
+import { pageStart } from './view/timeline-marks.ts';
+
+const PAGE_LENGTH = 50;
+const ASKED_EVERY_MS = 2000;
+/** States may be large. */
+const STEPS_KEPT = 500;
+
+export class EntityJournal {
+  readonly steps = signal<ReadonlyMap<number, HistoryStep>>(new Map());
+  /** Records; undefined until it is known. */
+  readonly total = signal<number | undefined>(undefined);
+  readonly problem = signal<ApiProblem | undefined>(undefined);
+  readonly #path: string;
+  #wanted = 0;
+
+  constructor(instanceId: string, component: string, id: string) {
+    this.#path = observed(instanceId, 'entities', component, id, 'history');
+  }
+
+  /** Looks at the end until it is stopped, and again at what is shown and not there yet. */
+  async watch(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      await this.#load(pageStart(Math.max(1, this.total.value ?? 1), PAGE_LENGTH), stop);
+      const total = this.total.value ?? 0;
+      for (const seq of [total, this.#wanted])
+        if (seq >= 1 && seq <= total && !this.steps.value.has(seq))
+          await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);
+      await pause(ASKED_EVERY_MS, stop);
+    }
+  }
+
+  /** The page around a record that is shown. */
+  async need(seq: number, stop: AbortSignal): Promise<void> {
+    this.#wanted = seq;
+    if (!this.steps.value.has(seq)) await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);
+  }
+
+  /** Pages from a record on, up to one that is wanted: a page may end early. */
+  async #load(from: number, stop: AbortSignal, until = from): Promise<void> {
+    try {
+      for (let next: number | null = from; next !== null && next <= until;) {
+        const path = `${this.#path}?from=${next}&limit=${PAGE_LENGTH}`;
+        const page: HistoryPage = await getJson(path, stop);
+        this.#keep(page);
+        next = page.next;
+      }
+      this.problem.value = undefined;
+    } catch (error) {
+      if (!stop.aborted) this.problem.value = problemOf(error);
+    }
+  }
+
+  #keep(page: HistoryPage): void {
+    const isMuch = this.steps.value.size > STEPS_KEPT;
+    const last = this.total.value;
+    const steps = new Map(
+      isMuch
+        ? [...this.steps.value].filter(([seq]) => seq === this.#wanted || seq === last)
+        : this.steps.value,
+    );
+    for (const step of page.steps) steps.set(step.seq, step);
+    this.steps.value = steps;
+    this.total.value = page.total;
+  }
+}

@@ -1,0 +1,156 @@
+// CallDraft: a request to a route as a person prepares it, and the request that is made of it. Pure.
+import type { ServiceRoute, TypeSchema } from '@svc/contract';
+import type { CallRequest } from '../api.ts';
+import { readJson } from '../view/json-value.ts';
+import { draftJson, draftText, sampleDraft, type Draft, type Types } from './draft.ts';
+import { draftProblems, type DraftProblem } from './draft-problems.ts';
+import { draftOfJson } from './draft-of-json.ts';
+
+export interface CallDraft {
+  readonly parameters: readonly { readonly name: string; readonly value: Draft }[];
+  /** Without its '?'. */
+  readonly query: string;
+  readonly headers: readonly (readonly [string, string])[];
+  /** Of a JSON body with a declared type. */
+  readonly body: Draft | undefined;
+  /** JSON as it is written, when the text is what counts. */
+  readonly text: string;
+  readonly mode: 'form' | 'json';
+}
+
+const IDEMPOTENCY_KEY = 'idempotency-key';
+const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export function sampleCall(route: ServiceRoute, types: Types): CallDraft {
+  const schema = bodySchema(route);
+  const body = schema === undefined ? undefined : sampleDraft(schema, types, 'value');
+  return {
+    parameters: route.parameters.map(({ name, schema: type }) => ({
+      name,
+      value: sampleDraft(type as TypeSchema, types, name),
+    })),
+    query: '',
+    headers: [],
+    body,
+    text: body === undefined ? firstText(route) : draftText(body, '  '),
+    mode: body === undefined ? 'json' : 'form',
+  };
+}
+
+export function bodySchema(route: ServiceRoute): TypeSchema | undefined {
+  if (route.body?.kind !== 'json') return undefined;
+  return route.body.schema as TypeSchema | undefined;
+}
+
+function firstText(route: ServiceRoute): string {
+  if (route.body?.kind === 'text') return 'some text';
+  return route.body?.kind === 'bytes' ? 'AQID' : 'null';
+}
+
+/** The header that makes a repeated request one. */
+export function withIdempotencyKey(call: CallDraft, key: string): CallDraft {
+  const others = call.headers.filter(([name]) => name.toLowerCase() !== IDEMPOTENCY_KEY);
+  return { ...call, headers: [[IDEMPOTENCY_KEY, key], ...others] };
+}
+
+export function takesIdempotencyKey({ method }: ServiceRoute): boolean {
+  return WRITES.has(method);
+}
+
+/** To the text and back: undefined where the text does not fit the form. */
+export function inMode(
+  call: CallDraft,
+  mode: CallDraft['mode'],
+  schema: TypeSchema,
+  types: Types,
+): CallDraft | undefined {
+  if (mode === call.mode || call.body === undefined) return call;
+  if (mode === 'json') return { ...call, mode, text: draftText(call.body, '  ') };
+  const reading = readJson(call.text);
+  if (!reading.ok) return undefined;
+  const { draft, problems } = draftOfJson(schema, reading.value, types);
+  return problems.length > 0 ? undefined : { ...call, mode, body: draft };
+}
+
+/** By their place: 'path', 'header' or 'body', and what within it. */
+export interface CallProblem extends DraftProblem {
+  readonly part: 'path' | 'header' | 'body';
+}
+
+export function callProblems(call: CallDraft, route: ServiceRoute, types: Types): CallProblem[] {
+  const problems: CallProblem[] = call.parameters.flatMap(({ name, value }, at) => {
+    const schema = route.parameters[at]?.schema as TypeSchema | undefined;
+    const found = schema === undefined ? [] : draftProblems(schema, value, types, name);
+    if (parameterText(value) === '') found.push({ path: name, message: 'must not be empty' });
+    return found.map((problem) => ({ ...problem, part: 'path' as const }));
+  });
+  for (const [name] of call.headers)
+    if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
+      problems.push({ part: 'header', path: name, message: 'is no name of a header' });
+  return [
+    ...problems,
+    ...bodyProblems(call, route, types).map((one) => ({ ...one, part: 'body' as const })),
+  ];
+}
+
+function bodyProblems(call: CallDraft, route: ServiceRoute, types: Types): readonly DraftProblem[] {
+  if (route.body?.kind === 'bytes')
+    return draftProblems(
+      { type: 'string', contentEncoding: 'base64' },
+      { kind: 'text', text: call.text },
+      types,
+    );
+  if (route.body?.kind !== 'json') return [];
+  const schema = bodySchema(route);
+  if (call.mode === 'form' && call.body !== undefined && schema !== undefined)
+    return draftProblems(schema, call.body, types);
+  const reading = readJson(call.text);
+  if (!reading.ok) return [{ path: '', message: reading.problem }];
+  if (schema === undefined) return [];
+  const read = draftOfJson(schema, reading.value, types);
+  return read.problems.length > 0 ? read.problems : draftProblems(schema, read.draft, types);
+}
+
+/** What is sent. */
+export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
+  let { path } = route;
+  for (const { name, value } of call.parameters)
+    path = path.replace(`{${name}}`, () => encodeURIComponent(parameterText(value).toWellFormed()));
+  if (call.query !== '') path += `?${encodedQuery(call.query)}`;
+  const { body } = route;
+  const headers = call.headers.filter(([name]) => name !== '');
+  const isTyped = headers.some(([name]) => name.toLowerCase() === 'content-type');
+  if (body !== undefined && !isTyped) headers.push(['content-type', contentType(body.kind)]);
+  return {
+    method: route.method,
+    path,
+    headers,
+    body: body === undefined ? null : bodyText(call, body.kind),
+    bodyIsBase64: body?.kind === 'bytes',
+  };
+}
+
+/** As it is typed, but for what a request cannot carry. */
+function encodedQuery(query: string): string {
+  return query
+    .replace(/^\?/, '')
+    .toWellFormed()
+    .replaceAll(/[^\x21\x22\x24-\x7e]/gu, encodeURIComponent);
+}
+
+function bodyText(call: CallDraft, kind: string): string {
+  if (kind === 'json' && call.mode === 'form' && call.body !== undefined)
+    return draftText(call.body);
+  return call.text;
+}
+
+function contentType(kind: 'json' | 'text' | 'bytes'): string {
+  if (kind === 'json') return 'application/json';
+  return kind === 'text' ? 'text/plain; charset=utf-8' : 'application/octet-stream';
+}
+
+function parameterText(draft: Draft): string {
+  const json = draftJson(draft);
+  if (json.kind === 'string') return json.value;
+  return json.kind === 'number' || json.kind === 'literal' ? json.text : draftText(draft);
+}

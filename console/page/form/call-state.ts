@@ -1,0 +1,87 @@
+// CallState: a route's form while the page is open: what is typed, what is under way, what was answered. It belongs
+// to the service's name, so that it outlives a restart and a look at another screen.
+import type { ServiceDescription, ServiceRoute } from '@svc/contract';
+import { signal, type Signal } from '@preact/signals';
+import { sendCall, type CallAnswer, type CallRequest } from '../api.ts';
+import { announce } from '../store.ts';
+import { problemOf } from '../loaded.ts';
+import { durationText } from '../view/number-text.ts';
+import { callRequest, sampleCall, withIdempotencyKey, type CallDraft } from './call-draft.ts';
+
+const ANSWERS_KEPT = 10;
+
+export interface Answered {
+  readonly number: number;
+  readonly at: string;
+  /** What was typed when it was sent. */
+  readonly call: CallDraft;
+  readonly request: CallRequest;
+  readonly answer: CallAnswer;
+}
+
+export class CallState {
+  readonly call: Signal<CallDraft>;
+  /** Newest first. */
+  readonly answers = signal<readonly Answered[]>([]);
+  readonly shown = signal<number | undefined>(undefined);
+  /** Since when a request is under way. */
+  readonly sentMs = signal<number | undefined>(undefined);
+  readonly problem = signal<string | undefined>(undefined);
+  #stop: AbortController | undefined;
+  #sent = 0;
+
+  constructor(call: CallDraft) {
+    this.call = signal(call);
+  }
+
+  /** One at a time. */
+  async send(instanceId: string, route: ServiceRoute): Promise<void> {
+    if (this.sentMs.value !== undefined) return;
+    const call = this.call.value;
+    const request = callRequest(call, route);
+    const stop = new AbortController();
+    this.#stop = stop;
+    this.sentMs.value = Date.now();
+    this.problem.value = undefined;
+    try {
+      const answer = await sendCall(instanceId, request, stop.signal);
+      const number = ++this.#sent;
+      const answered = { number, at: new Date().toISOString(), call, request, answer };
+      this.answers.value = [answered, ...this.answers.value].slice(0, ANSWERS_KEPT);
+      this.shown.value = number;
+      announce(`request answered ${answer.status} in ${durationText(answer.durationMs)}`);
+    } catch (error) {
+      this.problem.value = stop.signal.aborted
+        ? 'Given up. The service may have done it all the same: its trace says.'
+        : problemText(problemOf(error).status, problemOf(error).message);
+    } finally {
+      this.sentMs.value = undefined;
+    }
+  }
+
+  giveUp(): void {
+    this.#stop?.abort();
+  }
+
+  newKey(): void {
+    this.call.value = withIdempotencyKey(this.call.value, crypto.randomUUID());
+  }
+}
+
+const states = new Map<string, CallState>();
+
+export function callState(service: ServiceDescription, route: ServiceRoute): CallState {
+  const key = `${service.name}\n${route.method} ${route.path}`;
+  let state = states.get(key);
+  if (state === undefined) {
+    state = new CallState(sampleCall(route, service.types));
+    states.set(key, state);
+  }
+  return state;
+}
+
+function problemText(status: number, message: string): string {
+  if (status === 0) return 'The console has stopped. What you typed stays here.';
+  if (status === 502) return `The service does not answer. What you typed stays here. (${message})`;
+  return message;
+}

@@ -1,0 +1,19 @@
+// A request as a line for a shell. Pure.
+import type { CallRequest } from '../api.ts';
+
+/** One curl command that sends the same. */
+export function curlLine(address: string, request: CallRequest): string {
+  const words = ['curl'];
+  if (request.method !== 'GET') words.push('-X', request.method);
+  for (const [name, value] of request.headers) words.push('-H', quoted(`${name}: ${value}`));
+  if (request.body !== null && request.bodyIsBase64)
+    return `printf %s ${quoted(request.body)} | base64 -d | ${[...words, '--data-binary', '@-'].join(' ')} ${quoted(address + request.path)}`;
+  if (request.body !== null) words.push('--data-raw', quoted(request.body));
+  return [...words, quoted(address + request.path)].join(' ');
+}
+
+/** One word for a shell. */
+function quoted(text: string): string {
+  if (/^[A-Za-z0-9/:.,_~%+=-]+$/.test(text)) return text;
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

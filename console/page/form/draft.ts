@@ -1,0 +1,211 @@
+// Draft: what a form holds of a value of a declared type, from the first sample to the JSON text that is sent.
+// It holds what a person typed, fitting or not (see draft-problems.ts), so that nothing typed is ever lost, and
+// numbers as texts, so that 64 bits stay 64 bits. Pure; drafts are never changed, only replaced.
+import type { TypeSchema } from '@svc/contract';
+import { jsonText, type JsonValue } from '../view/json-value.ts';
+
+export type Types = Readonly<Record<string, unknown>>;
+
+export type Draft =
+  /** Plain text, a time, base64 or one of a choice. */
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'number'; readonly text: string }
+  /** An integer of 64 bits: a JSON string where a JSON number is not exact. */
+  | { readonly kind: 'big'; readonly text: string }
+  | { readonly kind: 'flag'; readonly on: boolean }
+  | { readonly kind: 'null' }
+  | { readonly kind: 'list'; readonly items: readonly Draft[] }
+  | { readonly kind: 'map'; readonly entries: readonly MapEntry[] }
+  | { readonly kind: 'record'; readonly fields: readonly RecordField[] }
+  /** `value` is kept while it is null. */
+  | { readonly kind: 'nullable'; readonly isNull: boolean; readonly value: Draft | undefined }
+  /** `value` is the chosen case's record. */
+  | { readonly kind: 'union'; readonly tag: string; readonly value: Draft | undefined }
+  /** A type that holds itself, not opened yet. */
+  | { readonly kind: 'unopened' };
+
+export interface MapEntry {
+  readonly key: string;
+  readonly value: Draft;
+}
+export interface RecordField {
+  readonly name: string;
+  readonly isLeftOut: boolean;
+  readonly value: Draft;
+}
+
+export type RecordSchema = Extract<TypeSchema, { readonly properties: unknown }>;
+export type UnionSchema = Extract<TypeSchema, { readonly oneOf: unknown }>;
+
+const REFERENCE = '#/types/';
+const OPENED_MAX = 8;
+/** Of one sample: a type may hold itself many times over, which is many times as much at each depth. */
+const SAMPLE_VALUES_MAX = 300;
+
+/** Behind references; undefined for one that leads nowhere or in a circle. */
+export function resolved(schema: TypeSchema, types: Types): TypeSchema | undefined {
+  let now = schema;
+  for (let steps = 0; steps < 20; steps++) {
+    if (!('$ref' in now)) return now;
+    const name = typeName(now);
+    if (!Object.hasOwn(types, name)) return undefined;
+    now = types[name] as TypeSchema;
+  }
+  return undefined;
+}
+
+/** Of a reference: its type's name. */
+export function typeName(schema: TypeSchema): string {
+  return '$ref' in schema ? schema.$ref.slice(REFERENCE.length) : '';
+}
+
+/** The cases of a union by their tags, in the declared order. */
+export function casesOf(schema: UnionSchema, types: Types): Map<string, RecordSchema> {
+  const cases = new Map<string, RecordSchema>();
+  for (const option of schema.oneOf) {
+    const record = resolved(option, types);
+    if (record === undefined || !('properties' in record)) continue;
+    const tag = record.properties['type'];
+    if (tag !== undefined && 'const' in tag) cases.set(tag.const, record);
+  }
+  return cases;
+}
+
+/** The fields that a person fills in: all but the tag. */
+export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
+  return Object.entries(schema.properties).filter(
+    (entry): entry is [string, TypeSchema] => !('const' in entry[1]),
+  );
+}
+
+/** A value that fits, small: what a form begins with. Texts are the names of their fields. */
+export function sampleDraft(schema: TypeSchema, types: Types, name: string): Draft {
+  return new Sampler(types).draft(schema, name, []);
+}
+
+class Sampler {
+  readonly #types: Types;
+  #values = 0;
+
+  constructor(types: Types) {
+    this.#types = types;
+  }
+
+  /** `opened`: the types within which it is. One that holds itself is left unopened where that fits. */
+  draft(schema: TypeSchema, name: string, opened: readonly string[]): Draft {
+    const type = resolved(schema, this.#types);
+    const reference = typeName(schema);
+    const isTooMuch = ++this.#values > SAMPLE_VALUES_MAX || opened.length > OPENED_MAX;
+    if (type === undefined || isTooMuch || opened.includes(reference)) return { kind: 'unopened' };
+    const within = reference === '' ? opened : [...opened, reference];
+    const inner = (inside: TypeSchema, field: string) => this.draft(inside, field, within);
+    const isOpened = (inside: TypeSchema) => within.includes(typeName(inside));
+    if ('anyOf' in type) {
+      if (isOpened(type.anyOf[0])) return { kind: 'nullable', isNull: true, value: undefined };
+      const value = inner(type.anyOf[0], name);
+      return { kind: 'nullable', isNull: value.kind === 'unopened', value };
+    }
+    if ('oneOf' in type) return this.#union(type, within);
+    if (!('type' in type)) return { kind: 'unopened' };
+    switch (type.type) {
+      case 'string':
+        return { kind: 'text', text: sampleText(type, name) };
+      case 'boolean':
+        return { kind: 'flag', on: false };
+      case 'integer':
+        return { kind: 'number', text: String(Math.min(Math.max(type.minimum, 1), type.maximum)) };
+      case 'number':
+        return { kind: 'number', text: '1.5' };
+      case 'null':
+        return { kind: 'null' };
+      case 'array':
+        return { kind: 'list', items: isOpened(type.items) ? [] : [inner(type.items, name)] };
+      case 'object':
+        if ('properties' in type) return this.#record(type, within);
+        return { kind: 'map', entries: [] };
+      default:
+        return { kind: 'big', text: '1' };
+    }
+  }
+
+  #record(type: RecordSchema, within: readonly string[]): Draft {
+    const fields = fieldsOf(type).map(([name, schema]) => {
+      const value = this.draft(schema, name, within);
+      const isLeftOut = value.kind === 'unopened' && !type.required.includes(name);
+      return { name, isLeftOut, value };
+    });
+    return { kind: 'record', fields };
+  }
+
+  #union(type: UnionSchema, within: readonly string[]): Draft {
+    const cases = casesOf(type, this.#types);
+    const isClosed = (record: RecordSchema) =>
+      fieldsOf(record).every(([, field]) => !within.includes(typeName(field)));
+    const [tag, record] = [...cases].find(([, one]) => isClosed(one)) ?? [...cases][0] ?? [];
+    if (tag === undefined || record === undefined) return { kind: 'unopened' };
+    return { kind: 'union', tag, value: this.#record(record, within) };
+  }
+}
+
+type TextSchema = Extract<TypeSchema, { readonly type: 'string' }>;
+
+function sampleText(type: TextSchema, name: string): string {
+  if (type.format === 'date-time') return '2030-01-01T00:00:00.000Z';
+  if (type.contentEncoding === 'base64') return 'AQID';
+  return type.enum?.[0] ?? name;
+}
+
+/** What is sent. A number that is none is sent as text: the service's own refusal is worth seeing. */
+export function draftJson(draft: Draft): JsonValue {
+  switch (draft.kind) {
+    case 'text':
+      return { kind: 'string', value: draft.text };
+    case 'number':
+      return numberJson(draft.text.trim(), false);
+    case 'big':
+      return numberJson(draft.text.trim(), true);
+    case 'flag':
+      return { kind: 'literal', text: draft.on ? 'true' : 'false' };
+    case 'list':
+      return { kind: 'array', items: draft.items.map(draftJson) };
+    case 'map':
+      return {
+        kind: 'object',
+        entries: draft.entries.map(({ key, value }) => [key, draftJson(value)]),
+      };
+    case 'record':
+      return { kind: 'object', entries: recordEntries(draft) };
+    case 'nullable':
+      return draft.isNull || draft.value === undefined ? NULL : draftJson(draft.value);
+    case 'union': {
+      const rest = draft.value?.kind === 'record' ? recordEntries(draft.value) : [];
+      return {
+        kind: 'object',
+        entries: [['type', { kind: 'string', value: draft.tag }], ...rest],
+      };
+    }
+    case 'null':
+    case 'unopened':
+    default:
+      return NULL;
+  }
+}
+
+export function draftText(draft: Draft, indent = ''): string {
+  return jsonText(draftJson(draft), indent);
+}
+
+const NULL: JsonValue = { kind: 'literal', text: 'null' };
+const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function numberJson(text: string, isBig: boolean): JsonValue {
+  if (!JSON_NUMBER.test(text)) return { kind: 'string', value: text };
+  if (isBig && !Number.isSafeInteger(Number(text))) return { kind: 'string', value: text };
+  return { kind: 'number', text };
+}
+
+function recordEntries(draft: Extract<Draft, { readonly kind: 'record' }>): [string, JsonValue][] {
+  return draft.fields
+    .filter((field) => !field.isLeftOut)
+    .map((field) => [field.name, draftJson(field.value)]);
+}

@@ -1,0 +1,71 @@
+// What fields of all kinds are made of: their properties, the frame around fields within fields, and the line of
+// what is left out.
+import type { TypeSchema } from '@svc/contract';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { visibleLine } from '../view/visible-text.ts';
+import type { Draft, Types } from './draft.ts';
+import type { DraftProblem } from './draft-problems.ts';
+
+export interface FieldProps {
+  /** Of its control, one of a kind in the page. */
+  readonly id: string;
+  /** Empty: it needs none, it is the whole. */
+  readonly label: string;
+  readonly schema: TypeSchema;
+  readonly draft: Draft;
+  readonly types: Types;
+  readonly path: string;
+  readonly problems: readonly DraftProblem[];
+  /** Beside the label: 'leave out'. */
+  readonly beside?: ComponentChildren;
+  readonly onChange: (draft: Draft) => void;
+}
+
+export type OfKind<Kind extends Draft['kind']> = FieldProps & {
+  readonly draft: Extract<Draft, { readonly kind: Kind }>;
+  /** Behind references. */
+  readonly type: TypeSchema;
+};
+/** `Inner` is the field of any type: lists hold what they are held by. */
+export type ListProps = OfKind<'list'> & { readonly Inner: ComponentType<FieldProps> };
+export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProps> };
+
+export function Closed({
+  label,
+  word,
+  beside,
+}: {
+  readonly label: string;
+  readonly word: string;
+  readonly beside: ComponentChildren;
+}) {
+  return (
+    <div class="field is-closed">
+      <span class="field-label">{visibleLine(label)}</span>
+      <span class="dim">{word}</span>
+      {beside}
+    </div>
+  );
+}
+
+/** Fields within a frame, with the name of what holds them. */
+export function Frame({
+  label,
+  beside,
+  children,
+}: {
+  readonly label: string;
+  readonly beside?: ComponentChildren;
+  readonly children: ComponentChildren;
+}) {
+  if (label === '' && beside === undefined) return <div class="fields">{children}</div>;
+  return (
+    <div class="field-frame" role="group" aria-label={visibleLine(label || 'Value')}>
+      <div class="frame-head">
+        <span class="field-label">{visibleLine(label)}</span>
+        {beside}
+      </div>
+      <div class="fields">{children}</div>
+    </div>
+  );
+}

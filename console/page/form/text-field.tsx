@@ -1,0 +1,77 @@
+// A labelled text: one line, or several.
+import { visibleText } from '../view/visible-text.ts';
+
+export interface TextFieldProps {
+  readonly id: string;
+  readonly label: string;
+  readonly value: string;
+  readonly hint?: string | undefined;
+  readonly problem?: string | undefined;
+  /** More than one: a box. */
+  readonly lines?: number;
+  readonly isNumber?: boolean;
+  readonly onChange: (value: string) => void;
+}
+
+export function TextField(props: TextFieldProps) {
+  const { id, label, hint, problem } = props;
+  return (
+    <div class={`field ${problem === undefined ? '' : 'is-wrong'}`}>
+      <FieldLabel id={id} label={label} hint={hint} />
+      <TextInput {...props} />
+      {problem !== undefined && (
+        <p class="field-problem" id={`${id}-problem`}>
+          {visibleText(problem)}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** The hint describes the control and is no part of its name. */
+export function FieldLabel({ id, label, hint }: Pick<TextFieldProps, 'id' | 'label' | 'hint'>) {
+  return (
+    <div class="field-label">
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <span class="hint-text" id={`${id}-hint`}>
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Without its label. */
+export function TextInput({
+  id,
+  value,
+  hint,
+  problem,
+  lines = 1,
+  isNumber,
+  onChange,
+}: TextFieldProps) {
+  const described = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ');
+  const common = {
+    id,
+    value,
+    spellcheck: false,
+    autocomplete: 'off',
+    'aria-invalid': problem !== undefined,
+    'aria-describedby': described || undefined,
+  } as const;
+  if (lines > 1)
+    return (
+      <textarea {...common} rows={lines} onInput={(event) => onChange(event.currentTarget.value)} />
+    );
+  return (
+    <input
+      {...common}
+      type="text"
+      inputMode={isNumber ? 'numeric' : undefined}
+      class={isNumber ? 'number' : ''}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
+  );
+}

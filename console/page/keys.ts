@@ -1,0 +1,134 @@
+// The keyboard: single letters, which are off while a person types and can be switched off; Escape always works.
+// What a key acts on is marked in the page: data-filter, data-row, data-back.
+import { signal } from '@preact/signals';
+import { go, view } from './store.ts';
+import { NO_FILTER } from './route.ts';
+
+const KEPT = 'svc-console-keys';
+const CHORD_MS = 1500;
+
+export const KEYS: readonly (readonly [string, string])[] = [
+  ['?', 'this list'],
+  ['/', 'to the filter of this screen'],
+  ['j', 'next row'],
+  ['k', 'previous row'],
+  ['Enter', 'open'],
+  ['Esc', 'close, or back'],
+  ['g s', 'services'],
+  ['g o', 'overview'],
+  ['g r', 'routes'],
+  ['g t', 'traces'],
+  ['g e', 'entities'],
+  ['g f', 'faults'],
+  ['← →', 'one event back, one on (in time travel)'],
+  ['Home End', 'first and last event'],
+  ['Ctrl Enter', 'send (in a form)'],
+];
+
+export const lettersAreOn = signal(true);
+export const keysAreShown = signal(false);
+
+export function applyKeptKeys(): void {
+  lettersAreOn.value = localStorage.getItem(KEPT) !== 'off';
+}
+
+export function switchLetters(areOn: boolean): void {
+  lettersAreOn.value = areOn;
+  localStorage.setItem(KEPT, areOn ? 'on' : 'off');
+}
+
+let chordMs = -Infinity;
+
+export function onKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  const target = event.target instanceof Element ? event.target : undefined;
+  if (event.key === 'Escape') {
+    if (target?.closest('dialog') === null) back(target);
+    return;
+  }
+  if (!lettersAreOn.value || keysAreShown.value || (target !== undefined && isTyping(target)))
+    return;
+  const isChord = event.timeStamp - chordMs < CHORD_MS;
+  chordMs = -Infinity;
+  if (isChord ? goTo(event.key) : act(event.key, event.timeStamp)) event.preventDefault();
+}
+
+function act(key: string, atMs: number): boolean {
+  switch (key) {
+    case 'g':
+      chordMs = atMs;
+      return true;
+    case '?':
+      keysAreShown.value = true;
+      return true;
+    case '/':
+      return focusOn(document.querySelector('[data-filter]'));
+    case 'j':
+      return step(1);
+    case 'k':
+      return step(-1);
+    default:
+      return false;
+  }
+}
+
+function goTo(key: string): boolean {
+  if (key === 's') {
+    go({ screen: 'services' });
+    return true;
+  }
+  const now = view.value;
+  if (now.screen === 'services') return false;
+  const { instanceId } = now;
+  switch (key) {
+    case 'o':
+      go({ screen: 'overview', instanceId });
+      return true;
+    case 'r':
+      go({ screen: 'routes', instanceId, route: undefined });
+      return true;
+    case 't':
+      go({ screen: 'traces', instanceId, filter: NO_FILTER });
+      return true;
+    case 'e':
+      go({
+        screen: 'entities',
+        instanceId,
+        component: undefined,
+        id: undefined,
+        tab: 'journal',
+        at: undefined,
+        query: undefined,
+      });
+      return true;
+    case 'f':
+      go({ screen: 'faults', instanceId });
+      return true;
+    default:
+      return false;
+  }
+}
+
+function step(by: 1 | -1): boolean {
+  const rows = [...document.querySelectorAll<HTMLElement>('[data-row]')];
+  const at = rows.findIndex((row) => row === document.activeElement);
+  const next = at === -1 ? (by === 1 ? 0 : rows.length - 1) : at + by;
+  return focusOn(rows[next] ?? null);
+}
+
+function back(target: Element | undefined): void {
+  if (target !== undefined && isTyping(target) && target instanceof HTMLElement) target.blur();
+  else document.querySelector<HTMLElement>('[data-back]')?.click();
+}
+
+function focusOn(element: Element | null): boolean {
+  if (!(element instanceof HTMLElement)) return false;
+  element.focus();
+  return true;
+}
+
+function isTyping(target: Element): boolean {
+  return target.matches(
+    'textarea, select, [contenteditable], input:not([type=checkbox], [type=range], [type=radio])',
+  );
+}

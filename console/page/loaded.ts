@@ -1,0 +1,94 @@
+// useLoaded: what a screen shows of the server, asked for when its key changes and again while it is looked at.
+// Within one key a value stays until a newer one is there, so that nothing flickers; a page that nobody sees asks
+// for nothing.
+import { useEffect, useState } from 'preact/hooks';
+import { ApiProblem } from './api.ts';
+
+/** What does not answer is asked less often. */
+const AFTER_PROBLEM_MS = 2000;
+
+export interface Loaded<T> {
+  readonly value: T | undefined;
+  /** It belongs to the key of now, not to the one before. */
+  readonly isCurrent: boolean;
+  /** Of the last try. */
+  readonly problem: ApiProblem | undefined;
+  readonly reload: () => void;
+}
+
+interface Held<T> {
+  readonly key: string | undefined;
+  readonly value: T | undefined;
+  readonly problem: ApiProblem | undefined;
+}
+
+export function useLoaded<T>(
+  /** undefined: nothing is asked for. */
+  key: string | undefined,
+  load: (signal: AbortSignal) => Promise<T>,
+  options: {
+    readonly everyMs?: number;
+    /** Shows the old key's value until the new one's is there. */
+    readonly keepsOld?: boolean;
+  } = {},
+): Loaded<T> {
+  const { everyMs, keepsOld = false } = options;
+  const [held, setHeld] = useState<Held<T>>({ key, value: undefined, problem: undefined });
+  const [turn, setTurn] = useState(0);
+  useEffect(() => {
+    if (key === undefined) return undefined;
+    const stop = new AbortController();
+    const take = (value: T | undefined, problem: ApiProblem | undefined) => {
+      if (stop.signal.aborted) return;
+      setHeld((old) => ({
+        key,
+        value: value ?? (old.key === key ? old.value : undefined),
+        problem,
+      }));
+    };
+    const run = async () => {
+      let waitMs = everyMs;
+      try {
+        take(await load(stop.signal), undefined);
+      } catch (error) {
+        take(undefined, problemOf(error));
+        if (everyMs !== undefined) waitMs = Math.max(2 * everyMs, AFTER_PROBLEM_MS);
+      }
+      if (waitMs !== undefined) await pause(waitMs, stop.signal);
+      if (everyMs !== undefined && !stop.signal.aborted) void run();
+    };
+    void run();
+    return () => stop.abort();
+  }, [key, everyMs, turn]);
+  const isOfKey = held.key === key;
+  return {
+    value: isOfKey || (keepsOld && key !== undefined) ? held.value : undefined,
+    isCurrent: isOfKey && held.value !== undefined,
+    problem: isOfKey ? held.problem : undefined,
+    reload: () => setTurn((now) => now + 1),
+  };
+}
+
+export function problemOf(error: unknown): ApiProblem {
+  if (error instanceof ApiProblem) return error;
+  return new ApiProblem(0, error instanceof Error ? error.message : String(error));
+}
+
+/** At least so long, and until the page is seen; ended early when it is stopped. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
+  });
+  if (!document.hidden || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const end = new AbortController();
+    const seen = () => {
+      if (document.hidden && !signal.aborted) return;
+      end.abort();
+      resolve();
+    };
+    document.addEventListener('visibilitychange', seen, { signal: end.signal });
+    signal.addEventListener('abort', seen, { signal: end.signal });
+  });
+}

@@ -1,0 +1,18 @@
+// A moment: the clock's time, and in its title how long ago that is.
+import { nowMs } from '../store.ts';
+import { agoText, clockText, preciseClockText } from '../view/time-text.ts';
+
+export function Clock({
+  time,
+  precise = false,
+}: {
+  readonly time: string;
+  readonly precise?: boolean;
+}) {
+  const now = nowMs.value;
+  return (
+    <time class="number" dateTime={time} title={`${time} (${agoText(time, now)})`}>
+      {precise ? preciseClockText(time, now) : clockText(time, now)}
+    </time>
+  );
+}

@@ -1,0 +1,125 @@
+// The line under the head while `svc dev` runs the service: what is served, what is built, what does not compile.
+// It has one height and never takes the focus; its findings are opened by the person.
+import type { DevProblem, DevState } from '@svc/contract';
+import { useEffect, useRef } from 'preact/hooks';
+import { getJson, observed } from '../api.ts';
+import { useLoaded } from '../loaded.ts';
+import { announce, developed } from '../store.ts';
+import { amountText, durationText } from '../view/number-text.ts';
+import { visibleLine, visibleText } from '../view/visible-text.ts';
+import { CopyButton } from './copy.tsx';
+
+const ASKED_EVERY_MS = 1000;
+
+export function DevBar({ instanceId }: { readonly instanceId: string }) {
+  const dev = useLoaded<DevState>(
+    developed.value === instanceId ? instanceId : undefined,
+    (signal) => getJson(observed(instanceId, 'dev'), signal),
+    { everyMs: ASKED_EVERY_MS },
+  ).value;
+  const told = useRef('');
+  const text = dev === undefined ? '' : lineOf(dev);
+  useEffect(() => {
+    if (told.current !== '' && text !== '' && text !== told.current) announce(text);
+    told.current = text;
+  }, [text]);
+  if (dev === undefined) return null;
+  const findings = dev.upgrade ?? [];
+  const isOpenable = dev.problems.length > 0 || findings.length > 0;
+  const line = (
+    <>
+      <span class="sign" aria-hidden="true">
+        {signOf(dev)}
+      </span>
+      <span class="dev-line">{text}</span>
+    </>
+  );
+  if (!isOpenable) return <div class={`dev-bar is-${kindOf(dev)}`}>{line}</div>;
+  return (
+    <details class={`dev-bar is-${kindOf(dev)}`} name="dev">
+      <summary>
+        {line}
+        <span class="more" />
+      </summary>
+      <div class="dev-findings">
+        {dev.problems.map((problem, at) => (
+          <Problem key={at} problem={problem} />
+        ))}
+        {findings.length > 0 && (
+          <ul>
+            {findings.map((finding) => (
+              <li key={finding}>{visibleText(finding)}</li>
+            ))}
+          </ul>
+        )}
+        {dev.state !== 'serving' && <p class="dim">The module before this one is served on.</p>}
+      </div>
+    </details>
+  );
+}
+
+function Problem({ problem }: { readonly problem: DevProblem }) {
+  const place = [problem.file, problem.line, problem.column].filter((part) => part !== null);
+  return (
+    <div class="dev-problem">
+      {problem.file !== null && (
+        <p class="place">
+          <code>{visibleLine(place.join(':'))}</code>
+          <CopyButton text={place.join(':')} what="place" />
+        </p>
+      )}
+      <p>{visibleText(problem.message)}</p>
+      {problem.source !== null && <SourceLine source={problem.source} column={problem.column} />}
+      {problem.help !== null && <p class="dim">{visibleText(problem.help)}</p>}
+    </div>
+  );
+}
+
+/** Without its indentation, and a mark below the column. */
+function SourceLine({
+  source,
+  column,
+}: {
+  readonly source: string;
+  readonly column: number | null;
+}) {
+  if (source.includes('\n')) return <pre>{visibleText(source)}</pre>;
+  const line = source.trimStart();
+  const place = column === null ? -1 : column - 1 - (source.length - line.length);
+  return (
+    <pre>
+      {visibleText(line)}
+      {place >= 0 && place <= line.length && <span class="mark">{`\n${' '.repeat(place)}^`}</span>}
+    </pre>
+  );
+}
+
+function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState): string {
+  switch (state) {
+    case 'building':
+      return 'building…';
+    case 'build-failed':
+      return amountText(problems.length, 'compile error');
+    case 'refused':
+      return `refused: ${visibleLine(problems[0]?.message ?? 'the module did not start')}`;
+    case 'serving': {
+      const built = builtMs === null ? '' : `, built in ${durationText(builtMs)}`;
+      const after = servedAfterMs === null ? '' : `, served ${durationText(servedAfterMs)} after`;
+      const unfit = upgrade?.length
+        ? `: stored events no longer fold, ${amountText(upgrade.length, 'finding')}`
+        : '';
+      return `serving${built}${after}${unfit}`;
+    }
+    default:
+      return state;
+  }
+}
+
+function kindOf({ state, upgrade }: DevState): string {
+  if (state === 'serving') return upgrade?.length ? 'warning' : 'good';
+  return state === 'building' ? 'working' : 'bad';
+}
+
+function signOf(dev: DevState): string {
+  return { good: '●', warning: '◆', working: '◐', bad: '✕' }[kindOf(dev)] ?? '●';
+}

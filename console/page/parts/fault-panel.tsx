@@ -1,0 +1,55 @@
+// Why an invocation failed: the guest's own words and its place in the sources first, then the limit, the reason
+// and what to do.
+import type { Outcome, SpanFault } from '@svc/contract';
+import { faultAdvice, placeText } from '../view/fault-advice.ts';
+import { visibleLine, visibleText } from '../view/visible-text.ts';
+import { CopyButton } from './copy.tsx';
+
+export function FaultPanel({
+  fault,
+  outcome,
+  title,
+}: {
+  readonly fault: SpanFault;
+  readonly outcome: Outcome;
+  readonly title?: string;
+}) {
+  const { word, advice } = faultAdvice(fault, outcome === 'Refused');
+  const { places, guestMessage, reason, limit, errorId } = fault;
+  return (
+    <section class={`fault-panel is-${outcome}`} aria-label={title ?? 'Fault'}>
+      <p class="fault-title">
+        {title !== undefined && <>{title} · </>}
+        <span class="fault-word">{visibleLine(word)}</span>
+      </p>
+      {guestMessage !== null && (
+        <blockquote class="guest-words">{visibleText(guestMessage)}</blockquote>
+      )}
+      {places.length > 0 && (
+        <ol class="places" aria-label="Places in the sources">
+          {places.map((place, at) => (
+            <li key={at}>
+              <code class="place">{visibleLine(placeText(place))}</code>
+              {place.function !== null && (
+                <span class="dim"> in {visibleLine(place.function)}</span>
+              )}
+              {at === 0 && <CopyButton text={placeText(place)} what="place" />}
+            </li>
+          ))}
+        </ol>
+      )}
+      {reason !== guestMessage && <p class="reason">{visibleText(reason)}</p>}
+      {limit !== null && (
+        <p>
+          Limit: <code>{visibleLine(limit)}</code>
+        </p>
+      )}
+      <p class="advice">{advice}</p>
+      {errorId !== null && (
+        <p class="dim">
+          error id <code>{visibleLine(errorId)}</code>
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,155 @@
+// View: what the address after '#' says is shown, so that each screen can be linked to and gone back to. Pure.
+
+export type View =
+  | { readonly screen: 'services' }
+  | { readonly screen: 'overview'; readonly instanceId: string }
+  | {
+      readonly screen: 'routes';
+      readonly instanceId: string;
+      readonly route: RouteName | undefined;
+    }
+  | { readonly screen: 'traces'; readonly instanceId: string; readonly filter: TraceFilter }
+  | { readonly screen: 'trace'; readonly instanceId: string; readonly traceId: string }
+  | {
+      readonly screen: 'entities';
+      readonly instanceId: string;
+      readonly component: string | undefined;
+      readonly id: string | undefined;
+      readonly tab: 'journal' | 'now';
+      /** The sequence number at which time stands still; the end when undefined. */
+      readonly at: number | undefined;
+      /** Of the tab 'now'. */
+      readonly query: string | undefined;
+    }
+  | { readonly screen: 'faults'; readonly instanceId: string };
+
+export type Screen = View['screen'];
+
+export interface RouteName {
+  readonly method: string;
+  /** The template: '/carts/{cartId}'. */
+  readonly path: string;
+}
+
+export interface TraceFilter {
+  readonly component: string;
+  readonly outcomes: readonly string[];
+  /** As typed. */
+  readonly minMs: string;
+  readonly text: string;
+}
+
+export const NO_FILTER: TraceFilter = { component: '', outcomes: [], minMs: '', text: '' };
+
+export function viewOf(hash: string): View {
+  const [path, query] = splitOnce(hash.replace(/^#/, ''), '?');
+  const [, mark, instance, section, ...rest] = path.split('/');
+  if (mark !== 's' || !instance) return { screen: 'services' };
+  const instanceId = decoded(instance);
+  const asked = new URLSearchParams(query);
+  switch (section) {
+    case 'routes': {
+      const [method, ...segments] = rest;
+      const route =
+        method === undefined ? undefined : { method, path: `/${segments.map(decoded).join('/')}` };
+      return { screen: 'routes', instanceId, route };
+    }
+    case 'traces':
+      if (rest[0]) return { screen: 'trace', instanceId, traceId: decoded(rest[0]) };
+      return { screen: 'traces', instanceId, filter: filterOf(asked) };
+    case 'entities':
+      return {
+        screen: 'entities',
+        instanceId,
+        component: rest[0] ? decoded(rest[0]) : undefined,
+        id: rest[1] ? decoded(rest[1]) : undefined,
+        tab: asked.has('query') ? 'now' : 'journal',
+        at: sequenceNumber(asked.get('at')),
+        query: asked.get('query') ?? undefined,
+      };
+    case 'faults':
+      return { screen: 'faults', instanceId };
+    case undefined:
+    default:
+      return { screen: 'overview', instanceId };
+  }
+}
+
+export function hashOf(view: View): string {
+  if (view.screen === 'services') return '#/';
+  const service = `#/s/${encodeURIComponent(view.instanceId)}`;
+  switch (view.screen) {
+    case 'overview':
+      return service;
+    case 'routes': {
+      if (view.route === undefined) return `${service}/routes`;
+      const path = view.route.path.split('/').map(encodedSegment).join('/');
+      return `${service}/routes/${view.route.method}${path}`;
+    }
+    case 'traces':
+      return `${service}/traces${queryOf(view.filter)}`;
+    case 'trace':
+      return `${service}/traces/${encodeURIComponent(view.traceId)}`;
+    case 'entities': {
+      let hash = `${service}/entities`;
+      if (view.component === undefined) return hash;
+      hash += `/${encodeURIComponent(view.component)}`;
+      if (view.id === undefined) return hash;
+      hash += `/${encodeURIComponent(view.id)}`;
+      if (view.tab === 'now') return `${hash}?query=${encodeURIComponent(view.query ?? '')}`;
+      return view.at === undefined ? hash : `${hash}?at=${view.at}`;
+    }
+    case 'faults':
+      return `${service}/faults`;
+    default:
+      return service;
+  }
+}
+
+/** The same screen of another instance of the service. */
+export function ofInstance(view: View, instanceId: string): View {
+  return view.screen === 'services' ? view : { ...view, instanceId };
+}
+
+export function entityView(instanceId: string, component: string, id?: string, at?: number): View {
+  return { screen: 'entities', instanceId, component, id, tab: 'journal', at, query: undefined };
+}
+
+function filterOf(asked: URLSearchParams): TraceFilter {
+  return {
+    component: asked.get('component') ?? '',
+    outcomes: (asked.get('outcome') ?? '').split(',').filter((word) => word !== ''),
+    minMs: asked.get('min') ?? '',
+    text: asked.get('text') ?? '',
+  };
+}
+
+function queryOf({ component, outcomes, minMs, text }: TraceFilter): string {
+  const query = new URLSearchParams();
+  if (component !== '') query.set('component', component);
+  if (outcomes.length > 0) query.set('outcome', outcomes.join(','));
+  if (minMs !== '') query.set('min', minMs);
+  if (text !== '') query.set('text', text);
+  return query.size === 0 ? '' : `?${query}`;
+}
+
+function sequenceNumber(text: string | null): number | undefined {
+  return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
+}
+
+function encodedSegment(segment: string): string {
+  return encodeURIComponent(segment).replaceAll('%7B', '{').replaceAll('%7D', '}');
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function splitOnce(text: string, sign: string): [string, string] {
+  const at = text.indexOf(sign);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,183 @@
+// What an entity says of itself: the answer of one of its queries. There is no command here: those go through the
+// service's routes.
+import type { ObservedQuery, ServiceDescription, TypeSchema } from '@svc/contract';
+import { useEffect, useState } from 'preact/hooks';
+import { getText, observed } from '../api.ts';
+import { draftProblems } from '../form/draft-problems.ts';
+import { draftText, sampleDraft, type Draft } from '../form/draft.ts';
+import { Field } from '../form/field.tsx';
+import { pause, problemOf } from '../loaded.ts';
+import { Empty } from '../parts/empty.tsx';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { RouteLabel } from '../parts/route-label.tsx';
+import { problemText, Waiting } from '../parts/waiting.tsx';
+import { hashOf } from '../route.ts';
+import { durationText } from '../view/number-text.ts';
+import { visibleLine } from '../view/visible-text.ts';
+
+const ASKED_EVERY_MS = 2000;
+
+interface NowProps {
+  readonly service: ServiceDescription;
+  readonly component: string;
+  readonly id: string;
+}
+
+export function EntityNowTab({
+  service,
+  component,
+  id,
+  chosen,
+}: NowProps & { readonly chosen: string | undefined }) {
+  const { instanceId } = service;
+  const queries = service.components.find((one) => one.component === component)?.queries ?? [];
+  const query = queries.find(({ name }) => name === chosen) ?? queries[0];
+  if (query === undefined)
+    return (
+      <>
+        <Empty title={`${visibleLine(component)} declares no query.`} />
+        <CommandsNote service={service} />
+      </>
+    );
+  const address = (name: string) =>
+    hashOf({
+      screen: 'entities',
+      instanceId,
+      component,
+      id,
+      tab: 'now',
+      at: undefined,
+      query: name,
+    });
+  return (
+    <>
+      <nav class="queries" aria-label="Queries">
+        {queries.map(({ name }) => (
+          <a
+            key={name}
+            href={address(name)}
+            aria-current={name === query.name ? 'page' : undefined}
+          >
+            {visibleLine(name)}
+          </a>
+        ))}
+      </nav>
+      <QueryAnswer key={query.name} service={service} component={component} id={id} query={query} />
+      <CommandsNote service={service} />
+    </>
+  );
+}
+
+interface Asked {
+  readonly json?: string;
+  readonly problem?: string;
+  readonly durationMs: number;
+}
+
+function QueryAnswer({
+  service,
+  component,
+  id,
+  query,
+}: NowProps & { readonly query: ObservedQuery }) {
+  const schema = query.input as TypeSchema | undefined;
+  const [input, setInput] = useState<Draft | undefined>(() =>
+    schema === undefined ? undefined : sampleDraft(schema, service.types, 'value'),
+  );
+  const [turn, setTurn] = useState(schema === undefined ? 1 : 0);
+  const [isRepeated, setRepeated] = useState(false);
+  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const problems =
+    schema === undefined || input === undefined ? [] : draftProblems(schema, input, service.types);
+  useEffect(() => {
+    if (turn === 0) return undefined;
+    const stop = new AbortController();
+    const path = observed(service.instanceId, 'query', component, id, query.name);
+    const withInput =
+      input === undefined ? path : `${path}?input=${encodeURIComponent(draftText(input))}`;
+    const run = async () => {
+      const beganMs = performance.now();
+      const passed = () => performance.now() - beganMs;
+      try {
+        const json = await getText(withInput, stop.signal);
+        if (!stop.signal.aborted) setAsked({ json, durationMs: passed() });
+      } catch (error) {
+        if (!stop.signal.aborted)
+          setAsked({ problem: problemText(problemOf(error)), durationMs: passed() });
+      }
+      if (!isRepeated) return;
+      await pause(ASKED_EVERY_MS, stop.signal);
+      if (!stop.signal.aborted) void run();
+    };
+    void run();
+    return () => stop.abort();
+  }, [turn, isRepeated]);
+  return (
+    <>
+      <form
+        class="query-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault();
+          setTurn(turn + 1);
+        }}
+      >
+        {schema !== undefined && input !== undefined && (
+          <Field
+            id="query-input"
+            label="input"
+            schema={schema}
+            draft={input}
+            types={service.types}
+            path=""
+            problems={problems}
+            onChange={setInput}
+          />
+        )}
+        <div class="actions">
+          <button class="primary">Ask</button>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isRepeated}
+              onChange={(event) => setRepeated(event.currentTarget.checked)}
+            />
+            again every 2 s
+          </label>
+          {asked !== undefined && <span class="dim number">{durationText(asked.durationMs)}</span>}
+        </div>
+      </form>
+      <div class="query-answer">
+        {turn > 0 && asked === undefined && <Waiting rows={4} />}
+        {asked?.problem !== undefined && (
+          <p class="problem-note" role="status">
+            {asked.problem}
+          </p>
+        )}
+        {asked?.json !== undefined && (
+          <JsonTree text={asked.json} label="answer of the query" openDepth={4} />
+        )}
+      </div>
+      <p class="dim">Answered by the service’s own query handler. Nothing is stored by it.</p>
+    </>
+  );
+}
+
+function CommandsNote({ service }: { readonly service: ServiceDescription }) {
+  const { instanceId } = service;
+  const writing = service.routes.filter(({ method }) => method !== 'GET');
+  return (
+    <div class="commands-note">
+      <p>Commands go through the service’s routes{writing.length > 0 ? ':' : '.'}</p>
+      <ul class="route-list">
+        {writing.slice(0, 8).map((route) => (
+          <li key={`${route.method} ${route.path}`}>
+            <a href={hashOf({ screen: 'routes', instanceId, route })}>
+              <RouteLabel route={route} />
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,307 @@
+// A service at a glance: what it is, how it does right now, what it is made of, what failed last.
+import type { FaultList, LiveNumbers, ObservedComponent, ServiceDescription } from '@svc/contract';
+import { getJson, observed } from '../api.ts';
+import { useLoaded } from '../loaded.ts';
+import { Clock } from '../parts/clock.tsx';
+import { CopyButton } from '../parts/copy.tsx';
+import { CommandLine } from '../parts/empty.tsx';
+import { LatencyPlot } from '../parts/plot.tsx';
+import { RouteLabel } from '../parts/route-label.tsx';
+import { Waiting } from '../parts/waiting.tsx';
+import { curlLine } from '../form/call-text.ts';
+import { callRequest, sampleCall } from '../form/call-draft.ts';
+import { entityView, hashOf } from '../route.ts';
+import { codeWord, placeText } from '../view/fault-advice.ts';
+import { recentNumbers } from '../view/latency-scale.ts';
+import { limitLabel } from '../view/limit-label.ts';
+import { bytesText, countText } from '../view/number-text.ts';
+import { visibleLine } from '../view/visible-text.ts';
+
+const LIVE_EVERY_MS = 1000;
+const FAULTS_EVERY_MS = 3000;
+
+export function OverviewScreen({ service }: { readonly service: ServiceDescription }) {
+  const { instanceId } = service;
+  const live = useLoaded<LiveNumbers>(
+    instanceId,
+    (signal) => getJson(observed(instanceId, 'live'), signal),
+    { everyMs: LIVE_EVERY_MS },
+  ).value;
+  return (
+    <>
+      <header class="screen-head">
+        <h1>{visibleLine(service.name)}</h1>
+        {service.dev && <span class="badge">svc dev</span>}
+        <span class="dim instance">
+          process <span class="number">{service.pid}</span> · instance{' '}
+          <code>{service.instanceId}</code>
+        </span>
+      </header>
+      <Facts service={service} />
+      <div class="columns">
+        <section aria-labelledby="live-title">
+          <h2 id="live-title">Live</h2>
+          {live === undefined ? <Waiting rows={9} /> : <Live live={live} service={service} />}
+          <LastFaults instanceId={instanceId} />
+          {live !== undefined && <Totals totals={live.totals} />}
+        </section>
+        <section aria-labelledby="components-title">
+          <h2 id="components-title">Components</h2>
+          {service.components.map((component) => (
+            <ComponentPanel key={component.component} component={component} service={service} />
+          ))}
+          {service.components.length === 0 && <p class="dim">This module has no entity.</p>}
+          <h2>Routes</h2>
+          <RouteList service={service} />
+        </section>
+      </div>
+    </>
+  );
+}
+
+function Facts({ service }: { readonly service: ServiceDescription }) {
+  const address = service.instances[0]?.address ?? null;
+  return (
+    <dl class="facts is-row">
+      <div>
+        <dt>address</dt>
+        <dd>
+          {address === null ? 'no HTTP' : <code>{address}</code>}
+          {address !== null && <CopyButton text={address} what="address" />}
+        </dd>
+      </div>
+      <div>
+        <dt>started</dt>
+        <dd>
+          <Clock time={service.startedAt} />
+        </dd>
+      </div>
+      <div>
+        <dt>runtime</dt>
+        <dd class="number">{visibleLine(service.runtimeVersion)}</dd>
+      </div>
+      <div>
+        <dt>module</dt>
+        <dd>
+          <code title={service.module.fingerprint}>{service.module.fingerprint.slice(0, 12)}</code>
+        </dd>
+      </div>
+      <div>
+        <dt>SDK</dt>
+        <dd class="number">{visibleLine(service.module.sdk ?? '–')}</dd>
+      </div>
+    </dl>
+  );
+}
+
+function Live({
+  live,
+  service,
+}: {
+  readonly live: LiveNumbers;
+  readonly service: ServiceDescription;
+}) {
+  // The last second may still be growing: five make a steady number.
+  const seconds = Math.max(1, Math.min(5, live.seconds.length));
+  const now = recentNumbers(live.seconds, seconds);
+  const tiles = [
+    ['requests/s', now.requests, ''],
+    ['refused/s', now.refused, 'Refused'],
+    ['failed/s', now.failed, 'Failed'],
+    ['timed out/s', now.timedOut, 'TimedOut'],
+  ] as const;
+  const isUnused = live.seconds.every(({ requests }) => requests === 0);
+  return (
+    <>
+      <dl class="tiles">
+        {tiles.map(([name, amount, outcome]) => (
+          <div key={name} class={amount > 0 && outcome !== '' ? `tile is-${outcome}` : 'tile'}>
+            <dt>{name}</dt>
+            <dd>{rateText(amount / seconds)}</dd>
+          </div>
+        ))}
+      </dl>
+      <LatencyPlot seconds={live.seconds} />
+      {isUnused && <FirstRequest service={service} />}
+    </>
+  );
+}
+
+function FirstRequest({ service }: { readonly service: ServiceDescription }) {
+  const { instanceId, routes } = service;
+  const route = routes.find(({ method }) => method === 'GET') ?? routes[0];
+  const address = service.instances[0]?.address;
+  if (route === undefined) return null;
+  const call = callRequest(sampleCall(route, service.types), route);
+  return (
+    <div class="hint">
+      <p>
+        No request in the last two minutes. Send one:{' '}
+        <a href={hashOf({ screen: 'routes', instanceId, route })}>
+          <RouteLabel route={route} />
+        </a>
+      </p>
+      {address != null && <CommandLine line={curlLine(address, call)} />}
+    </div>
+  );
+}
+
+/** What a person asks about first, by the names of the series; the rest stands in /svc/metrics. */
+const TOTALS: readonly (readonly [string, string, (amount: number) => string])[] = [
+  ['svc_entities_in_memory', 'entities in memory', countText],
+  ['svc_journal_events_total', 'events stored', countText],
+  ['svc_journal_bytes', 'journal', bytesText],
+  ['svc_shards_listening', 'shards', countText],
+  ['svc_guest_memory_bytes', 'guest memory', bytesText],
+  ['svc_recorder_spans_recorded_total', 'spans recorded', countText],
+];
+
+function Totals({ totals }: { readonly totals: LiveNumbers['totals'] }) {
+  const limits = Object.entries(totals).filter(
+    ([name, count]) => count > 0 && limitLabel(name) !== undefined,
+  );
+  return (
+    <>
+      <h2>Since it started</h2>
+      <dl class="facts is-row totals">
+        {TOTALS.filter(([name]) => totals[name] !== undefined).map(([name, label, text]) => (
+          <div key={name} title={name}>
+            <dt>{label}</dt>
+            <dd class="number">{text(totals[name]!)}</dd>
+          </div>
+        ))}
+        {limits.map(([name, count]) => (
+          <div key={name} title={name}>
+            <dt>{visibleLine(limitLabel(name)!)}</dt>
+            <dd class="number is-Failed">{countText(count)}</dd>
+          </div>
+        ))}
+      </dl>
+    </>
+  );
+}
+
+function LastFaults({ instanceId }: { readonly instanceId: string }) {
+  const list = useLoaded<FaultList>(
+    instanceId,
+    (signal) => getJson(`${observed(instanceId, 'faults')}?limit=5`, signal),
+    { everyMs: FAULTS_EVERY_MS },
+  ).value;
+  return (
+    <>
+      <h2>Last faults</h2>
+      {list === undefined && <Waiting rows={2} />}
+      {list?.faults.length === 0 && <p class="dim">None since this service started.</p>}
+      <ul class="plain-list">
+        {list?.faults.map((fault, at) => {
+          const place = fault.fault.places[0];
+          const text = fault.fault.guestMessage ?? fault.fault.reason;
+          return (
+            <li key={`${fault.at}${at}`}>
+              <Clock time={fault.at} />{' '}
+              {fault.traceId === null ? (
+                <span>{visibleLine(`${fault.component}.${fault.handler}`)}</span>
+              ) : (
+                <a href={hashOf({ screen: 'trace', instanceId, traceId: fault.traceId })} data-row>
+                  {visibleLine(`${fault.component}.${fault.handler}`)}
+                </a>
+              )}{' '}
+              <span class={`is-${fault.outcome}`}>{codeWord(fault.fault.code)}</span>
+              <span class="dim one-line">
+                {place !== undefined && <code>{visibleLine(placeText(place))} </code>}
+                {visibleLine(text.split('\n')[0]!)}
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+      {list !== undefined && list.faults.length > 0 && (
+        <p>
+          <a href={hashOf({ screen: 'faults', instanceId })}>All faults</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function ComponentPanel({
+  component,
+  service,
+}: {
+  readonly component: ObservedComponent;
+  readonly service: ServiceDescription;
+}) {
+  const { instanceId } = service;
+  const entities = entityView(instanceId, component.component);
+  return (
+    <article class="card component">
+      <header>
+        <h3>
+          <a href={hashOf(entities)} data-row>
+            {visibleLine(component.component)}
+          </a>
+        </h3>
+        <span class="dim">entity</span>
+      </header>
+      <dl class="words">
+        <dt>commands</dt>
+        <dd>
+          <Names names={component.commands.map(({ name }) => name)} />
+          {component.commands.length > 0 && <span class="dim through"> through routes</span>}
+        </dd>
+        <dt>queries</dt>
+        <dd>
+          <Names names={component.queries.map(({ name }) => name)} />
+        </dd>
+        <dt>state</dt>
+        <dd>
+          <code>{visibleLine(component.state.manifest)}</code>
+        </dd>
+        <dt>events</dt>
+        <dd>
+          <code>{visibleLine(component.event.manifest)}</code>
+        </dd>
+      </dl>
+    </article>
+  );
+}
+
+function Names({ names }: { readonly names: readonly string[] }) {
+  if (names.length === 0) return <span class="dim">none</span>;
+  return (
+    <>
+      {names.map((name) => (
+        <code class="chip" key={name}>
+          {visibleLine(name)}
+        </code>
+      ))}
+    </>
+  );
+}
+
+function RouteList({ service }: { readonly service: ServiceDescription }) {
+  const { instanceId, routes } = service;
+  if (routes.length === 0) return <p class="dim">This module serves no routes.</p>;
+  return (
+    <ul class="route-list card">
+      {routes.slice(0, 30).map((route) => (
+        <li key={`${route.method} ${route.path}`}>
+          <a href={hashOf({ screen: 'routes', instanceId, route })}>
+            <RouteLabel route={route} />
+          </a>
+        </li>
+      ))}
+      {routes.length > 30 && (
+        <li>
+          <a href={hashOf({ screen: 'routes', instanceId, route: undefined })}>
+            All {countText(routes.length)}
+          </a>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+function rateText(perSecond: number): string {
+  return perSecond >= 10 || perSecond === 0 ? countText(perSecond) : perSecond.toFixed(1);
+}

@@ -1,0 +1,98 @@
+// What all screens share: where we are, which services there are, whether the console's own server answers, and
+// what is said aloud to those who do not see the page.
+import { computed, signal } from '@preact/signals';
+import { getJson } from './api.ts';
+import { pause } from './loaded.ts';
+import { hashOf, ofInstance, viewOf, type View } from './route.ts';
+import {
+  comingsAndGoings,
+  knownServices,
+  successor,
+  type KnownService,
+  type ServiceList,
+} from './view/known-services.ts';
+
+const LIST_EVERY_MS = 2000;
+
+export const view = signal<View>({ screen: 'services' });
+export const services = signal<readonly KnownService[]>([]);
+/** The last answer; undefined until there is one. */
+export const serviceList = signal<ServiceList | undefined>(undefined);
+/** Since when the console's own server does not answer. */
+export const consoleEndedMs = signal<number | undefined>(undefined);
+/** 'restarted at 12:03:04': the page follows a service that is started again. */
+export const followed = signal<{ readonly instanceId: string; readonly atMs: number } | undefined>(
+  undefined,
+);
+/** The instance that `svc dev` runs, when it is looked at. */
+export const developed = signal<string | undefined>(undefined);
+/** A second's resolution: what counts time on the page. */
+export const nowMs = signal(Date.now());
+export const announcement = signal('');
+
+/** Names of instances that went, so that their successors are found. */
+const names = new Map<string, string>();
+
+export const currentService = computed<KnownService | undefined>(() => {
+  const now = view.value;
+  if (now.screen === 'services') return undefined;
+  return services.value.find((service) => service.instanceId === now.instanceId);
+});
+
+/** Of an instance that is, or was: its name. */
+export function nameOfInstance(instanceId: string): string | undefined {
+  return names.get(instanceId);
+}
+
+export function announce(text: string): void {
+  // The same words twice are said twice.
+  announcement.value = announcement.value === text ? `${text}\u00a0` : text;
+}
+
+/** `replaces`: going back leads past it. */
+export function go(next: View, replaces = false): void {
+  const hash = hashOf(next);
+  if (replaces) history.replaceState(null, '', hash);
+  else if (hash !== location.hash) history.pushState(null, '', hash);
+  view.value = viewOf(hash);
+}
+
+export function followAddress(): void {
+  view.value = viewOf(location.hash);
+}
+
+export async function watchServices(stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    await lookOnce(stop);
+    await pause(LIST_EVERY_MS, stop);
+  }
+}
+
+async function lookOnce(stop: AbortSignal): Promise<void> {
+  try {
+    const list = await getJson<ServiceList>('/api/services', stop);
+    consoleEndedMs.value = undefined;
+    const before = services.value;
+    const isFirst = serviceList.value === undefined;
+    services.value = knownServices(before, list.services, Date.now());
+    serviceList.value = list;
+    for (const service of list.services) names.set(service.instanceId, service.name);
+    if (!isFirst) {
+      const told = comingsAndGoings(before, services.value);
+      if (told.length > 0) announce(told.join(', '));
+    }
+    followSuccessor();
+  } catch {
+    if (!stop.aborted) consoleEndedMs.value ??= Date.now();
+  }
+}
+
+function followSuccessor(): void {
+  const now = view.value;
+  if (now.screen === 'services' || currentService.value?.state === 'running') return;
+  const name = names.get(now.instanceId);
+  const next = name === undefined ? undefined : successor(services.value, name);
+  if (next === undefined) return;
+  followed.value = { instanceId: next.instanceId, atMs: new Date(next.startedAt).getTime() };
+  go(ofInstance(now, next.instanceId), true);
+}

@@ -1,0 +1,26 @@
+// The colours: as the system has them, or as the person chose; the choice is kept in the browser.
+import { signal } from '@preact/signals';
+
+export const THEMES = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const KEPT = 'svc-console-theme';
+
+export const theme = signal<Theme>('auto');
+
+export function applyKeptTheme(): void {
+  const kept = localStorage.getItem(KEPT);
+  setTheme(THEMES.find((word) => word === kept) ?? 'auto');
+}
+
+export function nextTheme(): Theme {
+  const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  setTheme(next);
+  localStorage.setItem(KEPT, next);
+  return next;
+}
+
+function setTheme(chosen: Theme): void {
+  theme.value = chosen;
+  document.documentElement.dataset['theme'] = chosen;
+}

@@ -1,0 +1,28 @@
+// TraceEvents: looks for what a call has stored, in the newest records of its entity: a trace that can be looked at is
+// seldom older than these.
+import type { HistoryPage, HistoryStep, Span } from '@svc/contract';
+import { getJson, observed } from './api.ts';
+import { eventOfTrace } from './view/trace-event.ts';
+
+const RECORDS_LOOKED_AT = 100;
+
+/** Its sequence number; undefined: it is not there, or stands further back. */
+export async function storedBy(
+  { component, entityId, startedAt }: Span,
+  traceId: string,
+  instanceId: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const path = observed(instanceId, 'entities', component, entityId ?? '', 'history');
+  const page = (from: number, limit: number) =>
+    getJson<HistoryPage>(`${path}?from=${from}&limit=${limit}`, signal);
+  const { total } = await page(1, 1);
+  const steps: HistoryStep[] = [];
+  let from: number | null = Math.max(1, total - RECORDS_LOOKED_AT + 1);
+  while (from !== null && from <= total) {
+    const next: HistoryPage = await page(from, RECORDS_LOOKED_AT);
+    steps.push(...next.steps);
+    ({ next: from } = next);
+  }
+  return eventOfTrace(steps, traceId, startedAt);
+}

@@ -1,0 +1,96 @@
+// What a fault's code means, in one word and one sentence that says what to do. Pure.
+import type { Fault, SourcePlace, SpanFault } from '@svc/contract';
+
+interface Advice {
+  readonly word: string;
+  readonly advice: string;
+}
+
+const ADVICE: Readonly<Record<string, Advice>> = {
+  trap: {
+    word: 'Trap',
+    advice:
+      'The module stopped itself. Read its words and the place: an assertion, an index out of bounds, a division by zero or an abort of its own. The instance was thrown away; the next call gets a fresh one.',
+  },
+  stack: {
+    word: 'Stack used up',
+    advice: 'Calls are nested too deep. Look for a recursion that does not end.',
+  },
+  memory: {
+    word: 'Memory used up',
+    advice:
+      'The module asked for more memory than it may have. Keep less in the state, or raise the limit named above.',
+  },
+  fuel: {
+    word: 'Fuel used up',
+    advice:
+      'The handler computed longer than it may. Look for a loop that does not end, or raise the limit named above.',
+  },
+  time: {
+    word: 'Time used up',
+    advice: 'The handler waited longer than it may. Look at what it calls, in the trace.',
+  },
+  value: {
+    word: 'Unfit value',
+    advice:
+      'What the module answered does not fit what it declares. Build it with the SDK of the same version, and look at the type of the answer.',
+  },
+  bug: {
+    word: 'Bug of the runtime',
+    advice: 'This should not be possible. Please report it with the error id and the log.',
+  },
+};
+
+const REFUSED: Advice = {
+  word: 'Refused',
+  advice: 'The module declined this call. That is an answer, not a fault: send something it takes.',
+};
+
+export function faultAdvice({ code, limit }: SpanFault, isRefusal: boolean): Advice {
+  const known = Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
+  if (known !== undefined) return known;
+  if (isRefusal) return { ...REFUSED, word: codeWord(code) };
+  const advice =
+    limit === null
+      ? `docs/errors/${code}.md says what it means and what to do.`
+      : 'A limit was met. It is a setting: raise it where that is right.';
+  return { word: codeWord(code), advice };
+}
+
+/** 'BAD_REQUEST' → 'Bad request'; codes of docs/errors stay as they are. */
+export function codeWord(code: string): string {
+  if (code.startsWith('SVC_')) return code;
+  const words = code.toLowerCase().replaceAll('_', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** 'assembly/cart.ts:31:5' */
+export function placeText({ file, line, column }: SourcePlace): string {
+  return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
+}
+
+export interface FaultGroup {
+  readonly key: string;
+  readonly newest: Fault;
+  readonly count: number;
+}
+
+/** One entry for all that failed in the same way at the same place, the newest of each first. */
+export function groupFaults(faults: readonly Fault[]): FaultGroup[] {
+  const groups = new Map<string, FaultGroup>();
+  for (const fault of faults) {
+    const place = fault.fault.places[0];
+    const key = [
+      fault.fault.code,
+      fault.component,
+      fault.handler,
+      place === undefined ? fault.fault.reason : placeText(place),
+    ].join('\n');
+    const known = groups.get(key);
+    groups.set(
+      key,
+      known === undefined ? { key, newest: fault, count: 1 } : { ...known, count: known.count + 1 },
+    );
+  }
+  return [...groups.values()];
+}

@@ -1,0 +1,74 @@
+// KnownServices: the services that the console lists, and for a while those that went: a service that ends is seen
+// to end. Pure.
+
+/** Of `GET /api/services`. */
+export interface ListedService {
+  readonly instanceId: string;
+  readonly name: string;
+  readonly pid: number;
+  readonly startedAt: string;
+  readonly state: 'running' | 'gone';
+  /** Of its HTTP server. */
+  readonly address: string | null;
+  readonly observabilityAddress: string;
+  readonly problem: string | null;
+}
+
+export interface ServiceList {
+  readonly folder: string;
+  readonly services: readonly ListedService[];
+  readonly unanswered: number;
+  readonly problem: string | null;
+}
+
+export interface KnownService extends ListedService {
+  /** When it was first seen to be gone. */
+  readonly endedMs: number | undefined;
+}
+
+const GONE_SHOWN_MS = 10_000;
+
+/** What is known after a look at the list. Sorted by name, then the oldest first. */
+export function knownServices(
+  known: readonly KnownService[],
+  listed: readonly ListedService[],
+  nowMs: number,
+): KnownService[] {
+  const before = new Map(known.map((service) => [service.instanceId, service]));
+  const now = new Map<string, KnownService>();
+  for (const service of listed) {
+    const endedMs =
+      service.state === 'running' ? undefined : (before.get(service.instanceId)?.endedMs ?? nowMs);
+    now.set(service.instanceId, { ...service, endedMs });
+  }
+  for (const [instanceId, service] of before)
+    if (!now.has(instanceId))
+      now.set(instanceId, { ...service, state: 'gone', endedMs: service.endedMs ?? nowMs });
+  return [...now.values()]
+    .filter(({ endedMs }) => endedMs === undefined || nowMs - endedMs < GONE_SHOWN_MS)
+    .toSorted((a, b) => a.name.localeCompare(b.name) || a.startedAt.localeCompare(b.startedAt));
+}
+
+/** The running service that came in the place of one that is gone: of the same name, the newest. */
+export function successor(
+  services: readonly KnownService[],
+  name: string,
+): KnownService | undefined {
+  return services
+    .filter((service) => service.name === name && service.state === 'running')
+    .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))[0];
+}
+
+/** What to tell a person who does not look: 'cart came', 'cart went'. */
+export function comingsAndGoings(
+  before: readonly KnownService[],
+  after: readonly KnownService[],
+): string[] {
+  const running = (services: readonly KnownService[]) =>
+    new Map(services.filter(({ state }) => state === 'running').map((s) => [s.instanceId, s.name]));
+  const [old, now] = [running(before), running(after)];
+  return [
+    ...[...now].filter(([id]) => !old.has(id)).map(([, name]) => `${name} came`),
+    ...[...old].filter(([id]) => !now.has(id)).map(([, name]) => `${name} went`),
+  ];
+}

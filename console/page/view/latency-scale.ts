@@ -1,0 +1,89 @@
+// LatencyScale: where the last two minutes stand in the plot: time to the right, latency upwards from 0.1 ms to
+// 10 s, each ten times as far as the one before. Pure.
+import type { LiveSecond } from '@svc/contract';
+
+export const SECONDS_SHOWN = 120;
+const LEAST_MS = 0.1;
+const MOST_MS = 10_000;
+export const LATENCY_TICKS_MS = [0.1, 1, 10, 100, 1000, 10_000] as const;
+
+/** 0: the bottom, 1: the top. */
+export function latencyHeight(ms: number): number {
+  const bounded = Math.min(MOST_MS, Math.max(LEAST_MS, ms));
+  return Math.log10(bounded / LEAST_MS) / Math.log10(MOST_MS / LEAST_MS);
+}
+
+/** 0: the left, 1: the right; the newest second stands at the right, however few there are. */
+export function secondPlace(at: number, count: number): number {
+  return (SECONDS_SHOWN - count + at + 0.5) / SECONDS_SHOWN;
+}
+
+/** The second under a place; undefined where there is none yet. */
+export function secondAt(place: number, count: number): number | undefined {
+  const at = Math.round(place * SECONDS_SHOWN - 0.5) - (SECONDS_SHOWN - count);
+  return at >= 0 && at < count ? at : undefined;
+}
+
+/** An SVG path in a box; a second without requests is a gap in the line. */
+export function latencyPath(
+  seconds: readonly LiveSecond[],
+  of: (second: LiveSecond) => number | null,
+  { width, height }: { readonly width: number; readonly height: number },
+): string {
+  let path = '';
+  let isDrawing = false;
+  for (const [at, second] of seconds.entries()) {
+    const ms = of(second);
+    if (ms === null) {
+      isDrawing = false;
+      continue;
+    }
+    const x = round(secondPlace(at, seconds.length) * width);
+    const y = round(height - latencyHeight(ms) * height);
+    // A point of its own is drawn as the shortest line.
+    path += isDrawing ? `L${x} ${y}` : `M${x} ${y}h0.01`;
+    isDrawing = true;
+  }
+  return path;
+}
+
+/** Bars of the requests of each second, as one path. */
+export function requestBars(
+  requests: readonly number[],
+  { width, height }: { readonly width: number; readonly height: number },
+  places = requests.length,
+): string {
+  const most = Math.max(1, ...requests);
+  const step = width / Math.max(1, places);
+  return requests
+    .map((count, at) => {
+      if (count === 0) return '';
+      const x = round((places - requests.length + at) * step);
+      const tall = Math.max(1, (count / most) * height);
+      return `M${x} ${height}v${round(-tall)}h${round(step * 0.7)}v${round(tall)}z`;
+    })
+    .join('');
+}
+
+export interface RecentNumbers {
+  readonly requests: number;
+  readonly refused: number;
+  readonly failed: number;
+  readonly timedOut: number;
+}
+
+/** Of the last full seconds, summed. */
+export function recentNumbers(seconds: readonly LiveSecond[], count: number): RecentNumbers {
+  const sum = { requests: 0, refused: 0, failed: 0, timedOut: 0 };
+  for (const second of seconds.slice(-count)) {
+    sum.requests += second.requests;
+    sum.refused += second.refused;
+    sum.failed += second.failed;
+    sum.timedOut += second.timedOut;
+  }
+  return sum;
+}
+
+function round(amount: number): number {
+  return Math.round(amount * 100) / 100;
+}

@@ -1,0 +1,101 @@
+// TraceRows: the tree of a trace as the rows of a table, each with its bar on one time axis. Pure.
+import type { Span, TraceDetail } from '@svc/contract';
+
+export interface TraceRow {
+  readonly span: Span;
+  /** From 1. */
+  readonly level: number;
+  readonly parentId: string | undefined;
+  readonly isOpen: boolean;
+  readonly hasChildren: boolean;
+  /** Among its siblings, from 1. */
+  readonly position: number;
+  readonly siblings: number;
+  /** Of the axis, in percent. */
+  readonly left: number;
+  readonly width: number;
+}
+
+/** The visible ones: what stands below a closed span is left out. */
+export function traceRows(trace: TraceDetail, closed: ReadonlySet<string>): TraceRow[] {
+  const rows: TraceRow[] = [];
+  const axisMs = axisLengthMs(trace);
+  const visit = (spans: readonly Span[], level: number, parentId: string | undefined): void => {
+    for (const [at, span] of spans.entries()) {
+      const hasChildren = span.children.length > 0;
+      const isOpen = hasChildren && !closed.has(span.spanId);
+      const left = percent(span.offsetMs, axisMs);
+      const width = Math.min(percent(span.durationMs, axisMs), 100 - left);
+      const position = at + 1;
+      const siblings = spans.length;
+      rows.push({ span, level, parentId, isOpen, hasChildren, position, siblings, left, width });
+      if (isOpen) visit(span.children, level + 1, span.spanId);
+    }
+  };
+  visit(trace.roots, 1, undefined);
+  return rows;
+}
+
+/** What ends last ends the axis: a span may outlive the one that began the trace. */
+export function axisLengthMs(trace: TraceDetail): number {
+  let end = trace.durationMs;
+  const visit = (spans: readonly Span[]): void => {
+    for (const span of spans) {
+      end = Math.max(end, span.offsetMs + span.durationMs);
+      visit(span.children);
+    }
+  };
+  visit(trace.roots);
+  return end > 0 ? end : 0.001;
+}
+
+/** The parts of the axis that its ticks name: 0, a quarter, … the whole. */
+export const AXIS_TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
+
+export function findSpan(trace: TraceDetail, spanId: string): Span | undefined {
+  return find(trace.roots, (span) => span.spanId === spanId);
+}
+
+/** Where the failure came from: of the failed spans the deepest, the last of these; it names the guest's place. */
+export function causeOf(trace: TraceDetail): Span | undefined {
+  let cause: Span | undefined;
+  let causeLevel = 0;
+  const visit = (spans: readonly Span[], level: number): void => {
+    for (const span of spans) {
+      if (span.fault !== null && span.outcome !== 'Ok') {
+        const worse = severity(span) - severity(cause);
+        if (worse > 0 || (worse === 0 && level >= causeLevel)) {
+          cause = span;
+          causeLevel = level;
+        }
+      }
+      visit(span.children, level + 1);
+    }
+  };
+  visit(trace.roots, 1);
+  return cause;
+}
+
+export function spanCount(trace: TraceDetail): number {
+  let count = 0;
+  find(trace.roots, () => (count++, false));
+  return count;
+}
+
+function severity(span: Span | undefined): number {
+  if (span === undefined) return 0;
+  return span.outcome === 'Refused' ? 1 : 2;
+}
+
+function find(spans: readonly Span[], wanted: (span: Span) => boolean): Span | undefined {
+  for (const span of spans) {
+    if (wanted(span)) return span;
+    const inner = find(span.children, wanted);
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+function percent(part: number, whole: number): number {
+  return Math.min(100, Math.max(0, (part / whole) * 100));
+}

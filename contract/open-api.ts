@@ -1,0 +1,249 @@
+// OpenApi: the routes of a module as an OpenAPI 3.1 document, for tools that read one. It says what the descriptor says:
+// nothing of it is checked here, and nothing is added but what the runtime answers by itself.
+import type { ModuleDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
+import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
+import type { TypeSchema } from './type-schema.ts';
+
+export interface OpenApiInfo {
+  readonly title: string;
+  readonly version: string;
+  /** Where the service is; undefined: the document does not say. */
+  readonly url?: string | undefined;
+}
+
+export type OpenApiDocument = Readonly<Record<string, unknown>>;
+type Json = Readonly<Record<string, unknown>>;
+
+const REFERENCE_PREFIX = '#/types/';
+const MEDIA_TYPES = {
+  json: 'application/json',
+  text: 'text/plain',
+  bytes: 'application/octet-stream',
+} as const;
+/** What the runtime answers in a handler's place. */
+const FAILURES: readonly (readonly [status: string, description: string])[] = [
+  ['400', 'The request does not fit, or the handler refuses it'],
+  ['403', 'The caller is not admitted'],
+  ['404', 'There is no such thing'],
+  ['409', 'What is there does not allow it'],
+  ['500', 'The service failed to handle the request; the error id leads to its log'],
+  ['503', 'The service cannot serve it at present; nothing was done'],
+  ['504', 'The service took too long'],
+];
+const FAILURES_WITH_BODY: readonly (readonly [status: string, description: string])[] = [
+  ['413', 'The body is too large'],
+  ['415', 'The body is of another media type'],
+];
+/** The body of every failure. */
+const ERROR_SCHEMA: Json = {
+  type: 'object',
+  properties: {
+    status: { type: 'integer' },
+    error: { type: 'string' },
+    details: { description: 'Of a refusal, for programs' },
+    errorId: { type: 'string', description: 'Of a failure, as in the log of the service' },
+  },
+  required: ['status', 'error'],
+};
+const IDEMPOTENCY_KEY: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A repeat with the same key has the first answer, and does nothing again',
+  schema: { type: 'string' },
+};
+const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+export function openApi(
+  descriptor: ModuleDescriptor,
+  { title, version, url }: OpenApiInfo,
+): OpenApiDocument {
+  const writer = new SchemaWriter(descriptor);
+  return {
+    openapi: '3.1.0',
+    info: { title, version },
+    ...(url === undefined ? {} : { servers: [{ url }] }),
+    paths: pathsOf(descriptor, writer),
+    components: {
+      schemas: writer.schemas(),
+      responses: Object.fromEntries(
+        [...FAILURES, ...FAILURES_WITH_BODY].map(([status, description]) => [
+          responseName(status),
+          { description, content: contentOf('json', { $ref: writer.errorReference }) },
+        ]),
+      ),
+    },
+  };
+}
+
+interface Path {
+  readonly template: string;
+  readonly parameterNames: readonly string[];
+  readonly operations: Map<string, Json>;
+}
+
+/** Two templates that differ in the names of their parameters are one path, under the names of the first. */
+function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
+  const paths = new Map<string, Path>();
+  const operationIds = new Names();
+  for (const endpoint of endpoints)
+    for (const route of endpoint.routes) {
+      const template = routeTemplate(endpoint.prefix, route.path);
+      const parsed = parseRouteTemplate(template);
+      const shape = parsed.ok ? templateShape(parsed.segments) : template;
+      let path = paths.get(shape);
+      if (path === undefined) {
+        const parameterNames = route.parameters.map(({ name }) => name);
+        paths.set(shape, (path = { template, parameterNames, operations: new Map() }));
+      }
+      path.operations.set(route.method.toLowerCase(), {
+        operationId: operationIds.unique(`${endpoint.name}_${route.handler}`),
+        tags: [endpoint.name],
+        ...operation(route, path.parameterNames, writer),
+        'x-svc-access': route.access ?? endpoint.access,
+      });
+    }
+  return Object.fromEntries(
+    [...paths.values()].map(({ template, operations }) => [
+      template,
+      Object.fromEntries(operations),
+    ]),
+  );
+}
+
+function operation(
+  { method, parameters, body, reply }: RouteDescriptor,
+  names: readonly string[],
+  writer: SchemaWriter,
+): Json {
+  const failures = body === undefined ? FAILURES : [...FAILURES, ...FAILURES_WITH_BODY];
+  const all = [
+    ...parameters.map(({ schema }, at) => ({
+      name: names[at]!,
+      in: 'path',
+      required: true,
+      schema: writer.schema(schema),
+    })),
+    ...(WRITES.has(method) ? [IDEMPOTENCY_KEY] : []),
+  ];
+  return {
+    ...(all.length === 0 ? {} : { parameters: all }),
+    ...(body === undefined
+      ? {}
+      : { requestBody: { required: true, content: bodyContent(body, writer) } }),
+    responses: {
+      ...(reply === undefined
+        ? { 204: { description: 'Done; there is nothing to say' } }
+        : { 200: { description: 'Done', content: bodyContent(reply, writer) } }),
+      ...Object.fromEntries(
+        failures.map(([status]) => [
+          status,
+          { $ref: `#/components/responses/${responseName(status)}` },
+        ]),
+      ),
+    },
+  };
+}
+
+function bodyContent(
+  { kind, schema }: NonNullable<RouteDescriptor['body']>,
+  writer: SchemaWriter,
+): Json {
+  return contentOf(kind, schema === undefined ? undefined : writer.schema(schema));
+}
+
+function contentOf(kind: keyof typeof MEDIA_TYPES, schema: Json | undefined): Json {
+  return { [MEDIA_TYPES[kind]]: schema === undefined ? {} : { schema } };
+}
+
+function responseName(status: string): string {
+  return `Status${status}`;
+}
+
+/** Writes the types of a descriptor as schemas of components. */
+class SchemaWriter {
+  readonly errorReference: string;
+  readonly #types: ModuleDescriptor['types'];
+  /** Of each type, its key among the components. */
+  readonly #keys: ReadonlyMap<string, string>;
+  readonly #errorKey: string;
+
+  constructor({ types }: ModuleDescriptor) {
+    const names = new Names();
+    this.#types = types;
+    this.#keys = new Map(
+      Object.keys(types).map((name) => [name, names.unique(componentKey(name))]),
+    );
+    this.#errorKey = names.unique('Error');
+    this.errorReference = `#/components/schemas/${this.#errorKey}`;
+  }
+
+  schemas(): Json {
+    return Object.fromEntries([
+      ...Object.entries(this.#types).map(([name, type]) => [
+        this.#keys.get(name)!,
+        { title: name, ...this.schema(type) },
+      ]),
+      [this.#errorKey, ERROR_SCHEMA],
+    ]) as Json;
+  }
+
+  schema(type: TypeSchema): Json {
+    if ('$ref' in type) return { ...type, $ref: this.#reference(type.$ref) };
+    if ('anyOf' in type) return { ...type, anyOf: type.anyOf.map((one) => this.schema(one)) };
+    if ('oneOf' in type)
+      return {
+        ...type,
+        oneOf: type.oneOf.map((one) => this.schema(one)),
+        discriminator: { ...type.discriminator, mapping: this.#mapping(type.oneOf) },
+      };
+    if (type.type === 'array') return { ...type, items: this.schema(type.items) };
+    if (type.type !== 'object') return type;
+    if ('additionalProperties' in type)
+      return { ...type, additionalProperties: this.schema(type.additionalProperties) };
+    const properties = Object.entries(type.properties).map(([name, property]) => [
+      name,
+      'const' in property ? property : this.schema(property),
+    ]);
+    return { ...type, properties: Object.fromEntries(properties) as Json };
+  }
+
+  /** Of each case that has a tag, where its schema is. */
+  #mapping(cases: readonly { readonly $ref: string }[]): Json {
+    const tagged = cases.flatMap(({ $ref }) => {
+      const type = this.#types[nameIn($ref)];
+      const tag = type !== undefined && 'properties' in type ? type.properties['type'] : undefined;
+      return tag !== undefined && 'const' in tag ? [[tag.const, this.#reference($ref)]] : [];
+    });
+    return Object.fromEntries(tagged) as Json;
+  }
+
+  #reference(reference: string): string {
+    return `#/components/schemas/${this.#keys.get(nameIn(reference))!}`;
+  }
+}
+
+/** Names of which no two are the same. */
+class Names {
+  readonly #taken = new Set<string>();
+
+  /** The name itself, or with a number behind it. */
+  unique(name: string): string {
+    let unique = name;
+    for (let count = 2; this.#taken.has(unique); count++) unique = `${name}_${count}`;
+    this.#taken.add(unique);
+    return unique;
+  }
+}
+
+function nameIn(reference: string): string {
+  return reference.slice(REFERENCE_PREFIX.length);
+}
+
+/** The letters that a key of a component may have; any other as its number. */
+function componentKey(name: string): string {
+  return name.replaceAll(
+    /[^A-Za-z0-9._-]/g,
+    (letter) => `_x${letter.codePointAt(0)!.toString(16).toUpperCase()}`,
+  );
+}

@@ -1,0 +1,196 @@
+// HistoryWalk: goes through the records of an entity, of all its lives, and makes a step of each that is asked for: what
+// it changed, and the state after it, as a module makes it of the events. Where a record is damaged, or the module cannot
+// fold an event, the state is not known until the life ends, and each step says why. It only goes forwards.
+import type { HistoryStep, StateChange } from '@svc/contract';
+import type { GuestEntities } from '../engine/needs/guest.ts';
+import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
+import { LifeFold, type SequencedEvent } from './life-fold.ts';
+import { recordsAfter } from './past-life.ts';
+import { stateChanges } from './state-changes.ts';
+
+/** A larger state is left out. */
+const STATE_UNITS_MAX = 256 * 1024;
+/** Larger ones are not gone through for what has changed. */
+const COMPARED_UNITS_MAX = 1024 * 1024;
+/** Of what a step has changed; further changes are counted. */
+const CHANGES_UNITS_MAX = 256 * 1024;
+/** Events that are folded at once on the way to a step. */
+const FOLDED_EVENTS = 512;
+const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+const TRACE_ID = /^[0-9a-f]{32}$/;
+
+export class HistoryWalk {
+  /** Of the last record. */
+  seq = 0;
+  readonly #inspection: JournalInspection;
+  readonly #entities: GuestEntities | undefined;
+  readonly #entity: EntityRef;
+  #life: LifeFold | undefined;
+  /** Why the state is not known until the life ends. */
+  #problem: string | undefined;
+  /** Events of this life that are not folded yet. */
+  #events: SequencedEvent[] = [];
+
+  constructor(
+    inspection: JournalInspection,
+    entities: GuestEntities | undefined,
+    entity: EntityRef,
+  ) {
+    this.#inspection = inspection;
+    this.#entities = entities;
+    this.#entity = entity;
+    this.#begin();
+  }
+
+  /** Goes on behind the record. */
+  async pass(record: InspectedRecord): Promise<void> {
+    this.seq = record.seq;
+    if (record.kind === 'deleted') this.#begin();
+    else if (record.kind === 'damaged') this.#lose(damageOf(record));
+    else if (this.#events.push({ seq: record.seq, event: record.event }) >= FOLDED_EVENTS)
+      await this.#fold();
+  }
+
+  async step(record: InspectedRecord): Promise<HistoryStep> {
+    // The state ends with the entity; the next record meets an empty one.
+    const before = record.kind === 'deleted' ? undefined : await this.#state();
+    await this.pass(record);
+    const state = await this.#state();
+    const isCut = state !== undefined && state.length > STATE_UNITS_MAX;
+    return {
+      ...recordPart(record),
+      ...changesBetween(before, state),
+      state: isCut ? null : (state ?? null),
+      stateCut: isCut,
+      problem: this.#problem ?? null,
+    };
+  }
+
+  close(): void {
+    this.#life?.close();
+    this.#life = undefined;
+  }
+
+  #begin(): void {
+    this.close();
+    this.#events = [];
+    this.#problem = undefined;
+    if (this.#entities === undefined) {
+      this.#problem = 'The module has no such component, so it cannot fold these events.';
+      return;
+    }
+    this.#life = new LifeFold({
+      entities: this.#entities,
+      entity: this.#entity,
+      afterSeq: this.seq,
+      reread: (afterSeq, lastSeq) => this.#reread(afterSeq, lastSeq),
+      mayLocate: () => true,
+    });
+  }
+
+  #lose(problem: string): void {
+    this.close();
+    this.#problem ??= problem;
+  }
+
+  async #fold(): Promise<void> {
+    const events = this.#events.splice(0);
+    if (this.#life === undefined || events.length === 0) return;
+    await this.#life.apply(events);
+    this.#look();
+  }
+
+  async #state(): Promise<string | undefined> {
+    await this.#fold();
+    const state = await this.#life?.state();
+    this.#look();
+    return state;
+  }
+
+  #look(): void {
+    const fault = this.#life?.fault;
+    if (fault === undefined) return;
+    const what = fault.at === undefined ? 'make the state' : `fold record ${fault.at.seq}`;
+    this.#lose(`The module cannot ${what}: ${fault.problem}`);
+  }
+
+  *#reread(afterSeq: number, lastSeq: number): Generator<readonly SequencedEvent[]> {
+    let events: SequencedEvent[] = [];
+    for (const record of recordsAfter(this.#inspection, this.#entity, afterSeq)) {
+      if (record.seq > lastSeq) break;
+      if (record.kind === 'event') events.push({ seq: record.seq, event: record.event });
+      if (events.length < FOLDED_EVENTS) continue;
+      yield events;
+      events = [];
+    }
+    if (events.length > 0) yield events;
+  }
+}
+
+type RecordPart = Pick<
+  HistoryStep,
+  'seq' | 'kind' | 'time' | 'manifest' | 'type' | 'event' | 'traceId' | 'key'
+>;
+
+function recordPart(record: InspectedRecord): RecordPart {
+  const { seq, kind } = record;
+  const none = { time: null, manifest: null, type: null, event: null, traceId: null, key: null };
+  if (record.kind === 'damaged') return { seq, kind, ...none };
+  const { timeMs, trace, key } = record;
+  const origin = {
+    ...none,
+    seq,
+    kind,
+    time: timeText(timeMs),
+    traceId: trace !== undefined && TRACE_ID.test(trace) ? trace : null,
+    key: key ?? null,
+  };
+  if (record.kind === 'deleted') return origin;
+  const { manifest, json } = record.event;
+  return { ...origin, manifest, type: typeOf(json), event: json };
+}
+
+function typeOf(json: string): string | null {
+  try {
+    const { type } = JSON.parse(json) as { readonly type?: unknown };
+    return typeof type === 'string' ? type : null;
+  } catch {
+    return null;
+  }
+}
+
+/** ISO 8601 in UTC; null for a time that no clock tells. */
+export function timeText(ms: number): string | null {
+  return ms >= 0 && ms <= LAST_TIME_MS ? new Date(ms).toISOString() : null;
+}
+
+function changesBetween(
+  before: string | undefined,
+  after: string | undefined,
+): Pick<HistoryStep, 'changes' | 'moreChanges'> {
+  if (before === undefined || after === undefined || before === after)
+    return { changes: [], moreChanges: 0 };
+  if (before.length + after.length > COMPARED_UNITS_MAX) return { changes: [], moreChanges: 1 };
+  const { changes, moreCount } = stateChanges(before, after);
+  const told: StateChange[] = [];
+  let units = 0;
+  for (const change of changes) {
+    units += (change.before?.length ?? 0) + (change.after?.length ?? 0);
+    if (units > CHANGES_UNITS_MAX) break;
+    told.push({
+      path: jsonPath(change.path),
+      before: change.before ?? null,
+      after: change.after ?? null,
+    });
+  }
+  return { changes: told, moreChanges: moreCount + changes.length - told.length };
+}
+
+function jsonPath(path: string): string {
+  return path === '' || path.startsWith('[') ? `$${path}` : `$.${path}`;
+}
+
+function damageOf(record: Exclude<InspectedRecord, JournalRecord>): string {
+  return `Record ${record.seq} is damaged: ${record.problem}.`;
+}

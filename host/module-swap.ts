@@ -1,0 +1,109 @@
+// ModuleSwap: gives a service another module while it runs. The new one is judged and started beside the present one,
+// which serves until then; it goes on serving when the new one is refused or fails at its start. Only then does the
+// present one finish what is in flight, and the new one serves on the same port and journal.
+import { AdmissionThread, admitModuleFile } from './admission-thread.ts';
+import type { AdmittedModule } from './hosting/wasm/admission.ts';
+import type { RoomSettings } from './room-settings.ts';
+import type { ShardThread } from './shard-thread.ts';
+import type { ReplacingModule } from './surface.ts';
+import type { Supervisor } from './supervisor.ts';
+import { systemClock } from './system.ts';
+
+/** What is in flight gets so long to finish, in milliseconds. */
+const GRACE_MS = 2_000;
+
+export interface SwappedService {
+  readonly supervisor: Supervisor;
+  readonly journal: NotingJournal;
+  readonly limits: RoomSettings['wasm'];
+  /** All that a thread has for an environment. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Told of each module that is served in the place of another. */
+  readonly replaced: (by: ReplacingModule) => void;
+}
+
+/** The journal that all its modules write. */
+interface NotingJournal {
+  readonly dir: string;
+  noteModule(module: {
+    readonly fingerprint: string;
+    readonly descriptor: string;
+    readonly timeMs: number;
+  }): void;
+}
+
+/** Threads that load the host's code while a module is made. */
+interface Standby {
+  readonly admission: AdmissionThread;
+  readonly thread: ShardThread;
+  readonly module: PromiseWithResolvers<AdmittedModule>;
+}
+
+export class ModuleSwap {
+  readonly #service: SwappedService;
+  readonly #stops = new AbortController();
+  #standby: Standby | undefined;
+
+  constructor(service: SwappedService) {
+    this.#service = service;
+  }
+
+  /** Where the journal is that all modules write. */
+  get dataFolder(): string {
+    return this.#service.journal.dir;
+  }
+
+  /** A module is being made. */
+  prepare(): void {
+    this.#standby ??= this.#newStandby();
+  }
+
+  /**
+   * Serves the module of the file, one after the other. Throws an SvcError when it cannot; the present one then goes on
+   * where it was refused, or failed at its start.
+   */
+  async replace(file: string): Promise<AdmittedModule> {
+    const { supervisor, journal, limits, replaced } = this.#service;
+    this.prepare();
+    const { admission, thread, module: awaited } = this.#standby!;
+    this.#standby = undefined;
+    let module: AdmittedModule;
+    try {
+      module = await admitModuleFile(file, limits, {
+        thread: admission,
+        signal: this.#stops.signal,
+      });
+      awaited.resolve(module);
+      await thread.admitted;
+    } catch (error) {
+      admission.end();
+      awaited.reject(error);
+      await thread.end();
+      throw error;
+    }
+    const { fingerprint, descriptor } = module;
+    await supervisor.takeOver(thread, module, GRACE_MS);
+    const timeMs = systemClock.nowMs();
+    journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
+    replaced({ file, module });
+    return module;
+  }
+
+  /** The service is about to stop. */
+  async close(): Promise<void> {
+    this.#stops.abort();
+    this.#standby?.admission.end();
+    await this.#standby?.thread.end();
+    this.#standby = undefined;
+  }
+
+  #newStandby(): Standby {
+    const { supervisor, limits, env } = this.#service;
+    const module = Promise.withResolvers<AdmittedModule>();
+    return {
+      admission: new AdmissionThread(limits, env),
+      module,
+      thread: supervisor.standBy(module.promise),
+    };
+  }
+}

@@ -1,0 +1,100 @@
+// ObservabilityServer: the loopback endpoint of a service on a developer's machine. Being on loopback is what protects
+// it, so it listens on nothing else, and answers no page of somebody else (rebinding.ts). It runs on the main thread:
+// connections, requests and answers have bounds, and what fails in it fails an answer and never the service.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { observed } from './observability-routes.ts';
+import { type ObservedAnswer, type ObservedService, problem } from './observed-service.ts';
+import { foreignRequest } from './rebinding.ts';
+
+const LOOPBACK = '127.0.0.1';
+const CONNECTIONS_MAX = 100;
+/** That are answered at the same time. */
+const REQUESTS_MAX = 64;
+/** The input of a query is in the address. */
+const HEADER_BYTES_MAX = 64 * 1024;
+/** For a whole request to arrive. */
+const REQUEST_TIMEOUT_MS = 5_000;
+/** For a connection on which nothing comes or goes: longer than any answer takes. */
+const SILENCE_MS = 30_000;
+const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+const HEADERS = {
+  'content-type': 'application/json',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+export interface ObservabilityEndpoint {
+  /** `http://127.0.0.1:PORT` */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+/** Rejects when it cannot listen. `report`: is told of what should not have failed. */
+export async function openObservability(
+  service: ObservedService,
+  report: (error: unknown) => void,
+): Promise<ObservabilityEndpoint> {
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: 1_000,
+  });
+  server.maxConnections = CONNECTIONS_MAX;
+  server.timeout = SILENCE_MS;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(0, LOOPBACK, () => resolve());
+  await promise;
+  server.off('error', reject);
+  server.on('error', report);
+  const { port } = server.address() as AddressInfo;
+  let answering = 0;
+  const answerTo = async (request: IncomingMessage): Promise<ObservedAnswer> => {
+    const why = foreignRequest(request.headers, port);
+    if (why !== undefined) return problem(403, why);
+    const { method, url = '/' } = request;
+    if (method !== 'GET' && method !== 'HEAD')
+      return problem(405, 'This endpoint takes GET and HEAD: it changes nothing.');
+    if (answering >= REQUESTS_MAX)
+      return problem(503, 'This endpoint has too many requests in flight. Try again.');
+    answering++;
+    try {
+      return bounded(await observed(service, url));
+    } catch (error) {
+      report(error);
+      return problem(500, 'This endpoint has failed; the log of the service says why.');
+    } finally {
+      answering--;
+    }
+  };
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    // What it sends is not looked at.
+    request.resume();
+    void answerTo(request).then((answer) => send(response, answer));
+  });
+  return { address: `http://${LOOPBACK}:${port}`, close: async () => closed(server) };
+}
+
+function bounded(answer: ObservedAnswer): ObservedAnswer {
+  if (Buffer.byteLength(answer.body) <= ANSWER_BYTES_MAX) return answer;
+  return problem(500, `The answer has more than ${ANSWER_BYTES_MAX} bytes. Ask for less.`);
+}
+
+function send(response: ServerResponse, { status, body }: ObservedAnswer): void {
+  response.writeHead(status, {
+    ...HEADERS,
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+    'content-length': Buffer.byteLength(body),
+  });
+  // Of HEAD, Node leaves the body away.
+  response.end(body);
+}
+
+async function closed(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  server.closeAllConnections();
+  await promise;
+}

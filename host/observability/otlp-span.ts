@@ -1,0 +1,127 @@
+// A recorded span in the words of OpenTelemetry: its exporter takes objects like those of its SDK, of which it needs no
+// more than this. Names of attributes are those of the semantic conventions where they have one, else they begin with
+// `svc.`.
+import {
+  type HrTime,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import type { ExportedRoute, OtlpSource } from './otlp-messages.ts';
+import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
+import { hasFailed } from './trace-tree.ts';
+
+const MS_PER_S = 1_000;
+const NS_PER_MS = 1e6;
+
+export type ToReadableSpan = (span: RecordedSpan) => ReadableSpan;
+
+export function readableSpans({
+  service,
+  instanceId,
+  runtimeVersion,
+  routes,
+}: OtlpSource): ToReadableSpan {
+  const resource = resourceFromAttributes({
+    'service.name': service,
+    'service.instance.id': instanceId,
+  });
+  const instrumentationScope = { name: 'svc', version: runtimeVersion };
+  const routeOf = new Map(routes.map((route) => [`${route.endpoint}/${route.handler}`, route]));
+  return (span) => {
+    const { kind, component, handler, traceId, parentId, startMs, durationMs } = span;
+    const isRequest = kind === 'endpoint';
+    const route = isRequest ? routeOf.get(`${component}/${handler}`) : undefined;
+    const endTime = timeOf(startMs + durationMs);
+    const fault = hasFailed(span.outcome) ? span.fault : undefined;
+    return {
+      name: route === undefined ? `${component}.${handler}` : `${route.method} ${route.path}`,
+      kind: isRequest ? SpanKind.SERVER : SpanKind.INTERNAL,
+      spanContext: () => contextOf(traceId, span.spanId, false),
+      // What asks an endpoint is outside of the service, what asks an entity is within.
+      ...(parentId === undefined
+        ? {}
+        : { parentSpanContext: contextOf(traceId, parentId, isRequest) }),
+      startTime: timeOf(startMs),
+      endTime,
+      duration: timeOf(durationMs),
+      ended: true,
+      status: hasFailed(span.outcome)
+        ? { code: SpanStatusCode.ERROR, message: fault?.reason ?? span.outcome }
+        : { code: SpanStatusCode.UNSET },
+      attributes: { ...attributesOf(span), ...routeAttributes(span, route), ...whyOf(span) },
+      events: fault === undefined ? [] : [exceptionOf(fault, endTime)],
+      links: [],
+      resource,
+      instrumentationScope,
+      droppedAttributesCount: 0,
+      droppedEventsCount: 0,
+      droppedLinksCount: 0,
+    };
+  };
+}
+
+function attributesOf({
+  kind,
+  component,
+  handler,
+  entityId,
+  outcome,
+  fuel,
+  events,
+  shard,
+}: RecordedSpan) {
+  return {
+    'svc.kind': kind,
+    'svc.component': component,
+    'svc.handler': handler,
+    ...(entityId === undefined ? {} : { 'svc.entity.id': entityId }),
+    'svc.outcome': outcome,
+    'svc.fuel': fuel,
+    'svc.events': events,
+    'svc.shard': shard,
+  };
+}
+
+function routeAttributes({ status = 0 }: RecordedSpan, route: ExportedRoute | undefined) {
+  return {
+    ...(route === undefined
+      ? {}
+      : { 'http.request.method': route.method, 'http.route': route.path }),
+    ...(status === 0 ? {} : { 'http.response.status_code': status }),
+  };
+}
+
+/** Why it did not come out well. */
+function whyOf({ outcome, fault, status }: RecordedSpan) {
+  if (hasFailed(outcome))
+    return {
+      'error.type': fault?.code ?? String(status ?? outcome),
+      ...(fault?.limit === undefined ? {} : { 'svc.limit': fault.limit }),
+      ...(fault?.errorId === undefined ? {} : { 'svc.error.id': fault.errorId }),
+    };
+  if (fault === undefined) return {};
+  return { 'svc.refusal.code': fault.code, 'svc.refusal.message': fault.reason };
+}
+
+function exceptionOf({ code, reason, guestMessage }: RecordedFault, time: HrTime) {
+  const message = guestMessage === undefined ? reason : `${reason}\n${guestMessage}`;
+  return {
+    name: 'exception',
+    time,
+    attributes: { 'exception.type': code, 'exception.message': message },
+  };
+}
+
+function contextOf(traceId: string, spanId: string, isRemote: boolean): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote };
+}
+
+/** Seconds and nanoseconds. */
+function timeOf(ms: number): HrTime {
+  const seconds = Math.floor(ms / MS_PER_S);
+  return [seconds, Math.round((ms - seconds * MS_PER_S) * NS_PER_MS)];
+}

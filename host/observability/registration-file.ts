@@ -1,0 +1,53 @@
+// RegistrationFile: by which a console on this machine finds the service: `PID.json` in the folder of what runs. Only its
+// user may read it. It is there in whole or not at all, and gone when the process has ended, unless that was killed;
+// whoever reads it knows by its address whether it still means something.
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Registration {
+  readonly name: string;
+  /** Tells this process from every other, also from one that has its number later. */
+  readonly instanceId: string;
+  readonly pid: number;
+  /** `http://127.0.0.1:PORT` */
+  readonly observabilityAddress: string;
+  /** ISO 8601, in UTC. */
+  readonly startedAt: string;
+}
+
+export class RegistrationFile {
+  readonly #path: string;
+  readonly #instanceId: string;
+  readonly #onExit = (): void => this.remove();
+
+  /** Throws what the file system says. */
+  constructor(folder: string, registration: Registration) {
+    const { pid, instanceId } = registration;
+    this.#path = join(folder, `${pid}.json`);
+    this.#instanceId = instanceId;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const written = join(folder, `.${pid}-${instanceId}.tmp`);
+    try {
+      writeFileSync(written, `${JSON.stringify(registration)}\n`, { flag: 'wx', mode: 0o600 });
+      // One that a process of the same number has left is replaced.
+      renameSync(written, this.#path);
+    } catch (error) {
+      rmSync(written, { force: true });
+      throw error;
+    }
+    // A process may end without stopping its service: by an error that nobody expected.
+    process.once('exit', this.#onExit);
+  }
+
+  /** May be called again. Never throws: what is left is ignored once nothing answers at its address. */
+  remove(): void {
+    process.off('exit', this.#onExit);
+    try {
+      // Who shares a folder with another machine or container may share the number too.
+      const { instanceId } = JSON.parse(readFileSync(this.#path, 'utf8')) as Partial<Registration>;
+      if (instanceId === this.#instanceId) rmSync(this.#path, { force: true });
+    } catch {
+      // It is gone, or is somebody else's.
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// ServiceDescription: what the observability endpoint says of a service: what its module declares, and where it is
+// served. No word of it is made here but the names of access rules.
+import {
+  type AccessRule,
+  type ModuleDescriptor,
+  routeTemplate,
+  type ServiceDescription,
+  type ServiceRoute,
+} from '@svc/contract';
+
+export interface DescribedService extends Pick<
+  ServiceDescription,
+  'name' | 'instanceId' | 'runtimeVersion' | 'startedAt' | 'pid' | 'dev'
+> {
+  /** Where its HTTP server listens; undefined: it has none. */
+  readonly url: string | undefined;
+  readonly shards: number;
+  readonly fingerprint: string;
+  readonly descriptor: ModuleDescriptor;
+}
+
+export function serviceDescription({
+  url,
+  shards,
+  fingerprint,
+  descriptor,
+  ...service
+}: DescribedService): ServiceDescription {
+  const { sdk, types, entities } = descriptor;
+  return {
+    ...service,
+    instances: [{ address: url ?? null, shards }],
+    components: entities.map(({ component, commands, queries, state, event }) => ({
+      component,
+      kind: 'event-sourced-entity',
+      commands: commands.map(({ name }) => ({ name })),
+      queries,
+      state: { manifest: state.manifest },
+      event: { manifest: event.manifest },
+    })),
+    routes: serviceRoutes(descriptor),
+    types,
+    module: { fingerprint, sdk: `${sdk.name} ${sdk.version}` },
+  };
+}
+
+export function serviceRoutes({ endpoints }: ModuleDescriptor): ServiceRoute[] {
+  return endpoints.flatMap(({ name, prefix, access, routes }) =>
+    routes.map(({ method, path, handler, parameters, body, reply, access: own }) => ({
+      method,
+      path: routeTemplate(prefix, path),
+      endpoint: name,
+      handler,
+      access: accessWord(own ?? access),
+      parameters,
+      ...(body === undefined ? {} : { body }),
+      ...(reply === undefined ? {} : { reply }),
+    })),
+  );
+}
+
+function accessWord(rule: AccessRule): string {
+  if (rule.allow !== 'services' || rule.services === undefined) return rule.allow;
+  return `services ${rule.services.join(', ')}`;
+}

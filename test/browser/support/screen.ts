@@ -1,0 +1,20 @@
+// What a test does at a screen of the console, and reads there.
+import type { Locator, Page } from 'playwright-core';
+
+/** As a link leads there; it is loaded when this resolves. */
+export async function show(page: Page, view: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
+  await settled(page);
+}
+
+export async function settled(page: Page): Promise<void> {
+  await page.locator('main:has(h1):not(:has(.waiting))').waitFor();
+}
+
+export async function textOf(locator: Locator): Promise<string> {
+  return (await locator.textContent()) ?? '';
+}
+
+export async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}

@@ -1,0 +1,97 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DevTerminal } from '../../cli/dev/dev-terminal.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const HOSTILE = 'a\u001b[2Jb\u202ec';
+const descriptor = {
+  protocol: '0.1.0' as const,
+  sdk: { name: 'test', version: '1' },
+  types: {},
+  entities: [],
+  endpoints: [],
+};
+
+function terminal(root = '/nowhere') {
+  const written: string[] = [];
+  const stream = { write: (text: string) => written.push(text) > 0 };
+  return { shown: new DevTerminal(root, stream), text: () => written.join('') };
+}
+
+const served = (file: string) => ({
+  kind: 'served' as const,
+  module: { file, fingerprint: 'f', limits: {} as never },
+  url: 'http://127.0.0.1:9000',
+  dataFolder: '/nowhere/.svc/till',
+  afterMs: 62,
+});
+const problem = (line: number) => ({ message: 'wrong', file: 'a.ts', line, column: 1 });
+const build = { descriptor, builtMs: 1234, changed: ['/nowhere/a.ts'], warnings: [] };
+
+test('text of a module reaches no terminal unescaped', () => {
+  const { shown, text } = terminal();
+  shown.logged({ level: 'info', message: HOSTILE, fields: { from: 'entity' } }, undefined);
+  const fields = { component: HOSTILE, entity: HOSTILE, handler: HOSTILE, code: 'trap' };
+  shown.logged({ level: 'warn', message: 'm', fields: { ...fields, reason: HOSTILE } }, undefined);
+  shown.logged(
+    { level: 'warn', message: 'm', fields: { ...fields, guestMessage: HOSTILE } },
+    { placesOf: () => [{ file: HOSTILE, line: 1, column: 1, function: HOSTILE }] },
+  );
+  shown.logged({ level: 'error', message: HOSTILE, fields: { route: HOSTILE } }, undefined);
+  shown.refused('SVC_MODULE_START_FAILED', HOSTILE, []);
+  shown.upgrade([HOSTILE]);
+  shown.said(HOSTILE);
+  // oxlint-disable-next-line no-control-regex -- it is what may not be there
+  expect(text()).not.toMatch(/\u001b|\u202e/);
+  expect(text()).toContain(String.raw`a\u{1b}[2Jb\u{202e}c`);
+});
+
+test('one fault that failed a request too is told once, with the request', () => {
+  const { shown, text } = terminal();
+  const frames = [{ functionIndex: 1, offset: 2 }];
+  const reason = { code: 'trap', reason: 'It trapped.' };
+  const entity = { component: 'till', entity: 'a', handler: 'add', ...reason };
+  shown.logged({ level: 'warn', message: 'an entity failed', fields: entity, frames }, undefined);
+  const request = { route: 'POST /tills/{id}', errorId: 'abc', ...reason };
+  shown.logged({ level: 'warn', message: 'failed', fields: request, frames }, undefined);
+  expect(text().match(/It trapped/g)).toHaveLength(1);
+  expect(text()).toContain('till.add a');
+  expect(text()).toContain('in POST /tills/{id}, error id abc');
+  shown.logged({ level: 'warn', message: 'an entity failed', fields: entity, frames }, undefined);
+  expect(text()).toMatch(/till\.add a · the same again\n$/);
+});
+
+test('a place is told with its line, from the folder of the project', () => {
+  const root = temporaryFolder();
+  mkdirSync(join(root, 'assembly'));
+  writeFileSync(join(root, 'assembly', 'till.ts'), 'one\n  two();\nthree\n');
+  const { shown, text } = terminal(root);
+  const place = { file: 'assembly/till.ts', line: 2, column: 3, function: 'Till.add' };
+  const gone = { file: 'gone.ts', line: 9, column: null, function: null };
+  shown.logged(
+    { level: 'warn', message: 'm', fields: { reason: 'r' } },
+    { placesOf: () => [place, { ...place, column: 5 }, gone] },
+  );
+  expect(text()).toMatch(
+    /assembly\/till\.ts:2:3 in Till\.add\n +2 \| two\(\);\n.*:2:5 in Till\.add\n/,
+  );
+  expect(text()).toMatch(/gone\.ts:9\n$/);
+});
+
+test('what was served is told in one line, and the same module is not called served anew', () => {
+  const { shown, text } = terminal();
+  shown.served(served('one'), 'till', build);
+  expect(text()).toMatch(/● serving · compiled in 1\.2 s, served 62 ms after · .*a\.ts\n$/);
+  shown.served(served('one'), 'till', build);
+  expect(text()).toMatch(/compiled in 1\.2 s, the same module as before · .*a\.ts\n$/);
+  expect(text().match(/http:/g)).toHaveLength(1);
+});
+
+test('of many problems the first are shown, and how many there are', () => {
+  const { shown, text } = terminal();
+  shown.failed(Array.from({ length: 9 }, (_, index) => problem(index + 1)));
+  expect(text().match(/: error: wrong/g)).toHaveLength(5);
+  expect(text()).toContain('and 4 more problems');
+  expect(text()).toMatch(/✕ 9 problems · waiting for a change\n$/);
+});

@@ -1,0 +1,128 @@
+// A request to a route: as it begins, as it is sent, and as a line for a shell.
+import { execFileSync } from 'node:child_process';
+import type { ServiceRoute } from '@svc/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  callProblems,
+  callRequest,
+  inMode,
+  sampleCall,
+  withIdempotencyKey,
+} from '../../../../console/page/form/call-draft.ts';
+import { curlLine } from '../../../../console/page/form/call-text.ts';
+import { ROUTES, TYPES } from '../../fake/description.ts';
+
+const route = (method: string, path: string): ServiceRoute =>
+  ROUTES.find((one) => one.method === method && one.path === path)!;
+const ADD_ITEM = route('POST', '/carts/{cartId}/items');
+const ITEM = { $ref: '#/types/Item' } as const;
+
+describe('the request of a form', () => {
+  test.each(ROUTES.map((one) => [`${one.method} ${one.path}`, one] as const))(
+    '%s begins with what fits',
+    (_, one) => {
+      expect(callProblems(sampleCall(one, TYPES), one, TYPES)).toEqual([]);
+    },
+  );
+
+  test('has its parameters in the path, whatever they hold', () => {
+    const call = sampleCall(ADD_ITEM, TYPES);
+    const typed = {
+      ...call,
+      parameters: [{ name: 'cartId', value: { kind: 'text' as const, text: 'a/b?c#ä$&' } }],
+      query: '?x=1 ü#',
+    };
+    expect(callRequest(typed, ADD_ITEM).path).toBe(
+      '/carts/a%2Fb%3Fc%23%C3%A4%24%26/items?x=1%20%C3%BC%23',
+    );
+  });
+
+  test('says what kind its body is, unless that is typed', () => {
+    const call = sampleCall(ADD_ITEM, TYPES);
+    expect(callRequest(call, ADD_ITEM).headers).toEqual([['content-type', 'application/json']]);
+    const typed = { ...call, headers: [['Content-Type', 'text/plain'] as const] };
+    expect(callRequest(typed, ADD_ITEM).headers).toEqual([['Content-Type', 'text/plain']]);
+  });
+
+  test('without a body has none', () => {
+    const get = route('GET', '/carts/{cartId}');
+    expect(callRequest(sampleCall(get, TYPES), get)).toMatchObject({ body: null, headers: [] });
+  });
+
+  test('has one idempotency key, the newest', () => {
+    const call = withIdempotencyKey(withIdempotencyKey(sampleCall(ADD_ITEM, TYPES), 'a'), 'b');
+    expect(call.headers).toEqual([['idempotency-key', 'b']]);
+  });
+
+  test('an empty parameter and an odd header are named', () => {
+    const call = {
+      ...sampleCall(ADD_ITEM, TYPES),
+      parameters: [{ name: 'cartId', value: { kind: 'text' as const, text: '' } }],
+      headers: [['a b', ''] as const],
+    };
+    expect(callProblems(call, ADD_ITEM, TYPES)).toEqual([
+      { part: 'path', path: 'cartId', message: 'must not be empty' },
+      { part: 'header', path: 'a b', message: 'is no name of a header' },
+    ]);
+  });
+});
+
+describe('form and JSON are kept in step', () => {
+  test('there and back', () => {
+    const call = sampleCall(ADD_ITEM, TYPES);
+    const json = inMode(call, 'json', ITEM, TYPES)!;
+    const typed = { ...json, text: json.text.replace('"quantity": 1', '"quantity": 7') };
+    const form = inMode(typed, 'form', ITEM, TYPES)!;
+    expect(callRequest(form, ADD_ITEM).body).toBe(
+      '{"sku":"sku","quantity":7,"price":1.5,"note":"note"}',
+    );
+  });
+
+  test('JSON that does not fit stays JSON, and is sent as it is', () => {
+    const call = { ...sampleCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{"sku": 1}' };
+    expect(inMode(call, 'form', ITEM, TYPES)).toBeUndefined();
+    expect(callRequest(call, ADD_ITEM).body).toBe('{"sku": 1}');
+    expect(callProblems(call, ADD_ITEM, TYPES)[0]).toEqual({
+      part: 'body',
+      path: 'sku',
+      message: 'must be a text, not 1',
+    });
+  });
+
+  test('what is no JSON says where', () => {
+    const call = { ...sampleCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{\n "a": }' };
+    expect(callProblems(call, ADD_ITEM, TYPES)).toEqual([
+      { part: 'body', path: '', message: 'line 2, column 7: a value is expected' },
+    ]);
+  });
+});
+
+describe('as a line for a shell', () => {
+  test.each([`it's`, '$(id) `id` "x"', '@/etc/passwd', 'a\nb'])('%j stays what it is', (text) => {
+    const request = {
+      method: 'POST',
+      path: '/a',
+      headers: [['x', text]] as const,
+      body: text,
+      bodyIsBase64: false,
+    };
+    const line = curlLine('http://127.0.0.1:9000', request).replace(/^curl/, 'printf "%s\\0"');
+    const words = execFileSync('sh', ['-c', line], { encoding: 'utf8' }).split('\0');
+    expect(words.slice(0, -1)).toEqual([
+      '-X',
+      'POST',
+      '-H',
+      `x: ${text}`,
+      '--data-raw',
+      text,
+      'http://127.0.0.1:9000/a',
+    ]);
+  });
+
+  test('bytes are decoded on their way', () => {
+    const request = { method: 'PUT', path: '/a', headers: [], body: 'AQID', bodyIsBase64: true };
+    expect(curlLine('http://h', request)).toBe(
+      'printf %s AQID | base64 -d | curl -X PUT --data-binary @- http://h/a',
+    );
+  });
+});

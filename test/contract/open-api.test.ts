@@ -1,0 +1,254 @@
+// The OpenAPI document of a module: it keeps to the specification, leads nowhere that is not there, and says what the
+// descriptor says.
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+import { describe, expect, test } from 'vitest';
+import {
+  type ModuleDescriptor,
+  openApi,
+  type OpenApiDocument,
+  parseModuleDescriptor,
+} from '@svc/contract';
+import { compileExample, compileFixture } from '../support/compile-fixture.ts';
+import { descriptorText } from '../support/descriptor-text.ts';
+import { openApiShapes } from '../support/open-api-schema.ts';
+
+const { Document } = Type.Module(openApiShapes);
+const INFO = { title: 'cart', version: '1' };
+const FIXTURES = [
+  'codec',
+  'counter',
+  'faulty',
+  'first-component',
+  'order',
+  'restaurant-bill',
+  'routes',
+  'shopping-cart',
+  'user-directory',
+];
+const EXAMPLES = ['01-hello', '03-room-booking', '04-bank-transfer', '05-to-do-list'];
+
+function parsed(text: string): ModuleDescriptor {
+  const result = parseModuleDescriptor(text);
+  if (!result.ok) throw new Error(result.problems.join('\n'));
+  return result.descriptor;
+}
+
+/** A descriptor of these parts, held against the contract like that of a module. */
+const describing = (change: Partial<ModuleDescriptor>): ModuleDescriptor =>
+  parsed(
+    JSON.stringify({
+      protocol: '0.1.0',
+      sdk: { name: 'test', version: '1.0.0' },
+      types: {},
+      entities: [],
+      endpoints: [],
+      ...change,
+    }),
+  );
+
+type Route = ModuleDescriptor['endpoints'][number]['routes'][number];
+const serving = (...routes: readonly Partial<Route>[]) => ({
+  endpoints: [
+    {
+      name: 'Carts',
+      prefix: '/carts',
+      access: { allow: 'internet' as const },
+      routes: routes.map((route) => ({
+        method: 'GET' as const,
+        path: '',
+        handler: 'get',
+        parameters: [],
+        ...route,
+      })),
+    },
+  ],
+});
+
+const parameter = (name: string) => [{ name, schema: { type: 'string' as const } }];
+const tagged = (tag: string) => ({
+  type: 'object' as const,
+  properties: { type: { const: tag } },
+  required: ['type'],
+});
+
+/** Everything in the document that is no part of it. */
+function problemsOf(document: OpenApiDocument): string[] {
+  const problems = Value.Errors(Document, document).map(
+    ({ instancePath, message }) => `${instancePath}: ${message}`,
+  );
+  const operationIds: unknown[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [name, child] of Object.entries(node)) {
+      if (name === 'operationId') operationIds.push(child);
+      const isReference = name === '$ref' || (name !== 'url' && String(child).startsWith('#/'));
+      if (
+        isReference &&
+        typeof child === 'string' &&
+        Value.Pointer.Get(document, child.slice(1)) === undefined
+      )
+        problems.push(`${child} is not there`);
+      visit(child);
+    }
+  };
+  visit(document);
+  if (new Set(operationIds).size !== operationIds.length)
+    problems.push('an operation id is not unique');
+  return problems;
+}
+
+describe('OpenAPI 3.1 keeps to its schema', () => {
+  test.each([
+    ...FIXTURES.map((name) => ['fixture', name, compileFixture] as const),
+    ...EXAMPLES.map((name) => ['example', name, compileExample] as const),
+  ])('%s %s', async (_what, name, compile) => {
+    const descriptor = parsed(descriptorText(await compile(name)));
+    const document = openApi(descriptor, { ...INFO, url: 'http://127.0.0.1:9000' });
+    expect(problemsOf(document)).toEqual([]);
+    const operations = Object.values(document['paths'] as object).flatMap((path) =>
+      Object.keys(path as object),
+    );
+    expect(operations.length).toBe(descriptor.endpoints.flatMap(({ routes }) => routes).length);
+  });
+
+  test('and what does not is found', () => {
+    const document = openApi(describing(serving({})), INFO);
+    expect(problemsOf({ ...document, openapi: '3.0.3' })).not.toEqual([]);
+    expect(problemsOf({ ...document, info: { title: 'cart' } })).not.toEqual([]);
+    expect(problemsOf({ ...document, components: { schemas: {}, responses: {} } })).not.toEqual([]);
+  });
+});
+
+describe('an operation', () => {
+  test('has its parameters, its body, its answer and who may call', () => {
+    const document = openApi(
+      describing({
+        types: { Item: { type: 'object', properties: { sku: { type: 'string' } }, required: [] } },
+        ...serving({
+          method: 'POST',
+          path: '/{id}/items',
+          handler: 'addItem',
+          parameters: [{ name: 'id', schema: { type: 'string' } }],
+          body: { kind: 'json', schema: { $ref: '#/types/Item' } },
+          access: { allow: 'services', services: ['shop'] },
+        }),
+      }),
+      INFO,
+    );
+    const path = (document['paths'] as Record<string, { post: object }>)['/carts/{id}/items']!;
+    expect(path.post).toMatchObject({
+      operationId: 'Carts_addItem',
+      parameters: [
+        { name: 'id', in: 'path', required: true, schema: { type: 'string' } },
+        { name: 'Idempotency-Key', in: 'header', required: false },
+      ],
+      requestBody: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Item' } } },
+      },
+      responses: { 204: {}, 400: {}, 413: {}, 415: {}, 504: {} },
+      'x-svc-access': { allow: 'services', services: ['shop'] },
+    });
+    expect(path.post).not.toHaveProperty('responses.200');
+  });
+
+  test('that reads has no key for repeats, and text and bytes are content of their own', () => {
+    const document = openApi(
+      describing(serving({ reply: { kind: 'text' } }, { path: '/raw', reply: { kind: 'bytes' } })),
+      INFO,
+    );
+    expect(document['paths']).toMatchObject({
+      '/carts': { get: { responses: { 200: { content: { 'text/plain': {} } } } } },
+      '/carts/raw': {
+        get: { responses: { 200: { content: { 'application/octet-stream': {} } } } },
+      },
+    });
+    expect(JSON.stringify(document)).not.toContain('Idempotency-Key');
+  });
+
+  test('of a handler that another endpoint has too has an id of its own', () => {
+    const [carts] = serving({}).endpoints;
+    const document = openApi(
+      describing({ endpoints: [carts!, { ...carts!, prefix: '/again' }] }),
+      INFO,
+    );
+    expect(problemsOf(document)).toEqual([]);
+    expect(document['paths']).toMatchObject({
+      '/carts': { get: { operationId: 'Carts_get' } },
+      '/again': { get: { operationId: 'Carts_get_2' } },
+    });
+  });
+
+  test('whose path differs from another in the names of its parameters shares that path', () => {
+    const document = openApi(
+      describing(
+        serving(
+          { path: '/{id}', parameters: parameter('id') },
+          {
+            method: 'DELETE',
+            path: '/{cartId}',
+            handler: 'remove',
+            parameters: parameter('cartId'),
+          },
+        ),
+      ),
+      INFO,
+    );
+    expect(Object.keys(document['paths'] as object)).toEqual(['/carts/{id}']);
+    expect(document['paths']).toMatchObject({
+      '/carts/{id}': {
+        get: { parameters: [{ name: 'id' }] },
+        delete: { parameters: [{ name: 'id' }, { name: 'Idempotency-Key' }] },
+      },
+    });
+  });
+});
+
+describe('a type', () => {
+  test('has its name as a key, and type names of any letters become component keys', () => {
+    const text = { type: 'string' } as const;
+    const types = { 'Page<Item>': text, Page_x3CItem_x3E: text, $Odd: text, Error: text };
+    const document = openApi(describing({ types }), INFO);
+    expect(problemsOf(document)).toEqual([]);
+    const { schemas } = document['components'] as { schemas: Record<string, { title?: string }> };
+    expect(Object.entries(schemas).map(([key, { title }]) => [key, title])).toEqual([
+      ['Page_x3CItem_x3E', 'Page<Item>'],
+      ['Page_x3CItem_x3E_2', 'Page_x3CItem_x3E'],
+      ['_x24Odd', '$Odd'],
+      ['Error', 'Error'],
+      // The runtime's own.
+      ['Error_2', undefined],
+    ]);
+  });
+
+  test('that is a union says which tag is which case', () => {
+    const document = openApi(
+      describing({
+        types: {
+          Added: tagged('item-added'),
+          Removed: tagged('removed'),
+          Change: {
+            oneOf: [{ $ref: '#/types/Added' }, { $ref: '#/types/Removed' }],
+            discriminator: { propertyName: 'type' },
+          },
+        },
+      }),
+      INFO,
+    );
+    expect(problemsOf(document)).toEqual([]);
+    expect(document['components']).toMatchObject({
+      schemas: {
+        Change: {
+          oneOf: [{ $ref: '#/components/schemas/Added' }, { $ref: '#/components/schemas/Removed' }],
+          discriminator: {
+            mapping: {
+              'item-added': '#/components/schemas/Added',
+              removed: '#/components/schemas/Removed',
+            },
+          },
+        },
+      },
+    });
+  });
+});

@@ -1,0 +1,66 @@
+// docs/reference/management.md: the paths, the parts and the series that it lists are those that there are.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { deployedSurface } from '../../host/deployed-surface.ts';
+import { SingleNode } from '../../host/management/cluster-members.ts';
+import type { LogEntry } from '../../host/shard-messages.ts';
+import type { ShownService } from '../../host/surface.ts';
+
+const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');
+const page = readFileSync(file, 'utf8');
+
+/** The first column of the table below the heading, or above all of them. */
+const rowsOf = (heading: string) =>
+  [
+    ...page
+      .split(/^## /m)
+      .find((section) => section.startsWith(heading))!
+      .matchAll(/^\| `([^`]+)`/gm),
+  ].map(([, name]) => name!);
+const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(
+  ([, text]) => JSON.parse(text!) as Record<string, unknown>,
+);
+
+async function management(): Promise<string> {
+  const log: LogEntry[] = [];
+  const surface = deployedSurface({
+    settings: {
+      name: 'shopping-cart',
+      http: true,
+      port: 9000,
+      management: { host: '127.0.0.1', port: 0 },
+    },
+    supervisor: { count: 1, serving: [true] },
+    module: Promise.resolve(),
+    journal: Promise.resolve({ failure: new Promise(() => {}) }),
+    metrics: { text: () => 'x 1\n' },
+    log: (entry: LogEntry) => log.push(entry),
+  } as unknown as ShownService);
+  onTestFinished(async () => surface.close());
+  await surface.open();
+  return `http://127.0.0.1:${String(log[0]!.fields!['port'])}`;
+}
+
+test('every path of the page is there', async () => {
+  const url = await management();
+  const paths = rowsOf('# The management server');
+  expect(paths).toHaveLength(6);
+  const members = (await (await fetch(`${url}/cluster/members`)).json()) as { selfNode: string };
+  const statuses = paths.map(async (path) => {
+    const { status } = await fetch(url + path.replace('{node}', members.selfNode));
+    return [path, status];
+  });
+  expect(await Promise.all(statuses)).toEqual(paths.map((path) => [path, 200]));
+});
+
+test('the parts of readiness are those of the page', async () => {
+  const ready = await fetch(`${await management()}/ready`);
+  const { parts } = (await ready.json()) as { parts: { part: string }[] };
+  expect(rowsOf('Readiness')).toEqual(parts.map(({ part }) => part));
+});
+
+test('the cluster of the page is one that there can be', () => {
+  const self = new SingleNode('shopping-cart', 'shopping-cart-0', '6228e5cb97db1933');
+  expect(examples.at(-1)).toEqual(self.members());
+});

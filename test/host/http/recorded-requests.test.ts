@@ -1,0 +1,158 @@
+// What the HTTP server tells of its requests: the recorder of those whose handler ran, the counts of all.
+import { expect, test } from 'vitest';
+import type { EndpointHandler } from '../../../host/http/exchange.ts';
+import { refusal } from '../../../host/model/call.ts';
+import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
+import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';
+import { SpanRing } from '../../../host/observability/span-ring.ts';
+import { ShardNumbers } from '../../../host/shard-numbers.ts';
+import { ask, descriptorOf, gate, get, JSON_BODY, ok, RawClient, start } from './http-harness.ts';
+
+const descriptor = descriptorOf([
+  ['GET', '/{x}'],
+  ['POST', '/{x}', JSON_BODY],
+]);
+
+async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000) {
+  const numbers = new ShardNumbers(descriptor);
+  const ring = new SpanRing(100, numbers, 0);
+  const running = await start({
+    descriptor,
+    handle,
+    settings: { answerTimeoutMs },
+    observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
+  });
+  const spans = () => ring.after(0, 100);
+  /** Once there are so many. */
+  const recorded = async (count: number): Promise<RecordedSpan[]> => {
+    await expect.poll(spans).toHaveLength(count);
+    return spans();
+  };
+  return { ...running, numbers, spans, recorded };
+}
+
+const answered = (http: HttpNumbers) =>
+  http.answers().map(({ route, status, count }) => [route, status, count]);
+
+test('a request is timed from when its body is there until its answer is known', async () => {
+  let handlerMs = 0;
+  const { port, recorded } = await startRecorded(() => {
+    handlerMs = performance.timeOrigin + performance.now();
+    return ok();
+  });
+  const client = new RawClient(port);
+  client.send('POST /a HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n');
+  const sentMs = performance.timeOrigin + performance.now();
+  client.send('content-length: 2\r\n\r\n{}');
+  await client.answer();
+  const [span] = await recorded(1);
+  expect(span).toMatchObject({ kind: 'endpoint', handler: 'handler', status: 200, outcome: 'Ok' });
+  expect(span!.startMs).toBeGreaterThanOrEqual(sentMs);
+  expect(span!.startMs).toBeLessThanOrEqual(handlerMs);
+  expect(span!.startMs + span!.durationMs).toBeGreaterThanOrEqual(handlerMs);
+});
+
+test('at its deadline a request is late with the limit that it met, and what its handler says later is no second span', async () => {
+  const late = gate();
+  const { port, spans, recorded, numbers } = await startRecorded(async () => {
+    await late.passed;
+    return ok();
+  }, 20);
+  expect((await ask(port, get('/a'))).status).toBe(504);
+  const [span] = await recorded(1);
+  expect(span).toMatchObject({ outcome: 'TimedOut', status: 504 });
+  expect(span!.fault).toMatchObject({ code: 'SVC_ANSWER_TIMED_OUT', limit: 'request-time' });
+  late.open();
+  expect((await ask(port, get('/b'))).status).toBe(200);
+  expect(spans().map(({ status }) => status)).toEqual([504, 200]);
+  expect(answered(numbers.http)).toEqual([
+    [0, '200', 1],
+    [0, '504', 1],
+  ]);
+});
+
+test('a request whose caller has gone is recorded when its handler is done, without a status', async () => {
+  const begun = gate();
+  const done = gate();
+  const closed = gate();
+  const { port, server, spans, recorded, numbers } = await startRecorded(async ({ parameters }) => {
+    if (parameters[0] === 'quick') return ok();
+    begun.open();
+    await done.passed;
+    return refusal('CONFLICT', 'Somebody was there before.');
+  });
+  const client = new RawClient(port).send(get('/a'));
+  await begun.passed;
+  client.socket.once('close', closed.open).destroy();
+  await closed.passed;
+  // Its handler keeps it in flight.
+  expect(server.inFlight).toBe(1);
+  expect(spans()).toEqual([]);
+  // Others are served on connections that came later: by then the server knows.
+  for (let time = 0; time < 3; time++) expect((await ask(port, get('/quick'))).status).toBe(200);
+  done.open();
+  const [, , , span] = await recorded(4);
+  expect(span).toMatchObject({ outcome: 'Refused', fault: { code: 'CONFLICT' }, status: 0 });
+  await expect.poll(() => server.inFlight).toBe(0);
+  expect(answered(numbers.http)).toEqual([[0, '200', 3]]);
+});
+
+test('whatever a handler throws is a failure, with the error id of the answer', async () => {
+  const { port, recorded } = await startRecorded(() => {
+    throw new TypeError('a bug');
+  });
+  const { body } = await ask(port, get('/a'));
+  const [span] = await recorded(1);
+  expect(span).toMatchObject({ outcome: 'Failed', status: 500 });
+  expect(span!.fault).toMatchObject({
+    code: 'bug',
+    reason: 'a bug',
+    errorId: (JSON.parse(body) as { errorId: string }).errorId,
+  });
+});
+
+test('tracestate goes along unchanged with a good traceparent', async () => {
+  const passed: unknown[] = [];
+  const { port, recorded } = await startRecorded((_request, metadata) => {
+    passed.push(...metadata);
+    return ok();
+  });
+  const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+  const state = 'vendor=a:b,other=1';
+  await ask(port, get('/a', `traceparent: ${traceparent}\r\ntracestate: ${state}\r\n`));
+  const [span] = await recorded(1);
+  expect(passed).toEqual([
+    ['traceparent', `00-${'a'.repeat(32)}-${span!.spanId}-01`],
+    ['tracestate', state],
+  ]);
+});
+
+const header = (digit: string) => `traceparent: 00-${digit.repeat(32)}-${'b'.repeat(16)}-01\r\n`;
+
+test('two headers that name a trace are none', async () => {
+  const { port, recorded } = await startRecorded(() => ok());
+  await ask(port, get('/a', header('a') + header('c')));
+  const [span] = await recorded(1);
+  expect(span!.parentId).toBeUndefined();
+  expect(span!.traceId).not.toMatch(/^(a+|c+)$/);
+});
+
+test('every answer is counted once, by route and status, whether a handler ran or not', async () => {
+  const { port, spans, numbers } = await startRecorded(() => ok('ok', [], 418));
+  const statuses: number[] = [];
+  for (const request of [
+    get('/a'),
+    get('/a/b'),
+    'PUT /a HTTP/1.1\r\nhost: test\r\n\r\n',
+    'POST /a HTTP/1.1\r\nhost: test\r\ncontent-type: text/plain\r\ncontent-length: 1\r\n\r\na',
+  ])
+    statuses.push((await ask(port, request)).status);
+  expect(statuses).toEqual([418, 404, 405, 415]);
+  expect(answered(numbers.http)).toEqual([
+    [-1, '404', 1],
+    [-1, '405', 1],
+    [0, 'other', 1],
+    [1, '415', 1],
+  ]);
+  expect(spans()).toHaveLength(1);
+});

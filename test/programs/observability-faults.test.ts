@@ -1,0 +1,133 @@
+// What the observability endpoint tells of a module that fails, computes for too long, or is served by several shards,
+// over real processes.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { SpanFault } from '@svc/contract';
+import { shardOf } from '../../host/shard-of.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { observedProcess, until } from '../support/observed-process.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';
+
+const modules = temporaryFolderOfFile();
+const faulty = join(modules, 'faulty.wasm');
+beforeAll(async () => writeFileSync(faulty, await compileFixture('faulty')));
+
+const set = (...settings: readonly string[]) => settings.flatMap((setting) => ['--set', setting]);
+
+describe('a fault', () => {
+  test('is told with the words of the module and its place, as its caller is not', async () => {
+    const svc = await observedProcess(temporaryFolder(), [faulty]);
+    const traceId = 'fa'.repeat(16);
+    const response = await fetch(`${svc.url}/faulty/entity/f1/boom`, {
+      method: 'POST',
+      headers: { traceparent: `00-${traceId}-00000000000000aa-01` },
+    });
+    const told = (await response.json()) as { readonly errorId: string };
+    expect(response.status).toBe(500);
+    const { body } = await svc.get(`traces/${traceId}`, 'TraceDetail');
+    const [request] = body.roots;
+    const [command] = request!.children;
+    expect(request).toMatchObject({
+      outcome: 'Failed',
+      status: 500,
+      fault: { errorId: told.errorId },
+    });
+    const fault: Partial<SpanFault> = {
+      code: 'trap',
+      guestMessage: expect.stringMatching(/^abort: boom at /) as string,
+      places: [
+        {
+          file: expect.stringMatching(/index\.ts$/) as string,
+          line: expect.any(Number) as number,
+          column: expect.any(Number) as number,
+          function: null,
+        },
+      ],
+    };
+    expect(command).toMatchObject({ handler: 'boom', outcome: 'Failed', fault });
+    const { faults } = (await svc.get('faults', 'FaultList')).body;
+    expect(faults.map(({ handler, entityId }) => `${handler} ${entityId}`).toSorted()).toEqual([
+      'boom f1',
+      'entity null',
+    ]);
+    expect(faults.find(({ handler }) => handler === 'boom')).toMatchObject({ traceId, fault });
+    const [summary] = (await svc.get('traces?outcome=Failed', 'TraceList')).body.traces;
+    expect(summary).toMatchObject({ traceId, failed: 2, error: expect.any(String) });
+  });
+
+  test('of a query that is asked here is 500, with the code and the words of the module', async () => {
+    const svc = await observedProcess(temporaryFolder(), [faulty]);
+    expect(await svc.raw('query/faulty/f1/boom-query')).toMatchObject({
+      status: 500,
+      body: {
+        error: expect.stringContaining('boom in a query'),
+        details: { code: 'trap', places: [{ file: expect.stringMatching(/index\.ts$/) }] },
+      },
+    });
+    expect(await svc.raw('query/faulty/f1/spin-query')).toMatchObject({
+      status: 504,
+      body: { details: { code: 'fuel', limit: 'query-fuel' } },
+    });
+    expect((await svc.get('faults?limit=1', 'FaultList')).body.faults).toMatchObject([
+      { handler: 'spin-query', outcome: 'TimedOut' },
+    ]);
+  });
+});
+
+describe('a query that spins', () => {
+  test('is 504 when its time is over, and the endpoint answers others meanwhile', async () => {
+    const svc = await observedProcess(temporaryFolder(), [
+      faulty,
+      // Seconds of computing.
+      ...set('svc.wasm.query-fuel=2000000000', 'svc.http.answer-timeout-ms=400'),
+    ]);
+    await svc.raw('query/faulty/f1/get');
+    await svc.get('traces', 'TraceList');
+    const spinning = svc.raw('query/faulty/f1/spin-query');
+    expect((await svc.get('service', 'ServiceDescription')).body.name).toBe('faulty');
+    expect((await svc.get('live', 'LiveNumbers')).status).toBe(200);
+    expect((await svc.get('entities/faulty', 'EntityList')).status).toBe(200);
+    expect(await spinning).toMatchObject({
+      status: 504,
+      body: { error: expect.stringContaining('SVC_ANSWER_TIMED_OUT') },
+    });
+    // What was known of the shard is still told, and that it is silent.
+    const { body } = await svc.get('traces', 'TraceList');
+    expect(body.silentShards).toEqual([0]);
+    expect(body.traces).toMatchObject([{ handler: 'get' }]);
+    await until('the shard', async () => {
+      const { silentShards } = (await svc.get('traces', 'TraceList')).body;
+      return silentShards.length === 0;
+    });
+    expect((await svc.raw('query/faulty/f1/get')).body).toEqual({ count: 0 });
+  });
+});
+
+// Elsewhere threads cannot share a port.
+describe.runIf(process.platform === 'linux')('several shards', () => {
+  test('are asked each for its entities, and their spans are one tree', async () => {
+    const svc = await observedProcess(temporaryFolder(), [faulty, '--shards', '2']);
+    const ids = Array.from({ length: 8 }, (_, at) => `f${at}`);
+    expect(new Set(ids.map((id) => shardOf('faulty', id, 2)))).toEqual(new Set([0, 1]));
+    for (const [at, id] of ids.entries()) {
+      const traceId = at.toString(16).repeat(32).replace(/^0+$/, 'a'.repeat(32));
+      await fetch(`${svc.url}/faulty/count/${id}/${at}`, {
+        method: 'POST',
+        headers: { traceparent: `00-${traceId}-00000000000000aa-01` },
+      });
+      expect((await svc.raw(`query/faulty/${id}/get`)).body).toEqual({ count: at });
+      const { body } = await svc.get(`traces/${traceId}`, 'TraceDetail');
+      expect(body.roots).toMatchObject([
+        { kind: 'endpoint', children: [{ entityId: id, shard: shardOf('faulty', id, 2) }] },
+      ]);
+    }
+    const { body } = await svc.get('service', 'ServiceDescription');
+    expect(body.instances).toEqual([{ address: svc.url, shards: 2 }]);
+    // Of each shard's window, the capacity is its share.
+    const { window, traces } = (await svc.get('traces', 'TraceList')).body;
+    expect(window).toEqual({ capacity: 10_000, recorded: 24 });
+    const starts = traces.map(({ startedAt }) => startedAt);
+    expect(starts).toEqual(starts.toSorted().toReversed());
+  });
+});

@@ -1,0 +1,117 @@
+// The part of OpenAPI 3.1 that svc writes, as a schema: closed, so that a document that says anything else is none.
+// Written by the specification (https://spec.openapis.org/oas/v3.1.0), apart from what writes the documents.
+import { Type, type TProperties, type TSchema } from 'typebox';
+
+const closed = { additionalProperties: false } as const;
+const Text = Type.String();
+const only = (properties: TProperties) => Type.Object(properties, closed);
+const optional = Type.Optional;
+const matching = (pattern: string, value: TSchema) =>
+  Type.Record(Type.String({ pattern }), value, closed);
+/** A map whose keys are those of components. */
+const components = (value: TSchema) => matching('^[A-Za-z0-9._-]+$', value);
+const described = { title: optional(Text), description: optional(Text) };
+const schema = Type.Ref('Schema');
+
+/** By name, with references of the form `{ $ref: 'NAME' }`. */
+export const openApiShapes = {
+  /** Of JSON Schema 2020-12. */
+  Schema: Type.Union([
+    only({
+      ...described,
+      $ref: Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
+    }),
+    only({
+      ...described,
+      type: Type.Literal('string'),
+      format: optional(Type.Literal('date-time')),
+      contentEncoding: optional(Type.Literal('base64')),
+      enum: optional(Type.Array(Text, { minItems: 1 })),
+    }),
+    only({ ...described, type: Type.Union([Type.Literal('boolean'), Type.Literal('null')]) }),
+    only({
+      ...described,
+      type: Type.Literal('integer'),
+      minimum: optional(Type.Integer()),
+      maximum: optional(Type.Integer()),
+    }),
+    only({
+      ...described,
+      type: Type.Tuple([Type.Literal('integer'), Type.Literal('string')]),
+      format: Type.Union([Type.Literal('int64'), Type.Literal('uint64')]),
+    }),
+    only({
+      ...described,
+      type: Type.Literal('number'),
+      format: Type.Union([Type.Literal('float'), Type.Literal('double')]),
+    }),
+    only({ ...described, type: Type.Literal('array'), items: schema }),
+    only({ ...described, type: Type.Literal('object'), additionalProperties: schema }),
+    only({
+      ...described,
+      type: Type.Literal('object'),
+      properties: Type.Record(
+        Text,
+        Type.Union([schema, only({ const: Text }), only({ description: Text })]),
+      ),
+      required: Type.Array(Text, { uniqueItems: true }),
+    }),
+    only({ ...described, anyOf: Type.Array(schema, { minItems: 2 }) }),
+    only({
+      ...described,
+      oneOf: Type.Array(schema, { minItems: 1 }),
+      discriminator: only({
+        propertyName: Text,
+        mapping: Type.Record(
+          Text,
+          Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
+        ),
+      }),
+    }),
+  ]),
+  Content: matching(
+    '^(application/json|text/plain|application/octet-stream)$',
+    only({ schema: optional(schema) }),
+  ),
+  Response: Type.Union([
+    only({ $ref: Type.String({ pattern: '^#/components/responses/[A-Za-z0-9._-]+$' }) }),
+    only({ description: Text, content: optional(Type.Ref('Content')) }),
+  ]),
+  Parameter: Type.Union([
+    // Whatever stands in a path is required.
+    only({ name: Text, in: Type.Literal('path'), required: Type.Literal(true), schema }),
+    only({
+      name: Text,
+      in: Type.Literal('header'),
+      required: Type.Boolean(),
+      description: optional(Text),
+      schema,
+    }),
+  ]),
+  Operation: only({
+    operationId: Type.String({ minLength: 1 }),
+    tags: Type.Array(Text),
+    parameters: optional(Type.Array(Type.Ref('Parameter'))),
+    requestBody: optional(only({ required: Type.Boolean(), content: Type.Ref('Content') })),
+    responses: matching('^[1-5][0-9]{2}$', Type.Ref('Response')),
+    'x-svc-access': Type.Object({ allow: Text, services: optional(Type.Array(Text)) }, closed),
+  }),
+  Path: only(
+    Object.fromEntries(
+      ['get', 'post', 'put', 'patch', 'delete'].map((method) => [
+        method,
+        optional(Type.Ref('Operation')),
+      ]),
+    ),
+  ),
+  Document: only({
+    openapi: Type.String({ pattern: '^3\\.1\\.[0-9]+$' }),
+    info: only({ title: Text, version: Text }),
+    servers: optional(Type.Array(only({ url: Text }))),
+    paths: matching('^/', Type.Ref('Path')),
+    components: only({
+      schemas: components(schema),
+      responses: components(Type.Ref('Response')),
+    }),
+  }),
+};

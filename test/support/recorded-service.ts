@@ -1,0 +1,122 @@
+// A service of real shards in this process, as `svc run` has it without its surfaces: what it recorded is asked for as
+// they do.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { admitModuleFile } from '../../host/admission-thread.ts';
+import { MetricsSource } from '../../host/metrics-source.ts';
+import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
+import { ROOM_DEFAULTS, type RoomSettings } from '../../host/room-settings.ts';
+import { shardLimits } from '../../host/shard-limits.ts';
+import { JournalSeries } from '../../host/storage/journal-series.ts';
+import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite-journal.ts';
+import { Supervisor } from '../../host/supervisor.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+export interface RecordedServiceOptions {
+  readonly shards?: number;
+  readonly rooms?: { readonly [Room in keyof RoomSettings]?: Partial<RoomSettings[Room]> };
+}
+
+export class RecordedService {
+  readonly url: string;
+  readonly supervisor: Supervisor;
+  readonly metrics: MetricsSource;
+  readonly #journal: SqliteJournal;
+  /** By shard, the number of the last span that was looked at. */
+  readonly #seen: number[];
+
+  static async start(
+    component: Uint8Array,
+    folder: string,
+    { shards = 1, rooms: changed = {} }: RecordedServiceOptions = {},
+  ): Promise<RecordedService> {
+    const file = join(folder, 'module.wasm');
+    writeFileSync(file, component);
+    const rooms = Object.fromEntries(
+      Object.entries(ROOM_DEFAULTS).map(([room, values]) => [
+        room,
+        { ...values, ...changed[room as keyof RoomSettings] },
+      ]),
+    ) as RoomSettings;
+    const series = new JournalSeries();
+    const journal = await openSqliteJournal(join(folder, 'data'), rooms.journal, { series });
+    const supervisor = new Supervisor({
+      shardFile: new URL('../../host/shard.ts', import.meta.url),
+      settings: {
+        name: 'test',
+        deployed: false,
+        dataFolder: journal.dir,
+        address: { host: '127.0.0.1', port: 0 },
+        http: true,
+        count: shards,
+        rooms: shardLimits(rooms, shards),
+      },
+      module: admitModuleFile(file, rooms.wasm),
+      limits: rooms.supervisor,
+      connectJournal: async () => journal.connect(),
+      log: () => {},
+    });
+    const metrics = new MetricsSource({
+      supervisor,
+      journal: series,
+      ringCapacity: rooms.observability.ringCapacity,
+    });
+    const { address } = await supervisor.start();
+    const url = `http://127.0.0.1:${address!.port}`;
+    return new RecordedService(url, supervisor, metrics, journal);
+  }
+
+  private constructor(
+    url: string,
+    supervisor: Supervisor,
+    metrics: MetricsSource,
+    journal: SqliteJournal,
+  ) {
+    this.url = url;
+    this.supervisor = supervisor;
+    this.metrics = metrics;
+    this.#journal = journal;
+    this.#seen = Array.from({ length: supervisor.count }, () => 0);
+  }
+
+  /** Those that are new, of all shards, in their order of time, once there are so many. */
+  async spans(atLeast: number): Promise<RecordedSpan[]> {
+    for (;;) {
+      const answers = await Promise.all(
+        this.#seen.map(async (after, shard) =>
+          this.supervisor.ask(shard, { kind: 'spans', after, limit: 100_000 }, 10_000),
+        ),
+      );
+      const spans = answers.flatMap((answer) => answer.spans);
+      if (spans.length < atLeast) continue;
+      for (const { shard, number } of spans)
+        this.#seen[shard] = Math.max(this.#seen[shard]!, number);
+      return spans.toSorted((a, b) => a.startMs - b.startMs);
+    }
+  }
+
+  async post(path: string, body?: unknown, headers: Record<string, string> = {}) {
+    const type = body === undefined ? {} : { 'content-type': 'application/json' };
+    return fetch(this.url + path, {
+      method: 'POST',
+      headers: { ...type, ...headers },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.supervisor.stop();
+    await this.#journal.close();
+  }
+}
+
+/** For one test; to be called within it. */
+export async function recordedService(
+  component: Uint8Array,
+  options: RecordedServiceOptions = {},
+): Promise<RecordedService> {
+  const service = await RecordedService.start(component, temporaryFolder(), options);
+  onTestFinished(async () => service.close());
+  return service;
+}
