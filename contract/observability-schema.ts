@@ -150,6 +150,7 @@ const shapes = {
       handler: Text,
       /** For people: 'POST /carts/{cartId}/items', 'shopping-cart.add-item'. */
       name: Text,
+      /** Of the first command or query in it. */
       entityId: OrNull(Text),
       startedAt: Time,
       durationMs: Amount,

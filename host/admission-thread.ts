@@ -95,6 +95,7 @@ export class AdmissionThread {
   /** Throws SVC_MODULE_TOO_COSTLY, and the signal's reason. The thread ends with it. */
   async judge(bytes: Uint8Array, signal?: AbortSignal): Promise<ModuleVerdict> {
     const abort = () => this.#verdict.reject(signal!.reason);
+    if (signal?.aborted === true) abort();
     signal?.addEventListener('abort', abort);
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#worker.postMessage(bytes);

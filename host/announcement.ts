@@ -36,7 +36,7 @@ export function announcement({ name, url, dataFolder, pid, descriptor }: Announc
     ...(more === 0 ? [] : [`  and ${more} more (svc inspect lists them)`]),
     ...(examples.length === 0 ? [] : ['', 'Try:', ...examples]),
     '',
-    'svc console shows what it does, in a browser.',
+    'npx svc console shows what it does, in a browser.',
     '',
   ];
   return lines.map((line) => `${printable(line)}\n`).join('');

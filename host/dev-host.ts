@@ -5,6 +5,8 @@ import { stopRequest } from './stop-request.ts';
 
 const toldToStop = Promise.withResolvers<string>();
 void stopRequest(undefined).then(toldToStop.resolve);
+// A terminal that is closed sends it to both processes; of this one the other decides.
+process.on('SIGHUP', () => {});
 process.on('disconnect', () => toldToStop.resolve('the process that started it has ended'));
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 

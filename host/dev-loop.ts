@@ -1,6 +1,6 @@
 // DevLoop: what a service does while its developer works on it: it serves one module after the other, keeps what there
 // is to say of the last build, and looks in the background whether stored events still fold. A module that is refused,
-// or fails at its start, leaves the one before it in its place.
+// or fails at its start, leaves the one before it in its place; one that cannot take it in the end is tried again.
 import type { DevProblem, DevState } from '@svc/contract';
 import type { FromDevHost, ToDevHost } from './dev-messages.ts';
 import { checkUpgrade } from './history/upgrade-check.ts';
@@ -38,7 +38,6 @@ export class DevLoop {
   #wanted: ((module: BuiltModule) => void) | undefined;
   /** What is served, and how it is given another module. */
   #served: ServedForDev | undefined;
-  #servedFile: string | undefined;
   #isSwapping = false;
   #check: AbortController | undefined;
 
@@ -91,12 +90,17 @@ export class DevLoop {
     await served?.swap.close();
   }
 
-  /** The module is not served. */
-  refused({ code, message, cause }: SvcError, file: string, limits: WasmLimits): void {
+  /** The module is not served. `isTriedAgain`: the one before it is gone, and it is started until it serves. */
+  refused(
+    { code, message, cause }: SvcError,
+    file: string,
+    limits: WasmLimits,
+    isTriedAgain = false,
+  ): void {
     const problem = { file: null, line: null, column: null, source: null, help: null };
     this.#note({ state: 'refused', problems: [{ ...problem, message: `${message} [${code}]` }] });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
-    this.#tell({ kind: 'refused', file, code, message, frames, limits });
+    this.#tell({ kind: 'refused', file, code, message, frames, limits, isTriedAgain });
   }
 
   #take(): BuiltModule | undefined {
@@ -106,7 +110,8 @@ export class DevLoop {
   }
 
   async #goOn(): Promise<void> {
-    if (this.#isSwapping) return;
+    // Before the first is served, the next one waits.
+    if (this.#isSwapping || this.#served === undefined) return;
     this.#isSwapping = true;
     try {
       for (let built = this.#take(); built !== undefined; built = this.#take())
@@ -119,8 +124,8 @@ export class DevLoop {
   async #swapTo(built: BuiltModule): Promise<void> {
     const served = this.#served;
     if (served === undefined) return;
-    if (built.file === this.#servedFile) return this.#isServed(built, served.module);
     const { swap } = served;
+    if (built.file === swap.servedFile) return this.#isServed(built, served.module);
     this.#check?.abort(new SvcError('SVC_STOPPING', 'Another module is there.'));
     try {
       const module = await swap.replace(built.file);
@@ -131,12 +136,11 @@ export class DevLoop {
     } catch (error) {
       if (this.#served === undefined) return;
       if (!(error instanceof SvcError)) throw error;
-      this.refused(error, built.file, served.limits);
+      this.refused(error, built.file, served.limits, swap.servedFile === undefined);
     }
   }
 
   #isServed({ file, builtMs, builtAtMs }: BuiltModule, module: AdmittedModule): void {
-    this.#servedFile = file;
     const afterMs = performance.timeOrigin + performance.now() - builtAtMs;
     this.#note({ state: 'serving', problems: [], upgrade: null, builtMs, servedAfterMs: afterMs });
     const { url, swap, limits } = this.#served!;

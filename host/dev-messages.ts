@@ -27,7 +27,7 @@ export type FromDevHost =
       /** From the end of the compiling on. */
       readonly afterMs: number;
     }
-  /** The module is not served; the one before it goes on, if there is one. */
+  /** The module is not served; the one before it goes on, if there is one and this one is not tried again. */
   | {
       readonly kind: 'refused';
       readonly file: string;
@@ -36,6 +36,7 @@ export type FromDevHost =
       /** Where it failed at its start, if it did, and with which limits. */
       readonly frames: readonly WasmFrame[] | undefined;
       readonly limits: PlacedModule['limits'];
+      readonly isTriedAgain: boolean;
     }
   /** What stored events say to the module that is served, a sentence each. */
   | { readonly kind: 'upgrade'; readonly findings: readonly string[] }

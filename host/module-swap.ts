@@ -13,6 +13,8 @@ import { systemClock } from './system.ts';
 const GRACE_MS = 2_000;
 
 export interface SwappedService {
+  /** Of the module that is served first. */
+  readonly file: string;
   readonly supervisor: Supervisor;
   readonly journal: NotingJournal;
   readonly limits: RoomSettings['wasm'];
@@ -43,9 +45,16 @@ export class ModuleSwap {
   readonly #service: SwappedService;
   readonly #stops = new AbortController();
   #standby: Standby | undefined;
+  #servedFile: string | undefined;
 
   constructor(service: SwappedService) {
     this.#service = service;
+    this.#servedFile = service.file;
+  }
+
+  /** Of the module that is served; undefined: the one before is gone, and another is tried until it serves. */
+  get servedFile(): string | undefined {
+    return this.#servedFile;
   }
 
   /** Where the journal is that all modules write. */
@@ -60,10 +69,10 @@ export class ModuleSwap {
 
   /**
    * Serves the module of the file, one after the other. Throws an SvcError when it cannot; the present one then goes on
-   * where it was refused, or failed at its start.
+   * where it was refused, or failed at its start (`servedFile`).
    */
   async replace(file: string): Promise<AdmittedModule> {
-    const { supervisor, journal, limits, replaced } = this.#service;
+    const { supervisor, limits } = this.#service;
     this.prepare();
     const { admission, thread, module: awaited } = this.#standby!;
     this.#standby = undefined;
@@ -81,11 +90,16 @@ export class ModuleSwap {
       await thread.end();
       throw error;
     }
-    const { fingerprint, descriptor } = module;
-    await supervisor.takeOver(thread, module, GRACE_MS);
-    const timeMs = systemClock.nowMs();
-    journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
-    replaced({ file, module });
+    this.#servedFile = undefined;
+    try {
+      await supervisor.takeOver(thread, module, GRACE_MS);
+    } catch (error) {
+      // Sooner or later it serves, unless another is there before.
+      if (!this.#stops.signal.aborted) this.#tellOf({ file, module });
+      throw error;
+    }
+    this.#servedFile = file;
+    this.#tellOf({ file, module });
     return module;
   }
 
@@ -95,6 +109,14 @@ export class ModuleSwap {
     this.#standby?.admission.end();
     await this.#standby?.thread.end();
     this.#standby = undefined;
+  }
+
+  #tellOf(by: ReplacingModule): void {
+    const { journal, replaced } = this.#service;
+    const { fingerprint, descriptor } = by.module;
+    const timeMs = systemClock.nowMs();
+    journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
+    replaced(by);
   }
 
   #newStandby(): Standby {

@@ -203,7 +203,15 @@ async function serve(
         const limits = settings.rooms.wasm;
         const replaced = (by: ReplacingModule) => surface.replaced?.(by);
         const writing = await opened.promise;
-        const swap = new ModuleSwap({ supervisor, journal: writing, limits, env, replaced });
+        const { file } = loop.built;
+        const swap = new ModuleSwap({
+          file,
+          supervisor,
+          journal: writing,
+          limits,
+          env,
+          replaced,
+        });
         loop.dev.begin({ url, module: await module, limits, swap }, loop.built);
       }
     }

@@ -27,7 +27,10 @@ export class ShardNumbers {
   readonly sampled: SharedSeries<ShardSeries>;
 
   /** `shared`: what the other thread's are made of. */
-  constructor(descriptor: ModuleDescriptor, shared?: Partial<SharedNumbers>) {
+  constructor(
+    descriptor: ModuleDescriptor,
+    shared?: Partial<Omit<SharedNumbers, 'http'>> & { readonly http?: Partial<SharedHttpNumbers> },
+  ) {
     this.places = new HandlerPlaces(descriptor);
     this.routes = descriptor.endpoints.flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => ({ method, route: routeTemplate(prefix, path) })),
@@ -49,8 +52,9 @@ export class ShardNumbers {
 
   /** Of a module that takes the place of this one: they go on where their size is not the module's. */
   next(descriptor: ModuleDescriptor): ShardNumbers {
-    const { totals, sampled } = this.shared;
-    const next = new ShardNumbers(descriptor, { totals, sampled });
+    const { totals, sampled, http } = this.shared;
+    const { seconds } = http;
+    const next = new ShardNumbers(descriptor, { totals, sampled, http: { seconds } });
     next.window.goOnFrom(this.window);
     return next;
   }

@@ -64,7 +64,9 @@ class OtlpExport implements SpanExport {
   readonly #queueMax: number;
   readonly #cursors: readonly Cursor[];
   readonly #waiting = new Set<() => void>();
-  /** Spans that are asked for or under way. */
+  /** Spans at most that shards are asked for at the moment. */
+  #asked = 0;
+  /** Spans that were given to the thread, which has not said yet what became of them. */
   #underWay = 0;
   #exported = 0;
   #dropped = 0;
@@ -161,12 +163,12 @@ class OtlpExport implements SpanExport {
 
   /** Says whether there may be more, and room for it. */
   async #takeSome(shard: number, cursor: Cursor): Promise<boolean> {
-    const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#underWay);
+    const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#underWay);
     if (limit === 0 || this.#hasEnded) return false;
     // Other shards are asked at the same time.
-    this.#underWay += limit;
+    this.#asked += limit;
     const answer = await this.#ask(shard, cursor.after, limit);
-    this.#underWay -= limit;
+    this.#asked -= limit;
     if (answer === undefined) return false;
     const { spans, recorded, threadId } = answer;
     cursor.recorded = recorded;

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { printable } from '@svc/host/printable';
 import { command, CommandFailure, EXIT_CODE, type Command } from '../command.ts';
 import { checkoutFolder } from '../installation.ts';
+import { npmEnds } from '../npm-end.ts';
 import { printableLines } from '../printable.ts';
 import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
@@ -13,7 +14,6 @@ import { UsageError } from '../usage-error.ts';
 type ConsolePackage = typeof import('@svc/console');
 
 const PORT_MAX = 65_535;
-const PARENT_LOOKED_FOR_MS = 200;
 
 export const consoleCommand: Command = command(
   {
@@ -111,12 +111,6 @@ function report(error: unknown): void {
 async function stopRequest(): Promise<void> {
   const { promise, resolve: told } = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => told());
-  if (process.env['npm_lifecycle_event'] !== undefined) {
-    const parent = process.ppid;
-    const watch = setInterval(() => {
-      if (process.ppid !== parent) told();
-    }, PARENT_LOOKED_FOR_MS);
-    watch.unref();
-  }
+  void npmEnds(process.env['npm_lifecycle_event']).then(told);
   return promise;
 }

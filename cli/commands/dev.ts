@@ -1,8 +1,8 @@
 // svc dev: compiles and serves a project, again at each change, until it is told to stop.
 import { resolve } from 'node:path';
 import { command, EXIT_CODE, type Command } from '../command.ts';
+import { npmEnds } from '../npm-end.ts';
 
-const PARENT_LOOKED_FOR_MS = 200;
 const PASSED_ON_MS = 1_000;
 
 export const dev: Command = command(
@@ -95,12 +95,6 @@ function stopRequest(): { readonly asked: Promise<void>; readonly again: Promise
       setTimeout(() => process.once(signal, () => again.resolve()), PASSED_ON_MS).unref();
       process.on(signal, () => {});
     });
-  if (process.env['npm_lifecycle_event'] !== undefined) {
-    const parent = process.ppid;
-    const watch = setInterval(() => {
-      if (process.ppid !== parent) asked.resolve();
-    }, PARENT_LOOKED_FOR_MS);
-    watch.unref();
-  }
+  void npmEnds(process.env['npm_lifecycle_event']).then(asked.resolve);
   return { asked: asked.promise, again: again.promise };
 }

@@ -23,9 +23,9 @@ export interface DevSessionOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A build that has been given to the service. */
-interface Given {
-  readonly built: BuiltComponent;
+/** A build that has been given to the service, without its code: all of a session are kept. */
+interface Given extends Pick<BuiltComponent, 'descriptor' | 'warnings'> {
+  readonly fingerprint: string;
   readonly builtMs: number;
   readonly changed: readonly string[];
 }
@@ -155,7 +155,9 @@ export class DevSession {
     );
     if (this.#isStopping) return;
     const file = await this.#modules.write(built);
-    this.#given.set(file, { built, builtMs, changed });
+    const { descriptor, warnings, sourceMap } = built;
+    const fingerprint = sourceMap!.x_svc_module;
+    this.#given.set(file, { descriptor, warnings, fingerprint, builtMs, changed });
     this.#service.tell({ kind: 'module', file, builtMs, builtAtMs });
   }
 
@@ -179,20 +181,19 @@ export class DevSession {
     }
   }
 
-  #isRefused({ code, message, file, frames, limits }: Refused): void {
+  #isRefused({ code, message, file, frames, limits, isTriedAgain }: Refused): void {
     const given = this.#given.get(file);
     this.#shown = this.#shown.then(async () => {
-      const fingerprint = given?.built.sourceMap?.x_svc_module ?? '';
+      const fingerprint = given?.fingerprint ?? '';
       const places = await readFaultPlaces({ file, fingerprint, limits });
-      this.#terminal.refused(code, message, places.placesOf({ frames }));
+      this.#terminal.refused(code, message, places.placesOf({ frames }), isTriedAgain);
     });
   }
 
   #isServed(served: Served): void {
     const given = this.#given.get(served.module.file);
     if (given === undefined) return;
-    const { builtMs, changed, built } = given;
-    const { descriptor, warnings } = built;
+    const { descriptor, builtMs, changed, warnings } = given;
     // Read when a fault asks for it.
     let places: Promise<FaultPlaces> | undefined;
     this.#places = () => (places ??= readFaultPlaces(served.module));

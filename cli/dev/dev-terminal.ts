@@ -54,11 +54,17 @@ export class DevTerminal {
     ]);
   }
 
-  /** `places`: where it failed at its start. */
-  refused(code: string, message: string, places: readonly SourcePlace[]): void {
+  /** `places`: where it failed at its start. `isTriedAgain`: nothing is served until that succeeds. */
+  refused(
+    code: string,
+    message: string,
+    places: readonly SourcePlace[],
+    isTriedAgain = false,
+  ): void {
+    const more = isTriedAgain ? 'it is tried again' : this.#goesOn();
     this.#area.show([
       ...this.#placesLines(places),
-      status('red', '✕', `not served: ${printable(message)} [${code}]`, this.#goesOn()),
+      status('red', '✕', `not served: ${printable(message)} [${code}]`, more),
     ]);
   }
 

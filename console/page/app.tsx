@@ -5,7 +5,7 @@ import { keysAreShown } from './keys.ts';
 import { KeysDialog } from './parts/keys-dialog.tsx';
 import { Icon } from './parts/icon.tsx';
 import { DevBar } from './parts/dev-bar.tsx';
-import { hashOf, NO_FILTER, type Screen, type View } from './route.ts';
+import { hashOf, type Screen, type View } from './route.ts';
 import { EntitiesScreen } from './screens/entities.tsx';
 import { FaultsScreen } from './screens/faults.tsx';
 import { OverviewScreen } from './screens/overview.tsx';
@@ -13,6 +13,7 @@ import { RoutesScreen } from './screens/routes.tsx';
 import { ServicesScreen } from './screens/services.tsx';
 import { TraceScreen } from './screens/trace.tsx';
 import { TracesScreen } from './screens/traces.tsx';
+import { SECTIONS } from './sections.ts';
 import { Described } from './service.tsx';
 import {
   announce,
@@ -227,32 +228,17 @@ function showCurrent(side: HTMLElement | null): void {
 }
 
 function Sections({ instanceId, now }: { readonly instanceId: string; readonly now: Screen }) {
-  const sections: readonly (readonly [string, View])[] = [
-    ['Overview', { screen: 'overview', instanceId }],
-    ['Routes', { screen: 'routes', instanceId, route: undefined }],
-    ['Traces', { screen: 'traces', instanceId, filter: NO_FILTER }],
-    [
-      'Entities',
-      {
-        screen: 'entities',
-        instanceId,
-        component: undefined,
-        id: undefined,
-        tab: 'journal',
-        at: undefined,
-        query: undefined,
-      },
-    ],
-    ['Faults', { screen: 'faults', instanceId }],
-  ];
   const current = now === 'trace' ? 'traces' : now;
   return (
     <nav aria-label="Sections" class="sections">
       <ul>
-        {sections.map(([name, target]) => (
+        {SECTIONS.map(({ name, screen, viewOf }) => (
           <li key={name}>
-            <a href={hashOf(target)} aria-current={target.screen === current ? 'page' : undefined}>
-              <Icon name={target.screen} />
+            <a
+              href={hashOf(viewOf(instanceId))}
+              aria-current={screen === current ? 'page' : undefined}
+            >
+              <Icon name={screen} />
               {name}
             </a>
           </li>

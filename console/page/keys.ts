@@ -1,8 +1,9 @@
 // The keyboard: single letters, which are off while a person types and can be switched off; Escape always works.
 // What a key acts on is marked in the page: data-filter, data-row, data-back.
 import { signal } from '@preact/signals';
-import { go, view } from './store.ts';
-import { NO_FILTER } from './route.ts';
+import { SECTIONS } from './sections.ts';
+import { go, services, view } from './store.ts';
+import { soleService } from './view/known-services.ts';
 
 const KEPT = 'svc-console-keys';
 const CHORD_MS = 1500;
@@ -15,11 +16,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ['Enter', 'open'],
   ['Esc', 'close, or back'],
   ['g s', 'services'],
-  ['g o', 'overview'],
-  ['g r', 'routes'],
-  ['g t', 'traces'],
-  ['g e', 'entities'],
-  ['g f', 'faults'],
+  ...SECTIONS.map(({ key, name }) => [`g ${key}`, name.toLowerCase()] as const),
   ['← →', 'one event back, one on (in time travel)'],
   ['Home End', 'first and last event'],
   ['Ctrl Enter', 'send (in a form)'],
@@ -77,36 +74,16 @@ function goTo(key: string): boolean {
     go({ screen: 'services' });
     return true;
   }
+  const section = SECTIONS.find((candidate) => candidate.key === key);
+  const instanceId = chosenInstance();
+  if (section === undefined || instanceId === undefined) return false;
+  go(section.viewOf(instanceId));
+  return true;
+}
+
+function chosenInstance(): string | undefined {
   const now = view.value;
-  if (now.screen === 'services') return false;
-  const { instanceId } = now;
-  switch (key) {
-    case 'o':
-      go({ screen: 'overview', instanceId });
-      return true;
-    case 'r':
-      go({ screen: 'routes', instanceId, route: undefined });
-      return true;
-    case 't':
-      go({ screen: 'traces', instanceId, filter: NO_FILTER });
-      return true;
-    case 'e':
-      go({
-        screen: 'entities',
-        instanceId,
-        component: undefined,
-        id: undefined,
-        tab: 'journal',
-        at: undefined,
-        query: undefined,
-      });
-      return true;
-    case 'f':
-      go({ screen: 'faults', instanceId });
-      return true;
-    default:
-      return false;
-  }
+  return now.screen === 'services' ? soleService(services.value)?.instanceId : now.instanceId;
 }
 
 function step(by: 1 | -1): boolean {

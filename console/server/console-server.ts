@@ -19,7 +19,8 @@ export interface Shown {
 }
 
 const CONNECTIONS_MAX = 200;
-const HEADER_BYTES_MAX = 16 * 1024;
+/** The input of a query is in the address: as much as a service's own endpoint takes. */
+const HEADER_BYTES_MAX = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** A body of 8 MiB as base64 in JSON. */
 const BODY_BYTES_MAX = 12 * 1024 * 1024;
@@ -54,7 +55,6 @@ export function consoleServer(shown: Shown): Server {
         if (!response.destroyed) write(response, answer);
       });
   });
-  server.on('clientError', (_error, socket) => socket.destroy());
   return server;
 }
 
@@ -89,13 +89,15 @@ async function answerOf(
       404,
       'There is no such service. It has ended, or was started again under another id.',
     );
+  if (registration === 'silent')
+    return refusal(502, 'No service answers at the address that it has registered. Has it ended?');
 
   if (what === 'observability') {
     if (!OBSERVED.has(rest!.slice(1).split('/', 1)[0]!))
       return refusal(404, 'A service shows nothing under this name.');
     const answer = await send(registration.address, {
       method: 'GET',
-      path: target.slice(target.indexOf('/observability/')),
+      path: target.slice(`/api/services/${instanceId}`.length),
       deadlineMs: shown.observedDeadlineMs,
     });
     return observedAnswer(answer, shown.observedDeadlineMs);

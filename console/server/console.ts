@@ -61,6 +61,8 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   server.once('error', (error) => reject(listenFailure(error, port)));
   server.listen(port, HOST, resolve);
   await promise;
+  // A connection that cannot be accepted, as when this process may open no more files.
+  server.on('error', failed);
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
     async close() {

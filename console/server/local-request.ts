@@ -59,6 +59,11 @@ export async function send(
     signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
   });
   outgoing.on('error', failed);
+  // Who goes on in another protocol ends neither the answer nor, to a deadline, the request.
+  outgoing.on('upgrade', (_incoming, socket) => {
+    socket.destroy();
+    resolve({ kind: 'unreachable', reason: 'it speaks another protocol than HTTP' });
+  });
   outgoing.on('response', (incoming: IncomingMessage) => {
     const chunks: Buffer[] = [];
     let bytes = 0;

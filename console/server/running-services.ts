@@ -88,10 +88,17 @@ export class RunningServices {
     };
   }
 
-  /** One that is listed, gone or not. It looks again when there is none: a link may be older than this process. */
-  async find(instanceId: string): Promise<Registration | undefined> {
+  /**
+   * One that is listed, gone or not; `silent`: it has registered and does not answer. It looks again when there is
+   * none: a link may be older than this process.
+   */
+  async find(instanceId: string): Promise<Registration | 'silent' | undefined> {
     if (!this.#known.has(instanceId)) await this.list();
-    return this.#known.get(instanceId)?.registration;
+    const known = this.#known.get(instanceId);
+    if (known === undefined) return undefined;
+    // Before a program has answered as the service, it is asked for nothing else: it may be any.
+    if (!known.isShown) await this.#probe(known, performance.now());
+    return known.isShown ? known.registration : 'silent';
   }
 
   #take(registrations: readonly Registration[], nowMs: number): void {
@@ -178,11 +185,27 @@ function listed({ registration, goneAtMs, address, problem }: Known): ListedServ
 function parsed(body: Buffer): ServiceDescription | null {
   try {
     const json = JSON.parse(body.toString('utf8')) as Partial<ServiceDescription> | null;
-    if (!Array.isArray(json?.instances) || !Array.isArray(json.routes)) return null;
-    return json as ServiceDescription;
+    const { instances, routes } = json ?? {};
+    const isUsable =
+      isListOf(instances, ({ address }) => address === null || typeof address === 'string') &&
+      isListOf(
+        routes,
+        ({ method, path }) => typeof method === 'string' && typeof path === 'string',
+      );
+    return isUsable ? (json as ServiceDescription) : null;
   } catch {
     return null;
   }
+}
+
+function isListOf(
+  list: unknown,
+  fits: (item: Readonly<Record<string, unknown>>) => boolean,
+): boolean {
+  return (
+    Array.isArray(list) &&
+    list.every((item: unknown) => typeof item === 'object' && item !== null && fits({ ...item }))
+  );
 }
 
 function compare(a: string, b: string): number {

@@ -72,6 +72,8 @@ export class ManagementServer {
     this.#server.once('error', (error) => reject(listenFailure(error, { host, port })));
     this.#server.listen({ host, port, exclusive: true }, () => resolve());
     await promise;
+    // A connection that cannot be accepted, as when this process may open no more files.
+    this.#server.on('error', this.#onBug);
     const bound = this.#server.address() as AddressInfo;
     return { host: bound.address, port: bound.port };
   }

@@ -41,7 +41,7 @@ export class HttpNumbers {
   readonly #seconds: SharedHistogram;
 
   /** `routes`: how many the module has. `shared`: what the other thread's was made with. */
-  constructor(routes: number, shared?: SharedHttpNumbers) {
+  constructor(routes: number, shared?: Partial<SharedHttpNumbers>) {
     this.#answers = new Float64Array(
       shared?.answers ?? new SharedArrayBuffer((routes + 1) * ROW * Float64Array.BYTES_PER_ELEMENT),
     );

@@ -3,7 +3,7 @@
 export interface ObservabilityLimits {
   /** Spans that are kept, of all shards together; a new one takes the place of the oldest. */
   readonly ringCapacity: number;
-  /** Spans that wait to be exported; further ones are counted and not exported. */
+  /** Spans that are under way to the receiver; more stay in the window until there is room. */
   readonly exportQueueMax: number;
   /** Milliseconds between two exports. */
   readonly exportIntervalMs: number;

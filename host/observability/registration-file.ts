@@ -1,7 +1,7 @@
 // RegistrationFile: by which a console on this machine finds the service: `PID.json` in the folder of what runs. Only its
 // user may read it. It is there in whole or not at all, and gone when the process has ended, unless that was killed;
 // whoever reads it knows by its address whether it still means something.
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Registration {
@@ -43,6 +43,8 @@ export class RegistrationFile {
   remove(): void {
     process.off('exit', this.#onExit);
     try {
+      // What is no file by now may be one that is never read to its end.
+      if (!lstatSync(this.#path).isFile()) return;
       // Who shares a folder with another machine or container may share the number too.
       const { instanceId } = JSON.parse(readFileSync(this.#path, 'utf8')) as Partial<Registration>;
       if (instanceId === this.#instanceId) rmSync(this.#path, { force: true });

@@ -63,10 +63,12 @@ export class SpanWindow {
   async latest(): Promise<SpanView> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#begin();
-    this.#next = this.#running.then(async () => {
+    const begin = async () => {
       this.#next = undefined;
       return this.#begin();
-    });
+    };
+    // Also when that one fails, which whoever asked for it is told.
+    this.#next = this.#running.then(begin, begin);
     return this.#next;
   }
 

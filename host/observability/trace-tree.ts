@@ -77,7 +77,8 @@ function traceSummary(
     component: first.component,
     handler: first.handler,
     name: nameOf(first),
-    entityId: first.entityId ?? null,
+    // Of a request, the one that it called first.
+    entityId: ordered.find(({ entityId }) => entityId !== undefined)?.entityId ?? null,
     startedAt: isoTime(first.startMs),
     durationMs: rounded(endOf(ordered) - first.startMs),
     outcome: first.outcome,

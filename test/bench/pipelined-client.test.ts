@@ -4,14 +4,17 @@ import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { AnswerCount, requestText, sendPipelined } from '../../bench/pipelined-client.ts';
+import { LoadedService } from '../../bench/shards.ts';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
-let server: Server;
-afterEach(() => server.close());
+let server: Server | undefined;
+afterEach(() => void server?.close());
 
 async function listening(started: Server): Promise<number> {
   server = started.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  await once(started, 'listening');
+  return (started.address() as AddressInfo).port;
 }
 
 const refusing: RequestListener = (_request, response) => {
@@ -60,8 +63,21 @@ describe('the pipelined client', () => {
     const load = { connections: 1, depth: 1, next: requests(10) };
     const busy = sendPipelined({ ...load, port: await listening(createServer(refusing)) });
     await expect(busy).rejects.toThrow('answered 503');
-    server.close();
+    server?.close();
     const port = await listening(createSocketServer((socket) => socket.end()));
     await expect(sendPipelined({ ...load, port })).rejects.toThrow('under way');
   });
+});
+
+test('a load that is shorter than it takes to connect has made requests, so that nothing is divided by zero', async () => {
+  const wasm = await compileFixture('counter');
+  const service = await LoadedService.start(wasm, temporaryFolder(), {
+    shards: 1,
+    isRecorded: false,
+  });
+  try {
+    expect(await service.load({ route: 0, isOverHttp: true }, 1e-6)).toBeGreaterThan(0);
+  } finally {
+    await service.close();
+  }
 });

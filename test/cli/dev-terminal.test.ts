@@ -47,6 +47,12 @@ test('text of a module reaches no terminal unescaped', () => {
   expect(text()).toContain(String.raw`a\u{1b}[2Jb\u{202e}c`);
 });
 
+test('a module that is tried again is not said to have left the one before in its place', () => {
+  const { shown, text } = terminal();
+  shown.refused('SVC_SHARD_FAILED', 'It ended.', [], true);
+  expect(text()).toContain('not served: It ended. [SVC_SHARD_FAILED] · it is tried again');
+});
+
 test('one fault that failed a request too is told once, with the request', () => {
   const { shown, text } = terminal();
   const frames = [{ functionIndex: 1, offset: 2 }];

@@ -39,7 +39,9 @@ describe('svc new', () => {
     const above = temporaryFolder();
     const { code, stdout, stderr } = await runSvc(['new', 'made/my-lib'], { cwd: above });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
-    expect(stderr).toMatch(/cd made\/my-lib && npm install\n.*npm test.*\n.*npm start.*\n$/);
+    expect(stderr).toMatch(
+      /cd made\/my-lib && npm install\n.*npm test.*\n.*npm run dev.*\n.*npx svc console.*\n$/,
+    );
     const folder = join(above, 'made', 'my-lib');
     expect(filesOf(folder)).toEqual([
       '.gitignore',

@@ -5,7 +5,12 @@ import { Worker } from 'node:worker_threads';
 import { DESCRIPTOR_SECTION } from '@svc/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { FromAdmission } from '../../host/admission-messages.ts';
-import { admitModuleFile, reportOfFile, judgeInThread } from '../../host/admission-thread.ts';
+import {
+  AdmissionThread,
+  admitModuleFile,
+  judgeInThread,
+  reportOfFile,
+} from '../../host/admission-thread.ts';
 import { inspectModule } from '../../host/hosting/wasm/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -55,6 +60,12 @@ describe('a module that is admitted', () => {
     const { report } = await judgeInThread(good, WASM_LIMITS_DEFAULT);
     expect(report).toEqual(inspectModule(good));
   });
+});
+
+test('a thread that waits for a module judges none when that was given up before', async () => {
+  const thread = new AdmissionThread(WASM_LIMITS_DEFAULT);
+  const reason = new Error('given up');
+  await expect(thread.judge(good, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
 describe('a module that is refused', () => {

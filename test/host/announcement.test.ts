@@ -70,7 +70,7 @@ test('an announcement lists every route and three requests that can be pasted in
     '  curl http://127.0.0.1:9000/carts/id',
     expect.stringMatching(/^ {2}curl -X PUT .*"next":/),
     '',
-    'svc console shows what it does, in a browser.',
+    'npx svc console shows what it does, in a browser.',
     '',
     '',
   ]);

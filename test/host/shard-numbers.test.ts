@@ -78,6 +78,7 @@ test('a module that takes the place of another goes on with what was counted sin
   const ring = new SpanRing(10, before, 0);
   for (let n = 0; n < 3; n++) ring.called(call, 2, 0, undefined);
   new NumberSamples(before, sampled()).take();
+  before.http.answered(-1, 200, 1);
   const after = before.next({ ...handlersDescriptor(), entities: [] });
   expect(after.places.handlers).toHaveLength(2);
   expect(after.window.recorded).toBe(3);
@@ -87,5 +88,7 @@ test('a module that takes the place of another goes on with what was counted sin
   ]);
   expect(after.totals.read()[1]!.counts).toEqual([3, 0, 0, 0]);
   expect(valuesOf(after)).toEqual(valuesOf(before));
+  expect(after.http.seconds).toEqual(before.http.seconds);
+  // Of routes that are no more.
   expect(after.http.answers()).toEqual([]);
 });

@@ -48,6 +48,8 @@ interface Shard {
   kept: RecordedSpan[];
   recorded: number;
   isAway: boolean;
+  /** Before it answers. */
+  wait: Promise<void>;
 }
 
 interface Options {
@@ -63,7 +65,7 @@ function start(
   const log: LogEntry[] = [];
   let handedOut = 0;
   const all = Array.from({ length: shards }, (_, index): Shard => {
-    return { threadId: index + 1, kept: [], recorded: 0, isAway: false };
+    return { threadId: index + 1, kept: [], recorded: 0, isAway: false, wait: Promise.resolve() };
   });
   const shown = {
     settings: {
@@ -83,6 +85,7 @@ function start(
     supervisor: {
       count: shards,
       ask: async (index: number, { after, limit }: { after: number; limit: number }) => {
+        await all[index]!.wait;
         const { kept, recorded, threadId, isAway } = all[index]!;
         if (isAway) throw new SvcError('SVC_SHARD_UNAVAILABLE', 'It is away.');
         const given = kept.filter(({ number }) => number > after).slice(0, limit);
@@ -253,6 +256,18 @@ test('an endpoint that answers byte for byte is given up after its time', async 
   record(spans(1, 1));
   await until(() => metrics.exportCounts().dropped === 1);
   expect(log[0]!.fields!['reason']).toContain('svc.observability.export-timeout-ms');
+});
+
+test('when its thread ends, what shards are asked for at the time is not counted as lost', async () => {
+  const receiver = await otlpReceiver();
+  const { record, shards, metrics, log } = start(receiver.url, { shards: 2 });
+  const asked = Promise.withResolvers<void>();
+  shards[1]!.wait = asked.promise;
+  // No time can be made of it.
+  record([span(1, { startMs: 1n as unknown as number })]);
+  await until(() => log.some(({ message }) => message === 'no more spans are exported'));
+  expect(metrics.exportCounts()).toEqual({ exported: 0, dropped: 1 });
+  asked.resolve();
 });
 
 test('at a stop what is queued is sent', async () => {

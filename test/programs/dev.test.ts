@@ -249,6 +249,23 @@ describe('svc dev', { timeout: 90_000 }, () => {
     expect(existsSync(join(own, '.svc', 'dev'))).toBe(false);
   });
 
+  test('whose terminal is closed, which all its processes are told, leaves nothing but the journal', async () => {
+    const own = join(folder, 'hung-up');
+    mkdirSync(own);
+    writeFileSync(join(own, 'index.ts'), COUNTER);
+    dev = new SvcProcess(['dev', '--port', '0'], { cwd: own, env });
+    await dev.listening();
+    const [file] = await until(
+      async () => readdirSync(running),
+      (files) => files.length === 1,
+    );
+    const { pid } = JSON.parse(readFileSync(join(running, file!), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGHUP');
+    expect((await dev.end('SIGHUP')).code).toBe(0);
+    expect(readdirSync(running)).toEqual([]);
+    expect(existsSync(join(own, '.svc', 'dev'))).toBe(false);
+  });
+
   test('on what does not compile at first waits for a change', async () => {
     const own = join(folder, 'broken');
     mkdirSync(own);

@@ -122,6 +122,17 @@ describe('ports', () => {
     );
   });
 
+  test('the http port is 9000 when nothing else is said', async () => {
+    const words = ['run', '--deployed', counter, '--data', join(folder, 'default-http')];
+    const svc = new SvcProcess(words);
+    onTestFinished(async () => void (await svc.end('SIGKILL')));
+    const management = await managementOf(svc);
+    expect(portOf(management)).not.toBe(9000);
+    // Another instance may have it on this machine.
+    await Promise.race([svc.listening(), svc.ended]);
+    expect(svc.stdout + svc.stderr).toMatch(/^http:\/\/0\.0\.0\.0:9000\n|Port 9000 /);
+  });
+
   test('SVC_DEPLOYED does what --deployed does', async () => {
     const words = ['run', counter, '--port', '0', '--data', join(folder, 'by-variable')];
     const svc = new SvcProcess(words, { env: { SVC_DEPLOYED: 'true' } });

@@ -59,6 +59,12 @@ export function successor(
     .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))[0];
 }
 
+/** The one that nobody has to choose; undefined where there is a choice, or none. */
+export function soleService(services: readonly KnownService[]): KnownService | undefined {
+  const running = services.filter(({ state }) => state === 'running');
+  return running.length === 1 ? running[0] : undefined;
+}
+
 /** What to tell a person who does not look: 'cart came', 'cart went'. */
 export function comingsAndGoings(
   before: readonly KnownService[],

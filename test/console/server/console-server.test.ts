@@ -1,5 +1,7 @@
 // What the console answers and what it refuses: its page, and what services show of themselves.
-import { expect, test } from 'vitest';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Server } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
 import { startConsole } from '../../../console/server/console.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
@@ -167,6 +169,17 @@ test('what a service shows is read, and never sent to', async () => {
   expect(service.heard).toEqual([]);
 });
 
+test('the input of a query may be as long as a service takes it, and no longer', async () => {
+  const served = await ConsoleUnderTest.start();
+  const service = await StandInService.start({ folder: served.folder });
+  const path = '/observability/query/cart/1/get?input=';
+  const asked = async (length: number) =>
+    served.ask(`/api/services/${service.instanceId}${path}${'1'.repeat(length)}`);
+  expect((await asked(60_000)).status).toBe(404);
+  expect(service.heard.at(-1)).toMatchObject({ url: path + '1'.repeat(60_000) });
+  expect((await asked(70_000)).status).toBe(431);
+});
+
 test('a service that nobody has heard of is 404', async () => {
   const served = await ConsoleUnderTest.start();
   for (const id of ['0000000000000000', '..', '%2e%2e', 'a b'.replace(' ', '%20'), ''])
@@ -212,6 +225,20 @@ test('an answer is not larger than its bound', async () => {
   const answer = await served.ask(`/api/services/${service.instanceId}/observability/traces`);
   expect(answer).toMatchObject({ status: 502, json: { status: 502 } });
   expect(answer.text).toContain('8388608 bytes');
+});
+
+test('connections that cannot be accepted are told, and others are answered', async () => {
+  const served = await ConsoleUnderTest.start();
+  const servers = new Set<Server>();
+  const keep = (message: unknown) => servers.add((message as { server: Server }).server);
+  subscribe('http.server.request.start', keep);
+  onTestFinished(() => void unsubscribe('http.server.request.start', keep));
+  expect((await served.ask('/')).status).toBe(200);
+  const [server] = servers;
+  const errors = [new Error('accept ENFILE'), new Error('accept ENFILE')];
+  for (const error of errors) server!.emit('error', error);
+  expect(served.bugs).toEqual(errors);
+  expect((await served.ask('/')).status).toBe(200);
 });
 
 test('a console without its page does not start', async () => {

@@ -62,7 +62,9 @@ export class StandInService {
 
   /** It has registered when this resolves, and is gone when the test has ended. */
   static async start(options: StandInOptions): Promise<StandInService> {
-    const servers = [createServer(), createServer()] as const;
+    // As long addresses as a service itself takes.
+    const observing = createServer({ maxHeaderSize: 64 * 1024 });
+    const servers = [observing, createServer()] as const;
     for (const server of servers) {
       const { promise, resolve } = Promise.withResolvers<void>();
       server.listen(0, '127.0.0.1', resolve);

@@ -1,7 +1,7 @@
 // The management server over real sockets: what it answers, and what it does not put up with.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { SingleNode } from '../../../host/management/cluster-members.ts';
@@ -157,6 +157,20 @@ test('a taken port is told with the setting that chooses it', async () => {
     message: expect.stringContaining('svc.management.host') as string,
   });
   await other.close();
+});
+
+test('connections that cannot be accepted are told, and others are answered', async () => {
+  const { url, bugs } = await start();
+  const servers = new Set<Server>();
+  const keep = (message: unknown) => servers.add((message as { server: Server }).server);
+  subscribe('http.server.request.start', keep);
+  onTestFinished(() => void unsubscribe('http.server.request.start', keep));
+  expect((await fetch(`${url}/alive`)).status).toBe(200);
+  const [server] = servers;
+  const errors = [new Error('accept ENFILE'), new Error('accept ENFILE')];
+  for (const error of errors) server!.emit('error', error);
+  expect(bugs).toEqual(errors);
+  expect((await fetch(`${url}/alive`)).status).toBe(200);
 });
 
 test('it closes at once, though a scraper keeps its connection', async () => {

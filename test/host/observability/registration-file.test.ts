@@ -1,6 +1,6 @@
 // The registration file by itself: never half of it, never another's, and gone with the process.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { RegistrationFile } from '../../../host/observability/registration-file.ts';
@@ -49,6 +49,36 @@ test('a file that another has written in its place is not removed', () => {
   other.remove();
   expect(filesIn(folder)).toEqual([]);
 });
+
+test.skipIf(process.platform === 'win32')(
+  'what another has put in its place is not read unless it is a file',
+  () => {
+    const folder = temporaryFolder();
+    const path = join(folder, '4711.json');
+    const file = new RegistrationFile(folder, registration());
+    // It may as well lead to what never ends.
+    renameSync(path, join(folder, 'moved'));
+    symlinkSync('moved', path);
+    file.remove();
+    expect(read(folder)).toEqual(registration());
+  },
+);
+
+test.skipIf(process.platform === 'win32')(
+  'a link in its place, or in that of what is written first, leads nothing astray',
+  () => {
+    const folder = temporaryFolder();
+    const elsewhere = join(temporaryFolder(), 'precious');
+    writeFileSync(elsewhere, 'precious');
+    symlinkSync(elsewhere, join(folder, '4711.json'));
+    const file = new RegistrationFile(folder, registration());
+    expect(read(folder)).toEqual(registration());
+    file.remove();
+    symlinkSync(elsewhere, join(folder, '.4711-a1.tmp'));
+    expect(() => new RegistrationFile(folder, registration())).toThrow(/EEXIST/);
+    expect(readFileSync(elsewhere, 'utf8')).toBe('precious');
+  },
+);
 
 test('what cannot be written throws, and leaves nothing', () => {
   const folder = temporaryFolder();

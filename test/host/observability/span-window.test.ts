@@ -181,6 +181,22 @@ describe('several who ask at once', () => {
     expect(shards.asked.length).toBe(2);
   });
 
+  test('beside one that fails are answered, and so is who asks later', async () => {
+    const shards = new Shards(1);
+    const window = new SpanWindow(shards, 100);
+    const { pull } = shards;
+    Object.assign(shards, {
+      pull: async () => {
+        Object.assign(shards, { pull });
+        throw new Error('a bug');
+      },
+    });
+    shards.record(0, 1);
+    const [first, second] = await Promise.allSettled([window.latest(), window.latest()]);
+    expect([first.status, second.status]).toEqual(['rejected', 'fulfilled']);
+    expect((await window.latest()).spans.length).toBe(1);
+  });
+
   test('see what had ended when they asked', async () => {
     const shards = new Shards(1);
     const window = new SpanWindow(shards, 100);

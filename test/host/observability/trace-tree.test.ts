@@ -161,7 +161,7 @@ describe('a summary', () => {
       component: 'counter',
       handler: 'add',
       name: 'counter.add',
-      entityId: null,
+      entityId: 'a',
       startedAt: '2026-11-22T01:02:03.456Z',
       durationMs: 7,
       outcome: 'Ok',

@@ -6,6 +6,7 @@ import { faultAdvice, groupFaults } from '../../../../console/page/view/fault-ad
 import {
   comingsAndGoings,
   knownServices,
+  soleService,
   successor,
   type ListedService,
 } from '../../../../console/page/view/known-services.ts';
@@ -132,6 +133,14 @@ describe('the list of services', () => {
     ];
     expect(successor(knownServices([], all, 0), 'cart')?.instanceId).toBe('3');
     expect(successor(knownServices([], all, 0), 'ledger')).toBeUndefined();
+  });
+
+  test('is chosen by itself while no other runs', () => {
+    const gone = service('1', { state: 'gone' });
+    const one = knownServices([], [gone, service('2')], 0);
+    expect(soleService(one)?.instanceId).toBe('2');
+    expect(soleService(knownServices(one, [service('2'), service('3')], 0))).toBeUndefined();
+    expect(soleService(knownServices([], [gone], 0))).toBeUndefined();
   });
 });
 

@@ -1,0 +1,51 @@
+// Sections: what the console shows of one service, in the order of the side. Pure.
+import { NO_FILTER, type View } from './route.ts';
+
+export interface Section {
+  readonly name: string;
+  /** The letter that leads there, after 'g'. */
+  readonly key: string;
+  readonly screen: Exclude<View['screen'], 'services' | 'trace'>;
+  readonly viewOf: (instanceId: string) => View;
+}
+
+export const SECTIONS: readonly Section[] = [
+  {
+    name: 'Overview',
+    key: 'o',
+    screen: 'overview',
+    viewOf: (instanceId) => ({ screen: 'overview', instanceId }),
+  },
+  {
+    name: 'Routes',
+    key: 'r',
+    screen: 'routes',
+    viewOf: (instanceId) => ({ screen: 'routes', instanceId, route: undefined }),
+  },
+  {
+    name: 'Traces',
+    key: 't',
+    screen: 'traces',
+    viewOf: (instanceId) => ({ screen: 'traces', instanceId, filter: NO_FILTER }),
+  },
+  {
+    name: 'Entities',
+    key: 'e',
+    screen: 'entities',
+    viewOf: (instanceId) => ({
+      screen: 'entities',
+      instanceId,
+      component: undefined,
+      id: undefined,
+      tab: 'journal',
+      at: undefined,
+      query: undefined,
+    }),
+  },
+  {
+    name: 'Faults',
+    key: 'f',
+    screen: 'faults',
+    viewOf: (instanceId) => ({ screen: 'faults', instanceId }),
+  },
+];

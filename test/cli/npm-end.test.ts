@@ -1,0 +1,34 @@
+// A command that npm started, and what it notices of npm's end.
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const file = join(import.meta.dirname, '../../cli/npm-end.ts');
+
+/** What a process says whose parent is killed once it looks for its end. */
+function saidOf(lifecycleEvent: string | undefined): string {
+  const child = `
+    const { npmEnds } = await import(${JSON.stringify(file)});
+    void npmEnds(${JSON.stringify(lifecycleEvent)}).then(() => process.exit(console.log('ended')));
+    setTimeout(() => {}, 2_000);
+    process.send('looks');`;
+  const parent = `
+    const child = require('node:child_process').spawn(process.execPath,
+      ['--input-type=module', '-e', ${JSON.stringify(child)}],
+      { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child.on('message', () => process.kill(process.pid, 'SIGTERM'));`;
+  // A shell's pipe closes when both have ended.
+  const script = '"$0" -e "$1" || true';
+  return execFileSync('sh', ['-c', script, process.execPath, parent], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+test('a command that npm started ends when what stands between has ended', () => {
+  expect(saidOf('dev')).toBe('ended\n');
+});
+
+test('one that npm has not started goes on without its parent', () => {
+  expect(saidOf(undefined)).toBe('');
+});
