@@ -9,6 +9,7 @@ import { admitModule } from '../host/hosting/wasm/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import type { Peer } from '../host/shard-messages.ts';
 import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
+import { makeObjectsYoung } from '../host/young-objects.ts';
 import type { LoadedShard, ShardLoad } from './loaded-shard.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
@@ -79,6 +80,8 @@ export class LoadedService {
     dataFolder: string,
     { shards: count, isRecorded }: { readonly shards: number } & Pick<LoadedShard, 'isRecorded'>,
   ): Promise<LoadedService> {
+    // As a service does, before its threads are started.
+    makeObjectsYoung();
     const module = admitModule(wasm, WASM_LIMITS_DEFAULT);
     const journal = await openSqliteJournal(dataFolder);
     const peers: Peer[][] = Array.from({ length: count }, () => []);

@@ -27,6 +27,7 @@ import { Supervisor } from './supervisor.ts';
 import { systemClock } from './system.ts';
 import type { ReplacingModule, ServedService } from './surface.ts';
 import { checkManifests } from './unread-manifests.ts';
+import { makeObjectsYoung } from './young-objects.ts';
 
 /** How often the log learns which limits were met. */
 const LIMITS_TOLD_MS = 60_000;
@@ -47,6 +48,7 @@ export async function runService(
     if (settings.deployed) deployedLog = log;
     checkRoomSettings(settings.rooms);
     forbidCodeFromStrings();
+    makeObjectsYoung();
     await serve(settings, { log, env: shardEnvironment(surroundings), toldToStop });
     return EXIT_OK;
   } catch (error) {
@@ -80,6 +82,7 @@ export async function runDevService(
   { dev, tell, toldToStop }: AroundDev,
 ): Promise<number> {
   forbidCodeFromStrings();
+  makeObjectsYoung();
   const stopped = toldToStop.then(() => undefined);
   for (;;) {
     const built = await Promise.race([dev.nextModule(), stopped]);
