@@ -9,6 +9,7 @@ import { compileFixture } from '../support/compile-fixture.ts';
 import { managementOf, startDeployed, untilStatus } from '../support/deployed-service.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { listeningAddresses } from '../support/listening-ports.ts';
+import { stuckRequest } from '../support/stuck-request.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolderOfFile();
@@ -203,21 +204,11 @@ test('from a stop on GET /ready is 503 and names it, and GET /alive is 200 until
   const { svc, management } = await startDeployed(counter, join(folder, 'stops'));
   const url = await svc.listening();
   await untilStatus(`${management}/ready`, 200);
-  // A request that never arrives whole keeps the stop waiting.
-  const stuck = new AbortController();
-  const request = fetch(`${url}/counters/a`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('{')) }),
-    duplex: 'half',
-    signal: stuck.signal,
-  }).catch(() => {});
-  while ((await fetch(`${url}/counters/b`)).status !== 200);
+  const release = await stuckRequest(`${url}/counters/a`);
   svc.child.kill('SIGTERM');
   const answer = await untilStatus(`${management}/ready`, 503);
   expect(await unready(answer)).toEqual(['cluster', 'stopping']);
   expect((await fetch(`${management}/alive`)).status).toBe(200);
-  stuck.abort();
-  await request;
+  await release();
   expect(await svc.ended).toMatchObject({ code: 0, stderr: expect.stringContaining('"stopped"') });
 });

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { OWN_PLACES, stopForGood, SvcProcess } from '../support/host-process.ts';
+import { stuckRequest } from '../support/stuck-request.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolderOfFile();
@@ -26,23 +27,6 @@ function start(data: string): SvcProcess {
   const svc = new SvcProcess(['run', module, '--port', '0', '--data', join(folder, data)]);
   running.push(svc);
   return svc;
-}
-
-/** Sends a request that never arrives whole, which keeps the first signal waiting. */
-async function keepBusy(url: string): Promise<() => Promise<void>> {
-  const stuck = new AbortController();
-  const request = fetch(`${url}/counters/a`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode('{')) }),
-    duplex: 'half',
-    signal: stuck.signal,
-  }).catch(() => {});
-  while ((await fetch(`${url}/counters/b`)).status !== 200);
-  return async () => {
-    stuck.abort();
-    await request;
-  };
 }
 
 describe('a signal', () => {
@@ -79,7 +63,7 @@ describe('a signal', () => {
 
   test('that another process of the group passes on ends the host in good order', async () => {
     const svc = start('passed-on');
-    const release = await keepBusy(await svc.listening());
+    const release = await stuckRequest(`${await svc.listening()}/counters/a`);
     svc.child.kill('SIGTERM');
     await svc.logged(/stopping/);
     svc.child.kill('SIGTERM');
@@ -93,7 +77,7 @@ describe('a signal', () => {
   test('a second time ends the host at once', async () => {
     const svc = start('twice');
     const url = await svc.listening();
-    const release = await keepBusy(url);
+    const release = await stuckRequest(`${url}/counters/a`);
     svc.child.kill('SIGINT');
     await svc.logged(/stopping/);
     const again = setInterval(() => svc.child.kill('SIGINT'), 100);
@@ -186,7 +170,7 @@ test.skipIf(noNamespace !== undefined)(
       { stdio: ['ignore', 'pipe', 'pipe'], env: ENV },
     );
     const [line] = (await once(svc.stdout, 'data')) as [Buffer];
-    const release = await keepBusy(String(line).trim());
+    const release = await stuckRequest(`${String(line).trim()}/counters/a`);
     const first = Number(readFileSync(`/proc/${svc.pid}/task/${svc.pid}/children`, 'utf8'));
     onTestFinished(() => void svc.kill('SIGKILL'));
     process.kill(first, 'SIGTERM');
