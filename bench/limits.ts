@@ -2,9 +2,9 @@
 // module's code (fuel, the count of its memory's pages, canonical NaNs) beside the same module without. The
 // checks of what a module passes to the host are a part of reading it, and are on both sides.
 import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
-import { admitModule } from '../host/hosting/wasm/admission.ts';
-import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
-import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
+import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
+import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
+import { rewriteCoreModule } from '../host/hosting/wasm/metering/module-rewriter.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import type { CallContext } from '../host/model/call.ts';

@@ -1,7 +1,7 @@
 // (f): commands of the counter's core module, metered as the host runs it, beside the same module as the
 // compiler made it. Both are driven by the same code, without the host's checks.
-import { readCoreModule } from '../host/hosting/wasm/core-module-reader.ts';
-import { rewriteCoreModule } from '../host/hosting/wasm/module-rewriter.ts';
+import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
+import { rewriteCoreModule } from '../host/hosting/wasm/metering/module-rewriter.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { compileFixtureCore } from '../test/support/compile-fixture.ts';
 import { CoreGuest } from '../test/support/core-guest.ts';

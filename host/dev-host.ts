@@ -1,6 +1,6 @@
 // The process in which `svc dev` has the service run. It ends with whoever started it: when the channel to that process
 // closes, however it has ended.
-import type { FromDevHost, ToDevHost } from './dev-messages.ts';
+import type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
 import { stopRequest } from './stop-request.ts';
 
 const toldToStop = Promise.withResolvers<string>();
@@ -14,7 +14,7 @@ const tell = (message: FromDevHost): void => {
   if (process.connected) process.send?.(message);
 };
 
-const { DevLoop } = await import('./dev-loop.ts');
+const { DevLoop } = await import('./dev/dev-loop.ts');
 const dev = new DevLoop(tell);
 process.on('message', (message: ToDevHost) => dev.hear(message));
 const { runDevService } = await import('./service.ts');

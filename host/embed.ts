@@ -9,13 +9,13 @@ import {
   type EmbeddedRooms,
   readServiceSettings,
   type ServiceSettings,
-} from './embedded-settings.ts';
+} from './embedded/embedded-settings.ts';
 import {
   type EmbeddedStorage,
   openEmbeddedStorage,
   type StorageOptions,
-} from './embedded-storage.ts';
-import { FaultReport } from './fault-report.ts';
+} from './embedded/embedded-storage.ts';
+import { FaultReport } from './log/fault-report.ts';
 import { type Components, createEmbeddedGuest } from './hosting/embedded/embedded-guest.ts';
 import { textOf } from './hosting/embedded/thrown-text.ts';
 import {
@@ -28,17 +28,17 @@ import { callerOfAddress, INTERNET, LOCAL } from './http/access.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
 import { InProcessHttp } from './http/in-process-http.ts';
 import { RouteTable } from './http/route-table.ts';
-import { InProcessFetch } from './in-process-fetch.ts';
-import { LimitCounters } from './limit-counters.ts';
-import { LimitLog } from './limit-log.ts';
-import { createLog, type Log } from './log.ts';
-import { entryBytes, LogRate } from './log-rate.ts';
-import { LoopTurn } from './loop-turn.ts';
+import { InProcessFetch } from './requests/in-process-fetch.ts';
+import { LimitCounters } from './log/limit-counters.ts';
+import { LimitLog } from './log/limit-log.ts';
+import { createLog, type Log } from './log/log.ts';
+import { entryBytes, LogRate } from './log/log-rate.ts';
+import { LoopTurn } from './requests/loop-turn.ts';
 import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
 import { newTraceParent } from './model/trace-context.ts';
-import { requestHandler } from './request-handler.ts';
-import type { LogEntry } from './shard-messages.ts';
+import { requestHandler } from './requests/request-handler.ts';
+import type { LogEntry } from './log/log-entry.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
 export { SvcError, type SvcErrorCode } from './model/svc-error.ts';
@@ -77,8 +77,8 @@ export {
 } from './hosting/embedded/result.ts';
 export { described, type Schema, type ValueOf } from './hosting/embedded/codec.ts';
 export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
-export type { ServiceSettings } from './embedded-settings.ts';
-export type { LogEntry } from './shard-messages.ts';
+export type { ServiceSettings } from './embedded/embedded-settings.ts';
+export type { LogEntry } from './log/log-entry.ts';
 
 interface CommonOptions extends Components {
   /** Lower-case letters, digits and hyphens; the log names it. */

@@ -6,14 +6,14 @@ import {
   HTTP_SETTINGS_DEFAULT,
   HTTP_SETTINGS_RANGE,
 } from './http/http-settings.ts';
-import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from './log-limits.ts';
+import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from './log/log-limits.ts';
 import {
   OBSERVABILITY_LIMITS_DEFAULT,
   OBSERVABILITY_LIMITS_RANGE,
 } from './observability/observability-limits.ts';
 import type { RoomRanges } from './settings.ts';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from './storage/journal-limits.ts';
-import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './supervisor-limits.ts';
+import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './shards/supervisor-limits.ts';
 
 export const ROOM_DEFAULTS = {
   http: { ...HTTP_SETTINGS_DEFAULT },

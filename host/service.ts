@@ -1,14 +1,14 @@
 // The service of this process: reads the settings, opens the journal, has the supervisor run the module
 // in a thread, says where the service is, and stops it when it is told to. It wires; it decides nothing.
 import { relative } from 'node:path';
-import { admitModuleFile } from './admission-thread.ts';
-import { announcement } from './announcement.ts';
+import { admitModuleFile } from './module/admission-thread.ts';
+import { announcement } from './surface/announcement.ts';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
-import type { BuiltModule, DevLoop } from './dev-loop.ts';
-import type { FromDevHost } from './dev-messages.ts';
-import { LimitLog } from './limit-log.ts';
-import { createLog, type Log } from './log.ts';
-import { MetricsSource } from './metrics-source.ts';
+import type { BuiltModule, DevLoop } from './dev/dev-loop.ts';
+import type { FromDevHost } from './dev/dev-messages.ts';
+import { LimitLog } from './log/limit-log.ts';
+import { createLog, type Log } from './log/log.ts';
+import { MetricsSource } from './surface/metrics-source.ts';
 import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
 import {
@@ -18,14 +18,14 @@ import {
   type RoomSettings,
 } from './room-settings.ts';
 import { readSettings, type Settings, type Surroundings } from './settings.ts';
-import { shardCount } from './shard-count.ts';
-import type { Address } from './shard-messages.ts';
-import { shardLimits } from './shard-limits.ts';
+import { shardCount } from './shards/shard-count.ts';
+import type { Address } from './shards/shard-messages.ts';
+import { shardLimits } from './shards/shard-limits.ts';
 import { JournalSeries } from './storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
-import { Supervisor } from './supervisor.ts';
+import { Supervisor } from './shards/supervisor.ts';
 import { systemClock } from './system.ts';
-import type { ReplacingModule, ServedService } from './surface.ts';
+import type { ReplacingModule, ServedService } from './surface/surface.ts';
 import { checkManifests } from './unread-manifests.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
@@ -190,8 +190,8 @@ async function serve(
     ...dev,
   };
   const surface = settings.deployed
-    ? (await import('./deployed-surface.ts')).deployedSurface(shown)
-    : (await import('./local-surface.ts')).localSurface(shown);
+    ? (await import('./surface/deployed-surface.ts')).deployedSurface(shown)
+    : (await import('./surface/local-surface.ts')).localSurface(shown);
   let inTime = true;
   try {
     await surface.open();
@@ -202,7 +202,7 @@ async function serve(
       if (loop === undefined) announce(settings, log, { url, descriptor });
       await surface.served({ url, descriptor });
       if (loop !== undefined) {
-        const { ModuleSwap } = await import('./module-swap.ts');
+        const { ModuleSwap } = await import('./dev/module-swap.ts');
         const limits = settings.rooms.wasm;
         const replaced = (by: ReplacingModule) => surface.replaced?.(by);
         const writing = await opened.promise;

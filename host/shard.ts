@@ -2,23 +2,24 @@
 // over it, and the HTTP server in front. It is started by the supervisor with ShardSettings, and talks
 // to it in the words of shard-messages.ts.
 import { parentPort, workerData } from 'node:worker_threads';
-import { FaultReport } from './fault-report.ts';
+import { FaultReport } from './log/fault-report.ts';
 import { developerLimits } from './engine/engine-limits.ts';
 import { createEngine } from './engine/entity-engine.ts';
 import { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress, INTERNET } from './http/access.ts';
 import { RouteTable } from './http/route-table.ts';
-import { LimitCounters } from './limit-counters.ts';
-import { LogRate } from './log-rate.ts';
-import { LoopTurn } from './loop-turn.ts';
-import { NumberSamples } from './number-samples.ts';
+import { LimitCounters } from './log/limit-counters.ts';
+import { LogRate } from './log/log-rate.ts';
+import { LoopTurn } from './requests/loop-turn.ts';
+import { NumberSamples } from './shards/number-samples.ts';
 import { SvcError } from './model/svc-error.ts';
 import { SpanRing } from './observability/span-ring.ts';
-import { requestHandler } from './request-handler.ts';
-import type { CallableEngine } from './request-calls.ts';
-import { ShardAnswers } from './shard-answers.ts';
-import type { FromShard, LogEntry, Peer, ShardSettings, ToShard } from './shard-messages.ts';
-import { ringShare, ShardNumbers } from './shard-numbers.ts';
+import { requestHandler } from './requests/request-handler.ts';
+import type { CallableEngine } from './requests/request-calls.ts';
+import { ShardAnswers } from './shards/shard-answers.ts';
+import type { LogEntry } from './log/log-entry.ts';
+import type { FromShard, Peer, ShardSettings, ToShard } from './shards/shard-messages.ts';
+import { ringShare, ShardNumbers } from './shards/shard-numbers.ts';
 import { attachJournal } from './storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
@@ -111,7 +112,7 @@ async function run(): Promise<void> {
   setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
   let callable: CallableEngine = engine;
   if (count > 1) {
-    const { ShardRouter } = await import('./shard-router.ts');
+    const { ShardRouter } = await import('./shards/shard-router.ts');
     const router = new ShardRouter({ index, count, engine, turn, faults });
     callable = router;
     meet = (peer) => router.connect(peer.index, peer.port);

@@ -6,11 +6,11 @@ export {
   inspectModule,
   type AdmittedModule,
   type ModuleReport,
-} from './hosting/wasm/admission.ts';
-export type { FromDevHost, ToDevHost } from './dev-messages.ts';
-export { type FaultPlaces, readFaultPlaces } from './fault-places.ts';
-export { admitFileToRun, inspectModuleFile } from './module-inspection.ts';
-export type { GuestLogLine } from './hosting/wasm/guest-log.ts';
+} from './hosting/wasm/admission/admission.ts';
+export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
+export { type FaultPlaces, readFaultPlaces } from './module/fault-places.ts';
+export { admitFileToRun, inspectModuleFile } from './module/module-inspection.ts';
+export type { GuestLogLine } from './hosting/wasm/binding/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
@@ -23,7 +23,7 @@ export { MemoryJournal } from './storage/memory-journal.ts';
 export { INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
-export { requestHandler } from './request-handler.ts';
+export { requestHandler } from './requests/request-handler.ts';
 export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
 export { GuestFault } from './model/guest-fault.ts';

@@ -13,8 +13,8 @@ const DECLARED_IN = {
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/journal-limits.ts', 'Journal'],
-  log: ['host/log-limits.ts', 'Log'],
-  supervisor: ['host/supervisor-limits.ts', 'Supervisor'],
+  log: ['host/log/log-limits.ts', 'Log'],
+  supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
 

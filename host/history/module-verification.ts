@@ -1,7 +1,7 @@
 // ModuleVerification: a module's folds judged over many entities: those of a journal, those of a file of
 // events, or, where nobody gave any, made-up events of each kind.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { AdmittedModule } from '../hosting/wasm/admission.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';

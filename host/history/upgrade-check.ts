@@ -8,7 +8,7 @@
 // U2  The answer does not depend on the number of threads.
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
-import type { AdmittedModule } from '../hosting/wasm/admission.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { inspectJournal, type JournalInspection } from '../storage/journal-inspection.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { progressText } from '../../cli/progress-line.ts';
 import { FINDING_NAMES } from '../../host/history/upgrade-finding.ts';
-import { admitModule } from '../../host/hosting/wasm/admission.ts';
+import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { edit } from '../support/damaged-journal.ts';
 import { runSvc } from '../support/host-process.ts';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { deployedSurface } from '../../host/deployed-surface.ts';
+import { deployedSurface } from '../../host/surface/deployed-surface.ts';
 import { SingleNode } from '../../host/management/cluster-members.ts';
-import type { LogEntry } from '../../host/shard-messages.ts';
-import type { ShownService } from '../../host/surface.ts';
+import type { LogEntry } from '../../host/log/log-entry.ts';
+import type { ShownService } from '../../host/surface/surface.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');
 const page = readFileSync(file, 'utf8');

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LimitCounters } from '../../host/limit-counters.ts';
-import { MetricsSource } from '../../host/metrics-source.ts';
-import { ShardNumbers } from '../../host/shard-numbers.ts';
+import { LimitCounters } from '../../host/log/limit-counters.ts';
+import { MetricsSource } from '../../host/surface/metrics-source.ts';
+import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { handlersDescriptor } from '../host/observability/support/handlers-descriptor.ts';
 

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
-import { requestHandler } from '../../host/request-handler.ts';
+import { requestHandler } from '../../host/requests/request-handler.ts';
 import { systemTurn, systemDigest } from '../../host/system.ts';
 import { MemoryJournal } from '../../host/storage/memory-journal.ts';
 import { compileFixture } from '../support/compile-fixture.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { unreadManifests } from '../../host/unread-manifests.ts';
-import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission.ts';
+import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { storedManifests } from '../../host/storage/journal-manifests.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';

@@ -2,11 +2,14 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
-import type { AdmittedModule } from '../../host/hosting/wasm/admission.ts';
+import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
-import type { LogEntry } from '../../host/shard-messages.ts';
-import { SUPERVISOR_LIMITS_DEFAULT, type SupervisorLimits } from '../../host/supervisor-limits.ts';
-import { Supervisor } from '../../host/supervisor.ts';
+import type { LogEntry } from '../../host/log/log-entry.ts';
+import {
+  SUPERVISOR_LIMITS_DEFAULT,
+  type SupervisorLimits,
+} from '../../host/shards/supervisor-limits.ts';
+import { Supervisor } from '../../host/shards/supervisor.ts';
 
 export const descriptor: ModuleDescriptor = {
   protocol: '0.1.0',

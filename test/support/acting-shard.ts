@@ -2,7 +2,7 @@
 // over `tell` (says a word of shard-messages.ts), `told` (waits for one) and `settings`. It answers when
 // it is asked whether it is alive, unless the program keeps its thread busy or sets `settings.isDumb`.
 import { parentPort, workerData } from 'node:worker_threads';
-import type { FromShard, ShardSettings, ToShard } from '../../host/shard-messages.ts';
+import type { FromShard, ShardSettings, ToShard } from '../../host/shards/shard-messages.ts';
 
 const settings = { ...(workerData as ShardSettings), isDumb: false };
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window

@@ -1,6 +1,6 @@
 // CoreGuest: a compiled core module, called as the contract says. It trusts the module: it is for
 // tests of the SDK, whose modules are ours. What it cannot read it gives back as a thrown error.
-import { START_EXPORT } from '../../host/hosting/wasm/module-rewriter.ts';
+import { START_EXPORT } from '../../host/hosting/wasm/metering/module-rewriter.ts';
 
 export interface CoreRefusal {
   readonly code: number;

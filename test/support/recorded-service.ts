@@ -3,14 +3,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { admitModuleFile } from '../../host/admission-thread.ts';
-import { MetricsSource } from '../../host/metrics-source.ts';
+import { admitModuleFile } from '../../host/module/admission-thread.ts';
+import { MetricsSource } from '../../host/surface/metrics-source.ts';
 import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
 import { ROOM_DEFAULTS, type RoomSettings } from '../../host/room-settings.ts';
-import { shardLimits } from '../../host/shard-limits.ts';
+import { shardLimits } from '../../host/shards/shard-limits.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite-journal.ts';
-import { Supervisor } from '../../host/supervisor.ts';
+import { Supervisor } from '../../host/shards/supervisor.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface RecordedServiceOptions {

@@ -1,6 +1,6 @@
 // A journal that a module has made itself: commands, sent to a runtime on a data folder of the test's.
 import { createEngine } from '../../host/engine/entity-engine.ts';
-import type { AdmittedModule } from '../../host/hosting/wasm/admission.ts';
+import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import { systemDigest, systemTurn } from '../../host/system.ts';

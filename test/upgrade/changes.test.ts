@@ -7,7 +7,7 @@ import { counter } from '../../fixtures/upgrades/counter.ts';
 import { directory } from '../../fixtures/upgrades/directory.ts';
 import { parcel } from '../../fixtures/upgrades/parcel.ts';
 import { checkUpgrade } from '../../host/history/upgrade-check.ts';
-import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission.ts';
+import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import { changedSources } from '../support/changed-sources.ts';
 import {

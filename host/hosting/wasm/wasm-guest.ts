@@ -2,12 +2,12 @@
 import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
-import type { AdmittedModule } from './admission.ts';
-import { EndpointPool } from './endpoint-pool.ts';
-import { EntityInstances } from './entity-instances.ts';
-import type { GuestLog } from './guest-log.ts';
-import { InstanceMemory } from './instance-memory.ts';
-import { printable } from './printable.ts';
+import type { AdmittedModule } from './admission/admission.ts';
+import { EndpointPool } from './instances/endpoint-pool.ts';
+import { EntityInstances } from './instances/entity-instances.ts';
+import type { GuestLog } from './binding/guest-log.ts';
+import { InstanceMemory } from './binding/instance-memory.ts';
+import { printable } from './binary/printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
 /** For whoever looks on. */
@@ -33,7 +33,7 @@ export async function createWasmGuest(
   log: GuestLog = () => {},
 ): Promise<Guest> {
   // A shard is given modules that were admitted elsewhere, and loads nothing of it.
-  const { admitModule } = await import('./admission.ts');
+  const { admitModule } = await import('./admission/admission.ts');
   return startWasmGuest(admitModule(bytes, limits), limits, log);
 }
 

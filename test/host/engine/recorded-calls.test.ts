@@ -1,7 +1,7 @@
 // What the engine tells a recorder of its calls, with a ring that keeps it.
 import { describe, expect, test } from 'vitest';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
-import { ShardNumbers } from '../../../host/shard-numbers.ts';
+import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { CounterGuest } from '../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
 

@@ -4,7 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { EntityHistory, type HistoryStep } from '../../../host/history/entity-history.ts';
 import type { HistoryPoint } from '../../../host/history/past-life.ts';
-import { type AdmittedModule, admitModule } from '../../../host/hosting/wasm/admission.ts';
+import {
+  type AdmittedModule,
+  admitModule,
+} from '../../../host/hosting/wasm/admission/admission.ts';
 import type { EntityRef } from '../../../host/model/entity.ts';
 import { inspectJournal } from '../../../host/storage/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ModuleDescriptor } from '@svc/contract';
 import { livesOfFile } from '../../../host/history/event-file.ts';
-import { admitModule } from '../../../host/hosting/wasm/admission.ts';
+import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { answerTo, append, keep } from '../../suites/journal-suite.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { GuestEntities } from '../../../host/engine/needs/guest.ts';
 import { HistoryPages } from '../../../host/history/history-pages.ts';
-import { type AdmittedModule, admitModule } from '../../../host/hosting/wasm/admission.ts';
+import {
+  type AdmittedModule,
+  admitModule,
+} from '../../../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';

@@ -7,7 +7,10 @@ import {
   type PurityFinding,
   PurityVerification,
 } from '../../../host/history/purity-verification.ts';
-import { type AdmittedModule, admitModule } from '../../../host/hosting/wasm/admission.ts';
+import {
+  type AdmittedModule,
+  admitModule,
+} from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { StoredEvent } from '../../../host/model/entity.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkUpgrade, type UpgradeAnswer } from '../../../host/history/upgrade-check.ts';
-import { admitModule, type AdmittedModule } from '../../../host/hosting/wasm/admission.ts';
+import {
+  admitModule,
+  type AdmittedModule,
+} from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { append } from '../../suites/journal-suite.ts';

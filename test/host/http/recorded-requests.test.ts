@@ -5,7 +5,7 @@ import { refusal } from '../../../host/model/call.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
-import { ShardNumbers } from '../../../host/shard-numbers.ts';
+import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { ask, descriptorOf, gate, get, JSON_BODY, ok, RawClient, start } from './http-harness.ts';
 
 const descriptor = descriptorOf([

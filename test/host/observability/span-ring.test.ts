@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../host/engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../../host/model/span-outcome.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
-import { ShardNumbers } from '../../../host/shard-numbers.ts';
+import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { Random } from '../../support/random.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 

@@ -2,8 +2,8 @@
 // what it hands on is the host's own, and no view of the module's memory.
 //
 // An input is one byte for the string encoding, one of flags, and a script for the scripted guest.
-import { admitModule } from '../../../host/hosting/wasm/admission.ts';
-import type { StringEncoding } from '../../../host/hosting/wasm/component-outline.ts';
+import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
+import type { StringEncoding } from '../../../host/hosting/wasm/binary/component-outline.ts';
 import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';

@@ -1,6 +1,6 @@
 // AdmissionTarget: whatever the bytes are, admission admits them or refuses them with a code SVC_MODULE_…,
 // says the same twice, and what it admits starts, or fails as a module does.
-import { admitModule, inspectModule } from '../../../host/hosting/wasm/admission.ts';
+import { admitModule, inspectModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { createWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';

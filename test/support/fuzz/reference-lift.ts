@@ -1,7 +1,7 @@
 // ReferenceLift: lifts a command's and a query's result as the canonical ABI says, plainly and once more, to
 // compare the binding with. Knows only the memory below what is lowered: where that does not suffice it says
 // so.
-import type { StringEncoding } from '../../../host/hosting/wasm/component-outline.ts';
+import type { StringEncoding } from '../../../host/hosting/wasm/binary/component-outline.ts';
 import type { Patch } from './abi-values.ts';
 import { LOG_RESULT, LOWERED, RESULT, WORD } from './scripted-guest.ts';
 

@@ -9,8 +9,8 @@ import {
   PUT_BACK_EXPORT,
   START_EXPORT,
   rewriteCoreModule,
-} from '../../../host/hosting/wasm/module-rewriter.ts';
-import { readCoreModule } from '../../../host/hosting/wasm/core-module-reader.ts';
+} from '../../../host/hosting/wasm/metering/module-rewriter.ts';
+import { readCoreModule } from '../../../host/hosting/wasm/binary/core-module-reader.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import { Random } from '../random.ts';

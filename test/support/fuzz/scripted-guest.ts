@@ -1,7 +1,7 @@
 // ScriptedGuest: a guest module that says what it is told to. Its entity takes its script from the snapshot,
 // its handler from the body: stretches of memory to write, in hexadecimal digits. Every function answers the
 // pointer that lies in the word of memory named here, so a script decides what the host has to lift.
-import type { StringEncoding } from '../../../host/hosting/wasm/component-outline.ts';
+import type { StringEncoding } from '../../../host/hosting/wasm/binary/component-outline.ts';
 import { guestModule } from '../../host/hosting/wasm/support/guest-module.ts';
 
 /** Addresses of words. */

@@ -9,11 +9,11 @@ import {
   CORE_IMPORTS,
   OPTIONAL_CORE_EXPORTS,
   REQUIRED_CORE_EXPORTS,
-} from '../../../../host/hosting/wasm/core-interface.ts';
+} from '../../../../host/hosting/wasm/binary/core-interface.ts';
 import {
   type CoreModule,
   readCoreModule,
-} from '../../../../host/hosting/wasm/core-module-reader.ts';
+} from '../../../../host/hosting/wasm/binary/core-module-reader.ts';
 
 const root = join(import.meta.dirname, '../../../..');
 const file = join(root, 'docs/how-to/other-languages.md');

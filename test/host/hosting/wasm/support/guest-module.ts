@@ -9,7 +9,7 @@ import {
   type EntityDescriptor,
   type ModuleDescriptor,
 } from '@svc/contract';
-import type { StringEncoding } from '../../../../../host/hosting/wasm/component-outline.ts';
+import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 
 const WIT = readFileSync(join(import.meta.dirname, '../../../../../wit/runtime.wit'), 'utf8');
 const RUNTIME = 'svc:runtime/';

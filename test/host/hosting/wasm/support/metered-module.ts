@@ -1,11 +1,11 @@
 // Core modules in WAT, rewritten as the host does, and run without the host.
 import { parse } from '@bytecodealliance/jco';
 import { expect } from 'vitest';
-import { readCoreModule } from '../../../../../host/hosting/wasm/core-module-reader.ts';
+import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
 import {
   FUEL_EXPORT,
   rewriteCoreModule,
-} from '../../../../../host/hosting/wasm/module-rewriter.ts';
+} from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
 import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,

@@ -1,0 +1,45 @@
+// What `svc dev` and the process in which it has the service run say to each other.
+import type { DevProblem } from '@svc/contract';
+import type { PlacedModule } from '../module/fault-places.ts';
+import type { WasmFrame } from '../model/guest-fault.ts';
+import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { LogEntry } from '../log/log-entry.ts';
+
+export type ToDevHost =
+  /** Something has changed, and is being compiled. */
+  | { readonly kind: 'building' }
+  | { readonly kind: 'build-failed'; readonly problems: readonly DevProblem[] }
+  /** To be served from now on. `builtAtMs`: when it was compiled, in milliseconds since 1970 with fractions. */
+  | {
+      readonly kind: 'module';
+      readonly file: string;
+      readonly builtMs: number;
+      readonly builtAtMs: number;
+    };
+
+export type FromDevHost =
+  | {
+      readonly kind: 'served';
+      readonly module: PlacedModule;
+      /** `http://127.0.0.1:9000`; undefined: it has no HTTP server. */
+      readonly url: string | undefined;
+      readonly dataFolder: string;
+      /** From the end of the compiling on. */
+      readonly afterMs: number;
+    }
+  /** The module is not served; the one before it goes on, if there is one and this one is not tried again. */
+  | {
+      readonly kind: 'refused';
+      readonly file: string;
+      readonly code: SvcErrorCode;
+      readonly message: string;
+      /** Where it failed at its start, if it did, and with which limits. */
+      readonly frames: readonly WasmFrame[] | undefined;
+      readonly limits: PlacedModule['limits'];
+      readonly isTriedAgain: boolean;
+    }
+  /** What stored events say to the module that is served, a sentence each. */
+  | { readonly kind: 'upgrade'; readonly findings: readonly string[] }
+  | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** The service cannot be served at all, and the process ends. */
+  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };

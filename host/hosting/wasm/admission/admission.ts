@@ -1,0 +1,275 @@
+// Admission decides whether a module may run here, before any of its code does: its component may
+// import svc:runtime and nothing else, its main core module exactly the functions of the closed
+// list, everything else in the component has to be the component tools' own glue, and the main module's
+// code must be such as the rewriter can meter. `judgeModule` is the one examination: the host and the
+// command line say the same.
+import { hash } from 'node:crypto';
+import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
+import { SvcError, type SvcErrorCode } from '../../../model/svc-error.ts';
+import {
+  type ComponentOutline,
+  type StringEncoding,
+  structure,
+} from '../binary/component-outline.ts';
+import { checkCompileCost } from './compile-cost.ts';
+import { readComponent } from '../binary/component-reader.ts';
+import { checkStructure, mainModuleIndex, soleEncoding } from './component-structure.ts';
+import {
+  COMPONENT_EXPORTS,
+  COMPONENT_IMPORTS,
+  CORE_EXPORT,
+  CORE_IMPORTS,
+  ENTITY_RESOURCE,
+  OPTIONAL_CORE_EXPORTS,
+  REQUIRED_CORE_EXPORTS,
+  RESOURCE_NEW,
+  otherVersionOf,
+} from '../binary/core-interface.ts';
+import { type CoreModule, readCoreModule } from '../binary/core-module-reader.ts';
+import { readDescriptor } from './descriptor-section.ts';
+import { maximumPages, rewriteCoreModule } from '../metering/module-rewriter.ts';
+import { printable } from '../binary/printable.ts';
+import { checkName } from './safe-name.ts';
+import { type WasmLimits, WASM_LIMITS_DEFAULT } from '../wasm-limits.ts';
+
+export interface ModuleSizes {
+  /** Bytes of the file, once it was read. */
+  readonly module?: number;
+  /** Bytes of the main core module, once it was found. */
+  readonly core?: number;
+  /** Bytes of the main core module with its fuel checks. */
+  readonly meteredCore?: number;
+  /** Pages of 64 KiB that an instance begins with. */
+  readonly initialMemoryPages?: number;
+  /** Pages that an instance may have: the module's own maximum, or the host's. */
+  readonly maximumMemoryPages?: number;
+}
+
+export interface ModuleReport {
+  /** Names of the component's imports, fit for printing. */
+  readonly imports: readonly string[];
+  readonly exports: readonly string[];
+  readonly sizes: ModuleSizes;
+  readonly stringEncoding?: StringEncoding;
+  readonly descriptor?: ModuleDescriptor;
+  /** Absent: the module is admitted. */
+  readonly refusal?: { readonly code: SvcErrorCode; readonly message: string };
+}
+
+export interface AdmittedModule {
+  /** SHA-256 of the file, in hexadecimal digits: it tells the module from every other. */
+  readonly fingerprint: string;
+  readonly descriptor: ModuleDescriptor;
+  readonly stringEncoding: StringEncoding;
+  /** The metered main core module, compiled. */
+  readonly compiled: WebAssembly.Module;
+  readonly sizes: Required<ModuleSizes>;
+}
+
+/** Everything that is known of a module. */
+export interface ModuleVerdict {
+  readonly report: ModuleReport;
+  /** There unless the report has a refusal. */
+  readonly admitted?: AdmittedModule;
+}
+
+type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
+
+/** As much as could be read, and the module or why it is refused. Runs no code of it. */
+export function judgeModule(
+  bytes: Uint8Array,
+  limits: WasmLimits = WASM_LIMITS_DEFAULT,
+): ModuleVerdict {
+  const report: Findings = { imports: [], exports: [], sizes: { module: bytes.length } };
+  try {
+    return { admitted: examine(bytes, limits, report), report };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    report.refusal = { code: error.code, message: error.message };
+    return { report };
+  }
+}
+
+/** The report alone. */
+export function inspectModule(bytes: Uint8Array, limits?: WasmLimits): ModuleReport {
+  return judgeModule(bytes, limits).report;
+}
+
+/** Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
+export function admitModule(bytes: Uint8Array, limits?: WasmLimits): AdmittedModule {
+  const { report, admitted } = judgeModule(bytes, limits);
+  if (admitted !== undefined) return admitted;
+  const { code, message } = report.refusal!;
+  throw new SvcError(code, message);
+}
+
+function examine(bytes: Uint8Array, limits: WasmLimits, findings: Findings): AdmittedModule {
+  if (bytes.length > limits.moduleBytesMax)
+    throw new SvcError(
+      'SVC_MODULE_TOO_LARGE',
+      `The module has ${bytes.length} bytes, and the limit is ${limits.moduleBytesMax} ` +
+        '(svc.wasm.module-bytes-max). Build a smaller module.',
+    );
+  const component = readComponent(bytes);
+  findings.imports = component.imports.map(({ name }) => printable(name));
+  findings.exports = component.exports.map(({ name }) => printable(name));
+  checkComponent(component);
+  const stringEncoding = soleEncoding(component);
+  findings.stringEncoding = stringEncoding;
+  const descriptor = readDescriptor(component.customSections);
+  findings.descriptor = descriptor;
+  const main = mainModuleIndex(component);
+  const core = readCoreModule(component.coreModules[main]!, limits);
+  const read = {
+    module: bytes.length,
+    core: core.bytes.length,
+    initialMemoryPages: core.memory.initial,
+    maximumMemoryPages: maximumPages(core, limits),
+  };
+  findings.sizes = read;
+  checkCoreNames(core);
+  checkCoreImports(core);
+  checkCoreExports(core);
+  checkEntities(descriptor, core);
+  checkStructure(component, main, core);
+  checkValid(core);
+  checkCompileCost(core);
+  const rewritten = rewriteCoreModule(core, limits);
+  const sizes = { ...read, meteredCore: rewritten.length };
+  findings.sizes = sizes;
+  const compiled = compile(rewritten);
+  checkLinks(compiled);
+  return { fingerprint: hash('sha256', bytes), descriptor, stringEncoding, compiled, sizes };
+}
+
+function checkComponent(component: ComponentOutline): void {
+  for (const { name } of component.imports) checkName('imports', name);
+  for (const { name } of component.exports) checkName('exports', name);
+  const foreign = component.imports.filter(({ name }) => !COMPONENT_IMPORTS.has(name));
+  checkVersions([...foreign, ...component.exports].map(({ name }) => name));
+  if (foreign.length > 0)
+    throw foreignImport(foreign.map(({ name }) => `'${printable(name)}'`).slice(0, 10));
+  for (const { name, kind } of component.imports)
+    if (kind !== 'instance') throw structure(`imports '${name}' as a ${kind}, not as an interface`);
+  for (const name of COMPONENT_EXPORTS)
+    if (!component.exports.some((found) => found.name === name && found.kind === 'instance'))
+      throw structure(`does not export the interface '${name}'`);
+  for (const { name } of component.exports)
+    if (!COMPONENT_EXPORTS.includes(name))
+      throw structure(`exports '${name}', which is not of the world`);
+  checkOnce('imports', component.imports);
+  checkOnce('exports', component.exports);
+}
+
+function checkOnce(what: string, externs: readonly { readonly name: string }[]): void {
+  const names = new Set<string>();
+  for (const { name } of externs) {
+    if (names.has(name)) throw structure(`${what} '${name}' twice`);
+    names.add(name);
+  }
+}
+
+function checkVersions(names: readonly string[]): void {
+  const name = names.find((candidate) => otherVersionOf(candidate) !== undefined);
+  if (name === undefined) return;
+  throw new SvcError(
+    'SVC_MODULE_OTHER_VERSION',
+    `The module uses '${printable(name)}', and this host speaks svc:runtime ` +
+      `${PROTOCOL_VERSION}. Build it with an SDK of that version, or run a host of the module's.`,
+  );
+}
+
+function foreignImport(names: readonly string[]): SvcError {
+  return new SvcError(
+    'SVC_MODULE_FOREIGN_IMPORT',
+    `The module imports ${names.join(', ')}; a module may import the journal, routing and clock ` +
+      'of svc:runtime and nothing else. Remove what needs the import, and build it again.',
+  );
+}
+
+/** What the rewriter relies on. */
+function checkValid({ bytes }: CoreModule): void {
+  if (!WebAssembly.validate(bytes))
+    throw new SvcError(
+      'SVC_MODULE_MALFORMED',
+      "The module's core is not valid WebAssembly. " +
+        'The file may have been changed; build the module again.',
+    );
+}
+
+/** An entity is a resource, and only with this import can a module make one. */
+function checkEntities({ entities }: ModuleDescriptor, { imports }: CoreModule): void {
+  const [entity] = entities;
+  const makesResources = imports.some(
+    ({ module, name }) => module === ENTITY_RESOURCE && name === RESOURCE_NEW,
+  );
+  if (entity !== undefined && !makesResources)
+    throw new SvcError(
+      'SVC_MODULE_BAD_DESCRIPTOR',
+      `The module declares the component '${entity.component}', and its core does not import ` +
+        `'${RESOURCE_NEW}', without which it has no entities. Build the module again with ` +
+        'the current `svc build`.',
+    );
+}
+
+function checkCoreNames(core: CoreModule): void {
+  for (const { module, name } of core.imports) {
+    checkName('imports from', module);
+    checkName('imports', name);
+  }
+  for (const { name } of core.exports) checkName('exports', name);
+}
+
+function checkCoreImports(core: CoreModule): void {
+  for (const { module, name, signature } of core.imports) {
+    const expected = CORE_IMPORTS.get(module)?.get(name);
+    if (expected === undefined) throw foreignImport([coreName(module, name)]);
+    if (signature !== expected)
+      throw structure(`imports ${coreName(module, name)} with another type than it has`);
+  }
+}
+
+const coreName = (module: string, name: string) => `'${printable(name)}' of '${printable(module)}'`;
+
+function checkCoreExports(core: CoreModule): void {
+  const functions = new Map<string, number>();
+  let exportsMemory = false;
+  for (const { name, kind, index } of core.exports) {
+    if (kind === 0) functions.set(name, index);
+    if (kind === 2 && name === CORE_EXPORT.memory) exportsMemory = true;
+  }
+  if (!exportsMemory) throw structure(`does not export its memory as '${CORE_EXPORT.memory}'`);
+  for (const [name, expected] of [...REQUIRED_CORE_EXPORTS, ...OPTIONAL_CORE_EXPORTS]) {
+    const index = functions.get(name);
+    if (index === undefined) {
+      if (REQUIRED_CORE_EXPORTS.has(name)) throw structure(`does not export '${name}'`);
+      if (core.exports.some((found) => found.name === name))
+        throw structure(`exports '${name}', which is not a function`);
+      continue;
+    }
+    if (index < core.imports.length) throw structure(`exports an import as '${name}'`);
+    if (core.functions[index] !== expected)
+      throw structure(`exports '${name}' with another type than it has`);
+  }
+}
+
+function compile(bytes: Uint8Array): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error;
+    throw new SvcError(
+      'SVC_MODULE_UNSUPPORTED_CODE',
+      "The module's code cannot be compiled with the host's limits in it. " +
+        'Build it with smaller functions.',
+      { cause: error },
+    );
+  }
+}
+
+/** A second look, by the engine's own reading: what is linked is on the closed list. */
+export function checkLinks(compiled: WebAssembly.Module): void {
+  for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
+    if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)
+      throw foreignImport([coreName(module, name)]);
+}

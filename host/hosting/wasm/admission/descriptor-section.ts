@@ -1,0 +1,59 @@
+// Reads the module descriptor out of a component's custom section, as untrusted as the rest of it.
+import {
+  DESCRIPTOR_BYTES_MAX,
+  DESCRIPTOR_SECTION,
+  type ModuleDescriptor,
+  PROTOCOL_VERSION,
+  parseModuleDescriptor,
+} from '@svc/contract';
+import { SvcError } from '../../../model/svc-error.ts';
+import type { CustomSection } from '../binary/component-outline.ts';
+import { printable } from '../binary/printable.ts';
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Throws SVC_MODULE_NO_DESCRIPTOR, SVC_MODULE_BAD_DESCRIPTOR, and SVC_MODULE_OTHER_VERSION when the
+ * descriptor names another protocol.
+ */
+export function readDescriptor(customSections: readonly CustomSection[]): ModuleDescriptor {
+  const [section, second] = customSections.filter(({ name }) => name === DESCRIPTOR_SECTION);
+  if (section === undefined)
+    throw new SvcError(
+      'SVC_MODULE_NO_DESCRIPTOR',
+      `The module has no section '${DESCRIPTOR_SECTION}' that describes its components and ` +
+        'routes. Build it with `svc build`.',
+    );
+  if (second !== undefined) throw badDescriptor(['it comes twice']);
+  if (section.bytes.length > DESCRIPTOR_BYTES_MAX)
+    throw badDescriptor([
+      `it has ${section.bytes.length} bytes, and the limit is ${DESCRIPTOR_BYTES_MAX}`,
+    ]);
+  const result = parseModuleDescriptor(decode(section.bytes));
+  if (!result.ok) throw badDescriptor(result.problems);
+  const { protocol } = result.descriptor;
+  if (protocol !== PROTOCOL_VERSION)
+    throw new SvcError(
+      'SVC_MODULE_OTHER_VERSION',
+      `The module was built for svc:runtime ${protocol}, and this host speaks ` +
+        `${PROTOCOL_VERSION}. Build it with an SDK of that version, or run a host of the module's.`,
+    );
+  return result.descriptor;
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw badDescriptor(['it is not UTF-8']);
+  }
+}
+
+function badDescriptor(problems: readonly string[]): SvcError {
+  const list = problems.map((problem) => printable(problem, 300)).join('; ');
+  return new SvcError(
+    'SVC_MODULE_BAD_DESCRIPTOR',
+    `The module's section '${DESCRIPTOR_SECTION}' cannot be used: ${list}. ` +
+      'Build the module again with the current `svc build`.',
+  );
+}

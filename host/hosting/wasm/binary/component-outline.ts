@@ -1,0 +1,94 @@
+// ComponentOutline: what a component's binary says at its top level, as index spaces in the order of its
+// definitions. It holds no copy of the file: core modules, nested components and custom sections are views.
+import { SvcError } from '../../../model/svc-error.ts';
+
+export type StringEncoding = 'utf8' | 'utf16' | 'latin1+utf16';
+
+export interface ComponentExtern {
+  readonly name: string;
+  readonly kind: ComponentSort;
+}
+
+export type ComponentSort =
+  | 'core function'
+  | 'core table'
+  | 'core memory'
+  | 'core global'
+  | 'core module'
+  | 'core instance'
+  | 'function'
+  | 'type'
+  | 'component'
+  | 'instance';
+
+/** An item of an index space. */
+export interface Item {
+  readonly sort: ComponentSort;
+  readonly index: number;
+}
+export interface NamedItem extends Item {
+  readonly name: string;
+}
+
+export interface CustomSection {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An export of an instance of a core module. */
+export interface CoreAlias {
+  readonly kind: 'alias';
+  readonly instance: number;
+  readonly name: string;
+}
+
+export interface CanonicalOptions {
+  readonly encoding: StringEncoding | undefined;
+  readonly memory: number | undefined;
+  readonly realloc: number | undefined;
+  readonly postReturn: number | undefined;
+}
+
+export type CoreInstance =
+  | { readonly kind: 'instance'; readonly module: number; readonly given: readonly NamedItem[] }
+  /** A name for each of some items. */
+  | { readonly kind: 'bundle'; readonly items: readonly NamedItem[] };
+
+export type CoreFunction =
+  | CoreAlias
+  | { readonly kind: 'lower'; readonly function: number; readonly options: CanonicalOptions }
+  | { readonly kind: 'resource'; readonly intrinsic: 'new' | 'drop' | 'rep' };
+
+export type ComponentFunction =
+  | { readonly kind: 'alias'; readonly instance: number; readonly name: string }
+  | { readonly kind: 'lift'; readonly function: number; readonly options: CanonicalOptions };
+
+export type ComponentInstance =
+  | { readonly kind: 'imported'; readonly name: string }
+  | { readonly kind: 'instance'; readonly component: number; readonly given: readonly NamedItem[] }
+  | { readonly kind: 'exported' };
+
+export interface ComponentExport extends ComponentExtern {
+  readonly index: number;
+}
+
+export interface ComponentOutline {
+  readonly imports: readonly ComponentExtern[];
+  readonly exports: readonly ComponentExport[];
+  readonly coreModules: readonly Uint8Array[];
+  readonly components: readonly Uint8Array[];
+  readonly coreInstances: readonly CoreInstance[];
+  readonly coreFunctions: readonly CoreFunction[];
+  readonly coreMemories: readonly CoreAlias[];
+  readonly coreTables: readonly CoreAlias[];
+  readonly functions: readonly ComponentFunction[];
+  readonly instances: readonly ComponentInstance[];
+  readonly customSections: readonly CustomSection[];
+}
+
+export function structure(problem: string): SvcError {
+  return new SvcError(
+    'SVC_MODULE_STRUCTURE',
+    `The module ${problem}. Build it with \`svc build\` for the world 'service' of svc:runtime.`,
+  );
+}

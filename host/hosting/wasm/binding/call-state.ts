@@ -1,0 +1,96 @@
+// CallState: what an instance is doing now, and so which imports it may reach (the table of phases
+// in wit/runtime.wit); and the handles it holds of its own resources. One per instance.
+import type { HostCalls } from '../../../engine/needs/guest.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import type { FuelLimit } from './fuel.ts';
+
+export const PHASE = {
+  /** Start, constructor, apply, snapshot, log, realloc, post-return: no import may be reached. */
+  closed: 0,
+  command: 1,
+  query: 2,
+  handler: 3,
+} as const;
+export type Phase = (typeof PHASE)[keyof typeof PHASE];
+
+export class CallState {
+  phase: Phase = PHASE.closed;
+  /** What the fuel of the present call is called. */
+  fuelLimit: FuelLimit = 'start-fuel';
+  /** Of a command or query: its recorded time. Of a handler: when its request came, or its last wait ended. */
+  nowMs = 0n;
+  /** Of a handler: what its imports reach. */
+  calls: HostCalls | undefined;
+  hostCallsLeft = 0;
+  /** Of a handler. */
+  componentCallsLeft = 0;
+  readonly #handlesMax: number;
+  readonly #reps = new Map<number, number>();
+  /** Handles that were given up, to be used again: their numbers have 31 bits and would run out. */
+  readonly #freeHandles: number[] = [];
+  #lastHandle = 0;
+
+  /** `handlesMax`: how many resources the module may hold for itself. */
+  constructor(handlesMax: number) {
+    this.#handlesMax = handlesMax;
+  }
+
+  /** Counts a call of the host by the module; outside its phases it is a fault. */
+  enter(name: string, allowed: boolean): void {
+    if (!allowed)
+      throw new GuestFault('trap', `The module called ${name} where it may not be called.`);
+    if (--this.hostCallsLeft < 0)
+      throw new GuestFault('limit', 'The module called the host too often in one call.', {
+        limit: 'host-calls',
+      });
+  }
+
+  /** Counts a call of a component, which only a handler may make. */
+  enterComponentCall(): void {
+    const isHandler = this.phase === PHASE.handler;
+    if (!isHandler && this.phase !== PHASE.closed)
+      throw new GuestFault(
+        'limit',
+        'An entity called a component (routing.call). Calls go one deep, from an endpoint to an ' +
+          'entity, so that none can come back to where it began. Let the endpoint make the call.',
+        { limit: 'call-depth' },
+      );
+    this.enter('routing.call', isHandler);
+    if (--this.componentCallsLeft < 0)
+      throw new GuestFault('limit', 'The handler of one request called components too often.', {
+        limit: 'component-calls',
+      });
+  }
+
+  newHandle(rep: number): number {
+    if (this.#reps.size >= this.#handlesMax)
+      throw new GuestFault('limit', 'The module made too many resources.', { limit: 'handles' });
+    const handle = this.#freeHandles.pop() ?? ++this.#lastHandle;
+    this.#reps.set(handle, rep);
+    return handle;
+  }
+
+  repOf(handle: number): number {
+    const rep = this.#reps.get(handle);
+    if (rep === undefined)
+      throw new GuestFault('value', 'The module passed a handle of no resource of its own.');
+    return rep;
+  }
+
+  /** Takes the handle away from the module: it was dropped, or its resource is now the host's. */
+  takeHandle(handle: number): number {
+    const rep = this.repOf(handle);
+    this.#reps.delete(handle);
+    this.#freeHandles.push(handle);
+    return rep;
+  }
+
+  /** As it was when the instance was new. */
+  reset(): void {
+    this.phase = PHASE.closed;
+    this.calls = undefined;
+    if (this.#reps.size > 0) this.#reps.clear();
+    this.#freeHandles.length = 0;
+    this.#lastHandle = 0;
+  }
+}

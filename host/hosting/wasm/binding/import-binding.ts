@@ -1,0 +1,319 @@
+// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is
+// reachable in its phase only. In an instance that serves endpoints, `call` and `read` suspend the
+// module's stack while the host waits; in one that cannot wait, they answer at once or give the call up.
+//
+// Invariant: the clock of a call says its own time, and moves on only where the module has waited for the
+// host. So it measures the host's work and the module's together, and never the module's alone.
+//
+// What a failure says to a module is fixed text: a message of the host may hold paths and names that
+// are none of the module's business.
+import assert from 'node:assert/strict';
+import type { HostCalls } from '../../../engine/needs/guest.ts';
+import type { Awaitable, Refusal, Reply } from '../../../model/call.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { SvcError, type SvcErrorCode } from '../../../model/svc-error.ts';
+import { type CallState, PHASE } from './call-state.ts';
+import { REFUSAL_SIZE, liftPairs, storeEvent, storeRefusal } from './canonical-values.ts';
+import {
+  CLOCK,
+  type CoreExports,
+  ENTITY_RESOURCE,
+  JOURNAL,
+  ROUTING,
+} from '../binary/core-interface.ts';
+import { payFuel } from './fuel.ts';
+import type { GuestMemory } from './guest-memory.ts';
+
+/** What the imports need of their instance, which exists only after they do. */
+export interface ImportTarget {
+  readonly state: CallState;
+  memory: GuestMemory | undefined;
+  exports: CoreExports | undefined;
+  fuel: WebAssembly.Global | undefined;
+}
+
+type RecordedEvents = Awaited<ReturnType<HostCalls['readEvents']>>;
+
+const EVENTS_MAX = 1000;
+/** `result<string, call-error>`: tag 0, string 4; or the error's case 4 and its payload 8. */
+const CALL_RESULT_SIZE = 8 + REFUSAL_SIZE;
+const CALL_ERROR = { refused: 0, denied: 1, unavailable: 2, timedOut: 3, other: 4 } as const;
+/** Failures after which the call may be tried again, and what the module is told. */
+const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
+  ['SVC_OVERLOADED', 'too much is waiting'],
+  ['SVC_STOPPING', 'the service is stopping'],
+  ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+  ['SVC_JOURNAL_FULL', 'the journal is full'],
+  ['SVC_DISK_FULL', 'the disk is full'],
+  ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
+  ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
+]);
+/** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
+const RECORDED_EVENT_SIZE = 32;
+
+/**
+ * Stack for the host's own part of a call, eight bytes each. A handler that cannot wait runs on the stack
+ * of the host: one that recurses until next to nothing is left would have the engine break off in the
+ * middle of what it does. A waiting handler has a stack of its own.
+ */
+const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
+
+/** Thrown through a handler that cannot wait and would have to. */
+export class MustWait extends Error {}
+
+/** Nobody reads where it was thrown, and to find that out costs more than the call. */
+const MUST_WAIT = new MustWait();
+
+/** The import object. It has no prototype, so no name in it is more than what stands here. */
+export function createImports(target: ImportTarget, suspending: boolean): object {
+  const { state } = target;
+  return bare({
+    [CLOCK]: bare({
+      'now-ms': () => {
+        state.enter('clock.now-ms', state.phase !== PHASE.closed);
+        return state.nowMs;
+      },
+    }),
+    [JOURNAL]: bare({
+      read: suspending
+        ? new WebAssembly.Suspending(readJournal.bind(undefined, target))
+        : () => {
+            state.enter('journal.read', state.phase === PHASE.handler);
+            throw MUST_WAIT;
+          },
+    }),
+    [ROUTING]: bare({
+      call: suspending
+        ? new WebAssembly.Suspending(callEntity.bind(undefined, target, callAndWait))
+        : callEntity.bind(undefined, target, callAtOnce),
+    }),
+    [ENTITY_RESOURCE]: bare({
+      '[resource-new]instance': (rep: number) => {
+        state.enter('resource-new', target.exports !== undefined);
+        return state.newHandle(rep);
+      },
+      '[resource-rep]instance': (handle: number) => {
+        state.enter('resource-rep', target.exports !== undefined);
+        return state.repOf(handle);
+      },
+      '[resource-drop]instance': (handle: number) => {
+        state.enter('resource-drop', target.exports !== undefined);
+        dropResource(target, state.takeHandle(handle));
+      },
+    }),
+  });
+}
+
+function bare<T extends object>(properties: T): T {
+  return Object.assign(Object.create(null) as T, properties);
+}
+
+/** The module let go of a resource that it never gave away: its destructor runs, as closing does. */
+function dropResource({ state, exports }: ImportTarget, rep: number): void {
+  const { phase } = state;
+  state.phase = PHASE.closed;
+  exports?.destroy?.(rep);
+  state.phase = phase;
+}
+
+/** What a call of a handler works with, once it was let in. */
+function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls: HostCalls } {
+  const { calls } = state;
+  assert(memory !== undefined && calls !== undefined);
+  memory.beginLifting();
+  return { memory, calls };
+}
+
+/** Pays for what the host lifted and lowered for a call. */
+function payForMoving({ fuel, memory }: ImportTarget): void {
+  assert(fuel !== undefined && memory !== undefined);
+  payFuel(fuel, memory.takeMovedBytes(), 'handler-fuel');
+}
+
+/** After a wait: the clock moves on. The instance may have been closed, and then its handler must not go on. */
+function waited({ state, memory }: ImportTarget): GuestMemory {
+  if (memory === undefined || state.calls === undefined)
+    throw new GuestFault('trap', 'The module was closed.');
+  state.nowMs = BigInt(state.calls.nowMs());
+  return memory;
+}
+
+/** How a call reaches the host. */
+type Caller = (
+  calls: HostCalls,
+  ...call: Parameters<HostCalls['call']>
+) => Awaitable<Reply | Refusal>;
+
+const callAndWait: Caller = (calls, ...call) => calls.call(...call);
+
+const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
+  if (!hasStack()) throw MUST_WAIT;
+  const answer = calls.callAhead?.(target, name, input, metadata, key);
+  if (answer === undefined) throw MUST_WAIT;
+  return answer;
+};
+
+/** Whether they fit: as parameters they are laid on the stack, if there is room. */
+function hasStack(): boolean {
+  try {
+    Reflect.apply(nothing, undefined, STACK_NEEDED);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function nothing(): void {}
+
+function callEntity(
+  target: ImportTarget,
+  caller: Caller,
+  component: number,
+  componentLength: number,
+  id: number,
+  idLength: number,
+  name: number,
+  nameLength: number,
+  input: number,
+  inputLength: number,
+  metadata: number,
+  metadataLength: number,
+  hasKey: number,
+  key: number,
+  keyLength: number,
+  result: number,
+): Awaitable<void> {
+  target.state.enterComponentCall();
+  const { memory, calls } = entered(target);
+  const address = memory.record(result, CALL_RESULT_SIZE, 4);
+  const entity = {
+    component: memory.string(component, componentLength),
+    id: memory.string(id, idLength),
+  };
+  if (hasKey !== 0 && hasKey !== 1)
+    throw new GuestFault('value', 'The module passed a wrong tag of an option.');
+  const nameText = memory.string(name, nameLength);
+  const inputText = memory.string(input, inputLength);
+  const pairs = liftPairs(memory, metadata, metadataLength);
+  const keyText = hasKey === 1 ? memory.string(key, keyLength) : undefined;
+  payForMoving(target);
+  let outcome: Awaitable<Reply | Refusal>;
+  try {
+    outcome = caller(calls, entity, nameText, inputText, pairs, keyText);
+  } catch (error) {
+    if (error instanceof MustWait) throw error;
+    storeCallFailure(memory, address, error);
+    return;
+  }
+  if (!(outcome instanceof Promise)) {
+    storeOutcome(memory, address, outcome);
+    payForMoving(target);
+    return;
+  }
+  return outcome.then(
+    (settled) => {
+      storeOutcome(waited(target), address, settled);
+      payForMoving(target);
+    },
+    (error: unknown) => storeCallFailure(waited(target), address, error),
+  );
+}
+
+function storeOutcome(memory: GuestMemory, address: number, outcome: Reply | Refusal): void {
+  if (outcome.kind === 'reply') {
+    memory.storeU8(address, 0);
+    memory.storeString(address + 4, outcome.json);
+    return;
+  }
+  memory.storeU8(address, 1);
+  memory.storeU8(address + 4, CALL_ERROR.refused);
+  storeRefusal(memory, address + 8, outcome);
+}
+
+function storeCallFailure(memory: GuestMemory, address: number, error: unknown): void {
+  // Nobody waits for the handler any more.
+  if (error instanceof GuestFault && error.limit === 'request-time') throw error;
+  const [kind, message] = callFailure(error);
+  memory.storeU8(address, 1);
+  memory.storeU8(address + 4, kind);
+  if (kind !== CALL_ERROR.timedOut) memory.storeString(address + 8, message);
+}
+
+function callFailure(error: unknown): readonly [kind: number, message: string] {
+  if (error instanceof GuestFault) return [CALL_ERROR.other, 'the component failed'];
+  if (!(error instanceof SvcError)) throw error;
+  if (error.code === 'SVC_ANSWER_TIMED_OUT' || error.code === 'SVC_CALL_UNCERTAIN')
+    return [CALL_ERROR.timedOut, ''];
+  const reason = NOTHING_DONE.get(error.code);
+  if (reason !== undefined) return [CALL_ERROR.unavailable, reason];
+  return [CALL_ERROR.other, `the runtime failed with ${error.code}`];
+}
+
+function readJournal(
+  target: ImportTarget,
+  component: number,
+  componentLength: number,
+  id: number,
+  idLength: number,
+  afterSeq: bigint,
+  limit: number,
+  result: number,
+): Awaitable<void> {
+  target.state.enter('journal.read', target.state.phase === PHASE.handler);
+  const { memory, calls } = entered(target);
+  // `result<list<recorded-event>, string>`: tag 0, list or string 4.
+  const address = memory.record(result, 12, 4);
+  const entity = {
+    component: memory.string(component, componentLength),
+    id: memory.string(id, idLength),
+  };
+  payForMoving(target);
+  const count = limit >>> 0;
+  if (count < 1 || count > EVENTS_MAX) {
+    storeReadFailure(memory, address, `the limit must be 1 to ${EVENTS_MAX}`);
+    return;
+  }
+  const after = Math.min(Number(BigInt.asUintN(64, afterSeq)), Number.MAX_SAFE_INTEGER);
+  let events: Awaitable<RecordedEvents>;
+  try {
+    events = calls.readEvents(entity, after, count);
+  } catch (error) {
+    storeReadFailure(memory, address, readFailure(error));
+    return;
+  }
+  if (!(events instanceof Promise)) {
+    storeEvents(memory, address, events);
+    payForMoving(target);
+    return;
+  }
+  return events.then(
+    (settled) => {
+      storeEvents(waited(target), address, settled);
+      payForMoving(target);
+    },
+    (error: unknown) => storeReadFailure(waited(target), address, readFailure(error)),
+  );
+}
+
+function storeEvents(memory: GuestMemory, address: number, events: RecordedEvents): void {
+  let item = memory.allocateList(events.length, RECORDED_EVENT_SIZE, 8);
+  memory.storeU8(address, 0);
+  memory.storeU32(address + 4, item);
+  memory.storeU32(address + 8, events.length);
+  for (const { seq, timeMs, event } of events) {
+    memory.storeU64(item, BigInt(seq));
+    memory.storeU64(item + 8, BigInt(timeMs));
+    storeEvent(memory, item + 16, event);
+    item += RECORDED_EVENT_SIZE;
+  }
+}
+
+function storeReadFailure(memory: GuestMemory, address: number, message: string): void {
+  memory.storeU8(address, 1);
+  memory.storeString(address + 4, message);
+}
+
+function readFailure(error: unknown): string {
+  if (!(error instanceof SvcError)) throw error;
+  return `the runtime failed with ${error.code}`;
+}

@@ -1,0 +1,233 @@
+// EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
+// time: the engine would let a second one enter while the first waits for the host, and the module's
+// memory is not made for that. After each request the instance is put back to its state after
+// initialisation, so no request sees what another left. What need not wait is served by the prompt
+// instance, beside these.
+import { setFlagsFromString } from 'node:v8';
+import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
+import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+import type { AdmittedModule } from '../admission/admission.ts';
+import type { GuestLog } from '../binding/guest-log.ts';
+import type { InstanceMemory } from '../binding/instance-memory.ts';
+import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
+import type { MemoryImage } from './memory-image.ts';
+import { ModuleInstance } from './module-instance.ts';
+import { PromptInstance } from './prompt-instance.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+
+interface Slot {
+  readonly instance: ModuleInstance;
+  readonly handle: WaitingHandle;
+  /** Fails the request that it serves. */
+  abandon: ((reason: GuestFault) => void) | undefined;
+}
+
+interface Waiting {
+  readonly hasCalled: boolean;
+  readonly proceed: (slot: Slot) => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+export class EndpointPool implements GuestEndpoints {
+  readonly #module: AdmittedModule;
+  readonly #limits: WasmLimits;
+  readonly #memory: InstanceMemory;
+  readonly #log: GuestLog;
+  /** Route index → what the log calls its endpoint. */
+  readonly #sources: readonly string[];
+  readonly #image: MemoryImage;
+  readonly #prompt: PromptInstance;
+  readonly #idle: Slot[] = [];
+  readonly #busy = new Set<Slot>();
+  readonly #waiting: Waiting[] = [];
+  #closed = false;
+
+  /** Makes the first instance. Throws GuestFault when the module does not start. */
+  constructor(module: AdmittedModule, limits: WasmLimits, memory: InstanceMemory, log: GuestLog) {
+    this.#module = module;
+    this.#limits = limits;
+    this.#memory = memory;
+    memory.addHolder(() => this.#letGoOfIdle());
+    this.#log = log;
+    this.#sources = module.descriptor.endpoints.flatMap(({ name, routes }) =>
+      routes.map(() => `endpoint ${name}`),
+    );
+    // Of the whole process; read whenever V8 makes a stack.
+    setFlagsFromString(`--wasm-stack-switching-stack-size=${limits.handlerStackKib}`);
+    const first = this.#newSlot(false);
+    // Starting is the same each time: it is given no time, no chance and no input.
+    this.#image = first.instance.memoryImage();
+    this.#idle.push(first);
+    this.#prompt = new PromptInstance(
+      () => new ModuleInstance(module, limits, memory, log, false),
+      this.#image,
+      this.#sources.length,
+    );
+    memory.addHolder(() => this.#prompt.letGo());
+  }
+
+  handle(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Awaitable<EndpointResponse | Refusal> {
+    if (this.#closed) throw closedFault();
+    if (calls.callAhead !== undefined) {
+      const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
+      if (prompt instanceof Promise) return prompt.then(() => this.handle(context, request, calls));
+      if (prompt !== undefined) return prompt;
+    }
+    const hasCalled = calls.runAgain?.() ?? false;
+    const slot = this.#freeSlot(hasCalled);
+    return slot === undefined
+      ? this.#serveLater(context, request, calls, hasCalled)
+      : this.#serve(slot, context, request, calls);
+  }
+
+  /** How many there are. */
+  get instances(): number {
+    return this.#idle.length + this.#busy.size + (this.#prompt.isReady ? 1 : 0);
+  }
+
+  /** Fails what is under way and what waits. */
+  close(): void {
+    this.#closed = true;
+    const reason = closedFault();
+    for (const { fail } of this.#waiting.splice(0)) fail(reason);
+    for (const slot of this.#busy) {
+      slot.instance.abandon();
+      slot.abandon?.(reason);
+    }
+    while (this.#letGoOfIdle());
+    this.#prompt.letGo();
+  }
+
+  async #serveLater(
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+    hasCalled: boolean,
+  ): Promise<EndpointResponse | Refusal> {
+    const slot = await this.#nextFreeSlot(hasCalled);
+    if (this.#closed) throw closedFault();
+    if (calls.givenUp !== undefined) {
+      this.#release(slot);
+      throw calls.givenUp;
+    }
+    return this.#serve(slot, context, request, calls);
+  }
+
+  /** Ended by `abandon`, too: the module's stack may wait for ever. */
+  #serve(
+    slot: Slot,
+    context: CallContext,
+    request: EndpointRequest,
+    calls: HostCalls,
+  ): Promise<EndpointResponse | Refusal> {
+    const { instance, handle } = slot;
+    const source = this.#sourceOf(request);
+    return new Promise((resolve, reject) => {
+      slot.abandon = reject;
+      const settle = (outcome: () => EndpointResponse | Refusal) => {
+        if (this.#closed) return;
+        try {
+          resolve(outcome());
+        } catch (error) {
+          reject(error);
+        }
+        this.#release(slot);
+      };
+      const fail = (error: unknown) =>
+        settle(() => {
+          throw instance.fail(error, source);
+        });
+      try {
+        beginRequest(instance, handle, context, request, calls).then(
+          (result) => settle(() => endRequest(instance, result, source)),
+          fail,
+        );
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+
+  #sourceOf({ route }: EndpointRequest): string {
+    return this.#sources[route] ?? 'module';
+  }
+
+  /** `hasCalled`: to be turned down would say that nothing was done. */
+  #freeSlot(hasCalled: boolean): Slot | undefined {
+    if (!this.#hasRoom) return undefined;
+    const slot = this.#idle.pop() ?? this.#newSlot(hasCalled);
+    this.#busy.add(slot);
+    return slot;
+  }
+
+  #nextFreeSlot(hasCalled: boolean): Promise<Slot> {
+    const { endpointInstancesMax, waitingRequestsMax } = this.#limits;
+    if (!hasCalled && this.#waiting.length >= waitingRequestsMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `All ${endpointInstancesMax} instances of the module serve requests, and ` +
+          `${waitingRequestsMax} more requests wait. Try again later, or raise the limits.`,
+      );
+    return new Promise((proceed, fail) => {
+      this.#waiting.push({ hasCalled, proceed, fail });
+    });
+  }
+
+  /** False: none is idle. */
+  #letGoOfIdle(): boolean {
+    const slot = this.#idle.pop();
+    slot?.instance.letGo();
+    return slot !== undefined;
+  }
+
+  #newSlot(hasCalled: boolean): Slot {
+    try {
+      const instance = new ModuleInstance(
+        this.#module,
+        this.#limits,
+        this.#memory,
+        this.#log,
+        true,
+      );
+      return { instance, handle: waitingHandle(instance), abandon: undefined };
+    } catch (error) {
+      if (!hasCalled || !(error instanceof SvcError)) throw error;
+      throw new GuestFault('memory', error.message, { limit: 'memory', cause: error });
+    }
+  }
+
+  /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
+  #release(slot: Slot): void {
+    slot.abandon = undefined;
+    this.#busy.delete(slot);
+    if (slot.instance.restore(this.#image)) this.#idle.push(slot);
+    this.#serveWaiting();
+  }
+
+  /** Each failure to make an instance is the next request's own, so that none waits for ever. */
+  #serveWaiting(): void {
+    while (this.#waiting.length > 0 && this.#hasRoom) {
+      const next = this.#waiting.shift()!;
+      try {
+        next.proceed(this.#freeSlot(next.hasCalled)!);
+      } catch (error) {
+        next.fail(error);
+      }
+    }
+  }
+
+  get #hasRoom(): boolean {
+    return this.#idle.length > 0 || this.#busy.size < this.#limits.endpointInstancesMax;
+  }
+}
+
+function closedFault(): GuestFault {
+  return new GuestFault('trap', 'The module was closed.');
+}

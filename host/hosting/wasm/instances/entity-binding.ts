@@ -1,0 +1,194 @@
+// The module's export `entity`: lowers the parameters of each function, calls it, and lifts its
+// result. Offsets are those of the canonical ABI for wit/runtime.wit.
+import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
+import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
+import { PHASE } from '../binding/call-state.ts';
+import {
+  REFUSAL_SIZE,
+  liftEvents,
+  liftRefusal,
+  lowerEvents,
+  lowerPairs,
+} from '../binding/canonical-values.ts';
+import type { CallInContext } from '../binary/core-interface.ts';
+import type { GuestMemory } from '../binding/guest-memory.ts';
+import type { ModuleInstance } from './module-instance.ts';
+
+/** `result<effect, refusal>` and `result<string, refusal>`: tag 0, payload 4. */
+const RESULT_SIZE = 4 + REFUSAL_SIZE;
+
+/** Makes the entity and answers its representation in the module. */
+export function constructEntity(
+  instance: ModuleInstance,
+  entity: EntityRef,
+  snapshot: string | undefined,
+  source: string,
+): number {
+  const { exports, memory, limits } = instance;
+  instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
+  try {
+    const component = memory.lowerString(entity.component);
+    const componentLength = memory.loweredLength;
+    const id = memory.lowerString(entity.id);
+    const idLength = memory.loweredLength;
+    const text = snapshot === undefined ? 0 : memory.lowerString(snapshot);
+    const textLength = snapshot === undefined ? 0 : memory.loweredLength;
+    const some = snapshot === undefined ? 0 : 1;
+    const handle = exports.construct(
+      component,
+      componentLength,
+      id,
+      idLength,
+      some,
+      text,
+      textLength,
+    );
+    const rep = instance.takeHandle(handle);
+    instance.release(exports.constructPost, handle);
+    instance.settle(source);
+    return rep;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+/** Answers what could not be decoded. */
+export function applyEvents(
+  instance: ModuleInstance,
+  rep: number,
+  events: readonly StoredEvent[],
+  source: string,
+  spent?: Spent,
+): string | undefined {
+  const { exports, memory, limits } = instance;
+  const { applyFuelPerEvent: perEvent, applyFuelPerBatch: perBatch } = limits;
+  const fuel = Math.max(perEvent, Math.min(perEvent * events.length, perBatch));
+  instance.begin(PHASE.closed, fuel, 'apply-fuel', 0n, spent);
+  try {
+    const list = lowerEvents(memory, events);
+    const result = exports.apply(rep, list, events.length);
+    // `result<_, string>`: tag 0, string 4.
+    const address = memory.record(result, 12, 4);
+    const problem = memory.tag(address, 2) === 1 ? memory.stringAt(address + 4) : undefined;
+    instance.release(exports.applyPost, result);
+    instance.settle(source);
+    return problem;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+export function command(
+  instance: ModuleInstance,
+  rep: number,
+  context: CallContext,
+  name: string,
+  input: string,
+  source: string,
+): Effect | Refusal {
+  const { exports, limits } = instance;
+  const nowMs = BigInt(context.nowMs);
+  instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs, context.spent);
+  try {
+    const result = callInContext(instance, exports.command, rep, nowMs, context, name, input);
+    const outcome = liftEffect(instance.memory, result);
+    instance.release(exports.commandPost, result);
+    instance.settle(source);
+    return outcome;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+export function query(
+  instance: ModuleInstance,
+  rep: number,
+  context: CallContext,
+  name: string,
+  input: string,
+  source: string,
+): Reply | Refusal {
+  const { exports, limits } = instance;
+  const nowMs = BigInt(context.nowMs);
+  instance.begin(PHASE.query, limits.queryFuel, 'query-fuel', nowMs, context.spent);
+  try {
+    const result = callInContext(instance, exports.query, rep, nowMs, context, name, input);
+    const outcome = liftReply(instance.memory, result);
+    instance.release(exports.queryPost, result);
+    instance.settle(source);
+    return outcome;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+export function takeSnapshot(instance: ModuleInstance, rep: number, source: string): string {
+  const { exports, memory, limits } = instance;
+  instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
+  try {
+    const result = exports.snapshot(rep);
+    const text = memory.stringAt(memory.record(result, 8, 4));
+    instance.release(exports.snapshotPost, result);
+    instance.settle(source);
+    return text;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+export function destroyEntity(instance: ModuleInstance, rep: number, source: string): void {
+  instance.begin(PHASE.closed, instance.limits.entityFuel, 'entity-fuel');
+  try {
+    instance.exports.destroy?.(rep);
+    instance.settle(source);
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+/** Answers the result's pointer, and closes the phase. */
+function callInContext(
+  instance: ModuleInstance,
+  call: CallInContext,
+  rep: number,
+  nowMs: bigint,
+  context: CallContext,
+  name: string,
+  input: string,
+): number {
+  const { memory } = instance;
+  const metadata = lowerPairs(memory, context.metadata);
+  const metadataLength = memory.loweredLength;
+  const namePointer = memory.lowerString(name);
+  const nameLength = memory.loweredLength;
+  const inputPointer = memory.lowerString(input);
+  const inputLength = memory.loweredLength;
+  const result = call(
+    rep,
+    nowMs,
+    context.seed,
+    metadata,
+    metadataLength,
+    namePointer,
+    nameLength,
+    inputPointer,
+    inputLength,
+  );
+  instance.returned();
+  return result;
+}
+
+/** `effect`: events 0, delete-entity 8, reply 12. */
+function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
+  const address = memory.record(result, RESULT_SIZE, 4);
+  if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
+  const events = liftEvents(memory, memory.u32(address + 4), memory.u32(address + 8));
+  const deleteEntity = memory.bool(address + 12);
+  return { kind: 'effect', events, deleteEntity, reply: memory.stringAt(address + 16) };
+}
+
+function liftReply(memory: GuestMemory, result: number): Reply | Refusal {
+  const address = memory.record(result, RESULT_SIZE, 4);
+  if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
+  return { kind: 'reply', json: memory.stringAt(address + 4) };
+}

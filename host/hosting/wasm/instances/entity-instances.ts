@@ -1,0 +1,334 @@
+// EntityInstances: the live entities of a module and the instances that hold them, many entities in
+// each. A fault loses every entity of its instance and none of another; whose fault it was is opened in an
+// instance of its own the next time.
+//
+// Invariants: an instance is kept for as long as one of its entities is open, and takes new ones in
+// the place of those that were closed: live instances are scarce, and one that was kept alive by its
+// last entity would be wasted. An instance that was made for one entity alone takes no other, ever, and one
+// that is being emptied, because memory is short, takes none any more; both end with their last entity.
+import assert from 'node:assert/strict';
+import type { GuestEntities, GuestEntity } from '../../../engine/needs/guest.ts';
+import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
+import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import type { AdmittedModule } from '../admission/admission.ts';
+import {
+  applyEvents,
+  command,
+  constructEntity,
+  destroyEntity,
+  query,
+  takeSnapshot,
+} from './entity-binding.ts';
+import type { GuestLog } from '../binding/guest-log.ts';
+import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
+import { ModuleInstance } from './module-instance.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+
+const PAGE_BYTES = 64 * 1024;
+/** Entities that have faulted of late and so are opened alone, and how many are open so. */
+const SUSPECTS_MAX = 100;
+
+/** An instance that entities share. It is let go of with its fault: the idle ones would keep its memory. */
+interface Shared {
+  /** Undefined once it is lost. */
+  instance: ModuleInstance | undefined;
+  /** Its entities, those that were opened first at the front. */
+  readonly open: Set<WasmEntity>;
+  /** It is one entity's, which has faulted: its next fault shall be nobody else's. */
+  readonly isSuspects: boolean;
+  /** Grows with every use of any. */
+  usedAt: number;
+}
+
+export class EntityInstances implements GuestEntities {
+  readonly #module: AdmittedModule;
+  readonly #limits: WasmLimits;
+  readonly #memory: InstanceMemory;
+  readonly #log: GuestLog;
+  /** Component → what the log calls it. */
+  readonly #sources = new Map<string, string>();
+  readonly #shared = new Set<Shared>();
+  /** Where the last entity was opened. */
+  #current: Shared | undefined;
+  /** Its entities are being closed, to let go of it. */
+  #emptied: Shared | undefined;
+  /** Names of entities, the one that has faulted last at the end. */
+  readonly #suspects = new Set<string>();
+  /** An instance whose memory has grown beyond this takes no more entities. */
+  readonly #crowdedBytes: number;
+  readonly #owner: Owner;
+  #closed = false;
+
+  constructor(module: AdmittedModule, limits: WasmLimits, memory: InstanceMemory, log: GuestLog) {
+    this.#module = module;
+    this.#limits = limits;
+    this.#memory = memory;
+    memory.addHolder((spared) => this.#letGoOfOldest(spared, false));
+    this.#log = log;
+    let uses = 0;
+    this.#owner = {
+      log,
+      using(shared) {
+        shared.usedAt = ++uses;
+      },
+      faulted: (shared, entity) => this.#faulted(shared, entity),
+      closed: (shared, entity) => {
+        shared.open.delete(entity);
+        if (shared.open.size === 0 && (shared.isSuspects || shared === this.#emptied))
+          this.#letGo(shared);
+      },
+    };
+    const { initialMemoryPages, maximumMemoryPages } = module.sizes;
+    this.#crowdedBytes = Math.max(initialMemoryPages, maximumMemoryPages / 2) * PAGE_BYTES;
+    for (const { component } of module.descriptor.entities)
+      this.#sources.set(component, `component ${component}`);
+  }
+
+  open(entity: EntityRef, snapshot: string | undefined, alone = false): GuestEntity {
+    if (this.#closed) throw new GuestFault('trap', 'The module was closed.');
+    const source = this.#sources.get(entity.component);
+    assert(source !== undefined, 'an entity of a component that the module does not declare');
+    const isSuspect = this.#suspects.size > 0 && this.#suspects.has(nameOf(entity));
+    const { shared, instance } = alone || isSuspect ? this.#alone() : this.#withRoom();
+    this.#owner.using(shared);
+    let rep: number;
+    try {
+      rep = constructEntity(instance, entity, snapshot, source);
+    } catch (error) {
+      this.#faulted(shared, entity);
+      throw error;
+    }
+    const opened = new WasmEntity(this.#owner, shared, entity, rep, source);
+    shared.open.add(opened);
+    return opened;
+  }
+
+  /** How many there are. */
+  get instances(): number {
+    return this.#shared.size;
+  }
+
+  /** Of the instance that was not used for longest; it is let go of once all its entities are closed. */
+  toClose(max: number): readonly EntityRef[] {
+    const refs: EntityRef[] = [];
+    for (const { ref } of this.#toEmpty()?.open ?? []) if (refs.push(ref) === max) break;
+    return refs;
+  }
+
+  /** Loses every entity. */
+  close(): void {
+    this.#closed = true;
+    this.#current = undefined;
+    for (const shared of this.#shared) this.#letGo(shared);
+  }
+
+  /** Its instance is lost. The next time it is opened it shall take no other with it. */
+  #faulted(shared: Shared, entity: EntityRef): void {
+    if (shared.instance?.lost !== true) return;
+    this.#letGo(shared);
+    const name = nameOf(entity);
+    this.#suspects.delete(name);
+    this.#suspects.add(name);
+    if (this.#suspects.size > SUSPECTS_MAX)
+      for (const oldest of this.#suspects) {
+        this.#suspects.delete(oldest);
+        break;
+      }
+  }
+
+  /** Its entities are lost. */
+  #letGo(shared: Shared): void {
+    shared.instance?.letGo();
+    shared.instance = undefined;
+    this.#shared.delete(shared);
+    if (this.#current === shared) this.#current = undefined;
+  }
+
+  /** Of those that were not used for longest. False: there is none. The entities are brought back when they are called. */
+  #letGoOfOldest(spared: MemoryShare | undefined, suspectsOnly: boolean): boolean {
+    const oldest = this.#oldest(spared, suspectsOnly);
+    if (oldest !== undefined) this.#letGo(oldest);
+    return oldest !== undefined;
+  }
+
+  /** One after the other, for as long as memory is short; never the one that takes new entities. */
+  #toEmpty(): Shared | undefined {
+    if (this.#memory.isShort) {
+      if (this.#emptied?.instance !== undefined) return this.#emptied;
+      const oldest = this.#oldest(this.#current?.instance?.share, false);
+      if (oldest !== undefined && oldest.open.size === 0) this.#letGo(oldest);
+      this.#emptied = oldest?.instance === undefined ? undefined : oldest;
+    } else this.#emptied = undefined;
+    return this.#emptied;
+  }
+
+  #oldest(spared: MemoryShare | undefined, suspectsOnly: boolean): Shared | undefined {
+    let oldest: Shared | undefined;
+    for (const shared of this.#shared)
+      if (
+        shared.instance?.share !== spared &&
+        (shared.isSuspects || !suspectsOnly) &&
+        (oldest === undefined || shared.usedAt < oldest.usedAt)
+      )
+        oldest = shared;
+    return oldest;
+  }
+
+  /** The last instance if it has room, or any other that has, or a new one. */
+  #withRoom(): Opening {
+    const current = this.#current?.instance;
+    if (this.#current !== undefined && current !== undefined && this.#hasRoom(this.#current))
+      return { shared: this.#current, instance: current };
+    for (const shared of this.#shared)
+      if (shared.instance !== undefined && this.#hasRoom(shared)) {
+        this.#current = shared;
+        return { shared, instance: shared.instance };
+      } else if (shared.open.size === 0) this.#letGo(shared);
+    const opening = this.#newInstance(false);
+    this.#current = opening.shared;
+    return opening;
+  }
+
+  #alone(): Opening {
+    let open = 0;
+    for (const { isSuspects } of this.#shared) if (isSuspects) open++;
+    if (open >= SUSPECTS_MAX) this.#letGoOfOldest(undefined, true);
+    return this.#newInstance(true);
+  }
+
+  #newInstance(isSuspects: boolean): Opening {
+    const instance = new ModuleInstance(this.#module, this.#limits, this.#memory, this.#log, false);
+    const open = new Set<WasmEntity>();
+    const shared: Shared = { instance, open, isSuspects, usedAt: 0 };
+    this.#shared.add(shared);
+    return { shared, instance };
+  }
+
+  /**
+   * Until it has its number of entities, or half of the memory it may have is taken: entities grow,
+   * and one that finds no memory takes all the others with it.
+   */
+  #hasRoom(shared: Shared): boolean {
+    const { instance, open, isSuspects } = shared;
+    return (
+      instance !== undefined &&
+      !isSuspects &&
+      shared !== this.#emptied &&
+      open.size < this.#limits.entitiesPerInstance &&
+      instance.memory.bytes.length <= this.#crowdedBytes
+    );
+  }
+}
+
+interface Opening {
+  readonly shared: Shared;
+  readonly instance: ModuleInstance;
+}
+
+/** A name has no NUL in it. */
+function nameOf({ component, id }: EntityRef): string {
+  return `${component}\0${id}`;
+}
+
+/** What an entity tells of itself. */
+interface Owner {
+  readonly log: GuestLog;
+  using(shared: Shared): void;
+  /** A call threw. */
+  faulted(shared: Shared, entity: EntityRef): void;
+  closed(shared: Shared, entity: WasmEntity): void;
+}
+
+class WasmEntity implements GuestEntity {
+  readonly #owner: Owner;
+  readonly #shared: Shared;
+  readonly ref: EntityRef;
+  readonly #rep: number;
+  readonly #source: string;
+  #closed = false;
+
+  constructor(owner: Owner, shared: Shared, ref: EntityRef, rep: number, source: string) {
+    this.#owner = owner;
+    this.#shared = shared;
+    this.ref = ref;
+    this.#rep = rep;
+    this.#source = source;
+  }
+
+  get lost(): boolean {
+    return this.#shared.instance === undefined;
+  }
+
+  apply(events: readonly StoredEvent[], spent?: Spent): string | undefined {
+    const instance = this.#live();
+    try {
+      return applyEvents(instance, this.#rep, events, this.#source, spent);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.ref);
+      throw error;
+    }
+  }
+
+  command(context: CallContext, name: string, input: string): Effect | Refusal {
+    const instance = this.#live();
+    try {
+      return command(instance, this.#rep, context, name, input, this.#source);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.ref);
+      throw error;
+    }
+  }
+
+  query(context: CallContext, name: string, input: string): Reply | Refusal {
+    const instance = this.#live();
+    try {
+      return query(instance, this.#rep, context, name, input, this.#source);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.ref);
+      throw error;
+    }
+  }
+
+  snapshot(): string {
+    const instance = this.#live();
+    try {
+      return takeSnapshot(instance, this.#rep, this.#source);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.ref);
+      throw error;
+    }
+  }
+
+  /** A fault of the destructor is not the caller's: it only loses the instance, and is logged. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { instance } = this.#shared;
+    if (instance !== undefined) this.#destroy(instance);
+    this.#owner.closed(this.#shared, this);
+  }
+
+  #destroy(instance: ModuleInstance): void {
+    try {
+      destroyEntity(instance, this.#rep, this.#source);
+    } catch (error) {
+      this.#owner.faulted(this.#shared, this.ref);
+      if (!(error instanceof GuestFault)) throw error;
+      this.#owner.log({
+        level: 'warn',
+        message:
+          `An entity could not be closed. ${error.message} ${error.guestMessage ?? ''}`.trim(),
+        source: this.#source,
+      });
+    }
+  }
+
+  #live(): ModuleInstance {
+    const { instance } = this.#shared;
+    if (this.#closed || instance === undefined)
+      throw new GuestFault('trap', 'The entity was lost with its instance; open it anew.');
+    this.#owner.using(this.#shared);
+    return instance;
+  }
+}

@@ -1,0 +1,133 @@
+// The module's export `http.handle`: lowers a request, calls the handler on a stack that may wait,
+// and lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
+// wit/runtime.wit.
+import type { HostCalls } from '../../../engine/needs/guest.ts';
+import type { CallContext, Refusal } from '../../../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
+import {
+  REFUSAL_SIZE,
+  liftPairs,
+  liftRefusal,
+  lowerPairs,
+  lowerStrings,
+} from '../binding/canonical-values.ts';
+import type { Handle } from '../binary/core-interface.ts';
+import type { GuestMemory } from '../binding/guest-memory.ts';
+import type { ModuleInstance } from './module-instance.ts';
+
+/** `result<response, refusal>`: tag 0, payload 4. */
+const RESULT_SIZE = 4 + REFUSAL_SIZE;
+const BODY = { none: 0, json: 1, text: 2, bytes: 3 } as const;
+const BODY_CASES = 4;
+
+export type WaitingHandle = (...parameters: Parameters<Handle>) => Promise<number>;
+
+/** The handler as a call that may wait. Once per instance. */
+export function waitingHandle(instance: ModuleInstance): WaitingHandle {
+  return WebAssembly.promising(instance.exports.handle);
+}
+
+/** Begins a handler's call. What it throws, or rejects with, goes to `ModuleInstance.fail`. */
+export function beginRequest(
+  instance: ModuleInstance,
+  handle: WaitingHandle,
+  context: CallContext,
+  request: EndpointRequest,
+  calls: HostCalls,
+): Promise<number> {
+  instance.beginHandler(context, calls);
+  return callHandle(instance.memory, handle, context, request);
+}
+
+/** `result`: what the handler has returned. Throws what `ModuleInstance.fail` answers. */
+export function endRequest(
+  instance: ModuleInstance,
+  result: number,
+  source: string,
+): EndpointResponse | Refusal {
+  try {
+    instance.returned();
+    const outcome = liftResponse(instance.memory, result);
+    instance.release(instance.exports.handlePost, result);
+    instance.settle(source);
+    return outcome;
+  } catch (error) {
+    throw instance.fail(error, source);
+  }
+}
+
+/** Lowers the request and calls the handler: as a call that may wait, or as a plain one. */
+export function callHandle<Result>(
+  memory: GuestMemory,
+  handle: (...parameters: Parameters<Handle>) => Result,
+  context: CallContext,
+  request: EndpointRequest,
+): Result {
+  const metadata = lowerPairs(memory, context.metadata);
+  const metadataLength = memory.loweredLength;
+  const parameters = lowerStrings(memory, request.parameters);
+  const parametersLength = memory.loweredLength;
+  const query = memory.lowerString(request.query);
+  const queryLength = memory.loweredLength;
+  const headers = lowerPairs(memory, request.headers);
+  const headersLength = memory.loweredLength;
+  const caller = memory.lowerString(request.caller);
+  const callerLength = memory.loweredLength;
+  const body = lowerBody(memory, request.body);
+  const bodyLength = memory.loweredLength;
+  return handle(
+    BigInt(context.nowMs),
+    context.seed,
+    metadata,
+    metadataLength,
+    request.route,
+    parameters,
+    parametersLength,
+    query,
+    queryLength,
+    headers,
+    headersLength,
+    caller,
+    callerLength,
+    BODY[request.body.kind],
+    body,
+    bodyLength,
+  );
+}
+
+function lowerBody(memory: GuestMemory, body: Body): number {
+  switch (body.kind) {
+    case 'none':
+      memory.loweredLength = 0;
+      return 0;
+    case 'json':
+    case 'text':
+      return memory.lowerString(body.text);
+    case 'bytes':
+      return memory.lowerBytes(body.bytes);
+  }
+}
+
+/** `response`: status 0, headers 4, body 12 (its payload 16). */
+function liftResponse(memory: GuestMemory, result: number): EndpointResponse | Refusal {
+  const address = memory.record(result, RESULT_SIZE, 4);
+  if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
+  const status = memory.u16(address + 4);
+  const headers = liftPairs(memory, memory.u32(address + 8), memory.u32(address + 12));
+  return { kind: 'response', status, headers, body: liftBody(memory, address + 16) };
+}
+
+function liftBody(memory: GuestMemory, address: number): Body {
+  const kind = memory.tag(address, BODY_CASES);
+  switch (kind) {
+    case BODY.none:
+      return { kind: 'none' };
+    case BODY.bytes:
+      return {
+        kind: 'bytes',
+        bytes: memory.byteList(memory.u32(address + 4), memory.u32(address + 8)),
+      };
+    default:
+      return { kind: kind === BODY.json ? 'json' : 'text', text: memory.stringAt(address + 4) };
+  }
+}

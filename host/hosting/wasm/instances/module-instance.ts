@@ -1,0 +1,315 @@
+// ModuleInstance: one live instance of a module: its memory, its fuel, its phase, its log. A call
+// is `begin`, the binding's work, and `settle`; whatever is thrown in between goes through `fail`.
+//
+// Invariants: one call at a time. After a fault the instance is `lost` and never called again, but
+// for its last words.
+import assert from 'node:assert/strict';
+import type { HostCalls } from '../../../engine/needs/guest.ts';
+import type { CallContext, Spent } from '../../../model/call.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+import type { AdmittedModule } from '../admission/admission.ts';
+import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
+import { type CoreExports, coreExports } from '../binary/core-interface.ts';
+import { takeLog } from '../binding/diagnostics-binding.ts';
+import type { GuestLog } from '../binding/guest-log.ts';
+import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
+import { GuestMemory } from '../binding/guest-memory.ts';
+import { type ImportTarget, createImports } from '../binding/import-binding.ts';
+import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
+import { MemoryImage } from './memory-image.ts';
+import {
+  BEGIN_EXPORT,
+  FUEL_EXPORT,
+  GROWTH_REFUSED_EXPORT,
+  KEEP_EXPORT,
+  PAGES_EXPORT,
+  PUT_BACK_EXPORT,
+  START_EXPORT,
+} from '../metering/module-rewriter.ts';
+import { trapFrames } from '../binding/trap-frames.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+
+/** How the abort line of a module begins: `abort: message at file:line:column`. */
+const ABORT = 'abort';
+const PAGE_BYTES = 65_536;
+/** So many calls pay together for the instance that replaces a roomy one. */
+const ROOMY_CALLS_MAX = 100;
+const SOURCE_AT_START = 'module';
+
+export class ModuleInstance {
+  readonly exports: CoreExports;
+  readonly memory: GuestMemory;
+  readonly limits: WasmLimits;
+  /** Its part of the memory of all instances. */
+  readonly share: MemoryShare;
+  /** True after a fault: throw it away. */
+  lost = false;
+  readonly #state: CallState;
+  /** In a row, of those that needed less than half of a memory that has grown. */
+  #roomyCalls = 0;
+  readonly #fuel: WebAssembly.Global;
+  /** With which the present call began, and where it is noted what it has cost. */
+  #fuelGiven = 0;
+  #spent: Spent | undefined;
+  readonly #growthRefused: WebAssembly.Global;
+  readonly #pages: WebAssembly.Global;
+  readonly #begin: (fuel: number) => void;
+  readonly #putBackGlobals: () => void;
+  readonly #log: GuestLog;
+
+  /**
+   * Instantiates and initialises. `suspending`: calls of the host may wait, as handlers need.
+   * Throws GuestFault when the module's own start does, SVC_OVERLOADED where there is no memory for it.
+   */
+  constructor(
+    module: AdmittedModule,
+    limits: WasmLimits,
+    instances: InstanceMemory,
+    log: GuestLog,
+    suspending: boolean,
+  ) {
+    this.limits = limits;
+    this.#log = log;
+    this.#state = new CallState(limits.handlesMax);
+    const target: ImportTarget = {
+      state: this.#state,
+      memory: undefined,
+      exports: undefined,
+      fuel: undefined,
+    };
+    this.share = instances.newShare(module.sizes.initialMemoryPages * PAGE_BYTES);
+    let instance: WebAssembly.Instance;
+    try {
+      instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
+    } catch (error) {
+      this.letGo();
+      throw startFailure(error);
+    }
+    this.#fuel = instance.exports[FUEL_EXPORT] as WebAssembly.Global;
+    this.#growthRefused = instance.exports[GROWTH_REFUSED_EXPORT] as WebAssembly.Global;
+    this.#pages = instance.exports[PAGES_EXPORT] as WebAssembly.Global;
+    this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
+    this.#putBackGlobals = instance.exports[PUT_BACK_EXPORT] as () => void;
+    this.exports = coreExports(instance);
+    this.memory = new GuestMemory(
+      this.exports,
+      module.stringEncoding,
+      this.#state,
+      limits,
+      this.share,
+    );
+    target.exports = this.exports;
+    target.memory = this.memory;
+    target.fuel = this.#fuel;
+    try {
+      this.memory.noticeGrowth();
+      (instance.exports[START_EXPORT] as (() => void) | undefined)?.();
+      this.exports.initialize?.();
+      this.settle(SOURCE_AT_START);
+    } catch (error) {
+      throw this.fail(error, SOURCE_AT_START);
+    }
+    (instance.exports[KEEP_EXPORT] as () => void)();
+  }
+
+  /**
+   * Begins a call with its fuel, and what that is called. `nowMs`: what its clock says; `spent`: where its cost
+   * is noted.
+   */
+  begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n, spent?: Spent): void {
+    assert(!this.lost, 'a lost instance was called');
+    this.#state.phase = phase;
+    this.#state.fuelLimit = fuelLimit;
+    this.#state.nowMs = nowMs;
+    this.#state.hostCallsLeft = this.limits.hostCallsMax;
+    this.#begin(fuel);
+    this.#fuelGiven = fuel;
+    this.#spent = spent;
+    this.memory.beginLifting();
+  }
+
+  /** Begins a handler's call, which may reach the host through `calls`. */
+  beginHandler({ nowMs, spent }: CallContext, calls: HostCalls): void {
+    const { handlerFuel } = this.limits;
+    this.begin(PHASE.handler, handlerFuel, 'handler-fuel', BigInt(nowMs), spent);
+    this.#state.componentCallsLeft = this.limits.componentCallsMax;
+    this.#state.calls = calls;
+  }
+
+  /** The module's code has come back: from here on it reaches no import. */
+  returned(): void {
+    this.#state.phase = PHASE.closed;
+    this.memory.beginLifting();
+  }
+
+  /**
+   * Calls the post-return, if there is one. What the module frees and collects then, and its log, has fuel
+   * of its own: what a call costs does not hang on when its instance last collected.
+   */
+  release(postReturn: ((result: number) => void) | undefined, result: number): void {
+    this.#noteSpent();
+    this.#state.fuelLimit = 'collection-fuel';
+    this.#begin(this.limits.collectionFuel);
+    postReturn?.(result);
+  }
+
+  /** Ends a call that went well, and hands its log lines over. */
+  settle(source: string): void {
+    this.#state.phase = PHASE.closed;
+    this.#state.calls = undefined;
+    const lines = takeLog(this, source);
+    for (const line of lines) this.#log(line);
+    this.memory.noticeGrowth();
+  }
+
+  /** A call that used up its fuel has left less than none. */
+  #noteSpent(): void {
+    if (this.#spent === undefined) return;
+    this.#spent.fuel += this.#fuelGiven - Math.max(0, this.#fuel.value as number);
+    this.#spent = undefined;
+  }
+
+  /** Makes the module pay for what the host does for it, a unit of fuel for each byte. */
+  pay(bytes: number): void {
+    payFuel(this.#fuel, bytes, this.#state.fuelLimit);
+  }
+
+  /** Takes the resource that the module has given away with this handle. */
+  takeHandle(handle: number): number {
+    return this.#state.takeHandle(handle);
+  }
+
+  /**
+   * Ends a call that threw, and the instance with it. Answers what to throw: a GuestFault with the
+   * module's last words; or the error itself when it is none of the module's, but a bug.
+   */
+  fail(error: unknown, source: string): unknown {
+    this.letGo();
+    this.#noteSpent();
+    const fuel = this.#fuel.value as number;
+    const growthRefused = this.#growthRefused.value === 1;
+    const fault = asFault(error, growthRefused, fuel < 0 ? this.#state.fuelLimit : undefined);
+    if (!(fault instanceof GuestFault)) return fault;
+    const guestMessage = this.#lastWords(source);
+    if (guestMessage === undefined) return fault;
+    const { faultCause, message, limit, frames } = fault;
+    return new GuestFault(faultCause, message, { cause: error, guestMessage, limit, frames });
+  }
+
+  /** The memory as a later `restore` puts it back. Taken after initialisation. */
+  memoryImage(): MemoryImage {
+    return new MemoryImage(this.memory.bytes);
+  }
+
+  /**
+   * Puts memory and globals back to what they were after initialisation. That costs what the memory has
+   * grown to. False: a new instance is better, since it has grown beyond `reusedPagesMax`, or calls
+   * mostly need less than half of it; or the instance is lost.
+   */
+  restore(image: MemoryImage): boolean {
+    if (this.lost) return false;
+    const bytes = this.#reusableMemory(image.length);
+    if (bytes === undefined) {
+      this.letGo();
+      return false;
+    }
+    image.putBack(bytes);
+    this.#putBackGlobals();
+    this.#state.reset();
+    return true;
+  }
+
+  #reusableMemory(initialLength: number): Uint8Array | undefined {
+    let bytes: Uint8Array;
+    try {
+      ({ bytes } = this.memory);
+    } catch (error) {
+      // A call that was given up has grown it, and nobody has counted that yet.
+      if (error instanceof GuestFault) return undefined;
+      throw error;
+    }
+    const isTooLarge = bytes.length > this.limits.reusedPagesMax * PAGE_BYTES;
+    return isTooLarge || this.#isTooRoomy(bytes.length, initialLength) ? undefined : bytes;
+  }
+
+  /** Never to be called again. */
+  letGo(): void {
+    this.lost = true;
+    this.share.release();
+  }
+
+  #isTooRoomy(length: number, initialLength: number): boolean {
+    if (length === initialLength) return false;
+    const usedBytes = (this.#pages.value as number) * PAGE_BYTES;
+    this.#roomyCalls = usedBytes * 2 < length ? this.#roomyCalls + 1 : 0;
+    return this.#roomyCalls > ROOMY_CALLS_MAX;
+  }
+
+  /** Ends a call that still waits for the host: it reaches no import any more. */
+  abandon(): void {
+    this.letGo();
+    this.#state.reset();
+  }
+
+  /** Logs what the module still had to say, and answers its abort line. */
+  #lastWords(source: string): string | undefined {
+    this.#state.phase = PHASE.closed;
+    this.#state.hostCallsLeft = 0;
+    this.#begin(this.limits.lastWordsFuel);
+    try {
+      const lines = takeLog(this, source);
+      const last = lines.at(-1);
+      const aborted = last?.message.startsWith(ABORT) === true;
+      for (const line of aborted ? lines.slice(0, -1) : lines) this.#log(line);
+      return aborted ? last.message : undefined;
+    } catch (error) {
+      if (asFault(error, false, undefined) instanceof GuestFault) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** Of an instance that could not be made: it does not fit its own memory or tables, or the host's. */
+function startFailure(error: unknown): unknown {
+  const fault = asFault(error, false, undefined);
+  if (!(error instanceof RangeError) || fault instanceof GuestFault) return fault;
+  return new SvcError(
+    'SVC_OVERLOADED',
+    'There is no memory for another instance of the module. Lower the limits on instances, or ' +
+      'give the host more memory.',
+    { cause: error },
+  );
+}
+
+/** By the engine's own word for it; any other RangeError is the host's. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
+}
+
+/**
+ * A GuestFault of what the engine threw for the module; another error as it is. `usedUpFuel`: which fuel of
+ * the module is used up, if it is.
+ */
+function asFault(
+  error: unknown,
+  growthRefused: boolean,
+  usedUpFuel: FuelLimit | undefined,
+): unknown {
+  if (error instanceof GuestFault) return error;
+  if (usedUpFuel !== undefined) return usedUp(usedUpFuel, error);
+  const cause = { cause: error, frames: trapFrames(error) };
+  if (isStackOverflow(error))
+    return new GuestFault('stack', 'The module used up its stack.', { ...cause, limit: 'stack' });
+  if (error instanceof WebAssembly.RuntimeError)
+    return growthRefused
+      ? new GuestFault('memory', 'The module trapped after its memory could not grow.', {
+          ...cause,
+          limit: 'memory',
+        })
+      : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
+  // Thrown instead of calling an import that may wait, while no handler runs: in the start, in realloc.
+  if (error instanceof WebAssembly.SuspendError)
+    return new GuestFault('trap', 'The module called the host where it may not be called.', cause);
+  return error;
+}

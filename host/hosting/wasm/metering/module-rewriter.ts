@@ -1,0 +1,391 @@
+// The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
+// it counts fuel at function entries or calls, loop heads and bulk memory operations, its memory has a
+// maximum, and it can keep the values of its mutable globals and put them back. Its start function is
+// the host's to call.
+//
+// How large the memory is, the module learns from a count of pages that is put back like a global: a
+// memory cannot shrink, but a module that does not know of the pages can be given them once more. The
+// bytes behind its count are within its reach all the same, so they are put back with all the others.
+//
+// Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
+// adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
+import { SvcError } from '../../../model/svc-error.ts';
+import type { ByteReader } from '../binary/byte-reader.ts';
+import { ByteWriter } from '../binary/byte-writer.ts';
+import { arityOf } from '../binary/core-interface.ts';
+import type { CoreModule } from '../binary/core-module-reader.ts';
+import { CORE_SECTION, CORE_SECTION_ORDER } from '../binary/core-section.ts';
+import {
+  BYTES_PER_UNIT_BITS,
+  type Meter,
+  writeFuelCheck,
+  writeMeteredBody,
+  writePayment,
+} from './code-metering.ts';
+import { EMPTY_BLOCK, OP, unsupported } from '../binary/instruction-reader.ts';
+import { prepaidFunctions } from './prepaid-functions.ts';
+import { printable } from '../binary/printable.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+
+/** Exports that the rewriter adds. A module that uses the prefix itself is refused. */
+const RESERVED_PREFIX = 'svc-host:';
+export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
+/** 1 when the last attempt to grow the memory was refused. */
+export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
+/** The size of the memory as the module knows it, in pages. */
+export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
+/** (fuel): begins a call with this much fuel. */
+export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
+/** (): keeps the present values of the module's own globals, and its pages. */
+export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
+/** (): gives them the values that were kept. */
+export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
+
+/** (): the module's own start function, which the host calls itself; absent where it has none. */
+export const START_EXPORT = `${RESERVED_PREFIX}start`;
+
+const MUTABLE_GLOBALS_MAX = 1000;
+/** Growing detaches every view of the memory. */
+const GROWTH_UNITS = 2000;
+/** For each page: the system finds and clears it when it is first touched. */
+const PAGE_UNITS = 1000;
+const I32 = 0x7f;
+const FUNCTION_TYPE = 0x60;
+const FUNCTION_KIND = 0;
+const GLOBAL_KIND = 3;
+/** Global type → its code, and an expression for its nothing. */
+const NOTHING: Readonly<Record<string, readonly number[]>> = {
+  i32: [I32, 0x41, 0],
+  i64: [0x7e, 0x42, 0],
+  f32: [0x7d, 0x43, ...zeros(4)],
+  f64: [0x7c, 0x44, ...zeros(8)],
+  v128: [0x7b, 0xfd, 12, ...zeros(16)],
+  funcref: [0x70, 0xd0, 0x70],
+  externref: [0x6f, 0xd0, 0x6f],
+};
+
+/** What is added, by index. */
+interface Additions extends Meter {
+  readonly growthRefused: number;
+  /** The first of the globals that keep the values of `mutable`, in the same order. */
+  readonly kept: number;
+  /** The most pages that the memory may have. */
+  readonly pagesMax: number;
+  /** The module's own mutable globals, and the count of pages. */
+  readonly mutable: readonly number[];
+  readonly begin: number;
+  readonly keep: number;
+  readonly putBack: number;
+}
+
+type BodyWriter = typeof writeMeteredBody;
+
+/**
+ * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits,
+ * reserved names), SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: another one leaves the
+ * module's own code without its limits, for comparing.
+ */
+export function rewriteCoreModule(
+  core: CoreModule,
+  limits: WasmLimits,
+  writeBody: BodyWriter = writeMeteredBody,
+): Uint8Array {
+  checkLimits(core, limits);
+  const globals = core.globals.length;
+  const functions = core.functions.length;
+  const additions: Additions = {
+    fuel: globals,
+    growthRefused: globals + 1,
+    pages: globals + 2,
+    prepaid: prepaidFunctions(core),
+    kept: globals + 3,
+    pagesMax: maximumPages(core, limits),
+    mutable: [...mutableGlobals(core), globals + 2],
+    payForBytes: functions,
+    growMemory: functions + 1,
+    begin: functions + 2,
+    keep: functions + 3,
+    putBack: functions + 4,
+  };
+  const out = new ByteWriter(core.bytes.length * 2);
+  out.bytes(core.bytes.subarray(0, 8));
+  const content = new ByteWriter(core.bytes.length * 2);
+  for (const id of CORE_SECTION_ORDER) {
+    content.clear();
+    if (!writeSection(id, core, additions, limits, writeBody, content)) continue;
+    out.u8(id);
+    out.u32(content.length);
+    out.bytes(content.written);
+  }
+  return out.written.slice();
+}
+
+function tooLarge(bytesMax: number): SvcError {
+  return new SvcError(
+    'SVC_MODULE_TOO_LARGE',
+    `The module's code is longer than ${bytesMax} bytes once it is metered. Build a smaller module.`,
+  );
+}
+
+function checkLimits(core: CoreModule, limits: WasmLimits): void {
+  if (core.memory.initial > limits.memoryPagesMax)
+    refuse(
+      `asks for ${core.memory.initial} pages of memory at its start, and the limit is ` +
+        `${limits.memoryPagesMax}`,
+      'Build it with a smaller initial memory.',
+    );
+  if (core.tableElements > limits.tableElementsMax)
+    refuse(
+      `has tables of ${core.tableElements} elements, and the limit is ${limits.tableElementsMax}`,
+      'Build it with fewer indirect functions.',
+    );
+  if (core.segmentElements > limits.tableElementsMax)
+    refuse(
+      `fills its tables with ${core.segmentElements} elements, and the limit is ` +
+        `${limits.tableElementsMax}`,
+      'Build it with fewer indirect functions.',
+    );
+  const reserved = core.exports.find(({ name }) => name.startsWith(RESERVED_PREFIX));
+  if (reserved !== undefined)
+    refuse(
+      `exports '${printable(reserved.name)}', a name that is reserved for the host`,
+      'Rename the export.',
+    );
+}
+
+/** The pages that the rewritten module's memory may have. */
+export function maximumPages(core: CoreModule, limits: WasmLimits): number {
+  return Math.min(core.memory.maximum ?? limits.memoryPagesMax, limits.memoryPagesMax);
+}
+
+function refuse(what: string, remedy: string): never {
+  throw new SvcError('SVC_MODULE_STRUCTURE', `The module ${what}. ${remedy}`);
+}
+
+/** Putting them back is work that no fuel pays for, so they are limited. */
+function mutableGlobals(core: CoreModule): number[] {
+  const found: number[] = [];
+  for (const [index, { mutable }] of core.globals.entries()) if (mutable) found.push(index);
+  if (found.length > MUTABLE_GLOBALS_MAX)
+    throw unsupported(`more than ${MUTABLE_GLOBALS_MAX} mutable globals`);
+  return found;
+}
+
+/** Writes the content of a section. False: the module needs none. */
+function writeSection(
+  id: number,
+  core: CoreModule,
+  additions: Additions,
+  limits: WasmLimits,
+  writeBody: BodyWriter,
+  out: ByteWriter,
+): boolean {
+  const section = core.section(id);
+  switch (id) {
+    case CORE_SECTION.type:
+      writeExtended(out, section, 3);
+      for (const byte of [FUNCTION_TYPE, 1, I32, 1, I32]) out.u8(byte);
+      for (const byte of [FUNCTION_TYPE, 1, I32, 0]) out.u8(byte);
+      for (const byte of [FUNCTION_TYPE, 0, 0]) out.u8(byte);
+      return true;
+    case CORE_SECTION.function:
+      writeExtended(out, section, ADDED_FUNCTIONS.length);
+      for (const { type } of ADDED_FUNCTIONS) out.u32(core.types.length + type);
+      return true;
+    case CORE_SECTION.memory: {
+      out.u8(1);
+      out.u8(1);
+      out.u32(core.memory.initial);
+      out.u32(additions.pagesMax);
+      return true;
+    }
+    case CORE_SECTION.global:
+      writeExtended(out, section, 3 + additions.mutable.length);
+      writeCounter(out, limits.startFuel);
+      writeCounter(out, 0);
+      writeCounter(out, core.memory.initial);
+      for (const index of additions.mutable) writeNothing(out, core.globals[index]?.type ?? 'i32');
+      return true;
+    case CORE_SECTION.export: {
+      const start = core.section(CORE_SECTION.start)?.u32();
+      writeExtended(out, section, start === undefined ? 6 : 7);
+      writeExport(out, FUEL_EXPORT, GLOBAL_KIND, additions.fuel);
+      writeExport(out, GROWTH_REFUSED_EXPORT, GLOBAL_KIND, additions.growthRefused);
+      writeExport(out, PAGES_EXPORT, GLOBAL_KIND, additions.pages);
+      writeExport(out, BEGIN_EXPORT, FUNCTION_KIND, additions.begin);
+      writeExport(out, KEEP_EXPORT, FUNCTION_KIND, additions.keep);
+      writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
+      if (start !== undefined) writeExport(out, START_EXPORT, FUNCTION_KIND, start);
+      return true;
+    }
+    // Run by the host once there is an instance, which then can be asked what its fuel came to.
+    case CORE_SECTION.start:
+      return false;
+    case CORE_SECTION.code:
+      writeCode(out, core, additions, limits.moduleBytesMax * 2, writeBody);
+      return true;
+    default:
+      if (section === undefined) return false;
+      out.bytes(section.rest());
+      return true;
+  }
+}
+
+/** A vector's own items with a count for `more` that the caller writes next. */
+function writeExtended(out: ByteWriter, section: ByteReader | undefined, more: number): void {
+  out.u32((section?.count() ?? 0) + more);
+  if (section !== undefined) out.bytes(section.rest());
+}
+
+function writeCounter(out: ByteWriter, initial: number): void {
+  out.u8(I32);
+  out.u8(1);
+  out.u8(OP.i32Const);
+  out.s32(initial);
+  out.u8(OP.end);
+}
+
+/** A mutable global of this type that holds nothing yet. */
+function writeNothing(out: ByteWriter, type: string): void {
+  const [code, ...expression] = NOTHING[type]!;
+  for (const byte of [code!, 1, ...expression, OP.end]) out.u8(byte);
+}
+
+function writeExport(out: ByteWriter, name: string, kind: number, index: number): void {
+  out.name(name);
+  out.u8(kind);
+  out.u32(index);
+}
+
+/** `bytesMax`: of all of it, once it is metered; looked at while it grows. */
+function writeCode(
+  out: ByteWriter,
+  core: CoreModule,
+  additions: Additions,
+  bytesMax: number,
+  writeBody: BodyWriter,
+): void {
+  const section = core.section(CORE_SECTION.code);
+  const count = section?.count() ?? 0;
+  out.u32(count + ADDED_FUNCTIONS.length);
+  const body = new ByteWriter();
+  const first = core.functions.length - count;
+  for (let index = first; index < core.functions.length; index++) {
+    body.clear();
+    const { parameters } = arityOf(core.functions[index]!);
+    writeBody(body, section!.part(section!.u32()), additions, { index, parameters });
+    out.u32(body.length);
+    out.bytes(body.written);
+    if (out.length > bytesMax) throw tooLarge(bytesMax);
+  }
+  section?.expectDone('the code section');
+  for (const { write } of ADDED_FUNCTIONS) {
+    body.clear();
+    body.u8(0);
+    write(body, additions);
+    body.u8(OP.end);
+    out.u32(body.length);
+    out.bytes(body.written);
+  }
+}
+
+/** fuel -= length >>> 6; if (fuel < 0) unreachable; length */
+function writePayForBytes(out: ByteWriter, additions: Additions): void {
+  out.u8(OP.globalGet);
+  out.u32(additions.fuel);
+  for (const byte of [OP.localGet, 0, OP.i32Const, BYTES_PER_UNIT_BITS]) out.u8(byte);
+  out.u8(OP.i32ShrU);
+  out.u8(OP.i32Sub);
+  writeFuelCheck(out, additions);
+  for (const byte of [OP.localGet, 0]) out.u8(byte);
+}
+
+/**
+ * Pays, counts the pages, and takes them from the memory's own growth only where it does not have them
+ * yet. Beyond the limit it answers -1, and notes in a global that growing was refused. Where the host has
+ * no memory left it traps: an answer would be another one than on a host that has.
+ */
+function writeGrowMemory(out: ByteWriter, additions: Additions): void {
+  const { fuel, pages, growthRefused, pagesMax } = additions;
+  const code = (...bytes: readonly number[]) => {
+    for (const byte of bytes) out.u8(byte);
+  };
+  const constant = (value: number) => {
+    code(OP.i32Const);
+    out.s32(value);
+  };
+  const noteGrowth = (refused: 0 | 1) => {
+    constant(refused);
+    writeGlobal(out, OP.globalSet, growthRefused);
+  };
+  const getPages = () => writeGlobal(out, OP.globalGet, pages);
+  writePayment(out, additions, GROWTH_UNITS);
+  // more > pagesMax - pages
+  code(OP.localGet, 0);
+  constant(pagesMax);
+  getPages();
+  code(OP.i32Sub, OP.i32GtU, OP.if, EMPTY_BLOCK);
+  noteGrowth(1);
+  constant(-1);
+  code(OP.return, OP.end);
+  // fuel -= more * PAGE_UNITS
+  writeGlobal(out, OP.globalGet, fuel);
+  code(OP.localGet, 0);
+  constant(PAGE_UNITS);
+  code(OP.i32Mul, OP.i32Sub);
+  writeFuelCheck(out, additions);
+  // pages + more > memory.size
+  getPages();
+  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32GtU, OP.if, EMPTY_BLOCK);
+  getPages();
+  code(OP.localGet, 0, OP.i32Add, OP.memorySize, 0, OP.i32Sub, OP.memoryGrow, 0);
+  constant(-1);
+  code(OP.i32Eq, OP.if, EMPTY_BLOCK);
+  noteGrowth(1);
+  code(OP.unreachable, OP.end, OP.end);
+  noteGrowth(0);
+  getPages();
+  getPages();
+  code(OP.localGet, 0, OP.i32Add);
+  writeGlobal(out, OP.globalSet, pages);
+}
+
+function writeGlobal(out: ByteWriter, op: number, index: number): void {
+  out.u8(op);
+  out.u32(index);
+}
+
+function writeBegin(out: ByteWriter, additions: Additions): void {
+  for (const byte of [OP.localGet, 0, OP.globalSet]) out.u8(byte);
+  out.u32(additions.fuel);
+  for (const byte of [OP.i32Const, 0, OP.globalSet]) out.u8(byte);
+  out.u32(additions.growthRefused);
+}
+
+function writeKeep(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [place, index] of mutable.entries()) writeCopy(out, index, kept + place);
+}
+
+function writePutBack(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [place, index] of mutable.entries()) writeCopy(out, kept + place, index);
+}
+
+function writeCopy(out: ByteWriter, from: number, to: number): void {
+  out.u8(OP.globalGet);
+  out.u32(from);
+  out.u8(OP.globalSet);
+  out.u32(to);
+}
+
+/** In the order of their indexes. `type`: its place among the added types. */
+const ADDED_FUNCTIONS = [
+  { type: 0, write: writePayForBytes },
+  { type: 0, write: writeGrowMemory },
+  { type: 1, write: writeBegin },
+  { type: 2, write: writeKeep },
+  { type: 2, write: writePutBack },
+];
+
+function zeros(count: number): number[] {
+  return Array.from({ length: count }, () => 0);
+}

@@ -1,0 +1,64 @@
+// LimitCounters: how often modules broke a rule or met a limit, and what else failed, by their names. The
+// numbers lie in memory that the main thread shares with its shards: a shard counts, the main thread reads,
+// and what was counted outlives a shard that is ended. Each shard has numbers of its own, so that each name is
+// counted by one thread at a time.
+import type { FaultCause } from '../model/guest-fault.ts';
+import { LIMIT_NAMES, type LimitName } from '../model/limit-name.ts';
+import { SVC_ERROR_CODES, type SvcErrorCode } from '../model/svc-error.ts';
+
+const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
+  trap: true,
+  fuel: true,
+  time: true,
+  memory: true,
+  stack: true,
+  value: true,
+  limit: true,
+};
+const OTHER_COUNTS = ['log-lines-not-written', 'shard-ends', 'shard-hangs'] as const;
+
+/** What is counted: `fault:trap`, `limit:command-fuel`, `failure:SVC_JOURNAL_FULL`, `shard-ends`. */
+export type Counted =
+  | `fault:${FaultCause}`
+  | `limit:${LimitName}`
+  | `failure:${SvcErrorCode}`
+  | (typeof OTHER_COUNTS)[number];
+export type LimitCounts = Readonly<Record<Counted, number>>;
+
+export const COUNTED: readonly Counted[] = [
+  ...Object.keys(FAULT_CAUSES).map((cause) => `fault:${cause as FaultCause}` as const),
+  ...LIMIT_NAMES.map((name) => `limit:${name}` as const),
+  ...SVC_ERROR_CODES.map((code) => `failure:${code}` as const),
+  ...OTHER_COUNTS,
+];
+const PLACES: ReadonlyMap<Counted, number> = new Map(COUNTED.map((name, place) => [name, place]));
+
+export class LimitCounters {
+  /** For the other thread. */
+  readonly shared: SharedArrayBuffer;
+  readonly #numbers: Float64Array;
+
+  constructor(shared = new SharedArrayBuffer(COUNTED.length * Float64Array.BYTES_PER_ELEMENT)) {
+    this.shared = shared;
+    this.#numbers = new Float64Array(shared);
+  }
+
+  count(name: Counted): void {
+    const place = PLACES.get(name);
+    if (place !== undefined) this.#numbers[place]! += 1;
+  }
+
+  read(): LimitCounts {
+    const entries = COUNTED.map((name, place) => [name, this.#numbers[place]!] as const);
+    return Object.fromEntries(entries) as LimitCounts;
+  }
+}
+
+/** What all of them have counted together. */
+export function summedCounts(counters: readonly LimitCounters[]): LimitCounts {
+  const counts = counters.map((each) => each.read());
+  const entries = COUNTED.map(
+    (name) => [name, counts.reduce((sum, each) => sum + each[name], 0)] as const,
+  );
+  return Object.fromEntries(entries) as LimitCounts;
+}

@@ -1,0 +1,51 @@
+// Log: what the host and its guests have to say, on stderr: JSON lines for programs, or one line of
+// text each for a person. Text of a guest or a caller never reaches a terminal unescaped, and never looks
+// like a field of its line. Where stderr is a pipe or a terminal, writing waits for who reads it: the
+// thread that logs stands still meanwhile, and log-rate.ts bounds what gathers for it.
+import { pino, type DestinationStream } from 'pino';
+import { printable, printableJson } from '../model/printable.ts';
+import type { LogEntry } from './log-entry.ts';
+
+export type Log = (entry: LogEntry) => void;
+
+export function createLog(service: string, format: 'text' | 'json'): Log {
+  const shown = format === 'json' ? printableJson : textLine;
+  const stderr: DestinationStream = { write: (line) => void process.stderr.write(shown(line)) };
+  const logger = pino(
+    {
+      level: 'debug',
+      base: { service },
+      messageKey: 'message',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stderr,
+  );
+  return ({ level, message, fields }) => logger[level](fields ?? {}, message);
+}
+
+/** A line of JSON as `time level message field=value field="several words"`. */
+export function textLine(json: string): string {
+  const {
+    time,
+    level,
+    message,
+    service: _service,
+    ...fields
+  } = JSON.parse(json) as Record<string, unknown>;
+  const details = Object.entries(fields)
+    .map(([name, value]) => ` ${name}=${fieldValue(value)}`)
+    .join('');
+  const start = `${String(time).slice(11, 19)} ${String(level).padEnd(5)}`;
+  return `${printable(`${start} ${messageText(String(message))}${details}`)}\n`;
+}
+
+/** What holds a sign of a field is quoted as a whole. */
+function messageText(message: string): string {
+  return /[="]/.test(message) ? JSON.stringify(message) : message;
+}
+
+function fieldValue(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return /^[^\s="]+$/.test(value) ? value : JSON.stringify(value);
+}

@@ -1,0 +1,89 @@
+// RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler
+// its context and its calls, keeps its answer until what it was told is on disk, and sees to it that a
+// failure of a component which the handler only passes on is answered as what it is (500, 503 or 504 with
+// an error id), not as the handler's word.
+import type { Chance, Clock } from '../engine/needs/clock.ts';
+import type { Guest } from '../engine/needs/guest.ts';
+import { LoopTurn } from './loop-turn.ts';
+import type { Awaitable, CallContext, Metadata, Refusal, Spent } from '../model/call.ts';
+import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import { type CallableEngine, RequestCalls } from './request-calls.ts';
+import { RequestKeys } from './request-keys.ts';
+
+interface Parts {
+  readonly guest: Pick<Guest, 'endpoints'>;
+  readonly engine: CallableEngine;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  /** Of the event loop that all of it runs in. */
+  readonly turn?: LoopTurn;
+}
+
+type Outcome = EndpointResponse | Refusal;
+
+/** With code OTHER, the SDK's words for a call that gave no reply. */
+const PASSED_ON: ReadonlySet<string | undefined> = new Set([
+  'UNAVAILABLE',
+  'TIMED_OUT',
+  'INTERNAL',
+]);
+
+export function requestHandler({ guest, engine, clock, chance, turn = new LoopTurn() }: Parts) {
+  const run = (
+    request: EndpointRequest,
+    metadata: Metadata,
+    calls: RequestCalls,
+    spent: Spent | undefined,
+  ): Awaitable<Outcome> => {
+    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent };
+    const answer = guest.endpoints.handle(context, request, calls);
+    if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
+    if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);
+    return notPassedOn(answer, calls);
+  };
+  return (
+    request: EndpointRequest,
+    metadata: Metadata,
+    waiter?: AnswerWaiter,
+  ): Awaitable<Outcome> => {
+    const { idempotencyKey } = request;
+    const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
+    const calls = new RequestCalls(engine, clock, turn, keys);
+    const answer = turn.isUsedUp()
+      ? turn.next().then(() => {
+          checkWanted(calls);
+          return run(request, metadata, calls, waiter);
+        })
+      : run(request, metadata, calls, waiter);
+    if (waiter !== undefined && answer instanceof Promise)
+      waiter.giveUp = (reason) => calls.giveUp(reason);
+    return answer;
+  };
+}
+
+/** Throws when nobody waits for the answer any more. */
+function checkWanted({ givenUp }: RequestCalls): void {
+  if (givenUp !== undefined) throw givenUp;
+}
+
+/** The answer once what it was made of is on disk; or what the handler answers when it is not. */
+async function confirmed(
+  answer: Outcome,
+  context: CallContext,
+  request: EndpointRequest,
+  calls: RequestCalls,
+  endpoints: Guest['endpoints'],
+): Promise<Outcome> {
+  if (await calls.cameTrue()) return notPassedOn(answer, calls);
+  checkWanted(calls);
+  calls.runAgain();
+  return notPassedOn(await endpoints.handle(context, request, calls), calls);
+}
+
+/** Throws the failure of a component whose refusal is the handler's answer. */
+function notPassedOn(answer: Outcome, { failure }: RequestCalls): Outcome {
+  const isPassedOn =
+    answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
+  if (isPassedOn && failure !== undefined) throw failure;
+  return answer;
+}

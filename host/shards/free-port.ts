@@ -1,0 +1,25 @@
+// checkPortFree: whether nobody listens on a port. Shards share theirs by SO_REUSEPORT, and so would a second
+// host that the same user starts there: each of the two would get a part of the other's connections.
+import { createServer } from 'node:net';
+import { SvcError } from '../model/svc-error.ts';
+import type { Address } from './shard-messages.ts';
+
+/** Rejects with SVC_PORT_IN_USE. Any other reason not to listen there is found by who does. */
+export async function checkPortFree({ host, port }: Address): Promise<void> {
+  if (port === 0) return;
+  const server = createServer();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') return resolve();
+    return reject(
+      new SvcError(
+        'SVC_PORT_IN_USE',
+        `Port ${port} of ${host} is in use by another program. ` +
+          'Stop that program, or choose another port with --port.',
+        { cause: error },
+      ),
+    );
+  });
+  server.listen({ host, port, exclusive: true }, () => server.close(() => resolve()));
+  await promise;
+}

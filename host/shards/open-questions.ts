@@ -1,0 +1,56 @@
+// OpenQuestions: what a shard was asked and has not answered yet. Each is answered once: by the shard, by its end, or
+// when its time is over.
+import { SvcError } from '../model/svc-error.ts';
+import type { ShardAnswer } from './shard-questions.ts';
+
+interface Open {
+  readonly resolve: (answer: ShardAnswer) => void;
+  readonly reject: (reason: SvcError) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class OpenQuestions {
+  readonly #open = new Map<number, Open>();
+  #asked = 0;
+
+  /** `send`: is given the question's number. Rejects with SVC_SHARD_UNAVAILABLE and SVC_ANSWER_TIMED_OUT. */
+  ask(send: (number: number) => void, timeoutMs: number): Promise<ShardAnswer> {
+    const number = ++this.#asked;
+    return new Promise((resolve, reject) => {
+      const late = () => {
+        this.#open.delete(number);
+        reject(
+          new SvcError(
+            'SVC_ANSWER_TIMED_OUT',
+            `The service computes, and has not answered within ${timeoutMs} ms.`,
+          ),
+        );
+      };
+      this.#open.set(number, { resolve, reject, timer: setTimeout(late, timeoutMs) });
+      send(number);
+    });
+  }
+
+  answered(number: number, answer: ShardAnswer): void {
+    const open = this.#open.get(number);
+    this.#open.delete(number);
+    clearTimeout(open?.timer);
+    open?.resolve(answer);
+  }
+
+  /** The shard has ended. */
+  fail(): void {
+    for (const [number, { reject, timer }] of this.#open) {
+      this.#open.delete(number);
+      clearTimeout(timer);
+      reject(shardAway());
+    }
+  }
+}
+
+export function shardAway(): SvcError {
+  return new SvcError(
+    'SVC_SHARD_UNAVAILABLE',
+    'The part of the service that was asked is being started again. Try again.',
+  );
+}

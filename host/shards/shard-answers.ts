@@ -1,0 +1,63 @@
+// ShardAnswers: what a shard answers to the main thread's questions (shard-questions.ts).
+import assert from 'node:assert';
+import { threadId } from 'node:worker_threads';
+import type { ModuleDescriptor } from '@svc/contract';
+import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { Chance } from '../engine/needs/clock.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { outcomeOfFailure, SPAN_TIMED_OUT } from '../model/span-outcome.ts';
+import { newTraceParent } from '../model/trace-context.ts';
+import { recordedFault } from '../observability/fault-record.ts';
+import type { SpanRing } from '../observability/span-ring.ts';
+import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
+
+interface Parts {
+  readonly ring: SpanRing;
+  readonly engine: Pick<EntityEngine, 'call'>;
+  readonly descriptor: ModuleDescriptor;
+  readonly chance: Chance;
+}
+
+export class ShardAnswers {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async answer(question: ShardQuestion): Promise<ShardAnswer> {
+    const { ring } = this.#parts;
+    if (question.kind === 'spans')
+      return {
+        kind: 'spans',
+        spans: ring.after(question.after, question.limit),
+        recorded: ring.count,
+        threadId,
+      };
+    try {
+      return { kind: 'outcome', outcome: await this.#query(question) };
+    } catch (error) {
+      if (error instanceof GuestFault)
+        return {
+          kind: 'fault',
+          fault: recordedFault(error, undefined),
+          isLate: outcomeOfFailure(error) === SPAN_TIMED_OUT,
+        };
+      if (error instanceof SvcError)
+        return { kind: 'failed', code: error.code, message: error.message };
+      throw error;
+    }
+  }
+
+  /** It is a trace of its own. */
+  async #query({ target, name, input }: Extract<ShardQuestion, { kind: 'query' }>) {
+    const { engine, descriptor, chance } = this.#parts;
+    const component = descriptor.entities.find((one) => one.component === target.component);
+    assert(
+      component?.queries.some((query) => query.name === name),
+      'only a query may be asked',
+    );
+    return engine.call(target, name, input, [['traceparent', newTraceParent(chance)]]);
+  }
+}

@@ -1,0 +1,84 @@
+// What the main thread and a shard say to each other.
+import type { MessagePort } from 'node:worker_threads';
+import type { ModuleDescriptor } from '@svc/contract';
+import type { LogEntry } from '../log/log-entry.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { RoomSettings } from '../room-settings.ts';
+import type { WasmFrame } from '../model/guest-fault.ts';
+import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { SharedNumbers } from './shard-numbers.ts';
+import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export type FromShard =
+  /** The module passed admission and started under its start-up limits; nothing on disk was touched. */
+  | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
+  /** It serves. Without an address: the service has no HTTP server. */
+  | { readonly kind: 'listening'; readonly address: Address | undefined }
+  | {
+      readonly kind: 'failed';
+      readonly code: SvcErrorCode;
+      readonly message: string;
+      /** Of the module's fault that it comes of. */
+      readonly frames?: readonly WasmFrame[] | undefined;
+    }
+  | { readonly kind: 'log'; readonly entry: LogEntry }
+  /** To the `ask` of that number. */
+  | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
+  /** The answer to `are-you-alive`. */
+  | { readonly kind: 'alive' }
+  /** It serves no request any more, and still the calls of other shards. */
+  | { readonly kind: 'finished' }
+  /** Everything in flight is finished, and the engine closed. */
+  | { readonly kind: 'stopped' };
+
+export type ToShard =
+  /** What to run: it was admitted, and none of its code has run. */
+  | { readonly kind: 'run'; readonly module: AdmittedModule }
+  /** The port leads to the journal's writer; `peers`, to other shards. */
+  | {
+      readonly kind: 'serve';
+      readonly journal: MessagePort;
+      readonly peers: readonly Peer[];
+      readonly numbers: SharedNumbers;
+    }
+  /** It may come at any time once it serves. */
+  | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
+  /** Another shard is there now, or there again. It may come at any time. */
+  | { readonly kind: 'peer'; readonly peer: Peer }
+  /** Another shard has ended, and is started again after so long. */
+  | { readonly kind: 'peer-away'; readonly index: number; readonly pauseMs: number }
+  /** Asked now and then while it serves. With it comes how much of its log is written (log-rate.ts). */
+  | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
+  | { readonly kind: 'stop'; readonly graceMs: number }
+  /** No shard serves a request any more. */
+  | { readonly kind: 'close' };
+
+/** The port to another shard of the service. */
+export interface Peer {
+  readonly index: number;
+  readonly port: MessagePort;
+}
+
+/** What a shard is started with. */
+export interface ShardSettings {
+  readonly name: string;
+  /** Which of the service's shards it is, from 0 on. */
+  readonly index: number;
+  readonly count: number;
+  /** Not a run on a developer's machine. */
+  readonly deployed: boolean;
+  readonly dataFolder: string;
+  /** That of the service: all its shards listen there. */
+  readonly address: Address;
+  /** Whether there is an HTTP server. */
+  readonly http: boolean;
+  /** What LimitCounters share. */
+  readonly counters: SharedArrayBuffer;
+  /** The share of a shard in what the service may have (shard-limits.ts). */
+  readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log' | 'observability'>;
+}

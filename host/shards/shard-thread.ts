@@ -1,0 +1,248 @@
+// ShardThread: one thread of a shard, from its start to its end: what it has said so far, whether it still
+// answers, and the ways to stop it. Whether another follows is the supervisor's business. Invariants:
+// I1  `ended` resolves once, whatever ends the thread; what the thread still owed is rejected before.
+// I2  A port that the thread can no longer take is closed, so that its other end learns of it.
+// I3  A thread that is not ready in time, or does not answer for too long, is ended.
+import { Worker, type MessagePort } from 'node:worker_threads';
+import type { ModuleDescriptor } from '@svc/contract';
+import { Heartbeat } from './heartbeat.ts';
+import { entryBytes } from '../log/log-rate.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { Log } from '../log/log.ts';
+import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
+import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
+import { OpenQuestions, shardAway } from './open-questions.ts';
+import type { SharedNumbers } from './shard-numbers.ts';
+import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
+import type { SupervisorLimits } from './supervisor-limits.ts';
+
+export interface ShardThreadOptions {
+  /** What the thread runs; it speaks the words of shard-messages.ts. */
+  readonly file: URL;
+  readonly settings: ShardSettings;
+  /** The thread loads the host's code while the module is judged. */
+  readonly module: Promise<AdmittedModule>;
+  readonly limits: SupervisorLimits;
+  /** All that the thread has for an environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+export interface ShardEnd {
+  readonly reason: string;
+  /** It was ended because it did not answer. */
+  readonly isHang: boolean;
+}
+
+export class ShardThread {
+  /** Rejects when the module is refused, or the thread ends before. */
+  readonly admitted: Promise<ModuleDescriptor>;
+  /** Resolves with its address, if it has one. Rejects when the service cannot be served, or the thread ends before. */
+  readonly listening: Promise<Address | undefined>;
+  /** Resolves once it serves no request any more: it was told to stop, or has ended. */
+  readonly finished: Promise<void>;
+  /** Resolves when the thread has ended. */
+  readonly ended: Promise<ShardEnd>;
+  readonly #worker: Worker;
+  readonly #limits: SupervisorLimits;
+  readonly #log: Log;
+  readonly #admitted = Promise.withResolvers<ModuleDescriptor>();
+  readonly #listening = Promise.withResolvers<Address | undefined>();
+  readonly #questions = new OpenQuestions();
+  readonly #finished = Promise.withResolvers<void>();
+  /** Whether everything in flight could finish. */
+  readonly #stopped = Promise.withResolvers<boolean>();
+  #reason = 'the thread ended without saying why';
+  #isHang = false;
+  #isListening = false;
+  #hasEnded = false;
+  #startTimer: NodeJS.Timeout | undefined;
+  #heartbeat: Heartbeat | undefined;
+  /** Of its lines in the log, as log-rate.ts counts them. */
+  #loggedBytes = 0;
+
+  constructor({ file, settings, module, limits, env, log }: ShardThreadOptions) {
+    this.#limits = limits;
+    const { count, index } = settings;
+    this.#log =
+      count === 1 ? log : (entry) => log({ ...entry, fields: { ...entry.fields, shard: index } });
+    const ended = Promise.withResolvers<ShardEnd>();
+    this.#worker = new Worker(file, {
+      name: 'shard',
+      workerData: settings,
+      env,
+      resourceLimits: { maxOldGenerationSizeMb: limits.shardHeapMib },
+    });
+    this.#worker.on('message', (message: FromShard) => this.#hear(message));
+    this.#worker.on('error', (error: unknown) => {
+      this.#reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    });
+    this.#worker.on('exit', () => {
+      this.#hasEnded = true;
+      clearTimeout(this.#startTimer);
+      this.#heartbeat?.stop();
+      this.#questions.fail();
+      this.#fail(
+        'SVC_SHARD_FAILED',
+        `The thread that runs the module ended at its start: ${this.#reason}. ` +
+          'Start the service again; when it happens again, report it with this reason.',
+      );
+      this.#finished.resolve();
+      this.#stopped.resolve(false);
+      ended.resolve({ reason: this.#reason, isHang: this.#isHang });
+    });
+    this.admitted = this.#admitted.promise;
+    this.listening = this.#listening.promise;
+    this.finished = this.#finished.promise;
+    this.ended = ended.promise;
+    // Each is looked at in its turn; a failure must not count as unhandled before.
+    this.admitted.catch(() => {});
+    this.listening.catch(() => {});
+    module.then(
+      (admitted) => this.#run(admitted),
+      (error: unknown) => {
+        this.#admitted.reject(error);
+        this.#listening.reject(error);
+      },
+    );
+  }
+
+  /** Lets an admitted module be served. */
+  serve(journal: MessagePort, peers: readonly Peer[], numbers: SharedNumbers): void {
+    const ports = [journal, ...peers.map(({ port }) => port)];
+    if (this.#hasEnded) {
+      for (const port of ports) port.close();
+      return;
+    }
+    this.#expect('to listen');
+    this.#send({ kind: 'serve', journal, peers, numbers }, ports);
+  }
+
+  /**
+   * Asks it something while it serves. Rejects with SVC_SHARD_UNAVAILABLE when it does not, with
+   * SVC_ANSWER_TIMED_OUT when it is too busy, and with what has failed there.
+   */
+  async ask<Question extends ShardQuestion>(
+    question: Question,
+    timeoutMs: number,
+  ): Promise<AnswerTo<Question>> {
+    if (this.#hasEnded || !this.#isListening) throw shardAway();
+    const answer = await this.#questions.ask(
+      (number) => this.#send({ kind: 'ask', number, question }),
+      timeoutMs,
+    );
+    if (answer.kind === 'failed') throw new SvcError(answer.code, answer.message);
+    return answer as AnswerTo<Question>;
+  }
+
+  /** Tells it of another shard. */
+  connect(peer: Peer): void {
+    if (this.#hasEnded) peer.port.close();
+    else this.#send({ kind: 'peer', peer }, [peer.port]);
+  }
+
+  /** Tells it that another shard is started again after so long. */
+  peerAway(index: number, pauseMs: number): void {
+    if (!this.#hasEnded) this.#send({ kind: 'peer-away', index, pauseMs });
+  }
+
+  /**
+   * Says whether everything in flight could finish. Before it listens, nothing is. `othersFinished`: it is
+   * asked for by no other shard any more.
+   */
+  async stop(
+    graceMs: number,
+    boundMs: number,
+    othersFinished: Promise<unknown> = this.finished,
+  ): Promise<boolean> {
+    if (!this.#isListening || this.#hasEnded) {
+      await this.end();
+      return true;
+    }
+    this.#send({ kind: 'stop', graceMs });
+    void othersFinished.then(() => this.#send({ kind: 'close' }));
+    const timer = setTimeout(() => this.#stopped.resolve(false), boundMs);
+    const inTime = await this.#stopped.promise;
+    clearTimeout(timer);
+    await this.end();
+    return inTime;
+  }
+
+  /** Ends the thread, whatever it is doing. */
+  async end(): Promise<void> {
+    this.#finished.resolve();
+    await this.#worker.terminate();
+  }
+
+  #hear(message: FromShard): void {
+    switch (message.kind) {
+      case 'admitted':
+        clearTimeout(this.#startTimer);
+        return this.#admitted.resolve(message.descriptor);
+      case 'listening':
+        clearTimeout(this.#startTimer);
+        this.#isListening = true;
+        this.#watch();
+        return this.#listening.resolve(message.address);
+      case 'failed':
+        // Nothing works any more in a thread that says so, at its start or later.
+        this.#fail(message.code, message.message, message.frames);
+        this.#reason = `${message.message} [${message.code}]`;
+        return void this.end();
+      case 'log':
+        this.#log(message.entry);
+        this.#loggedBytes += entryBytes(message.entry);
+        return undefined;
+      case 'answer':
+        return this.#questions.answered(message.number, message.answer);
+      case 'alive':
+        return this.#heartbeat?.answered();
+      case 'finished':
+        return this.#finished.resolve();
+      case 'stopped':
+        this.#finished.resolve();
+        return this.#stopped.resolve(true);
+    }
+  }
+
+  #run(module: AdmittedModule): void {
+    if (this.#hasEnded) return;
+    this.#expect('to start its module');
+    this.#send({ kind: 'run', module });
+  }
+
+  #expect(what: string): void {
+    const { startTimeoutMs } = this.#limits;
+    this.#startTimer = setTimeout(() => {
+      this.#reason = `it took longer than ${startTimeoutMs} ms ${what} (svc.supervisor.start-timeout-ms)`;
+      void this.end();
+    }, startTimeoutMs);
+  }
+
+  #watch(): void {
+    const { heartbeatMs, hangAfterMs } = this.#limits;
+    if (this.#hasEnded) return;
+    this.#heartbeat = new Heartbeat({
+      heartbeatMs,
+      hangAfterMs,
+      ask: () => this.#send({ kind: 'are-you-alive', loggedBytes: this.#loggedBytes }),
+      onHang: () => {
+        this.#isHang = true;
+        this.#reason = `it did not answer for ${hangAfterMs} ms (svc.supervisor.hang-after-ms)`;
+        void this.end();
+      },
+    });
+  }
+
+  #fail(code: SvcErrorCode, message: string, frames?: readonly WasmFrame[]): void {
+    const cause = frames && new GuestFault('trap', message, { frames });
+    const error = new SvcError(code, message, { cause });
+    this.#admitted.reject(error);
+    this.#listening.reject(error);
+  }
+
+  #send(message: ToShard, transfer: MessagePort[] = []): void {
+    this.#worker.postMessage(message, transfer);
+  }
+}

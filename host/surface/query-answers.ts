@@ -1,0 +1,44 @@
+// QueryAnswers: how the observability endpoint answers what a query, or a look into the past, came to. The statuses are
+// those of a route. Other than a route it tells what the runtime and the module said: who asks is the developer.
+import type { SpanFault } from '@svc/contract';
+import { failureAnswer, refusalAnswer } from '../http/answers.ts';
+import type { Refusal, Reply } from '../model/call.ts';
+import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+
+/** `body`: JSON text. */
+interface Answered {
+  readonly status: number;
+  readonly body: string;
+}
+
+const NOT_THERE: ReadonlySet<SvcErrorCode> = new Set([
+  'SVC_NOT_IN_JOURNAL',
+  'SVC_NOT_IN_MODULE',
+  'SVC_JOURNAL_MISSING',
+]);
+
+export function outcomeAnswer(outcome: Reply | Refusal): Answered {
+  if (outcome.kind === 'reply') return { status: 200, body: outcome.json };
+  const { status, body } = refusalAnswer(outcome);
+  return { status, body: String(body) };
+}
+
+/** The module has failed at it. */
+export function faultAnswer(fault: SpanFault, isLate: boolean): Answered {
+  const { reason, guestMessage } = fault;
+  const status = isLate ? 504 : 500;
+  const words = guestMessage === null ? '' : ` (${guestMessage})`;
+  return answered(status, `${reason.replace(/\.$/, '')}${words}.`, fault);
+}
+
+/** The runtime could not. Throws what is no failure with a code. */
+export function errorAnswer(failure: unknown): Answered {
+  if (!(failure instanceof SvcError)) throw failure;
+  const { code, message } = failure;
+  const status = NOT_THERE.has(code) ? 404 : failureAnswer(failure, '').status;
+  return answered(status, `${message} [${code}]`, { code });
+}
+
+function answered(status: number, error: string, details: unknown): Answered {
+  return { status, body: JSON.stringify({ status, error, details }) };
+}

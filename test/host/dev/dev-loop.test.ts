@@ -1,0 +1,113 @@
+// The developer's loop: which modules it hands on, and what it takes to be served. What serves them, a test says.
+import { describe, expect, test } from 'vitest';
+import { DevLoop, type ServedForDev } from '../../../host/dev/dev-loop.ts';
+import type { FromDevHost } from '../../../host/dev/dev-messages.ts';
+import { SvcError } from '../../../host/model/svc-error.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const built = (file: string) => ({ kind: 'module', file, builtMs: 1, builtAtMs: 1 }) as const;
+
+/** A loop whose first module, `a`, is about to be served; it is told of others. */
+function loop() {
+  const told: FromDevHost[] = [];
+  const replaced: string[] = [];
+  const dev = new DevLoop((message) => void told.push(message));
+  const swap = {
+    servedFile: 'a' as string | undefined,
+    dataFolder: temporaryFolder(),
+    prepare() {},
+    async close() {},
+    replace: async (file: string): Promise<unknown> => {
+      replaced.push(file);
+      swap.servedFile = file;
+      return { fingerprint: file };
+    },
+  };
+  const begin = () => {
+    const served = { url: undefined, module: { fingerprint: 'a' }, limits: {}, swap };
+    dev.begin(served as unknown as ServedForDev, built('a'));
+  };
+  const settled = async (count: number) => {
+    while (outcomes().length < count)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+  };
+  const outcomes = () =>
+    told.flatMap((message) => {
+      if (message.kind === 'served') return `served ${message.module.file}`;
+      if (message.kind !== 'refused') return [];
+      return `refused ${message.file}${message.isTriedAgain ? ', tried again' : ''}`;
+    });
+  return { dev, swap, begin, replaced, settled, outcomes };
+}
+
+describe('a module that is built', () => {
+  test('while the first one is being started is served after it', async () => {
+    const { dev, begin, settled, outcomes } = loop();
+    dev.hear(built('a'));
+    await dev.nextModule();
+    dev.hear(built('b'));
+    dev.hear(built('c'));
+    begin();
+    await settled(2);
+    expect(outcomes()).toEqual(['served a', 'served c']);
+    await dev.end();
+  });
+
+  test('while the first one is being started is the first when that is refused', async () => {
+    const { dev } = loop();
+    dev.hear(built('a'));
+    await dev.nextModule();
+    dev.hear(built('b'));
+    expect(await dev.nextModule()).toMatchObject({ file: 'b' });
+  });
+
+  test('and is what is served already takes nothing from its place', async () => {
+    const { dev, begin, replaced, settled, outcomes } = loop();
+    begin();
+    dev.hear(built('a'));
+    await settled(2);
+    expect(outcomes()).toEqual(['served a', 'served a']);
+    expect(replaced).toEqual([]);
+    await dev.end();
+  });
+});
+
+/** The next module is not served. `servedFile`: of the one that is then. */
+function failing(swap: ReturnType<typeof loop>['swap'], servedFile: string | undefined): void {
+  const { replace } = swap;
+  swap.replace = async () => {
+    swap.replace = replace;
+    swap.servedFile = servedFile;
+    throw new SvcError('SVC_SHARD_FAILED', 'It ended.');
+  };
+}
+
+describe('a module that fails', () => {
+  test('before it takes over leaves the one before, which is not given its place anew', async () => {
+    const { dev, swap, begin, replaced, settled, outcomes } = loop();
+    begin();
+    failing(swap, 'a');
+    dev.hear(built('b'));
+    await settled(2);
+    dev.hear(built('a'));
+    await settled(3);
+    expect(outcomes()).toEqual(['served a', 'refused b', 'served a']);
+    expect(replaced).toEqual([]);
+    await dev.end();
+  });
+
+  test('as it takes over is tried again, and the one before comes back only by taking over', async () => {
+    const { dev, swap, begin, replaced, settled, outcomes } = loop();
+    begin();
+    failing(swap, undefined);
+    dev.hear(built('b'));
+    await settled(2);
+    dev.hear(built('a'));
+    await settled(3);
+    expect(outcomes()).toEqual(['served a', 'refused b, tried again', 'served a']);
+    expect(replaced).toEqual(['a']);
+    await dev.end();
+  });
+});

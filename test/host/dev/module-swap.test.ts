@@ -1,0 +1,77 @@
+// Another module while a service runs: what is taken to be served when that fails, with real admissions and a supervisor
+// of which the test says how it fares.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
+import { SvcError } from '../../../host/model/svc-error.ts';
+import { ModuleSwap, type SwappedService } from '../../../host/dev/module-swap.ts';
+import { compileFixture } from '../../support/compile-fixture.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
+
+const folder = temporaryFolderOfFile();
+const good = join(folder, 'good.wasm');
+const broken = join(folder, 'broken.wasm');
+
+beforeAll(async () => {
+  writeFileSync(good, await compileFixture('counter'));
+  writeFileSync(broken, 'no module');
+});
+
+function swapping(takeOver: () => Promise<unknown>) {
+  const told: string[] = [];
+  let ended = 0;
+  const swap = new ModuleSwap({
+    file: 'first.wasm',
+    supervisor: {
+      standBy: (module: Promise<unknown>) => {
+        module.catch(() => {});
+        return { admitted: module, end: async () => void (ended += 1) };
+      },
+      takeOver,
+    },
+    journal: { dir: folder, noteModule: () => told.push('noted') },
+    limits: WASM_LIMITS_DEFAULT,
+    env: {},
+    replaced: () => told.push('shown'),
+  } as unknown as SwappedService);
+  return { swap, told, ended: () => ended };
+}
+
+const failure = new SvcError('SVC_SHARD_FAILED', 'It ended.');
+
+describe('another module', () => {
+  test('is what is served once it has taken over, and is noted and shown then', async () => {
+    const { swap, told } = swapping(async () => {
+      expect(told).toEqual([]);
+    });
+    expect(swap.servedFile).toBe('first.wasm');
+    await swap.replace(good);
+    expect(swap.servedFile).toBe(good);
+    expect(told).toEqual(['noted', 'shown']);
+  });
+
+  test('that is refused leaves the one before, and no thread', async () => {
+    const { swap, told, ended } = swapping(async () => {});
+    await expect(swap.replace(broken)).rejects.toMatchObject({ code: 'SVC_MODULE_NOT_WASM' });
+    expect(swap.servedFile).toBe('first.wasm');
+    expect(told).toEqual([]);
+    expect(ended()).toBe(1);
+  });
+
+  test('that fails as it takes over is noted and shown, for it is tried again and the one before is gone', async () => {
+    const { swap, told } = swapping(async () => Promise.reject(failure));
+    await expect(swap.replace(good)).rejects.toBe(failure);
+    expect(swap.servedFile).toBeUndefined();
+    expect(told).toEqual(['noted', 'shown']);
+  });
+
+  test('is neither when the service is stopped meanwhile', async () => {
+    const { swap, told } = swapping(async () => {
+      await swap.close();
+      throw failure;
+    });
+    await expect(swap.replace(good)).rejects.toBe(failure);
+    expect(told).toEqual([]);
+  });
+});

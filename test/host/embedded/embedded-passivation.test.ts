@@ -1,0 +1,90 @@
+// An embedded service lets go of entities that nobody asks for, and brings them back from their snapshots.
+import { Type } from 'typebox';
+import { expect, onTestFinished, test } from 'vitest';
+import { createService, defineEntity } from '../../../host/embed.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const Count = Type.Object({ value: Type.Integer() });
+
+/** A counter that counts its folds as well. */
+function countedCounter() {
+  const folds = { count: 0 };
+  const counter = defineEntity({
+    component: 'counter',
+    state: { manifest: 'count', schema: Count },
+    event: {
+      manifest: 'counter-event',
+      schema: Type.Union([Type.Object({ type: Type.Literal('added'), amount: Type.Integer() })]),
+    },
+    empty: () => ({ value: 0 }),
+    apply({ value }, { amount }) {
+      folds.count++;
+      return { value: value + amount };
+    },
+    commands: {
+      add: {
+        input: Type.Object({ amount: Type.Integer() }),
+        reply: Count,
+        handle: ({ value }, { amount }, context) =>
+          context.persist({ type: 'added', amount }).thenReply({ value: value + amount }),
+      },
+    },
+    queries: { get: { reply: Count, handle: (state) => state } },
+  });
+  return { counter, folds };
+}
+
+async function start(
+  { counter }: ReturnType<typeof countedCounter>,
+  dataFolder: string,
+  version?: string,
+) {
+  const service = await createService({
+    name: 'counters',
+    entities: [counter],
+    endpoints: [],
+    dataFolder,
+    ...(version === undefined ? {} : { version }),
+    settings: {
+      'svc.engine.snapshot-interval-events': 4,
+      'svc.engine.idle-timeout-ms': 1,
+      'svc.engine.purity-refold-interval': 0,
+    },
+  });
+  onTestFinished(async () => service.stop());
+  return { service, counter: service.call(counter, 'a') };
+}
+
+test('an idle entity leaves memory, and its events are folded when it is asked for again', async () => {
+  const counted = countedCounter();
+  const { counter } = await start(counted, temporaryFolder());
+  for (let turn = 0; turn < 20; turn++) await counter.add({ amount: 1 });
+  expect(counted.folds.count).toBe(20);
+  await expect
+    .poll(
+      async () => {
+        await counter.get();
+        return counted.folds.count;
+      },
+      { timeout: 15_000, interval: 100 },
+    )
+    .toBeGreaterThanOrEqual(40);
+});
+
+test('a program that says its version has snapshots, and another version ignores them', async () => {
+  const dataFolder = temporaryFolder();
+  const { service, counter } = await start(countedCounter(), dataFolder, '1');
+  for (let turn = 0; turn < 20; turn++) await counter.add({ amount: 1 });
+  await service.stop();
+
+  const same = countedCounter();
+  const again = await start(same, dataFolder, '1');
+  expect(await again.counter.get()).toMatchObject({ value: { value: 20 } });
+  expect(same.folds.count).toBeLessThan(20);
+  await again.service.stop();
+
+  const other = countedCounter();
+  const changed = await start(other, dataFolder, '2');
+  expect(await changed.counter.get()).toMatchObject({ value: { value: 20 } });
+  expect(other.folds.count).toBe(20);
+});

@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import {
+  type ForwardedCall,
+  type Frames,
+  readFrames,
+  writeCall,
+  writeFailure,
+  writeOutcome,
+} from '../../../host/shards/frame.ts';
+import type { Refusal, Reply } from '../../../host/model/call.ts';
+import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { SvcError } from '../../../host/model/svc-error.ts';
+
+type Read = readonly [what: string, number: number, value: unknown];
+
+/** What comes out at the other end of a port. */
+function read(frames: Frames): Read[] {
+  const found: Read[] = [];
+  readFrames(structuredClone(frames), {
+    call: (number, call) => found.push(['call', number, call]),
+    outcome: (number, outcome) => found.push(['outcome', number, outcome]),
+    failure: (number, failure) => found.push(['failure', number, failure]),
+  });
+  return found;
+}
+
+const CALLS: readonly ForwardedCall[] = [
+  [{ component: 'counter', id: 'a' }, 'add', '{"amount":1}', [], undefined],
+  [
+    { component: 'größe', id: '🛒' },
+    'add-item',
+    '',
+    [
+      ['traceparent', '00-1-2-01'],
+      ['', ''],
+    ],
+    'key',
+  ],
+  // Half of a surrogate pair is refused by the engine, and gets there as it is.
+  [{ component: 'counter', id: '\ud800' }, 'x', '\u0000', [['a', 'b']], ''],
+];
+const OUTCOMES: readonly (Reply | Refusal)[] = [
+  { kind: 'reply', json: '{"value":1}' },
+  { kind: 'refusal', code: 'CONFLICT', message: 'taken' },
+  { kind: 'refusal', code: 'OTHER', otherCode: 'MINE', message: '', details: '{}' },
+];
+
+test('calls and outcomes of a turn come out as they went in, in their order', () => {
+  const frames: Frames = [];
+  CALLS.forEach((call, number) => writeCall(frames, number, call));
+  OUTCOMES.forEach((outcome, number) => writeOutcome(frames, number + 100, outcome));
+  writeCall(frames, 3, CALLS[0]!);
+  expect(read(frames)).toEqual([
+    ...CALLS.map((call, number) => ['call', number, call]),
+    ...OUTCOMES.map((outcome, number) => ['outcome', number + 100, outcome]),
+    ['call', 3, CALLS[0]],
+  ]);
+});
+
+const FRAMES = [
+  { functionIndex: 12, offset: 6699 },
+  { functionIndex: 0, offset: 512 },
+];
+
+test('a failure comes out with its code or cause, its words, its limit and its places', () => {
+  const frames: Frames = [];
+  writeFailure(frames, 1, new SvcError('SVC_JOURNAL_FULL', 'Full.', { cause: new Error('why') }));
+  writeFailure(
+    frames,
+    2,
+    new GuestFault('fuel', 'Out.', { limit: 'command-fuel', guestMessage: 'a', frames: FRAMES }),
+  );
+  writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'));
+  writeFailure(frames, 4, new TypeError('a bug'));
+  writeFailure(frames, 5, 'thrown');
+  writeFailure(frames, 6, new SvcError('SVC_ENTITY_HELD_BACK', 'Held.', { retryAfterMs: 7 }));
+  writeFailure(frames, 7, new SvcError('SVC_STOPPING', 'Stopping.'));
+  const failures = read(frames).map(([, , failure]) => failure as Error);
+  expect(failures[0]).toBeInstanceOf(SvcError);
+  expect(failures[0]).toMatchObject({
+    code: 'SVC_JOURNAL_FULL',
+    message: 'Full.',
+    retryAfterMs: undefined,
+  });
+  expect(failures[1]).toBeInstanceOf(GuestFault);
+  expect(failures[1]).toMatchObject({
+    faultCause: 'fuel',
+    message: 'Out.',
+    limit: 'command-fuel',
+    guestMessage: 'a',
+    frames: FRAMES,
+  });
+  expect(failures[2]).toMatchObject({ faultCause: 'trap', limit: undefined, frames: undefined });
+  expect(failures[3]!.message).toMatch(/^TypeError: a bug\n {4}at /);
+  expect(failures[4]!.message).toBe('thrown');
+  expect(failures[5]).toMatchObject({ code: 'SVC_ENTITY_HELD_BACK', retryAfterMs: 7 });
+  expect(failures[6]).toMatchObject({ code: 'SVC_STOPPING', message: 'Stopping.' });
+});

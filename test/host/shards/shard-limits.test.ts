@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest';
+import { ROOM_DEFAULTS } from '../../../host/room-settings.ts';
+import { shardLimits } from '../../../host/shards/shard-limits.ts';
+
+test('one shard has all that the service has', () => {
+  expect(shardLimits(ROOM_DEFAULTS, 1)).toBe(ROOM_DEFAULTS);
+});
+
+test('of what the service may have each shard has a share, rounded up, and every other limit as it is', () => {
+  const shares = shardLimits(ROOM_DEFAULTS, 3);
+  const { http, engine, wasm, log } = ROOM_DEFAULTS;
+  expect(shares).toEqual({
+    ...ROOM_DEFAULTS,
+    http: { ...http, requestsInFlightMax: 334, connectionsMax: 3_334 },
+    engine: { ...engine, liveEntitiesMax: 33_334, unsettledBytesMax: 22_369_622 },
+    wasm: {
+      ...wasm,
+      memoryBytesTotalMax: 715_827_883,
+      endpointInstancesMax: 43,
+      waitingRequestsMax: 342,
+    },
+    log: { ...log, linesPerSecond: 67, bytesPerSecond: 87_382, waitingBytesMax: 1_398_102 },
+  });
+});
+
+test('no share is nothing, unless the whole is', () => {
+  const { http, wasm } = ROOM_DEFAULTS;
+  const rooms = {
+    ...ROOM_DEFAULTS,
+    http: { ...http, requestsInFlightMax: 1 },
+    wasm: { ...wasm, waitingRequestsMax: 0 },
+  };
+  const shares = shardLimits(rooms, 256);
+  expect(shares.http.requestsInFlightMax).toBe(1);
+  expect(shares.wasm.waitingRequestsMax).toBe(0);
+});

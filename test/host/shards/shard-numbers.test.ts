@@ -1,0 +1,94 @@
+// What a shard shares with the main thread, over the lives of its threads and of its modules.
+import { describe, expect, test } from 'vitest';
+import { NumberSamples } from '../../../host/shards/number-samples.ts';
+import { SpanRing } from '../../../host/observability/span-ring.ts';
+import { ringShare, ShardNumbers } from '../../../host/shards/shard-numbers.ts';
+import { handlersDescriptor } from '../observability/support/handlers-descriptor.ts';
+
+const call = {
+  place: 0,
+  startMs: 1,
+  ownTrace: undefined,
+  parentTrace: undefined,
+  fuel: 1,
+  entityId: 'a',
+  eventsPersisted: 0,
+};
+
+/** What a thread samples; a test changes it. */
+function sampled() {
+  return {
+    engine: {
+      numbers: {
+        liveEntities: 2,
+        activations: { empty: 3, snapshot: 4, folded: 5 },
+        passivations: 6,
+      },
+    },
+    guest: { numbers: { endpointInstances: 7, entityInstances: 8, memoryBytes: 9 } },
+    server: { inFlight: 10 },
+  };
+}
+
+const valuesOf = ({ sampled: series }: ShardNumbers) =>
+  series.names.map((name) => series.get(name));
+
+test('parts of the window come to all of it, whatever the number of shards', () => {
+  for (const [capacity, count] of [
+    [10_000, 1],
+    [257, 3],
+    [256, 256],
+  ] as const) {
+    const shares = Array.from({ length: count }, (_, index) => ringShare(capacity, index, count));
+    expect(shares.reduce((sum, share) => sum + share)).toBe(capacity);
+    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
+  }
+});
+
+describe('what is sampled', () => {
+  test('is what there is, and of what is counted, how much it has grown', () => {
+    const numbers = new ShardNumbers(handlersDescriptor());
+    const of = sampled();
+    const samples = new NumberSamples(numbers, of);
+    samples.take();
+    samples.take();
+    expect(valuesOf(numbers)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    of.engine.numbers = {
+      liveEntities: 1,
+      activations: { empty: 4, snapshot: 4, folded: 5 },
+      passivations: 8,
+    };
+    of.server.inFlight = 0;
+    samples.take();
+    expect(valuesOf(numbers)).toEqual([1, 4, 4, 5, 8, 7, 8, 9, 0]);
+  });
+
+  test('is nothing once the thread has ended, but for what was counted, which the next one goes on with', () => {
+    const numbers = new ShardNumbers(handlersDescriptor());
+    new NumberSamples(numbers, sampled()).take();
+    numbers.threadEnded();
+    expect(valuesOf(numbers)).toEqual([0, 3, 4, 5, 6, 0, 0, 0, 0]);
+    new NumberSamples(numbers, sampled()).take();
+    expect(valuesOf(numbers)).toEqual([2, 6, 8, 10, 12, 7, 8, 9, 10]);
+  });
+});
+
+test('a module that takes the place of another goes on with what was counted since the process started', () => {
+  const before = new ShardNumbers(handlersDescriptor());
+  const ring = new SpanRing(10, before, 0);
+  for (let n = 0; n < 3; n++) ring.called(call, 2, 0, undefined);
+  new NumberSamples(before, sampled()).take();
+  before.http.answered(-1, 200, 1);
+  const after = before.next({ ...handlersDescriptor(), entities: [] });
+  expect(after.places.handlers).toHaveLength(2);
+  expect(after.window.recorded).toBe(3);
+  expect(after.window.rows().map(({ counts }) => counts)).toEqual([
+    [0, 0, 0, 0],
+    [0, 0, 0, 0],
+  ]);
+  expect(after.totals.read()[1]!.counts).toEqual([3, 0, 0, 0]);
+  expect(valuesOf(after)).toEqual(valuesOf(before));
+  expect(after.http.seconds).toEqual(before.http.seconds);
+  // Of routes that are no more.
+  expect(after.http.answers()).toEqual([]);
+});

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { shardOf } from '../../../host/shards/shard-of.ts';
+
+const ids = (make: (index: number) => string) => Array.from({ length: 10_000 }, (_, i) => make(i));
+
+// Nothing of it is stored, so it may change; but not unnoticed, as all shards must answer alike.
+test.each([
+  ['counter', 'a', [1, 2, 14]],
+  ['counter', 'b', [0, 0, 3]],
+  ['shopping-cart', 'cart-17', [0, 1, 6]],
+  ['counter', '', [0, 0, 4]],
+  ['', 'counter', [1, 2, 15]],
+  ['größe', '🛒', [1, 2, 11]],
+] as const)('%s %s belongs to the same shard as ever', (component, id, shards) => {
+  expect([2, 3, 16].map((count) => shardOf(component, id, count))).toEqual(shards);
+});
+
+test('of one shard there is one answer', () => {
+  expect(new Set(ids((i) => `c${i}`).map((id) => shardOf('counter', id, 1)))).toEqual(new Set([0]));
+});
+
+test.each([
+  ['numbered', (i: number) => `c${i}`],
+  ['even', (i: number) => `${i * 2}`],
+  ['padded', (i: number) => String(i).padStart(40, '0')],
+  ['doubled', (i: number) => `${i}${i}`],
+  ['with a zero after each character', (i: number) => String(i).split('').join('0')],
+] as const)('entities with ids that are %s are spread evenly', (_form, make) => {
+  for (const count of [2, 3, 8]) {
+    const sizes = Array.from({ length: count }, () => 0);
+    for (const id of ids(make)) sizes[shardOf('counter', id, count)]! += 1;
+    expect(Math.min(...sizes)).toBeGreaterThan((10_000 / count) * 0.9);
+    expect(Math.max(...sizes)).toBeLessThan((10_000 / count) * 1.1);
+  }
+});
+
+test('where the component ends and the id begins makes a difference', () => {
+  const same = ids((i) => `c${i}`).filter(
+    (id) => shardOf('a', `b${id}`, 256) === shardOf('ab', id, 256),
+  );
+  expect(same.length).toBeLessThan(100);
+});

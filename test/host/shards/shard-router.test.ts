@@ -1,0 +1,187 @@
+// Two shards' routers over an engine each, with a channel between them.
+import { MessageChannel } from 'node:worker_threads';
+import { expect, onTestFinished, test } from 'vitest';
+import { FaultReport } from '../../../host/log/fault-report.ts';
+import { LimitCounters } from '../../../host/log/limit-counters.ts';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import type { Refusal, Reply } from '../../../host/model/call.ts';
+import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { RequestCalls } from '../../../host/requests/request-calls.ts';
+import { shardOf } from '../../../host/shards/shard-of.ts';
+import { ShardRouter } from '../../../host/shards/shard-router.ts';
+import { COUNTER } from '../../support/counter-guest.ts';
+import { EngineUnderTest, failureOf } from '../../support/engine-under-test.ts';
+
+class ShardUnderTest extends EngineUnderTest {
+  readonly counters = new LimitCounters();
+  readonly router: ShardRouter;
+
+  constructor(index: number, loopTurn = new LoopTurn()) {
+    super();
+    const faults = new FaultReport(this.counters);
+    const { engine } = this;
+    this.router = new ShardRouter({ index, count: 2, engine, turn: loopTurn, faults });
+  }
+}
+
+/** An id of an entity that belongs to that shard. */
+const idOf = (shard: number): string => {
+  for (let number = 0; ; number++)
+    if (shardOf(COUNTER, `c${number}`, 2) === shard) return `c${number}`;
+};
+const [HERE, THERE] = [idOf(0), idOf(1)];
+
+function shards(loopTurn?: LoopTurn) {
+  const [here, there] = [new ShardUnderTest(0), new ShardUnderTest(1, loopTurn)];
+  const { port1, port2 } = new MessageChannel();
+  here.router.connect(1, port1);
+  there.router.connect(0, port2);
+  onTestFinished(() => port1.close());
+  return { here, there, port1, port2 };
+}
+
+const call = (shard: ShardUnderTest, id: string, name: string, input: unknown = null) =>
+  shard.router.call({ component: COUNTER, id }, name, JSON.stringify(input), []);
+const reply = (value: unknown) => ({ kind: 'reply', json: JSON.stringify(value) });
+
+test('an entity is alive in its own shard only, whoever asks for it', async () => {
+  const { here, there } = shards();
+  expect(await call(here, HERE, 'add', 1)).toEqual(reply(1));
+  expect(await call(there, HERE, 'add', 2)).toEqual(reply(3));
+  expect(await call(here, THERE, 'add', 4)).toEqual(reply(4));
+  expect(here.guest.opened).toEqual([HERE]);
+  expect(there.guest.opened).toEqual([THERE]);
+});
+
+test('its own entities are called without a detour', async () => {
+  const { here } = shards();
+  await call(here, HERE, 'add', 1);
+  expect(call(here, HERE, 'total')).toEqual(reply(1));
+  expect(here.router.callAhead({ component: COUNTER, id: HERE }, 'total', 'null', [])).toEqual(
+    reply(1),
+  );
+});
+
+test('of another one nothing is foreseen, and it is said that it is elsewhere', async () => {
+  const { here } = shards();
+  const ahead = here.router.callAhead({ component: COUNTER, id: THERE }, 'add', '5', []);
+  expect(ahead).toMatchObject({ foreseen: undefined, isElsewhere: true });
+  expect(await ('answer' in ahead ? ahead.answer : undefined)).toEqual(reply(5));
+});
+
+test('refusals and failures come back, and each failure is counted by the shard of the entity', async () => {
+  const { here, there } = shards();
+  expect(await call(here, THERE, 'take', 9)).toMatchObject({ kind: 'refusal', code: 'CONFLICT' });
+  const failure = await Promise.resolve(call(here, THERE, 'fault')).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(GuestFault);
+  const { faultCause } = failure as GuestFault;
+  expect(there.counters.read()[`fault:${faultCause}`]).toBe(1);
+  new FaultReport(here.counters).fields(new Error('nothing'));
+  expect(here.counters.read()[`fault:${faultCause}`]).toBe(0);
+});
+
+test('a shard that is not there is unavailable for its entities, and back once it is met again', async () => {
+  const { here, there, port2 } = shards();
+  port2.close();
+  await new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+  let code: unknown;
+  while (code === undefined)
+    try {
+      await call(here, THERE, 'total');
+    } catch (error) {
+      code = failureOf(error);
+    }
+  expect(['SVC_SHARD_UNAVAILABLE', 'SVC_CALL_UNCERTAIN']).toContain(code);
+  expect(() => call(here, THERE, 'total')).toThrow(
+    expect.objectContaining({ code: 'SVC_SHARD_UNAVAILABLE' }),
+  );
+  expect(await call(here, HERE, 'add', 1)).toEqual(reply(1));
+
+  // It is told how long the pause is.
+  here.router.away(1, 1_000_000_000);
+  expect(() => call(here, THERE, 'total')).toThrow(
+    expect.objectContaining({ retryAfterMs: expect.closeTo(1_000_000_000, -6) }),
+  );
+
+  const again = new MessageChannel();
+  here.router.connect(1, again.port1);
+  there.router.connect(0, again.port2);
+  onTestFinished(() => again.port1.close());
+  expect(await call(here, THERE, 'add', 2)).toEqual(reply(2));
+});
+
+test('calls that come together leave the turn of the event loop to others', async () => {
+  let nowMs = 0;
+  let turns = 0;
+  const loopTurn = new LoopTurn({
+    // Each look at the clock costs what a turn may take.
+    nowMs: () => (nowMs += 6),
+    nextTurn: (callback) => {
+      turns++;
+      setImmediate(callback);
+    },
+    afterPromises: (callback) => setImmediate(callback),
+  });
+  const { here } = shards(loopTurn);
+  const answers = Array.from({ length: 10 }, async () => call(here, THERE, 'total'));
+  await Promise.all(answers);
+  expect(turns).toBeGreaterThan(3);
+});
+
+test('a handler that asks for an entity elsewhere is run again, where it cannot wait, once the answer is there', async () => {
+  const { here, there } = shards();
+  const calls = new RequestCalls(here.router, { nowMs: () => 1 });
+  const add = (id: string): Reply | Refusal | undefined =>
+    calls.callAhead!({ component: COUNTER, id }, 'add', '5', [], undefined);
+  expect(add(THERE)).toBeUndefined();
+  await calls.fromElsewhere();
+  expect(calls.fromElsewhere()).toBeUndefined();
+  expect(add(THERE)).toEqual(reply(5));
+  expect(there.guest.calls.filter((name) => name === 'add')).toEqual(['add']);
+  // From here on it asks anew, and the second one elsewhere is waited for.
+  await call(here, HERE, 'noop');
+  expect(
+    calls.callAhead!({ component: COUNTER, id: HERE }, 'total', 'null', [], undefined),
+  ).toEqual(reply(0));
+  expect(add(THERE)).toBeUndefined();
+  expect(calls.fromElsewhere()).toBeUndefined();
+  calls.runAgain();
+  const again = (id: string, name: string, input: string) =>
+    calls.call({ component: COUNTER, id }, name, input, [], undefined);
+  expect(again(THERE, 'add', '5')).toEqual(reply(5));
+  expect(again(HERE, 'total', 'null')).toEqual(reply(0));
+  expect(await again(THERE, 'add', '5')).toEqual(reply(10));
+});
+
+test('a handler that is run again is told of a failure elsewhere, and one that makes another call is a fault', async () => {
+  const { here } = shards();
+  const calls = new RequestCalls(here.router, { nowMs: () => 1 });
+  const ask = (name: string) =>
+    calls.callAhead!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
+  expect(ask('fault')).toBeUndefined();
+  await calls.fromElsewhere();
+  expect(() => ask('fault')).toThrow(GuestFault);
+  expect(calls.failure).toBeInstanceOf(GuestFault);
+
+  const others = new RequestCalls(here.router, { nowMs: () => 1 });
+  const askOther = (name: string) =>
+    others.callAhead!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
+  expect(askOther('total')).toBeUndefined();
+  await others.fromElsewhere();
+  expect(() => askOther('noop')).toThrow('made another call');
+});
+
+test('whoever gives up does not wait for another shard', async () => {
+  const { here } = shards();
+  const calls = new RequestCalls(here.router, { nowMs: () => 1 });
+  calls.callAhead!({ component: COUNTER, id: THERE }, 'total', 'null', [], undefined);
+  const waiting = calls.fromElsewhere();
+  const reason = new GuestFault('time', 'Too long.', { limit: 'request-time' });
+  calls.giveUp(reason);
+  await expect(waiting).rejects.toBe(reason);
+});
