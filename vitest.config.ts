@@ -6,7 +6,9 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'examples/*/test/**/*.test.ts'],
     pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // A test waits for what it asks for, however slow the machine: these only end one that waits in vain.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -20,7 +20,7 @@ import { SpanRing } from '../host/observability/span-ring.ts';
 import { requestHandler } from '../host/requests/request-handler.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
-import { ShardRouter } from '../host/shards/shard-router.ts';
+import { shardRouting } from '../host/shards/shard-routing.ts';
 import { attachJournal } from '../host/storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
@@ -70,21 +70,8 @@ const engine = createEngine({
     throw fault;
   },
 });
-const router = new ShardRouter({
-  index,
-  count,
-  engine,
-  turn,
-  faults: new FaultReport(new LimitCounters()),
-});
-for (const peer of peers) router.connect(peer.index, peer.port);
-const handle = requestHandler({
-  guest,
-  engine: count === 1 ? engine : router,
-  clock: systemClock,
-  chance,
-  turn,
-});
+const parts = { guest, engine, clock: systemClock, chance, turn };
+const handle = count === 1 ? requestHandler(parts) : routed();
 const server = createHttpServer({
   routes: new RouteTable(guest.descriptor),
   settings: HTTP_SETTINGS_DEFAULT,
@@ -103,6 +90,13 @@ const texts = Array.from({ length: entities }, (_, n) => [
   requestText('GET', `/counters/c${n}`),
   requestText('POST', `/counters/c${n}`, ADDED),
 ]);
+
+function routed(): ReturnType<typeof requestHandler> {
+  const faults = new FaultReport(new LimitCounters());
+  const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places });
+  for (const peer of peers) routing.router.connect(peer);
+  return routing.handle;
+}
 
 function failed({ err }: { readonly err: unknown }): never {
   throw err;

@@ -4,9 +4,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
+import { peerLinks } from '../host/shards/peer-link.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
 import { makeObjectsYoung } from '../host/young-objects.ts';
@@ -87,9 +88,9 @@ export class LoadedService {
     const peers: Peer[][] = Array.from({ length: count }, () => []);
     for (let index = 0; index < count; index++)
       for (let other = 0; other < index; other++) {
-        const { port1, port2 } = new MessageChannel();
-        peers[index]!.push({ index: other, port: port1 });
-        peers[other]!.push({ index, port: port2 });
+        const [here, there] = peerLinks();
+        peers[index]!.push({ index: other, ...here });
+        peers[other]!.push({ index, ...there });
       }
     const shards = peers.map((those, index) => {
       const port = journal.connect();

@@ -198,6 +198,7 @@ const shapes = {
     {
       at: Time,
       traceId: OrNull(TraceId),
+      /** It and `handler` are empty where no handler has failed, but a shard has ended. */
       component: Text,
       handler: Text,
       entityId: OrNull(Text),

@@ -4,7 +4,7 @@ import type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
 import { stopRequest } from './stop-request.ts';
 
 const toldToStop = Promise.withResolvers<string>();
-void stopRequest(undefined).then(toldToStop.resolve);
+void stopRequest(undefined, ['SIGINT', 'SIGTERM']).then(toldToStop.resolve);
 // A terminal that is closed sends it to both processes; of this one the other decides.
 process.on('SIGHUP', () => {});
 process.on('disconnect', () => toldToStop.resolve('the process that started it has ended'));

@@ -25,7 +25,8 @@ import { JournalSeries } from './storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
 import { Supervisor } from './shards/supervisor.ts';
 import { systemClock } from './system.ts';
-import type { ReplacingModule, ServedService } from './surface/surface.ts';
+import { PlacedLog } from './surface/placed-log.ts';
+import type { ReplacingModule, ServedService, Surface } from './surface/surface.ts';
 import { checkManifests } from './unread-manifests.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
@@ -122,8 +123,12 @@ interface Around {
 
 async function serve(
   settings: Settings<RoomSettings>,
-  { log, env, toldToStop, loop }: Around,
+  { log: plainLog, env, toldToStop, loop }: Around,
 ): Promise<void> {
+  // `svc dev` shows places by itself, and what reads lines of JSON looks for no second one.
+  const hasPlaces = loop === undefined && !settings.deployed && settings.logFormat === 'text';
+  const placed = new PlacedLog(plainLog, async (span) => (await surface.placesOf?.(span)) ?? []);
+  const log = hasPlaces ? placed.log : plainLog;
   const shards = shardCount(settings.shards, process.platform, log);
   const stopsAdmission = new AbortController();
   let journal: SqliteJournal | undefined;
@@ -189,7 +194,7 @@ async function serve(
     log,
     ...dev,
   };
-  const surface = settings.deployed
+  const surface: Surface = settings.deployed
     ? (await import('./surface/deployed-surface.ts')).deployedSurface(shown)
     : (await import('./surface/local-surface.ts')).localSurface(shown);
   let inTime = true;
@@ -228,6 +233,7 @@ async function serve(
     limitLog.tell();
     await journal?.close();
     await surface.close();
+    await placed.settled();
   }
   log({
     level: 'info',

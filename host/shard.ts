@@ -111,14 +111,16 @@ async function run(): Promise<void> {
   // An engine has no timers of its own.
   setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
   let callable: CallableEngine = engine;
+  let handle: ReturnType<typeof requestHandler>;
+  const parts = { guest, engine, clock: systemClock, chance, turn };
   if (count > 1) {
-    const { ShardRouter } = await import('./shards/shard-router.ts');
-    const router = new ShardRouter({ index, count, engine, turn, faults });
-    callable = router;
-    meet = (peer) => router.connect(peer.index, peer.port);
-    away = (other, pauseMs) => router.away(other, pauseMs);
+    const { shardRouting } = await import('./shards/shard-routing.ts');
+    const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places });
+    ({ router: callable, handle } = routing);
+    meet = (peer) => routing.router.connect(peer);
+    away = (other, pauseMs) => routing.router.away(other, pauseMs);
     for (const peer of [...peers, ...earlyPeers]) meet(peer);
-  }
+  } else handle = requestHandler(parts);
   answers = new ShardAnswers({ ring, engine: callable, descriptor: guest.descriptor, chance });
   const { createHttpServer } = await httpServer;
   const server = createHttpServer({
@@ -126,7 +128,7 @@ async function run(): Promise<void> {
     settings: settings.rooms.http,
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
-    handle: requestHandler({ guest, engine: callable, clock: systemClock, chance, turn }),
+    handle,
     observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>

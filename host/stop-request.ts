@@ -1,5 +1,5 @@
-// StopRequest: what tells the host's process to stop: SIGINT, SIGTERM, or the end of the process that
-// started it, where that one is named. It imports nothing of the host, so that it listens first of all:
+// StopRequest: what tells the host's process to stop: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or the end
+// of the process that started it, where that one is named. It imports nothing of the host, so that it listens first of all:
 // process 1 never learns of a signal that came before.
 import { constants } from 'node:os';
 
@@ -10,10 +10,15 @@ const PARENT_LOOKED_FOR_MS = 200;
  */
 const PASSED_ON_MS = 1_000;
 
+type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
 /** Resolves with what told it. The same signal again, later than it would be passed on, ends the process at once. */
-export async function stopRequest(parentPid: string | undefined): Promise<string> {
+export async function stopRequest(
+  parentPid: string | undefined,
+  signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],
+): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) listen(signal, () => resolve(signal));
+  for (const signal of signals) listen(signal, () => resolve(signal));
   if (parentPid !== undefined) {
     const watch = setInterval(() => {
       if (process.ppid === Number(parentPid)) return;
@@ -25,7 +30,7 @@ export async function stopRequest(parentPid: string | undefined): Promise<string
   return promise;
 }
 
-function listen(signal: 'SIGINT' | 'SIGTERM', told: () => void): void {
+function listen(signal: StopSignal, told: () => void): void {
   let isTold = false;
   const heard = (): void => {
     if (isTold) return;

@@ -17,7 +17,8 @@ export async function buildConsolePage(target: string): Promise<void> {
     mode: 'production',
     base: '/',
     publicDir: false,
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    // Whatever NODE_ENV says: places of sources are no business of the page.
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       outDir: target,
       emptyOutDir: true,

@@ -53,7 +53,7 @@ describe('the command', () => {
   });
 });
 
-test("the program in the SDK's README builds what it names", { timeout: 60_000 }, () => {
+test("the program in the SDK's README builds what it names", () => {
   const [program, ...others] = snippetsOf(SDK_README, 'ts');
   expect(others).toEqual([]);
   const folder = temporaryFolder();

@@ -1,14 +1,12 @@
 // svc console: serves the page that looks into the services of this machine, until it is told to stop.
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { printable } from '@svc/host/printable';
 import { command, CommandFailure, EXIT_CODE, type Command } from '../command.ts';
+import { buildStalePage } from '../console-page.ts';
 import { checkoutFolder } from '../installation.ts';
 import { npmEnds } from '../npm-end.ts';
 import { printableLines } from '../printable.ts';
-import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 type ConsolePackage = typeof import('@svc/console');
@@ -72,11 +70,13 @@ function folderOfSettings(): string {
   return set ?? join(homedir(), '.svc', 'running');
 }
 
-/** The console, with its page: in a checkout that is built when it was not. */
+/** The console, with its page. */
 async function withPage(): Promise<ConsolePackage> {
-  let found: ConsolePackage;
+  const checkout = checkoutFolder();
   try {
-    found = await import('@svc/console');
+    const found = await import('@svc/console');
+    if (checkout !== undefined) buildStalePage(checkout);
+    return found;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new CommandFailure(
@@ -85,20 +85,6 @@ async function withPage(): Promise<ConsolePackage> {
       { cause: error },
     );
   }
-  const checkout = checkoutFolder();
-  if (checkout === undefined || found.isPageBuilt()) return found;
-  const script = join(checkout, 'scripts', 'build-console.ts');
-  process.stderr.write(`${errorStyle('dim', "Building the console's page …")}\n`);
-  const built = existsSync(script)
-    ? spawnSync(process.execPath, [script], { cwd: checkout, encoding: 'utf8' })
-    : undefined;
-  if (built?.status !== 0)
-    throw new CommandFailure(
-      'SVC_CONSOLE_UNAVAILABLE',
-      "The console's page is not built, and building it failed. Run node scripts/build-console.ts " +
-        `in ${checkout}, after npm install.${built === undefined ? '' : ` It said: ${built.stderr.trim()}`}`,
-    );
-  return found;
 }
 
 /** A bug: it is said, and the console goes on. */

@@ -98,7 +98,8 @@ export const run: Command = {
     if (process.platform !== 'win32' && process.execve !== undefined)
       process.execve(process.execPath, command, env);
     process.on('SIGINT', () => {});
-    process.on('SIGTERM', () => child.kill('SIGTERM'));
+    for (const signal of ['SIGTERM', 'SIGHUP'] as const)
+      process.on(signal, () => child.kill(signal));
     const child = spawn(command[0]!, command.slice(1), { stdio: 'inherit' });
     const { promise, resolve } = Promise.withResolvers<number>();
     child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal!]));

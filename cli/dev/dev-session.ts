@@ -11,6 +11,7 @@ import { loadCompiler } from '../compiler.ts';
 import { DevModules, type DevProject } from './dev-project.ts';
 import { DevService } from './dev-service.ts';
 import { DevTerminal } from './dev-terminal.ts';
+import { readSourceLine } from './source-line.ts';
 import { SourceWatch, unwatched } from './source-watch.ts';
 
 /** Fast, and its places are exact; what is deployed is built by `svc build`. */
@@ -186,7 +187,12 @@ export class DevSession {
     this.#shown = this.#shown.then(async () => {
       const fingerprint = given?.fingerprint ?? '';
       const places = await readFaultPlaces({ file, fingerprint, limits });
-      this.#terminal.refused(code, message, places.placesOf({ frames }), isTriedAgain);
+      const found = places.placesOf({ frames });
+      this.#terminal.refused(code, message, found, isTriedAgain);
+      const [place] = found;
+      if (place === undefined) return;
+      const source = readSourceLine(this.#project.root, place) ?? null;
+      this.#service.tell({ kind: 'refused-at', file, place, source });
     });
   }
 

@@ -1,6 +1,5 @@
 // DevTerminal: what a developer sees all day: where the service is, what the last build came to, and what went wrong in
 // the module, with its place. The state of the last build is drawn in one place; only faults and logs add lines.
-import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { routeTemplate, type ModuleDescriptor, type SourcePlace } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
@@ -10,6 +9,7 @@ import { counted } from '../counted.ts';
 import { problemTexts } from '../problem-lines.ts';
 import { errorStyle } from '../terminal.ts';
 import { LiveArea, type AreaStream } from './live-area.ts';
+import { readSourceLine } from './source-line.ts';
 
 type Entry = Extract<FromDevHost, { readonly kind: 'log' }>['entry'];
 
@@ -195,23 +195,15 @@ export class DevTerminal {
       const path = file.startsWith('~lib/') ? file : this.#short(join(this.#root, file));
       const within = inFunction === null ? '' : dim(` in ${printable(inFunction)}`);
       const where = `${printable(path)}:${line}${column === null ? '' : `:${column}`}`;
-      const source = last === `${file}:${line}` ? undefined : this.#sourceLine(file, line);
+      const source = last === `${file}:${line}` ? undefined : readSourceLine(this.#root, place);
       last = `${file}:${line}`;
       return [
         `${INDENT}${errorStyle('bold', where)}${within}`,
-        ...(source === undefined ? [] : [dim(`${INDENT}${line} | ${printable(source)}`)]),
+        ...(source === undefined
+          ? []
+          : [dim(`${INDENT}${line} | ${printable(source.trim().slice(0, LINE_MAX))}`)]),
       ];
     });
-  }
-
-  #sourceLine(file: string, line: number): string | undefined {
-    if (file.startsWith('~lib/')) return undefined;
-    try {
-      const text = readFileSync(join(this.#root, file), 'utf8').split('\n')[line - 1];
-      return text?.trim().slice(0, LINE_MAX);
-    } catch {
-      return undefined;
-    }
   }
 
   #goesOn(): string {

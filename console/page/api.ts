@@ -4,10 +4,13 @@
 export class ApiProblem extends Error {
   /** 0: the console's own server does not answer. */
   readonly status: number;
+  /** What a service says besides. */
+  readonly details: unknown;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, details?: unknown) {
     super(message);
     this.status = status;
+    this.details = details;
   }
 }
 
@@ -71,15 +74,19 @@ async function answerOf(path: string, init: RequestInit): Promise<string> {
     if (init.signal?.aborted) throw error;
     throw new ApiProblem(0, 'The console has stopped');
   }
-  if (!response.ok) throw new ApiProblem(response.status, errorOf(text) ?? response.statusText);
-  return text;
+  if (response.ok) return text;
+  const { error, details } = problemIn(text);
+  throw new ApiProblem(
+    response.status,
+    typeof error === 'string' ? error : response.statusText,
+    details,
+  );
 }
 
-function errorOf(text: string): string | undefined {
+function problemIn(text: string): { readonly error?: unknown; readonly details?: unknown } {
   try {
-    const { error } = JSON.parse(text) as { readonly error?: unknown };
-    return typeof error === 'string' ? error : undefined;
+    return (JSON.parse(text) ?? {}) as object;
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -1,5 +1,4 @@
 // Console: the package's one door. It serves the page, on the loopback interface and nowhere else.
-import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { consoleServer } from './console-server.ts';
@@ -39,11 +38,6 @@ export class ConsoleFailure extends Error {
 const HOST = '127.0.0.1';
 const OBSERVED_DEADLINE_MS = 6_000;
 const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
-
-/** Whether the package's own page was built. */
-export function isPageBuilt(): boolean {
-  return existsSync(join(PAGE_FOLDER, 'index.html'));
-}
 
 /** Rejects with SVC_CONSOLE_UNAVAILABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {

@@ -16,6 +16,7 @@ import {
   effectFault,
   entityIdProblem,
   outcomeFault,
+  storable,
 } from '@svc/host/tools';
 import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
 import { GuestAccount } from './guest-account.ts';
@@ -112,9 +113,10 @@ export class EntityUnderTest {
     const text = jsonText(input);
     const entity = this.#live(this.when);
     const heading = this.#heading('command', command, text);
-    const decision = this.#watched(heading, `command '${command}'`, this.when, () =>
+    const decided = this.#watched(heading, `command '${command}'`, this.when, () =>
       atOnce(entity.command(context, command, text)),
     );
+    const decision = storable(decided, ENGINE_LIMITS_DEFAULT);
     if (decision.kind === 'effect') this.#keep(decision, heading);
     this.#last = this.#outcome('command', heading, decision);
     return this;

@@ -14,6 +14,11 @@ import { SvcError } from '../model/svc-error.ts';
 
 export type BuiltModule = Extract<ToDevHost, { readonly kind: 'module' }>;
 
+type RefusedAt = Extract<ToDevHost, { readonly kind: 'refused-at' }>;
+
+const TRIED_AGAIN =
+  'The module before it has made room, and serves no more: this one is started again until it serves.';
+
 export interface ServedForDev {
   readonly url: string | undefined;
   readonly module: AdmittedModule;
@@ -39,6 +44,8 @@ export class DevLoop {
   /** What is served, and how it is given another module. */
   #served: ServedForDev | undefined;
   #isSwapping = false;
+  /** Of the module that was refused last. */
+  #refusedFile: string | undefined;
   #check: AbortController | undefined;
 
   constructor(tell: (message: FromDevHost) => void) {
@@ -57,6 +64,8 @@ export class DevLoop {
         return this.#note({ state: 'building' });
       case 'build-failed':
         return this.#note({ state: 'build-failed', problems: message.problems.map(copy) });
+      case 'refused-at':
+        return this.#refusedAt(message);
       case 'module':
         this.#next = message;
         if (this.#wanted === undefined) return void this.#goOn();
@@ -97,10 +106,23 @@ export class DevLoop {
     limits: WasmLimits,
     isTriedAgain = false,
   ): void {
-    const problem = { file: null, line: null, column: null, source: null, help: null };
+    const help = isTriedAgain ? TRIED_AGAIN : null;
+    const problem = { file: null, line: null, column: null, source: null, help };
+    this.#refusedFile = file;
     this.#note({ state: 'refused', problems: [{ ...problem, message: `${message} [${code}]` }] });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
     this.#tell({ kind: 'refused', file, code, message, frames, limits, isTriedAgain });
+  }
+
+  #refusedAt({ file, place, source }: RefusedAt): void {
+    const { state, problems } = this.#state;
+    // Meanwhile another one may be served, or built.
+    if (state !== 'refused' || file !== this.#refusedFile) return;
+    const { file: inFile, line, column } = place;
+    this.#state = {
+      ...this.#state,
+      problems: problems.map((problem) => ({ ...problem, file: inFile, line, column, source })),
+    };
   }
 
   #take(): BuiltModule | undefined {

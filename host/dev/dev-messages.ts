@@ -1,5 +1,5 @@
 // What `svc dev` and the process in which it has the service run say to each other.
-import type { DevProblem } from '@svc/contract';
+import type { DevProblem, SourcePlace } from '@svc/contract';
 import type { PlacedModule } from '../module/fault-places.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
@@ -9,6 +9,13 @@ export type ToDevHost =
   /** Something has changed, and is being compiled. */
   | { readonly kind: 'building' }
   | { readonly kind: 'build-failed'; readonly problems: readonly DevProblem[] }
+  /** Where in its sources the module of the file was when it failed at its start, and that line. */
+  | {
+      readonly kind: 'refused-at';
+      readonly file: string;
+      readonly place: SourcePlace;
+      readonly source: string | null;
+    }
   /** To be served from now on. `builtAtMs`: when it was compiled, in milliseconds since 1970 with fractions. */
   | {
       readonly kind: 'module';

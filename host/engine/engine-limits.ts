@@ -1,5 +1,6 @@
 // EngineLimits: what one engine holds at most, and what it lets a guest produce. Exceeding a limit
-// on the guest is a GuestFault ('limit'); exceeding one on its callers is SVC_OVERLOADED.
+// on the guest is a GuestFault ('limit'), events over theirs are a refusal; exceeding one on its callers is
+// SVC_OVERLOADED.
 
 export interface EngineLimits {
   /** Commands and queries of one entity that wait for their answer. */

@@ -150,6 +150,7 @@ export class EntityEngine {
       activated: (how) => void this.#activations[how]++,
       clock,
       chance,
+      turn: needs.turn,
       limits: this.#limits,
       faultLog,
       breaker: this.#breaker,
@@ -170,9 +171,8 @@ export class EntityEngine {
    * long as `idempotencyRetentionMs`. A query needs none.
    *
    * Refuses with NOT_FOUND (no such component, command or query), BAD_REQUEST (an entity id or an idempotency
-   * key that cannot be) and UNPROCESSABLE (a key that came with another command or input before). Throws, or
-   * rejects with: GuestFault;
-   * SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL,
+   * key that cannot be) and UNPROCESSABLE (a key that came with another command or input before, events that are
+   * too large to be stored). Throws, or rejects with: GuestFault; SvcError SVC_OVERLOADED, SVC_STOPPING, SVC_JOURNAL_UNAVAILABLE, SVC_JOURNAL_FULL,
    * SVC_JOURNAL_CORRUPT, SVC_EVENT_UNREADABLE, SVC_ENTITY_HELD_BACK, SVC_STATE_CHANGED.
    */
   call(

@@ -5,7 +5,7 @@ import type { EntityDescriptor } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
 import { FoldTurns } from '../engine/entity/fold-turns.ts';
-import { effectFault, outcomeFault } from '../engine/entity/guest-answer.ts';
+import { effectFault, outcomeFault, storable } from '../engine/entity/guest-answer.ts';
 import { PurityCheck } from '../engine/entity/purity-check.ts';
 import { replay } from '../engine/entity/replay.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
@@ -154,7 +154,8 @@ export class EntityHistory {
   async #supposed(guest: GuestEntity, command: SupposedCommand): Promise<Supposition> {
     try {
       const before = await guest.snapshot();
-      const decision = await guest.command(command, command.name, command.input);
+      const decided = await guest.command(command, command.name, command.input);
+      const decision = storable(decided, ENGINE_LIMITS_DEFAULT);
       if (decision.kind === 'refusal') {
         const fault = outcomeFault(decision, ENGINE_LIMITS_DEFAULT);
         return fault === undefined ? decision : faulted(fault);

@@ -14,7 +14,8 @@ export class HandlerPlaces {
   readonly handlers: readonly PlacedHandler[];
   /** The place of the first route. */
   readonly firstRoute: number;
-  readonly #places = new Map<string, number>();
+  /** By component, by handler: on the way of every forwarded call, without a new text. */
+  readonly #places = new Map<string, Map<string, number>>();
 
   constructor({ entities, endpoints }: Pick<ModuleDescriptor, 'entities' | 'endpoints'>) {
     const handlers: PlacedHandler[] = [];
@@ -23,7 +24,7 @@ export class HandlerPlaces {
       for (const { name } of queries) handlers.push({ kind: 'query', component, handler: name });
     }
     for (const [place, { component, handler }] of handlers.entries())
-      this.#places.set(`${component}/${handler}`, place);
+      this.#places.getOrInsertComputed(component, () => new Map()).set(handler, place);
     this.firstRoute = handlers.length;
     for (const { name, routes } of endpoints)
       for (const { handler } of routes)
@@ -31,8 +32,8 @@ export class HandlerPlaces {
     this.handlers = handlers;
   }
 
-  /** Of a command or a query; neither name holds a slash. Undefined: there is none. */
+  /** Of a command or a query. Undefined: there is none. */
   of(component: string, handler: string): number | undefined {
-    return this.#places.get(`${component}/${handler}`);
+    return this.#places.get(component)?.get(handler);
   }
 }

@@ -27,9 +27,6 @@ export const LIMIT_NAMES = [
   'component-calls',
   'call-depth',
   // What a module answers.
-  'effect-events',
-  'event-bytes',
-  'effect-bytes',
   'reply-bytes',
   'response-headers',
   'response-bytes',

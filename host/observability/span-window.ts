@@ -107,7 +107,11 @@ export class SpanWindow {
     const pull = async (after: number) => this.#source.pull(shard, after, PULLED_SPANS);
     let { number } = known;
     let { spans, recorded, threadId } = await pull(number);
-    if (threadId !== known.threadId && number > 0) ({ spans, recorded, threadId } = await pull(0));
+    if (threadId !== known.threadId && number > 0) {
+      // Also where there is no span of it yet.
+      number = 0;
+      ({ spans, recorded, threadId } = await pull(0));
+    }
     // What is recorded meanwhile is for the next time: a busy shard would never be done.
     const fresh: RecordedSpan[] = [];
     while (spans.length > 0) {

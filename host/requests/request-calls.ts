@@ -13,13 +13,13 @@
 // it asks for is there. Once nobody waits for the answer, what the handler waits for fails, and every call
 // after it.
 import assert from 'node:assert';
-import { isDeepStrictEqual } from 'node:util';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { CallAhead } from '../engine/entity/entity-call.ts';
 import type { Clock } from '../engine/needs/clock.ts';
 import type { HostCalls } from '../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
+import type { EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { type RequestKeys, ownKey } from './request-keys.ts';
 
@@ -67,6 +67,7 @@ export class RequestCalls implements HostCalls {
   /** Settles, and never rejects, when the last call has come back from another shard. */
   #elsewhere: Promise<void> | undefined;
   #hasWaitedElsewhere = false;
+  #firstElsewhere: EntityRef | undefined;
   /** Of the calls that were made, how many the handler is still told again where it cannot wait. */
   #toTellAgain = 0;
   #failure: unknown;
@@ -121,6 +122,11 @@ export class RequestCalls implements HostCalls {
     this.#hasWaitedElsewhere = true;
     this.#toTellAgain = this.#made.length;
     return this.#waited(elsewhere);
+  }
+
+  /** Of the first call, if it was sent to another shard. */
+  get firstElsewhere(): EntityRef | undefined {
+    return this.#firstElsewhere;
   }
 
   get givenUp(): GuestFault | undefined {
@@ -192,9 +198,11 @@ export class RequestCalls implements HostCalls {
     const { foreseen, answer: later, isElsewhere = false } = answer;
     const made: Made = { call, answer: later };
     this.#made.push(made);
-    if (isElsewhere) this.#elsewhere = this.#settled(made, later);
-    // Whoever asks for it sees how it ended; perhaps nobody does.
-    else later.catch(() => {});
+    if (isElsewhere) {
+      this.#elsewhere = this.#settled(made, later);
+      if (this.#made.length === 1) this.#firstElsewhere = target;
+      // Whoever asks for it sees how it ended; perhaps nobody does.
+    } else later.catch(() => {});
     if (foreseen !== undefined) this.#ahead = { foreseen, answer: later };
     return foreseen;
   }
@@ -267,8 +275,24 @@ export class RequestCalls implements HostCalls {
 }
 
 function checkSame(made: Call, again: Call): void {
-  if (!isDeepStrictEqual(made, again))
+  if (!isSame(made, again))
     throw new GuestFault('trap', 'a handler that was run again made another call');
+}
+
+function isSame([target, name, input, metadata, key]: Call, again: Call): boolean {
+  const [targetAgain, nameAgain, inputAgain, metadataAgain, keyAgain] = again;
+  return (
+    target.component === targetAgain.component &&
+    target.id === targetAgain.id &&
+    name === nameAgain &&
+    input === inputAgain &&
+    key === keyAgain &&
+    metadata.length === metadataAgain.length &&
+    metadata.every(([field, value], index) => {
+      const [fieldAgain, valueAgain] = metadataAgain[index]!;
+      return field === fieldAgain && value === valueAgain;
+    })
+  );
 }
 
 function callUnits([{ component, id }, name, input, metadata, key = '']: Call): number {

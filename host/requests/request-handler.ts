@@ -5,8 +5,9 @@
 import type { Chance, Clock } from '../engine/needs/clock.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
-import type { Awaitable, CallContext, Metadata, Refusal, Spent } from '../model/call.ts';
+import type { Awaitable, CallContext, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { EntityRef } from '../model/entity.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
 import { RequestKeys } from './request-keys.ts';
 
@@ -17,6 +18,12 @@ interface Parts {
   readonly chance: Chance;
   /** Of the event loop that all of it runs in. */
   readonly turn?: LoopTurn;
+  /** Is told when the first entity that a handler asks for is another shard's. */
+  readonly asksElsewhere?: (
+    request: EndpointRequest,
+    target: EntityRef,
+    waiter: AnswerWaiter | undefined,
+  ) => void;
 }
 
 type Outcome = EndpointResponse | Refusal;
@@ -28,16 +35,27 @@ const PASSED_ON: ReadonlySet<string | undefined> = new Set([
   'INTERNAL',
 ]);
 
-export function requestHandler({ guest, engine, clock, chance, turn = new LoopTurn() }: Parts) {
+export function requestHandler({
+  guest,
+  engine,
+  clock,
+  chance,
+  turn = new LoopTurn(),
+  asksElsewhere,
+}: Parts) {
   const run = (
     request: EndpointRequest,
     metadata: Metadata,
     calls: RequestCalls,
-    spent: Spent | undefined,
+    waiter: AnswerWaiter | undefined,
   ): Awaitable<Outcome> => {
-    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent };
+    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent: waiter };
     const answer = guest.endpoints.handle(context, request, calls);
-    if (answer instanceof Promise) return answer.then((later) => notPassedOn(later, calls));
+    if (answer instanceof Promise) {
+      const { firstElsewhere } = calls;
+      if (firstElsewhere !== undefined) asksElsewhere?.(request, firstElsewhere, waiter);
+      return answer.then((later) => notPassedOn(later, calls));
+    }
     if (calls.isAhead) return confirmed(answer, context, request, calls, guest.endpoints);
     return notPassedOn(answer, calls);
   };

@@ -1,14 +1,17 @@
-// Frames: calls of entities and their outcomes on their way from one shard to another, in a flat list of plain
-// values: copying such a list between threads costs less than lists of objects, or than packing it into bytes
-// (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side has to say in a turn of its event
+// Frames: what one shard tells another and is not common enough for the memory that they share (ring-frames.ts), in a
+// flat list of plain values: copying such a list between threads costs less than lists of objects, or than packing it into
+// bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side has to say in a turn of its event
 // loop, calls and outcomes mixed, each with the number of its call.
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { type FaultCause, GuestFault, type WasmFrame } from '../model/guest-fault.ts';
 import type { LimitName } from '../model/limit-name.ts';
 import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
 
-export type Frames = (string | number | null)[];
+export type Frames = (string | number | Uint8Array | null)[];
+/** Of a call a reply, of a request a response, of either a refusal. */
+export type FrameOutcome = Reply | Refusal | EndpointResponse;
 
 /** The arguments of a call of an engine. */
 export type ForwardedCall = readonly [
@@ -19,14 +22,37 @@ export type ForwardedCall = readonly [
   idempotencyKey: string | undefined,
 ];
 
+/** What is told of a request beside its outcome. */
+export interface RequestCost {
+  /** Units. */
+  readonly fuel: number;
+  /** Its handler has first asked for an entity that is not of the shard to which it was sent. */
+  readonly hasStrayed: boolean;
+}
+
 export interface FrameReader {
   call(number: number, call: ForwardedCall): void;
-  outcome(number: number, outcome: Reply | Refusal): void;
+  request(number: number, request: EndpointRequest, metadata: Metadata): void;
+  /** Of a request whose outcome or failure comes next. */
+  cost(number: number, cost: RequestCost): void;
+  /** Nobody waits for the request any more. */
+  giveUp(number: number, reason: GuestFault): void;
+  outcome(number: number, outcome: FrameOutcome): void;
   /** What was thrown: SvcError, GuestFault, or any other as an Error with its stack for a message. */
   failure(number: number, failure: Error): void;
 }
 
-const KIND = { call: 0, reply: 1, refusal: 2, svcError: 3, guestFault: 4, bug: 5 } as const;
+const KIND = {
+  call: 0,
+  reply: 1,
+  refusal: 2,
+  svcError: 3,
+  guestFault: 4,
+  bug: 5,
+  response: 6,
+  cost: 7,
+  giveUp: 8,
+} as const;
 
 export function writeCall(
   frames: Frames,
@@ -37,13 +63,28 @@ export function writeCall(
   for (const [field, value] of metadata) frames.push(field, value);
 }
 
-export function writeOutcome(frames: Frames, number: number, outcome: Reply | Refusal): void {
+export function writeOutcome(frames: Frames, number: number, outcome: FrameOutcome): void {
   if (outcome.kind === 'reply') {
     frames.push(KIND.reply, number, outcome.json);
     return;
   }
+  if (outcome.kind === 'response') {
+    const { status, headers, body } = outcome;
+    frames.push(KIND.response, number, status, headers.length);
+    for (const [name, value] of headers) frames.push(name, value);
+    frames.push(body.kind, contentOf(body));
+    return;
+  }
   const { code, message, details, otherCode } = outcome;
   frames.push(KIND.refusal, number, code, message, details ?? null, otherCode ?? null);
+}
+
+export function writeCost(frames: Frames, number: number, { fuel, hasStrayed }: RequestCost): void {
+  frames.push(KIND.cost, number, fuel, hasStrayed ? 1 : 0);
+}
+
+export function writeGiveUp(frames: Frames, number: number, reason: GuestFault): void {
+  frames.push(KIND.giveUp, number, reason.faultCause, reason.message, reason.limit ?? null);
 }
 
 /** The cause of a failure, and what stands in its `cause`, stay behind. */
@@ -88,6 +129,23 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
       case KIND.svcError:
         reader.failure(call, svcError(text() as SvcErrorCode, text(), numberIfAny()));
         break;
+      case KIND.response: {
+        const status = number();
+        const headers: [string, string][] = [];
+        for (let left = number(); left > 0; left--) headers.push([text(), text()]);
+        const body = bodyOf(text() as Body['kind'], frames[at++] as string | Uint8Array | null);
+        reader.outcome(call, { kind: 'response', status, headers, body });
+        break;
+      }
+      case KIND.cost:
+        reader.cost(call, { fuel: number(), hasStrayed: number() === 1 });
+        break;
+      case KIND.giveUp: {
+        const [faultCause, message] = [text() as FaultCause, text()];
+        const limit = textIfAny() as LimitName | undefined;
+        reader.giveUp(call, new GuestFault(faultCause, message, { limit }));
+        break;
+      }
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
@@ -99,6 +157,18 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         reader.failure(call, new Error(text()));
     }
   }
+}
+
+function contentOf(body: Body): string | Uint8Array | null {
+  if (body.kind === 'none') return null;
+  return body.kind === 'bytes' ? body.bytes : body.text;
+}
+
+function bodyOf(kind: Body['kind'], content: string | Uint8Array | null): Body {
+  if (content === null || kind === 'none') return { kind: 'none' };
+  return typeof content === 'string'
+    ? { kind: kind === 'json' ? 'json' : 'text', text: content }
+    : { kind: 'bytes', bytes: content };
 }
 
 /** `12:6699 7:512`: the function and the offset of each. */

@@ -1,38 +1,67 @@
-// PeerPort: one of the two ends between two shards. It sends calls of the other's entities and hears how they came
-// out, and has the calls that the other sends done. What one turn of the event loop has to say goes in one
-// message. Invariants:
-// I1  A call that was taken settles once: with its outcome, or with the end of the other side.
-// I2  Whoever stops waiting for a call leaves it to settle: none is kept longer than the other side works on it.
-// I3  Of a call that fails with SVC_SHARD_UNAVAILABLE nothing was done; SVC_CALL_UNCERTAIN says that this is unknown.
+// PeerPort: one of the two ends between two shards. It sends calls of the other's entities, and requests that are about one,
+// hears how they came out, and has done what the other sends. What one turn of the event loop has to say goes together: what
+// is common through shared memory (ring-frames.ts), the rest in one message. While there is something to say or to
+// hear, the memory is looked at in every turn of the event loop; soon after, this end sleeps, and is woken by a message.
+// Invariants:
+// I1  A call or request that was taken settles once: with its outcome, or with the end of the other side.
+// I2  Whoever stops waiting for it leaves it to settle: none is kept longer than the other side works on it.
+// I3  Of what fails with SVC_SHARD_UNAVAILABLE nothing was done; SVC_CALL_UNCERTAIN says that this is unknown.
 import type { MessagePort } from 'node:worker_threads';
+import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
+import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { GuestFault } from '../model/guest-fault.ts';
+import type { HandlerPlaces } from '../model/handler-places.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 import {
   type ForwardedCall,
+  type FrameOutcome,
+  type FrameReader,
   type Frames,
   readFrames,
+  type RequestCost,
   writeCall,
+  writeCost,
   writeFailure,
+  writeGiveUp,
   writeOutcome,
 } from './frame.ts';
-import type { Awaitable, Refusal, Reply } from '../model/call.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { NumberedSlots, slotOf } from './numbered-slots.ts';
+import type { PeerLink } from './peer-link.ts';
+import { RingFrames } from './ring-frames.ts';
+import { ServedRequest } from './served-request.ts';
 
-/** Calls that wait for the other shard; further ones are SVC_OVERLOADED. */
+/** Calls and requests that wait for the other shard; further calls are SVC_OVERLOADED. */
 export const CALLS_UNDER_WAY_MAX = 10_000;
 /** UTF-16 units of their inputs; a call that is larger goes alone. */
 const UNITS_UNDER_WAY_MAX = 128 * 1024 * 1024;
+/** So many turns with nothing to say or to hear, some microseconds each, and this end sleeps. */
+const IDLE_TURNS_MAX = 4;
+/** Before all that wait. */
+const SENT = -1;
 
-type Outcome = Reply | Refusal;
+type CallOutcome = Reply | Refusal;
+type RequestOutcome = EndpointResponse | Refusal;
 
 interface UnderWay {
-  readonly resolve: (outcome: Outcome) => void;
+  readonly resolve: (outcome: FrameOutcome) => void;
   readonly reject: (failure: unknown) => void;
   readonly units: number;
-  isSent: boolean;
+  /** Of a request. */
+  readonly learnCost: ((cost: RequestCost) => void) | undefined;
+  /** Which one it was of those that wait for the end of their turn; -1: it was sent at once. */
+  readonly order: number;
 }
 
 export interface PeerPortOptions {
   /** Does a call of the other shard. */
-  readonly serve: (call: ForwardedCall) => Awaitable<Outcome>;
+  readonly serve: (call: ForwardedCall) => Awaitable<CallOutcome>;
+  /** Does a request of the other shard. */
+  readonly serveRequest: (
+    request: EndpointRequest,
+    metadata: Metadata,
+    served: ServedRequest,
+  ) => Awaitable<RequestOutcome>;
   /** Is told of each failure that the other shard will learn of. */
   readonly failed: (failure: unknown) => void;
   /** Is told of each failure that came from the other shard, which was told of it itself. */
@@ -43,39 +72,67 @@ export interface PeerPortOptions {
 
 export class PeerPort {
   readonly #port: MessagePort;
+  readonly #outbox: FrameRingWriter;
+  readonly #inbox: FrameRingReader;
+  readonly #ring: RingFrames;
   readonly #options: PeerPortOptions;
   readonly #unitsMax: number;
-  readonly #underWay = new Map<number, UnderWay>();
+  readonly #underWay = new NumberedSlots<UnderWay>();
   #unitsUnderWay = 0;
-  #nextNumber = 0;
+  /** How many there ever were that wait for the end of their turn, and how many of them were sent. */
+  #count = 0;
+  #sent = 0;
+  /** Requests of the other side whose handlers are not done, by their numbers there. */
+  readonly #served: (ServedRequest | undefined)[] = [];
   #hasEnded = false;
-  /** Of this turn, not sent yet. */
+  /** Of this turn, not sent yet: what is not in the outbox. */
   #frames: Frames = [];
-  /** Those of `#frames` that are calls. */
-  #unsent: UnderWay[] = [];
-  readonly #send = (): void => {
-    const frames = this.#frames;
-    this.#frames = [];
-    for (const call of this.#unsent) call.isSent = true;
-    this.#unsent = [];
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-    this.#port.postMessage(frames);
+  /** Something since the last turn. */
+  #hasSaid = false;
+  #isAwake = false;
+  #idleTurns = 0;
+  readonly #reader: FrameReader;
+  readonly #turn = (): void => {
+    const hasHeard = this.#ring.read(this.#reader);
+    this.#idleTurns = hasHeard || this.#hasSaid ? 0 : this.#idleTurns + 1;
+    this.#send();
+    this.#isAwake = !this.#hasEnded && (this.#idleTurns < IDLE_TURNS_MAX || !this.#inbox.sleep());
+    if (this.#isAwake) setImmediate(this.#turn);
   };
 
-  constructor(port: MessagePort, options: PeerPortOptions, unitsMax = UNITS_UNDER_WAY_MAX) {
+  constructor(
+    { port, outbox, inbox }: PeerLink,
+    places: HandlerPlaces,
+    options: PeerPortOptions,
+    unitsMax = UNITS_UNDER_WAY_MAX,
+  ) {
     this.#port = port;
+    this.#outbox = new FrameRingWriter(outbox);
+    this.#inbox = new FrameRingReader(inbox);
+    this.#ring = new RingFrames(places, this.#outbox, this.#inbox);
     this.#options = options;
     this.#unitsMax = unitsMax;
-    const reader = {
-      call: (number: number, call: ForwardedCall) => this.#serve(number, call),
-      outcome: (number: number, outcome: Outcome) => this.#take(number)?.resolve(outcome),
-      failure: (number: number, failure: Error) => {
+    this.#reader = {
+      call: (number, call) => this.#serve(number, call),
+      request: (number, request, metadata) => this.#serveRequest(number, request, metadata),
+      cost: (number, cost) => this.#underWay.get(number)?.learnCost?.(cost),
+      giveUp: (number, reason) => this.#servedOf(number)?.giveUp?.(reason),
+      outcome: (number, outcome) => this.#take(number)?.resolve(outcome),
+      failure: (number, failure) => {
         options.learned(failure);
         this.#take(number)?.reject(failure);
       },
     };
-    port.on('message', (frames: Frames) => readFrames(frames, reader));
+    port.on('message', (frames: Frames | null) => {
+      this.#wake();
+      if (frames === null) return;
+      // What it says may be about what was said in memory before.
+      this.#ring.read(this.#reader);
+      readFrames(frames, this.#reader);
+    });
     port.on('close', () => this.#end());
+    // What the other side has said before this one was there.
+    this.#wake();
   }
 
   get callsUnderWay(): number {
@@ -83,7 +140,7 @@ export class PeerPort {
   }
 
   /** Throws SVC_SHARD_UNAVAILABLE, SVC_OVERLOADED; rejects as the other engine does, and with SVC_CALL_UNCERTAIN. */
-  call(call: ForwardedCall): Promise<Outcome> {
+  call(call: ForwardedCall): Promise<CallOutcome> {
     if (this.#hasEnded) throw shardUnavailable();
     if (this.#underWay.size >= CALLS_UNDER_WAY_MAX)
       throw new SvcError(
@@ -97,18 +154,51 @@ export class PeerPort {
         `Calls with inputs of ${this.#unitsUnderWay} characters wait for another shard of the service. ` +
           'Try again later.',
       );
-    const number = this.#nextNumber++;
-    writeCall(this.#framesOfTurn(), number, call);
+    const { next: number } = this.#underWay;
+    const isSent = this.#ring.writeCall(number, call);
+    if (!isSent) writeCall(this.#frames, number, call);
     this.#unitsUnderWay += units;
+    const order = isSent ? SENT : this.#count++;
+    return this.#settled({ units, order, learnCost: undefined }) as Promise<CallOutcome>;
+  }
+
+  /**
+   * Undefined: it is not one that is sent, and nothing was done. Rejects as a handler does, and with SVC_CALL_UNCERTAIN.
+   * `hasStrayed`: is called when its handler has first asked for an entity that is not the other shard's.
+   */
+  request(
+    request: EndpointRequest,
+    metadata: Metadata,
+    waiter: AnswerWaiter | undefined,
+    hasStrayed: () => void,
+  ): Promise<RequestOutcome> | undefined {
+    if (this.#hasEnded || this.#underWay.size >= CALLS_UNDER_WAY_MAX) return undefined;
+    const { next: number } = this.#underWay;
+    if (!this.#ring.writeRequest(number, request, metadata)) return undefined;
+    if (waiter !== undefined) waiter.giveUp = (reason) => this.#giveUp(number, reason);
+    const learnCost = (cost: RequestCost): void => {
+      if (waiter !== undefined) waiter.fuel += cost.fuel;
+      if (cost.hasStrayed) hasStrayed();
+    };
+    return this.#settled({ units: 0, order: SENT, learnCost }) as Promise<RequestOutcome>;
+  }
+
+  /** Of what was written with the next number. */
+  #settled(call: Omit<UnderWay, 'resolve' | 'reject'>): Promise<FrameOutcome> {
+    this.#says();
     return new Promise((resolve, reject) => {
-      const underWay = { resolve, reject, units, isSent: false };
-      this.#underWay.set(number, underWay);
-      this.#unsent.push(underWay);
+      this.#underWay.add({ ...call, resolve, reject });
     });
   }
 
+  #giveUp(number: number, reason: GuestFault): void {
+    if (this.#hasEnded || this.#underWay.get(number) === undefined) return;
+    writeGiveUp(this.#frames, number, reason);
+    this.#says();
+  }
+
   #serve(number: number, call: ForwardedCall): void {
-    let outcome: Awaitable<Outcome>;
+    let outcome: Awaitable<CallOutcome>;
     try {
       outcome = this.#options.serve(call);
     } catch (error) {
@@ -122,33 +212,100 @@ export class PeerPort {
     else this.#answer(number, outcome);
   }
 
-  #answer(number: number, outcome: Outcome): void {
-    if (!this.#hasEnded) writeOutcome(this.#framesOfTurn(), number, outcome);
+  #serveRequest(number: number, request: EndpointRequest, metadata: Metadata): void {
+    const served = new ServedRequest(number);
+    let outcome: Awaitable<RequestOutcome>;
+    try {
+      outcome = this.#options.serveRequest(request, metadata, served);
+    } catch (error) {
+      return this.#failRequest(number, served, error);
+    }
+    if (!(outcome instanceof Promise)) return this.#respond(number, served, outcome);
+    this.#served[slotOf(number)] = served;
+    outcome.then(
+      (later) => this.#respond(number, served, later),
+      (error: unknown) => this.#failRequest(number, served, error),
+    );
+  }
+
+  #answer(number: number, outcome: CallOutcome): void {
+    if (this.#hasEnded) return;
+    if (outcome.kind !== 'reply' || !this.#ring.writeReply(number, outcome.json))
+      writeOutcome(this.#frames, number, outcome);
+    this.#says();
   }
 
   #fail(number: number, failure: unknown): void {
     this.#options.failed(failure);
-    if (!this.#hasEnded) writeFailure(this.#framesOfTurn(), number, failure);
+    if (this.#hasEnded) return;
+    writeFailure(this.#frames, number, failure);
+    this.#says();
   }
 
-  /** What is added leaves after the callbacks of this turn of the event loop. */
-  #framesOfTurn(): Frames {
-    if (this.#frames.length === 0) setImmediate(this.#send);
-    return this.#frames;
+  #respond(number: number, served: ServedRequest, outcome: RequestOutcome): void {
+    this.#forget(served);
+    if (this.#hasEnded) return;
+    if (outcome.kind !== 'response' || !this.#ring.writeResponse(number, outcome, served)) {
+      writeCost(this.#frames, number, served);
+      writeOutcome(this.#frames, number, outcome);
+    }
+    this.#says();
+  }
+
+  #failRequest(number: number, served: ServedRequest, failure: unknown): void {
+    this.#forget(served);
+    if (!this.#hasEnded) writeCost(this.#frames, number, served);
+    this.#fail(number, failure);
+  }
+
+  #servedOf(number: number): ServedRequest | undefined {
+    const served = this.#served[slotOf(number)];
+    return served?.number === number ? served : undefined;
+  }
+
+  #forget({ number }: ServedRequest): void {
+    if (this.#servedOf(number) !== undefined) this.#served[slotOf(number)] = undefined;
+  }
+
+  /** Of what was said the other side learns after the callbacks of this turn of the event loop, if it sleeps. */
+  #says(): void {
+    this.#hasSaid = true;
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#isAwake || this.#hasEnded) return;
+    this.#isAwake = true;
+    this.#idleTurns = 0;
+    this.#inbox.wake();
+    setImmediate(this.#turn);
+  }
+
+  #send(): void {
+    if (!this.#hasSaid) return;
+    this.#hasSaid = false;
+    const mustWake = this.#outbox.wakesReader();
+    const frames = this.#frames;
+    if (frames.length > 0) {
+      this.#frames = [];
+      this.#sent = this.#count;
+    } else if (!mustWake) return;
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(frames.length > 0 ? frames : null);
   }
 
   #take(number: number): UnderWay | undefined {
-    const underWay = this.#underWay.get(number);
-    this.#underWay.delete(number);
+    const underWay = this.#underWay.take(number);
     this.#unitsUnderWay -= underWay?.units ?? 0;
     return underWay;
   }
 
   #end(): void {
+    // The other side may have said more before it ended.
+    this.#ring.read(this.#reader);
     this.#hasEnded = true;
-    const underWay = [...this.#underWay.values()];
-    this.#underWay.clear();
-    for (const { isSent, reject } of underWay) reject(isSent ? uncertain() : shardUnavailable());
+    for (const { order, reject } of this.#underWay.takeAll())
+      reject(order < this.#sent ? uncertain() : shardUnavailable());
     this.#options.ended();
   }
 }

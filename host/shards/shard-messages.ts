@@ -6,6 +6,7 @@ import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { RoomSettings } from '../room-settings.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { PeerLink } from './peer-link.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
 
@@ -58,10 +59,9 @@ export type ToShard =
   /** No shard serves a request any more. */
   | { readonly kind: 'close' };
 
-/** The port to another shard of the service. */
-export interface Peer {
+/** The link to another shard of the service. */
+export interface Peer extends PeerLink {
   readonly index: number;
-  readonly port: MessagePort;
 }
 
 /** What a shard is started with. */

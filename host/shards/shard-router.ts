@@ -1,14 +1,15 @@
 // ShardRouter: the engine of a shard that is one of several, as handlers call it. Entities of this shard are its
 // own engine's, without any detour; calls of all others go to the shard that they belong to. Events are read
 // from the journal, which is one, by each shard itself. A service of one shard has none of it.
-import type { MessagePort } from 'node:worker_threads';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { FaultReport } from '../log/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
 import type { LoopTurn } from '../requests/loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
-import { PeerPort, shardUnavailable } from './peer-port.ts';
+import type { HandlerPlaces } from '../model/handler-places.ts';
+import { PeerPort, type PeerPortOptions, shardUnavailable } from './peer-port.ts';
 import type { CallableEngine, RoutedCall } from '../requests/request-calls.ts';
+import type { Peer } from './shard-messages.ts';
 import { shardOf } from './shard-of.ts';
 
 type Outcome = Reply | Refusal;
@@ -20,6 +21,10 @@ interface Parts {
   readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
   readonly turn: LoopTurn;
   readonly faults: Pick<FaultReport, 'fields' | 'isKnown'>;
+  /** Of the module that all shards run. */
+  readonly places: HandlerPlaces;
+  /** Does a request that another shard has sent here. */
+  readonly serveRequest: PeerPortOptions['serveRequest'];
 }
 
 export class ShardRouter implements CallableEngine {
@@ -33,11 +38,12 @@ export class ShardRouter implements CallableEngine {
     this.#parts = parts;
   }
 
-  /** A port to the shard of that index, which has its other end. */
-  connect(index: number, port: MessagePort): void {
-    const { faults } = this.#parts;
-    const peer = new PeerPort(port, {
+  /** To that shard, which has the other end. */
+  connect({ index, ...link }: Peer): void {
+    const { faults, places, serveRequest } = this.#parts;
+    const peer = new PeerPort(link, places, {
       serve: (call) => this.#serve(call),
+      serveRequest,
       failed: (failure) => void faults.fields(failure),
       learned: (failure) => faults.isKnown(failure),
       ended: () => {
@@ -50,6 +56,14 @@ export class ShardRouter implements CallableEngine {
   /** The shard of that index has ended, and is started again after so long. */
   away(index: number, pauseMs: number): void {
     this.#backAtMs[index] = performance.now() + pauseMs;
+  }
+
+  /** Of the shard of that index. Undefined: it is not sent, and nothing was done. */
+  request(
+    owner: number,
+    ...request: Parameters<PeerPort['request']>
+  ): ReturnType<PeerPort['request']> {
+    return this.#peers[owner]?.request(...request);
   }
 
   call(...call: Parameters<EntityEngine['call']>): Awaitable<Outcome> {

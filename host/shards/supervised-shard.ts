@@ -12,6 +12,7 @@ import type { Log } from '../log/log.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
+import { ShardEnds } from './shard-ends.ts';
 import { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { Address, Peer, ShardSettings } from './shard-messages.ts';
@@ -52,6 +53,7 @@ export interface AroundShard {
 export class SupervisedShard {
   /** What its threads have met. */
   readonly counters = new LimitCounters();
+  readonly ends = new ShardEnds();
   /** What its threads have counted; undefined before the module is admitted. */
   numbers: ShardNumbers | undefined;
   /** Its thread serves requests and calls. */
@@ -196,6 +198,8 @@ export class SupervisedShard {
   #startAgain(message: string, reason: string, servedMs: number): void {
     if (this.#isStopping) return;
     this.counters.count('shard-ends');
+    const { index } = this.#around;
+    this.ends.add({ atMs: Date.now(), shard: index, reason: `${message}: ${reason}` });
     const pauseMs = this.#pauses.next(servedMs);
     this.#supervised.log({
       level: 'error',

@@ -9,12 +9,14 @@
 // I5  Several shards begin to listen on a port that nobody listens on.
 // I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
 import assert from 'node:assert/strict';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { type LimitCounts, summedCounts } from '../log/limit-counters.ts';
+import { peerLinks } from './peer-link.ts';
 import type { Address, Peer } from './shard-messages.ts';
+import type { ShardEnding } from './shard-ends.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
@@ -103,6 +105,11 @@ export class Supervisor {
     return this.#shards.flatMap(({ numbers }) => numbers ?? []);
   }
 
+  /** The latest times that each shard has ended though nobody told it to. */
+  get ends(): readonly ShardEnding[] {
+    return this.#shards.flatMap(({ ends }) => ends.latest);
+  }
+
   /** Asks a shard something (shard-thread.ts). */
   async ask<Question extends ShardQuestion>(
     shard: number,
@@ -155,9 +162,9 @@ export class Supervisor {
     const peers: Peer[] = [];
     const present: Present = { thread, links: [] };
     for (const [other, { thread: otherThread }] of this.#present) {
-      const { port1, port2 } = new MessageChannel();
-      peers.push({ index: other, port: port1 });
-      present.links.push({ thread: otherThread, peer: { index, port: port2 } });
+      const [here, there] = peerLinks();
+      peers.push({ index: other, ...here });
+      present.links.push({ thread: otherThread, peer: { index, ...there } });
     }
     this.#present.set(index, present);
     // At first they all come, or none does; later nobody waits for a shard that may not come.

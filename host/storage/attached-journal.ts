@@ -5,7 +5,7 @@ import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type { AnswerToKeep, Journal, KeptAnswer, Life, Snapshot } from '../engine/needs/journal.ts';
 import type { Awaitable } from '../model/call.ts';
-import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { journalPath } from './journal-file.ts';
 import {
@@ -84,6 +84,11 @@ class AttachedJournal implements Journal {
     await this.#greeted.promise;
     if (this.#state === 'closed') throw closed();
     return this.#reader.read(entity, afterSeq, limit);
+  }
+
+  eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
+    if (this.#state === 'closed') throw closed();
+    return this.#isGreeted ? this.#reader.eventsAfter(entity, afterSeq, limit) : [];
   }
 
   async lastDeletion(entity: EntityRef): Promise<number> {

@@ -121,6 +121,11 @@ export function recordColumns(version = FORMAT_VERSION): string {
   return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
 }
 
+/** For a LIMIT. A parameter by itself there has SQLite compile the statement anew whenever it is bound. */
+export function countIn(parameter: string): string {
+  return `${parameter} + 0`;
+}
+
 export type RecordRow = readonly [
   pos: number,
   seq: number,

@@ -29,6 +29,7 @@ import { JournalQuota } from './journal-quota.ts';
 import { JournalSeries, type SharedJournalSeries } from './journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import { type WritingModule, noteModule } from './module-history.ts';
+import { checkPlaces } from './place-check.ts';
 import { PlaceMerge, type PlaceSizes } from './place-merge.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
@@ -152,6 +153,7 @@ class Writer {
 
   constructor({ path, limits: { bytesMax }, placeSizes, series }: WriterData) {
     this.#database = openForWriting(path);
+    checkPlaces(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
     this.#commit = new GroupCommit(this.#database, path, this.#quota);
     this.#places = new PlaceMerge(this.#database, placeSizes);

@@ -2,6 +2,7 @@
 // they answer, and forgotten a few at a time, in the transactions of later records and answers.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedAnswer } from './journal-message.ts';
+import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
 
 /** More than the one that is kept, so that what is past its time does not pile up. */
@@ -28,7 +29,7 @@ export class KeptAnswers {
       'INSERT OR REPLACE INTO answer (eno, key, digest, time_ms, outcome, crc) VALUES (?, ?, ?, ?, ?, ?)',
     );
     this.#oldest = database.prepare(
-      'SELECT ano, time_ms FROM answer WHERE ano > ? ORDER BY ano LIMIT ?',
+      `SELECT ano, time_ms FROM answer WHERE ano > ? ORDER BY ano LIMIT ${countIn('?')}`,
     );
     this.#oldest.setReturnArrays(true);
     // One that is damaged may have any number, and must not fail what has nothing to do with it.

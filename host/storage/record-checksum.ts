@@ -4,7 +4,12 @@ import { crc32 } from 'node:zlib';
 import type { RecordRow } from './journal-schema.ts';
 
 /** Added to the checksum of a record whose place, trace and key are under it: those of format 3. */
-const COVERS_ORIGIN = 2 ** 32;
+export const COVERS_ORIGIN = 2 ** 32;
+
+/** Of what stands before the fields of a record of the entity. */
+export function entityChecksum(component: string, id: string): number {
+  return crc32(`${component}\n${id}\n`);
+}
 
 /** CRC-32 of the record's fields, and what says that it covers them all. `row[6]`, the checksum, is left out. */
 export function recordChecksum(component: string, id: string, row: RecordRow): number {

@@ -27,6 +27,14 @@ export function recordsOf(eno: string, which: string, limit: string): string {
   return `SELECT ${recordColumns()} FROM (${places}) LEFT JOIN journal USING (eno, seq, pos) ORDER BY seq`;
 }
 
+/** `pos` of an entity's records, at most so many: by P2 in the order of their numbers, with nothing merged for it. */
+export function placesOf(eno: string, which: string, limit: string): string {
+  const places = PLACE_TABLES.toReversed().map(
+    (table) => `SELECT pos FROM ${table} WHERE eno = ${eno} AND ${which}`,
+  );
+  return `${places.join(' UNION ALL ')} LIMIT ${limit}`;
+}
+
 /** As `recordsOf`, in a journal of any format. What is not in its place is left out. */
 export function storedRecordsOf(format: number, eno: string, which: string, limit: string): string {
   const order = `ORDER BY seq LIMIT ${limit}`;

@@ -55,7 +55,7 @@ export function isOfMachine(error: unknown): boolean {
 /** The failure of a journal that is open. `doing`: continues "The journal in DIR could not be …". */
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
-  if (isDamage(error)) return journalDamaged(path, reasonOf(error), error);
+  if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);
   return new SvcError(
     isDiskFull(error) ? 'SVC_DISK_FULL' : 'SVC_JOURNAL_UNAVAILABLE',
     `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error, doing === 'opened')}`,
@@ -87,6 +87,17 @@ export function journalDamaged(path: string, what: string, cause?: unknown): Svc
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
     `The journal ${path} is damaged: ${what}. Restore the data folder from a backup.`,
+    { cause },
+  );
+}
+
+/** Of damage that may lie in an index alone, which a copy makes anew from the records. */
+export function indexDamaged(path: string, what: string, cause?: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal ${path} is damaged: ${what}. Stop the service, and keep a copy of the folder. Where an index alone ` +
+      'is damaged, svc journal backup makes a journal of it with all its records; otherwise it says so, and the data ' +
+      'folder is to be restored from an earlier backup.',
     { cause },
   );
 }

@@ -2,6 +2,7 @@
 // places of faults by a thread of their own (past-thread.ts). The main thread runs nothing of the module.
 import type {
   DevState,
+  Fault,
   FaultList,
   LiveNumbers,
   ModuleDescriptor,
@@ -38,6 +39,7 @@ import type { PlacedFaults } from './placed-faults.ts';
 import type { PastThread } from '../past/past-thread.ts';
 import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
 import { shardOf } from '../shards/shard-of.ts';
+import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 
 /** For the spans of a shard: who looks on asks again soon. */
@@ -56,7 +58,7 @@ export interface ShownModule {
 }
 
 export interface LocalParts {
-  readonly supervisor: Pick<Supervisor, 'ask' | 'count' | 'numbers'>;
+  readonly supervisor: Pick<Supervisor, 'ask' | 'count' | 'numbers' | 'ends'>;
   readonly past: Pick<PastThread, 'ask'>;
   readonly faults: PlacedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
@@ -174,10 +176,12 @@ export class LocalService implements ObservedService {
       .filter(({ outcome, fault }) => fault !== undefined && hasFailed(outcome))
       .toSorted((a, b) => b.startMs + b.durationMs - (a.startMs + a.durationMs))
       .slice(0, limit);
-    const { faults } = this.#parts;
+    const { faults, supervisor } = this.#parts;
     await faults.find(failed);
+    const ofSpans = failed.map((span) => faultOf(span, span.fault!, faults.placesOf(span.fault!)));
+    const latest = [...supervisor.ends.map(endOfShard), ...ofSpans];
     return {
-      faults: failed.map((span) => faultOf(span, span.fault!, faults.placesOf(span.fault!))),
+      faults: latest.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1)).slice(0, limit),
       silentShards: [...silentShards],
     };
   }
@@ -207,7 +211,7 @@ export class LocalService implements ObservedService {
       );
       if (answer.kind === 'outcome') return outcomeAnswer(answer.outcome);
       const { fault, isLate } = answer;
-      await faults.find([{ startMs: Infinity, fault }]);
+      await faults.find([{ kind: 'query', component, handler: method, startMs: Infinity, fault }]);
       return faultAnswer(shownFault(fault, faults.placesOf(fault)), isLate);
     } catch (failure) {
       return errorAnswer(failure);
@@ -258,4 +262,24 @@ function idProblem(id: string): string | undefined {
   if (id === '.' || id === '..') return 'An id in a path cannot be . or ..: clients leave it out.';
   const why = entityIdProblem(id);
   return why === undefined ? undefined : `The entity id ${quoted(id)} ${why}.`;
+}
+
+/** Of no handler, and in no trace: what was under way went with the shard. */
+function endOfShard({ atMs, shard, reason }: ShardEnding): Fault {
+  return {
+    at: isoTime(atMs),
+    traceId: null,
+    component: '',
+    handler: '',
+    entityId: null,
+    outcome: 'Failed',
+    fault: {
+      code: 'SVC_SHARD_FAILED',
+      limit: null,
+      reason: `shard ${shard}: ${reason}`,
+      guestMessage: null,
+      places: [],
+      errorId: null,
+    },
+  };
 }

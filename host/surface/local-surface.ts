@@ -1,6 +1,8 @@
 // LocalSurface: what a service on a developer's machine shows of itself (observed-run.ts). Its code is loaded once the
 // service is served, which nobody waits for.
+import type { SourcePlace } from '@svc/contract';
 import type { ObservedRun } from './observed-run.ts';
+import type { FaultySpan } from './placed-faults.ts';
 import type { ReplacingModule, ServedService, ShownService, Surface } from './surface.ts';
 
 export function localSurface(service: ShownService): Surface {
@@ -30,6 +32,10 @@ class LocalSurface implements Surface {
   replaced(by: ReplacingModule): void {
     if (this.#run === undefined) this.#early = by;
     else this.#run.replaced(by);
+  }
+
+  async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
+    return (await this.#run?.placesOf(span)) ?? [];
   }
 
   stopping(): void {

@@ -2,7 +2,8 @@
 // the registration file by which a console finds it, a sample of its numbers each second, and the export of its spans.
 // It is for looking on: whatever fails in it, the service goes on.
 import { randomBytes } from 'node:crypto';
-import { openApi } from '@svc/contract';
+import { existsSync } from 'node:fs';
+import { openApi, type SourcePlace } from '@svc/contract';
 import { LocalService, type ShownModule } from './local-service.ts';
 import { LiveSamples } from '../observability/live-samples.ts';
 import {
@@ -12,7 +13,7 @@ import {
 import { RegistrationFile } from '../observability/registration-file.ts';
 import type { PastWork } from '../past/past-messages.ts';
 import { PastThread } from '../past/past-thread.ts';
-import { PlacedFaults } from './placed-faults.ts';
+import { type FaultySpan, PlacedFaults } from './placed-faults.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { serviceDescription } from './service-description.ts';
 import { type SpanExport, startExport } from './span-export.ts';
@@ -78,6 +79,13 @@ export class ObservedRun implements Omit<Required<Surface>, 'open'> {
     this.#shown?.show(this.#moduleShown(by));
     this.#past.renew();
     this.#export?.replaced(by.module.descriptor);
+  }
+
+  async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
+    // Without a map the thread that would look has nothing to look into.
+    if (!existsSync(`${this.#service.settings.moduleFile}.map`)) return [];
+    await this.#faults.find([span]);
+    return span.fault === undefined ? [] : this.#faults.placesOf(span.fault);
   }
 
   stopping(): void {

@@ -2,6 +2,7 @@
 // While a developer works on a module, a span may be of one that was served before: its places are in that one's
 // sources.
 import type { SourcePlace } from '@svc/contract';
+import { namedPlaces, type RunHandler } from './named-places.ts';
 import type { RecordedFault, RecordedSpan } from '../observability/recorded-span.ts';
 import type { ModuleSource } from '../past/past-messages.ts';
 import type { PastThread } from '../past/past-thread.ts';
@@ -16,7 +17,7 @@ export interface ServedModule extends ModuleSource {
   readonly sinceMs: number;
 }
 
-type FaultySpan = Pick<RecordedSpan, 'startMs' | 'fault'>;
+export type FaultySpan = RunHandler & Pick<RecordedSpan, 'startMs' | 'fault'>;
 
 export class PlacedFaults {
   readonly #past: Pick<PastThread, 'ask'>;
@@ -50,9 +51,8 @@ export class PlacedFaults {
     );
     for (const [module, of] of byModule) {
       if (module === undefined) continue;
-      const faults = of.map(({ fault }) => fault!);
-      const asked = this.#ask(module, faults);
-      for (const fault of faults) this.#asked.set(fault, asked);
+      const asked = this.#ask(module, of);
+      for (const { fault } of of) this.#asked.set(fault!, asked);
     }
     if (open.length === 0) return;
     const late = Promise.withResolvers<void>();
@@ -67,11 +67,13 @@ export class PlacedFaults {
     return (frames !== undefined || guestMessage !== undefined) && !this.#places.has(fault);
   }
 
-  async #ask({ file, fingerprint }: ServedModule, faults: readonly RecordedFault[]): Promise<void> {
+  async #ask({ file, fingerprint }: ServedModule, spans: readonly FaultySpan[]): Promise<void> {
+    const faults = spans.map(({ fault }) => fault!);
     const asked = faults.map(({ frames, guestMessage }) => ({ frames, guestMessage }));
     try {
       const answer = await this.#past.ask({ kind: 'places', file, fingerprint, faults: asked });
-      for (const [at, fault] of faults.entries()) this.#places.set(fault, answer.places[at]!);
+      for (const [at, fault] of faults.entries())
+        this.#places.set(fault, namedPlaces(answer.places[at]!, spans[at]!));
     } catch {
       // It is asked for again with the next look.
       for (const fault of faults) this.#asked.delete(fault);

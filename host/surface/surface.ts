@@ -1,9 +1,10 @@
 // A surface is what a service shows of itself beside its routes: a deployed instance its management server
 // (deployed-surface.ts), any other its observability endpoint (local-surface.ts). It runs on the main thread, which runs
 // nothing of a module, so it answers whatever a guest does.
-import type { DevState, ModuleDescriptor } from '@svc/contract';
+import type { DevState, ModuleDescriptor, SourcePlace } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { Log } from '../log/log.ts';
+import type { FaultySpan } from './placed-faults.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { RoomSettings } from '../room-settings.ts';
 import type { Settings } from '../settings.ts';
@@ -16,6 +17,8 @@ export interface Surface {
   served(service: ServedService): Promise<void>;
   /** Another module is served in the place of the one before, while a developer works on it. */
   replaced?(by: ReplacingModule): void;
+  /** Where in the sources a fault was that the module has just met. Never rejects; none: it is not known. */
+  placesOf?(span: FaultySpan): Promise<readonly SourcePlace[]>;
   /** The service is about to stop. */
   stopping(): void;
   /** No request is in flight any more, and shards can be asked for the last time. Never rejects. */

@@ -14,24 +14,22 @@ if (noBrowser !== undefined)
 
 const folder = temporaryFolderOfFile();
 const WIDE = { width: 1200, height: 800 };
+/** The page has asked for news again by then. */
+const POLL_MS = 3_000;
 const NARROW = { width: 360, height: 700 };
 /** Of the pages in docs: SVC_DOC_IMAGES=1 takes them anew. */
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 const takesPictures = process.env['SVC_DOC_IMAGES'] !== undefined;
 const PICTURE = { width: 1100, height: 820 };
-const THEMES = [
-  { colorScheme: 'light', viewport: WIDE },
-  { colorScheme: 'dark', viewport: NARROW },
-] as const;
 
 let browser: Browser;
 let restaurant: Restaurant;
 let serviceUrl: string;
+/** By the service, on its terminal. */
+let said: () => string;
 let instanceId: string;
 /** Of the request that met the bug. */
 let failedTrace: string;
-/** A service that is being worked on: it is built while other tests run. */
-let kitchen: ReturnType<Restaurant['develop']> | undefined;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
@@ -65,14 +63,13 @@ function screens() {
 
 describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   beforeAll(async () => {
-    [restaurant, browser] = await Promise.all([Restaurant.open(folder), launchBrowser()]);
-    serviceUrl = (await restaurant.serve('bill')).url;
+    restaurant = await Restaurant.open(folder);
+    const [launched, bill] = await Promise.all([launchBrowser(), restaurant.serve('bill')]);
+    browser = launched;
+    serviceUrl = bill.url;
+    said = () => bill.process.stderr;
     await dine(serviceUrl);
     ({ instanceId, failedTrace } = await restaurant.failure('bill'));
-    if (takesPictures) return;
-    kitchen = restaurant.develop('kitchen');
-    // Its own test tells.
-    kitchen.catch(() => undefined);
   });
   afterAll(async () => {
     await Promise.all([browser?.close(), restaurant?.close()]);
@@ -85,8 +82,11 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     expect(await card.count()).toBe(0);
     await page.evaluate('globalThis.isSamePage = true');
     const { process } = await restaurant.serve('later');
+    await restaurant.instanceOf('later');
+    await page.clock.fastForward(POLL_MS);
     await card.getByText('running').waitFor();
     await process.end('SIGTERM');
+    await page.clock.fastForward(POLL_MS);
     await card.getByText('ended').first().waitFor();
     expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   });
@@ -148,12 +148,23 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const fault = page.getByRole('button', { name: 'bill.share' });
     await fault.waitFor();
     expect(await textOf(fault)).toContain(BUG.place);
+    expect(await textOf(fault)).toContain('GET /bills/{id}/shares/{guests}');
+    // The request that failed with it is no fault of its own.
+    expect(await page.locator('.fault-row').count()).toBe(1);
     await fault.click();
+    const detail = page.locator('.fault-detail');
+    expect(await textOf(detail)).toContain('in bill.share');
+    expect(await textOf(detail)).toContain('error id');
     await page.locator('.fault-detail').getByRole('link', { name: 'Trace' }).click();
     await page.getByRole('tree').waitFor();
     await page.getByRole('treeitem', { name: 'bill.share' }).click();
     const panel = page.getByRole('complementary', { name: 'Chosen span' });
     expect(await textOf(panel)).toContain(BUG.place);
+  });
+
+  test('and the terminal shows it, too', async () => {
+    await expect.poll(said).toMatch(/ an entity failed .*\n.* at \S+ \(bill\.share\)\n/);
+    expect(said()).toContain(`at ${BUG.place}:`);
   });
 
   test('traces are filtered', async () => {
@@ -188,10 +199,12 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const first = async () => textOf(rows.first().locator('[data-label=Time]'));
     const before = await first();
     await send(serviceUrl, 'GET', '/bills/table-9');
+    await page.clock.fastForward(POLL_MS);
     await expect.poll(first, { timeout: 10_000 }).not.toBe(before);
     await rows.first().hover();
     const read = await first();
     await send(serviceUrl, 'GET', '/bills/table-9');
+    await page.clock.fastForward(POLL_MS);
     await page.getByRole('button', { name: /\d new trace/ }).waitFor();
     expect(await first()).toBe(read);
   });
@@ -248,30 +261,12 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.getByText('Commands go through the service’s routes').waitFor();
     const queries = page.getByRole('navigation', { name: 'Queries' }).getByRole('link');
     expect(await queries.allTextContents()).toEqual(['get', 'share']);
-  });
-
-  test('compile errors appear, with file and line, and go when they are mended', async () => {
-    const project = await (kitchen ?? restaurant.develop('kitchen'));
-    const watched = await open();
-    const { page } = watched;
-    await page.locator('main').getByRole('link', { name: 'kitchen' }).click();
-    const bar = page.locator('.dev-bar');
-    await bar.getByText('serving').waitFor();
-    project.edit('/ input.guests', '/ input.guest');
-    await bar.getByText(/\d (?:problem|compile error)/).click();
-    expect(await textOf(bar)).toContain(BUG.place);
-    expect(await watched.axeFindings()).toEqual([]);
-    project.edit('/ input.guest', '/ max(1, input.guests)');
-    await bar.getByText('serving').waitFor();
-    expect(await textOf(bar)).not.toContain(BUG.place);
-  });
-
-  test('everything is reached by keyboard', async () => {
-    const watched = await open();
-    for (const [screen, view] of Object.entries(screens())) {
-      await show(watched.page, view);
-      expect([screen, await watched.notReachedByTab()]).toEqual([screen, []]);
-    }
+    await queries.getByText('share').click();
+    await page.getByLabel('guests', { exact: true }).fill('0');
+    await page.getByRole('button', { name: 'Ask' }).click();
+    const why = page.getByRole('region', { name: 'Why' });
+    await expect.poll(async () => textOf(why)).toContain(BUG.place);
+    expect(await textOf(why)).toContain('in bill.share');
   });
 
   test('a person with a keyboard alone finds why a request failed', async () => {
@@ -300,8 +295,24 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
   });
 
-  test('360 px has no sideways scroll', async () => {
-    const watched = await open({ viewport: NARROW });
+  test('wide and light, every screen is reached by keyboard and has no serious axe finding, and none asks anybody else', async () => {
+    const watched = await open({ colorScheme: 'light' });
+    for (const [screen, view] of Object.entries(screens())) {
+      await show(watched.page, view);
+      expect([screen, await watched.notReachedByTab()]).toEqual([screen, []]);
+      expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
+    }
+    // No request to another machine, no error on the console, no violation of the policy: one would be noticed, at the
+    // end of every test here.
+    expect(watched.problems).toEqual([]);
+    await watched.page.evaluate("void fetch('http://127.0.0.1:1/').catch(() => {})");
+    await expect
+      .poll(() => watched.problems.splice(0).join('\n'))
+      .toContain('CSP violation: connect-src http://127.0.0.1:1/');
+  });
+
+  test('360 px wide and dark, every screen has no sideways scroll and no serious axe finding', async () => {
+    const watched = await open({ colorScheme: 'dark', viewport: NARROW });
     for (const [screen, view] of Object.entries(screens())) {
       await show(watched.page, view);
       expect([screen, await watched.sidewaysScroll()]).toEqual([screen, 0]);
@@ -311,29 +322,11 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
         const { x, width } = (await current.boundingBox())!;
         expect([screen, x >= 0 && x + width <= NARROW.width]).toEqual([screen, true]);
       }
+      expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
     }
   });
 
-  test('no request leaves the machine, no console error, no CSP violation', async () => {
-    const watched = await open();
-    for (const view of Object.values(screens())) await show(watched.page, view);
-    expect(watched.problems).toEqual([]);
-    // Any would be noticed, at the end of every test here.
-    await watched.page.evaluate("void fetch('http://127.0.0.1:1/').catch(() => {})");
-    await expect
-      .poll(() => watched.problems.splice(0).join('\n'))
-      .toContain('CSP violation: connect-src http://127.0.0.1:1/');
-  });
-
-  describe.each(THEMES)('in the $colorScheme theme', ({ colorScheme, viewport }) => {
-    test('no serious axe finding', async () => {
-      const watched = await open({ colorScheme, viewport });
-      for (const [screen, view] of Object.entries(screens())) {
-        await show(watched.page, view);
-        expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
-      }
-    });
-
+  describe.each(['light', 'dark'] as const)('in the %s theme', (colorScheme) => {
     test('the ground is of that theme, unless the person chose the other', async () => {
       const watched = await open({ colorScheme });
       const { page } = watched;

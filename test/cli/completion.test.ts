@@ -56,7 +56,7 @@ function inShell(shell: string, args: readonly string[], script: string): string
     cwd: folder,
     env,
     encoding: 'utf8',
-    timeout: 20_000,
+    timeout: 60_000,
   });
   expect(stderr).toBe('');
   return stdout;

@@ -24,7 +24,7 @@ const ofCart = (...args: readonly string[]) =>
 beforeAll(async () => {
   writeFileSync(module, await compileFixture('shopping-cart'));
   await fillCart(data);
-}, 60_000);
+});
 
 describe('svc entity', () => {
   test('prints one JSON document with a line for each step', async () => {

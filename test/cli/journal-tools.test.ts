@@ -118,7 +118,7 @@ describe('svc journal --events', () => {
 
 function printed(svc: SvcProcess, pattern: RegExp): Promise<void> {
   return within(
-    20,
+    60,
     () => `${pattern} in ${svc.stdout}${svc.stderr}`,
     new Promise((resolve) => {
       const look = () => pattern.test(svc.stdout) && resolve();

@@ -10,7 +10,7 @@ function saidOf(lifecycleEvent: string | undefined): string {
   const child = `
     const { npmEnds } = await import(${JSON.stringify(file)});
     void npmEnds(${JSON.stringify(lifecycleEvent)}).then(() => process.exit(console.log('ended')));
-    setTimeout(() => {}, 2_000);
+    setTimeout(() => {}, ${lifecycleEvent === undefined ? 2_000 : 60_000});
     process.send('looks');`;
   const parent = `
     const child = require('node:child_process').spawn(process.execPath,

@@ -185,7 +185,7 @@ describe('colour', () => {
 });
 
 // Compiling takes seconds where the machine has other things to do.
-describe('svc build', { timeout: 90_000 }, () => {
+describe('svc build', () => {
   test('--json prints what was built, and nothing else', async () => {
     const folder = folderWith({ 'counter.ts': counter });
     const built = await runSvc(['build', 'counter.ts', '--json'], { cwd: folder });

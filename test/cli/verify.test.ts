@@ -38,7 +38,7 @@ beforeAll(async () => {
   writeFileSync(cart, await compileFixture('shopping-cart'));
   await shelve(data, 's1', SHELVED, SHELVED);
   await shelve(data, 's2', SHELVED, SHELVED, NUMBERED);
-}, 60_000);
+});
 
 const line = (kind: string, event?: object) =>
   JSON.stringify({ component: 'shelf', id: 's9', kind, event });

@@ -15,7 +15,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'shopping-cart.wasm'), await compileFixture('shopping-cart'));
   mkdirSync(join(folder, '.svc'));
   await fillCart(join(folder, '.svc', 'shopping-cart'));
-}, 60_000);
+});
 
 const commands = snippetsOf(PAGE, 'sh').map(({ code }) => code.trim());
 const outputs = snippetsOf(PAGE, 'text').map(({ code }) => code);

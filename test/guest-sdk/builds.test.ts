@@ -88,4 +88,4 @@ console.log(component.length > 0);`;
     { timeout: 60_000 },
   );
   expect(stdout).toBe('true\n');
-}, 70_000);
+});

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { stopRequest } from '../../host/stop-request.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));
 
 beforeEach(() => {
@@ -40,12 +40,19 @@ test('the other signal does not end the process, and is not told of', async () =
   process.emit('SIGTERM', 'SIGTERM');
   vi.advanceTimersByTime(1_000);
   expect(await told).toBe('SIGINT');
-  expect(SIGNALS.map(isHeard)).toEqual([false, false]);
+  expect(SIGNALS.map(isHeard)).toEqual([false, false, true]);
 });
 
 test('the end of the process that started it is told of', async () => {
   const told = stopRequest('0');
   vi.advanceTimersByTime(200);
   expect(await told).toBe('the process that started it has ended');
-  expect(SIGNALS.map(isHeard)).toEqual([true, true]);
+  expect(SIGNALS.map(isHeard)).toEqual([true, true, true]);
+});
+
+test("a signal that is somebody else's is not heard", async () => {
+  const told = stopRequest(undefined, ['SIGINT', 'SIGTERM']);
+  expect(SIGNALS.map(isHeard)).toEqual([true, true, false]);
+  process.emit('SIGTERM', 'SIGTERM');
+  expect(await told).toBe('SIGTERM');
 });

@@ -81,7 +81,7 @@ describe('a full disk', () => {
       while (answer.status === 503) answer = await add(url, id);
       expect(answer).toMatchObject({ status: 200, value: 2 });
     }
-    expect(svc.stderr).toContain('Make room on the disk');
+    await svc.logged(/Make room on the disk/);
 
     await svc.end('SIGKILL');
     svc = new SvcProcess(args, { env });

@@ -57,6 +57,7 @@ test('an entity with a poisoned event is held back, named in the log, and no nei
     error: expect.stringContaining('SVC_ENTITY_HELD_BACK') as string,
   });
   expect(await count('neighbour')).toMatchObject({ status: 200, count: 2 });
+  await svc.logged(/SVC_ENTITY_HELD_BACK.*\n/);
   const lines = svc.stderr.split('\n').filter((line) => line.includes('SVC_ENTITY_HELD_BACK'));
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0]!)).toMatchObject({

@@ -55,6 +55,10 @@ test('GET /svc/metrics has every series, zeroed while nothing was served, and th
   for (const amount of [1, 2, 0]) await post(amount);
   await fetch(`${url}/counters/a`);
   await fetch(`${url}/nowhere`);
+  // The journal's writer counts what it has confirmed.
+  await expect
+    .poll(async () => samplesOf(await scrape(management)).get('svc_journal_events_total'))
+    .toBe(2);
 
   const text = await scrape(management);
   const after = samplesOf(text);
@@ -117,9 +121,7 @@ test('GET /svc/metrics has every series, zeroed while nothing was served, and th
 
   // What a shard samples once a second.
   await expect
-    .poll(async () => samplesOf(await scrape(management)).get('svc_entities_in_memory'), {
-      timeout: 20_000,
-    })
+    .poll(async () => samplesOf(await scrape(management)).get('svc_entities_in_memory'))
     .toBe(1);
   const sampled = samplesOf(await scrape(management));
   expect(sampled.get('svc_entity_activations_total{kind="empty"}')).toBe(1);
@@ -170,7 +172,7 @@ describe('a shard that did not answer and was started again', () => {
     await service.spans(2);
     await expect(fetch(`${service.url}/faulty/spin`)).rejects.toThrow('fetch failed');
     for (const name of ['svc_shard_hangs_total', 'svc_shards_listening'])
-      await expect.poll(() => sample(name), { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => sample(name)).toBe(1);
     // Its window is a new one, and nothing is in memory.
     const counted =
       'svc_invocations_total{component="FaultyEndpoint",handler="count",outcome="Ok"}';
@@ -203,6 +205,8 @@ test('faults and the limits that were met are counted', async () => {
 test('totals are the series by their names, without what falls and what is nothing', async () => {
   const service = await recordedService(faulty);
   await service.post('/faulty/count/a/1');
+  // The journal's writer counts what it has confirmed.
+  await expect.poll(() => service.metrics.totals()['svc_journal_events_total']).toBe(1);
   const totals = service.metrics.totals();
   expect(totals).toMatchObject({
     svc_recorder_spans_recorded_total: 2,

@@ -69,7 +69,7 @@ function edit(file: string, changes: readonly (readonly [before: string, after: 
 
 const noRegistry = whyNoRegistry();
 // It installs, and compiles five times; the limits are for a machine that is busy.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
 // Each step stands on the one before.
 describe.skipIf(noRegistry !== undefined)('a new author', () => {

@@ -83,7 +83,8 @@ describe('a query that spins', () => {
       ...set('svc.wasm.query-fuel=2000000000', 'svc.http.answer-timeout-ms=400'),
     ]);
     await svc.raw('query/faulty/f1/get');
-    await svc.get('traces', 'TraceList');
+    const seen = async () => (await svc.get('traces', 'TraceList')).body;
+    await until('its trace', async () => (await seen()).traces.length > 0);
     const spinning = svc.raw('query/faulty/f1/spin-query');
     expect((await svc.get('service', 'ServiceDescription')).body.name).toBe('faulty');
     expect((await svc.get('live', 'LiveNumbers')).status).toBe(200);
@@ -93,13 +94,17 @@ describe('a query that spins', () => {
       body: { error: expect.stringContaining('SVC_ANSWER_TIMED_OUT') },
     });
     // What was known of the shard is still told, and that it is silent.
-    const { body } = await svc.get('traces', 'TraceList');
+    let body = await seen();
+    for (let spins = 2; body.silentShards.length === 0; spins++) {
+      // It had done with it before this program has asked.
+      const more = Array.from({ length: spins }, async () => svc.raw('query/faulty/f1/spin-query'));
+      await Promise.race(more);
+      body = await seen();
+      await Promise.all(more);
+    }
     expect(body.silentShards).toEqual([0]);
-    expect(body.traces).toMatchObject([{ handler: 'get' }]);
-    await until('the shard', async () => {
-      const { silentShards } = (await svc.get('traces', 'TraceList')).body;
-      return silentShards.length === 0;
-    });
+    expect(body.traces).toContainEqual(expect.objectContaining({ handler: 'get' }));
+    await until('the shard', async () => (await seen()).silentShards.length === 0);
     expect((await svc.raw('query/faulty/f1/get')).body).toEqual({ count: 0 });
   });
 });

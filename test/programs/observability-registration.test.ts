@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
+import { managementOf } from '../support/deployed-service.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { listeningAddresses } from '../support/listening-ports.ts';
 import { filesIn, observedProcess, until } from '../support/observed-process.ts';
@@ -42,11 +43,18 @@ describe('a registration file', () => {
     });
   });
 
-  test.each(['SIGINT', 'SIGTERM'] as const)('is gone after %s', async (signal) => {
-    const cart = await observedProcess(temporaryFolder(), [module]);
-    expect((await cart.svc.end(signal)).code).toBe(0);
-    expect(filesIn(cart.folder)).toEqual([]);
-  });
+  // A terminal that is closed sends SIGHUP.
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'is gone after %s, and so is what says whose the journal is',
+    async (signal) => {
+      const folder = temporaryFolder();
+      const cart = await observedProcess(folder, [module, '--data', 'data']);
+      expect(filesIn(join(folder, 'data'))).toContain('owner.json');
+      expect((await cart.svc.end(signal)).code).toBe(0);
+      expect(filesIn(cart.folder)).toEqual([]);
+      expect(filesIn(join(folder, 'data'))).not.toContain('owner.json');
+    },
+  );
 
   test('left by a killed process stays, and another process does not mind it', async () => {
     const folder = temporaryFolder();
@@ -143,10 +151,7 @@ describe.runIf(isLinux)('what a process listens on', () => {
     });
     onTestFinished(async () => void (await svc.end('SIGKILL')));
     const { port } = new URL(await svc.listening());
-    const [, management] = /"message":"management listening"/.test(svc.stderr)
-      ? (/"port":(\d+)[^\n]*"message":"management listening"/.exec(svc.stderr) ?? [])
-      : [];
-    expect(management).toBeDefined();
+    const { port: management } = new URL(await managementOf(svc));
     // Of each shard there is a socket of the same address.
     const ports = listeningAddresses(svc.child.pid!).map((address) => address.split(':').at(-1));
     expect(new Set(ports)).toEqual(new Set([port, management]));

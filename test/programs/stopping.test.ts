@@ -23,10 +23,18 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((svc) => svc.end('SIGKILL')));
 });
 
-function start(data: string): SvcProcess {
-  const svc = new SvcProcess(['run', module, '--port', '0', '--data', join(folder, data)]);
+function start(data: string, env: NodeJS.ProcessEnv = {}): SvcProcess {
+  const words = ['run', module, '--port', '0', '--data', join(folder, data)];
+  const svc = new SvcProcess(words, { env });
   running.push(svc);
   return svc;
+}
+
+/** Has the main thread of the host run a program first, so that what it does is timed from within. */
+function inHost(program: string): NodeJS.ProcessEnv {
+  const preload = `import { isMainThread } from 'node:worker_threads';
+    if (isMainThread && process.argv[1] === ${JSON.stringify(main)}) {${program}}`;
+  return { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(preload)}` };
 }
 
 describe('a signal', () => {
@@ -50,23 +58,39 @@ describe('a signal', () => {
 
   test('while the journal is opened ends the host', async () => {
     // Told to stop as soon as the data folder is there, which is before the journal's writer is.
-    for (let round = 0; round < 3; round++) {
-      const data = `opening-${round}`;
-      const svc = start(data);
-      while (!existsSync(join(folder, data)))
-        await new Promise((resolve) => {
-          setTimeout(resolve, 1);
-        });
-      expect(await svc.end('SIGTERM')).toMatchObject({ code: 0, stdout: '' });
-    }
+    const svc = start(
+      'opening',
+      inHost(`
+        const fs = process.getBuiltinModule('node:fs');
+        const { mkdirSync } = fs;
+        fs.mkdirSync = (path, ...how) => {
+          const made = mkdirSync(path, ...how);
+          if (path === ${JSON.stringify(join(folder, 'opening'))}) process.kill(process.pid, 'SIGTERM');
+          return made;
+        };
+        process.getBuiltinModule('node:module').syncBuiltinESMExports();`),
+    );
+    expect(await svc.ended).toMatchObject({ code: 0, stdout: '' });
+    expect(existsSync(join(folder, 'opening'))).toBe(true);
   });
 
   test('that another process of the group passes on ends the host in good order', async () => {
-    const svc = start('passed-on');
+    // From within: what comes from here may come too late for a signal that is passed on.
+    const svc = start(
+      'passed-on',
+      inHost(`
+        process.once('SIGTERM', () => {
+          const sinceMs = performance.now();
+          setTimeout(() => {
+            if (performance.now() - sinceMs < 500) process.kill(process.pid, 'SIGTERM');
+            process.stderr.write('passed on\\n');
+          }, 100);
+        });`),
+    );
     const release = await stuckRequest(`${await svc.listening()}/counters/a`);
     svc.child.kill('SIGTERM');
     await svc.logged(/stopping/);
-    svc.child.kill('SIGTERM');
+    await svc.logged(/passed on/);
     await release();
     expect(await svc.ended).toMatchObject({
       code: 0,
@@ -174,7 +198,13 @@ test.skipIf(noNamespace !== undefined)(
     const first = Number(readFileSync(`/proc/${svc.pid}/task/${svc.pid}/children`, 'utf8'));
     onTestFinished(() => void svc.kill('SIGKILL'));
     process.kill(first, 'SIGTERM');
-    for await (const chunk of svc.stderr) if (String(chunk).includes('"stopping"')) break;
+    const stopping = Promise.withResolvers<void>();
+    let said = '';
+    svc.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+      if (said.includes('"stopping"')) stopping.resolve();
+    });
+    await stopping.promise;
     const exited = once(svc, 'exit');
     const again = setInterval(
       () => existsSync(`/proc/${first}`) && process.kill(first, 'SIGTERM'),

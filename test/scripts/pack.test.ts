@@ -177,8 +177,10 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
       ended.then(async () => Promise.reject(new Error(said))),
     ])) as [Buffer];
     const url = String(first).trim();
-    const host = Number(/"pid":(\d+)/.exec(said)![1]);
-    onTestFinished(() => stopForGood(host));
+    const data = join(project, '.svc', 'counter');
+    const owner = readFileSync(join(data, 'owner.json'), 'utf8');
+    const { pid } = JSON.parse(owner) as { pid: number };
+    onTestFinished(() => stopForGood(pid));
     const added = await fetch(`${url}/counters/a`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -191,7 +193,6 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     svc.kill('SIGTERM');
     await ended;
     expect(said).toContain('"stopped"');
-    const data = join(project, '.svc', 'counter');
     expect(existsSync(join(data, 'journal.sqlite'))).toBe(true);
     expect(existsSync(join(data, 'owner.json'))).toBe(false);
   });

@@ -1,6 +1,7 @@
 // What every hosting has to keep, told with the shopping cart: the same component in AssemblyScript,
 // in TypeScript or behind a socket gives the same answers. Each hosting runs this suite with its cart.
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import type { Guest, GuestEntity, HostCalls } from '../../host/engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../host/model/call.ts';
@@ -236,12 +237,13 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
     });
   });
 
-  test(`${hosting}: under the engine, what a query sees is the fold of what the journal holds`, async () => {
+  test(`${hosting}: under the engine, what a query sees is the fold of what the journal holds, and what is too large is refused`, async () => {
     const from = await guest();
     const journal = new MemoryJournal();
     const ref = { component: 'shopping-cart', id: 'c1' };
-    const start = () =>
+    const start = (limits: Partial<EngineLimits> = {}) =>
       createEngine({
+        limits,
         guest: from,
         journal,
         clock: { nowMs: () => context.nowMs },
@@ -267,6 +269,16 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
     ]);
     await engine.close();
     expect(await start().call(ref, 'get', 'null', [])).toEqual(before);
+
+    const strict = start({ eventBytesMax: 64 });
+    const large = JSON.stringify({ sku: 'x'.repeat(64), quantity: 1 });
+    for (const key of [undefined, 'k', 'k'])
+      expect(await strict.call(ref, 'add-item', large, [], key)).toMatchObject({
+        code: 'UNPROCESSABLE',
+        message: expect.stringContaining('(SVC_EVENT_TOO_LARGE)') as string,
+      });
+    expect(await strict.call(ref, 'get', 'null', [])).toEqual(before);
+    expect(await strict.readEvents(ref, 0, 10)).toHaveLength(3);
   });
 }
 

@@ -123,7 +123,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
     while (!over.signal.aborted && !(await isSo())) await after(10);
   })();
   try {
-    await within(20, what, looked);
+    await within(60, what, looked);
   } finally {
     over.abort();
   }

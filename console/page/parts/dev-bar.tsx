@@ -45,14 +45,17 @@ export function DevBar({ instanceId }: { readonly instanceId: string }) {
         {dev.problems.map((problem, at) => (
           <Problem key={at} problem={problem} />
         ))}
+        {isOlderServed(dev) && <p class="dim">The module before this one is served on.</p>}
         {findings.length > 0 && (
-          <ul>
-            {findings.map((finding) => (
-              <li key={finding}>{visibleText(finding)}</li>
-            ))}
-          </ul>
+          <>
+            <p>Stored events do not fold with the module that is served:</p>
+            <ul>
+              {findings.map((finding) => (
+                <li key={finding}>{visibleText(finding)}</li>
+              ))}
+            </ul>
+          </>
         )}
-        {dev.state !== 'serving' && <p class="dim">The module before this one is served on.</p>}
       </div>
     </details>
   );
@@ -103,16 +106,21 @@ function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState):
     case 'refused':
       return `refused: ${visibleLine(problems[0]?.message ?? 'the module did not start')}`;
     case 'serving': {
+      // On a narrow screen the rest is cut off.
+      if (upgrade?.length)
+        return `serving; stored events no longer fold: ${amountText(upgrade.length, 'finding')}`;
       const built = builtMs === null ? '' : `, built in ${durationText(builtMs)}`;
       const after = servedAfterMs === null ? '' : `, served ${durationText(servedAfterMs)} after`;
-      const unfit = upgrade?.length
-        ? `: stored events no longer fold, ${amountText(upgrade.length, 'finding')}`
-        : '';
-      return `serving${built}${after}${unfit}`;
+      return `serving${built}${after}`;
     }
     default:
       return state;
   }
+}
+
+/** A module that is refused says so where that is not the case. */
+function isOlderServed({ state, problems }: DevState): boolean {
+  return state === 'build-failed' || (state === 'refused' && problems[0]?.help === null);
 }
 
 function kindOf({ state, upgrade }: DevState): string {

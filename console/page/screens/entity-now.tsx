@@ -2,16 +2,18 @@
 // service's routes.
 import type { ObservedQuery, ServiceDescription, TypeSchema } from '@svc/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { getText, observed } from '../api.ts';
+import { type ApiProblem, getText, observed } from '../api.ts';
 import { draftProblems } from '../form/draft-problems.ts';
 import { draftText, sampleDraft, type Draft } from '../form/draft.ts';
 import { Field } from '../form/field.tsx';
 import { pause, problemOf } from '../loaded.ts';
 import { Empty } from '../parts/empty.tsx';
+import { FaultPanel } from '../parts/fault-panel.tsx';
 import { JsonTree } from '../parts/json-tree.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
-import { problemText, Waiting } from '../parts/waiting.tsx';
+import { ProblemNote, Waiting } from '../parts/waiting.tsx';
 import { hashOf } from '../route.ts';
+import { faultIn } from '../view/fault-advice.ts';
 import { durationText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
@@ -70,7 +72,7 @@ export function EntityNowTab({
 
 interface Asked {
   readonly json?: string;
-  readonly problem?: string;
+  readonly problem?: ApiProblem;
   readonly durationMs: number;
 }
 
@@ -102,8 +104,7 @@ function QueryAnswer({
         const json = await getText(withInput, stop.signal);
         if (!stop.signal.aborted) setAsked({ json, durationMs: passed() });
       } catch (error) {
-        if (!stop.signal.aborted)
-          setAsked({ problem: problemText(problemOf(error)), durationMs: passed() });
+        if (!stop.signal.aborted) setAsked({ problem: problemOf(error), durationMs: passed() });
       }
       if (!isRepeated) return;
       await pause(ASKED_EVERY_MS, stop.signal);
@@ -112,6 +113,7 @@ function QueryAnswer({
     void run();
     return () => stop.abort();
   }, [turn, isRepeated]);
+  const fault = faultIn(asked?.problem?.details);
   return (
     <>
       <form
@@ -149,10 +151,9 @@ function QueryAnswer({
       </form>
       <div class="query-answer">
         {turn > 0 && asked === undefined && <Waiting rows={4} />}
-        {asked?.problem !== undefined && (
-          <p class="problem-note" role="status">
-            {asked.problem}
-          </p>
+        {fault !== undefined && <FaultPanel fault={fault} outcome="Failed" title="Why" />}
+        {asked?.problem !== undefined && fault === undefined && (
+          <ProblemNote problem={asked.problem} />
         )}
         {asked?.json !== undefined && (
           <JsonTree text={asked.json} label="answer of the query" openDepth={4} />

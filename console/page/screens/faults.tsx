@@ -6,10 +6,12 @@ import { useLoaded } from '../loaded.ts';
 import { Clock } from '../parts/clock.tsx';
 import { Empty } from '../parts/empty.tsx';
 import { FaultPanel } from '../parts/fault-panel.tsx';
+import { RouteLabel } from '../parts/route-label.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
 import { entityView, hashOf } from '../route.ts';
 import { nowMs } from '../store.ts';
-import { faultAdvice, groupFaults, placeText, type FaultGroup } from '../view/fault-advice.ts';
+import { faultAdvice, placeText } from '../view/fault-advice.ts';
+import { faultCauses, faultName, groupFaults, type FaultGroup } from '../view/fault-causes.ts';
 import { amountText, countText } from '../view/number-text.ts';
 import { clockText } from '../view/time-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
@@ -26,19 +28,17 @@ export function FaultsScreen({ service }: { readonly service: ServiceDescription
     (signal) => getJson(`${observed(instanceId, 'faults')}?limit=${FAULTS_MAX}`, signal),
     { everyMs: ASKED_EVERY_MS },
   );
-  const groups =
-    list === undefined
-      ? []
-      : isGrouped
-        ? groupFaults(list.faults)
-        : list.faults.map((newest, at) => ({ key: `${newest.at} ${at}`, newest, count: 1 }));
+  const causes = faultCauses(list?.faults ?? [], service.routes);
+  const groups = isGrouped
+    ? groupFaults(causes)
+    : causes.map((newest, at) => ({ key: `${newest.fault.at} ${at}`, newest, count: 1 }));
   return (
     <>
       <header class="screen-head">
         <h1>Faults</h1>
-        {list !== undefined && list.faults.length > 0 && (
+        {causes.length > 0 && (
           <>
-            <span class="dim">{amountText(list.faults.length, 'fault')}</span>
+            <span class="dim">{amountText(causes.length, 'fault')}</span>
             <label class="check">
               <input
                 type="checkbox"
@@ -89,17 +89,19 @@ function FaultRow({
   readonly toggle: () => void;
 }) {
   const { newest, count } = group;
-  const { fault, outcome, traceId, entityId, component, handler } = newest;
+  const { route } = newest;
+  const { at, fault, outcome, traceId, entityId, component } = newest.fault;
   const { instanceId } = service;
   const place = fault.places[0];
   const words = (fault.guestMessage ?? fault.reason).split('\n')[0]!;
   return (
     <article class={`card fault-row is-${outcome}`}>
       <button type="button" class="fault-summary" aria-expanded={isOpen} data-row onClick={toggle}>
-        <Clock time={newest.at} />
+        <Clock time={at} />
         <span class="fault-word">{faultAdvice(fault, false).word}</span>
-        <span class="name">{visibleLine(`${component}.${handler}`)}</span>
+        {component !== '' && <span class="name">{visibleLine(faultName(newest.fault))}</span>}
         {place !== undefined && <code class="place">{visibleLine(placeText(place))}</code>}
+        {route !== undefined && <RouteLabel route={route} />}
         {count > 1 && <span class="badge">{countText(count)}×</span>}
         <span class="words-line">{visibleLine(words)}</span>
       </button>
@@ -117,7 +119,7 @@ function FaultRow({
             )}
             {count > 1 && (
               <span class="dim">
-                the last at {clockText(newest.at, nowMs.value)}, {countText(count)} times in all
+                the last at {clockText(at, nowMs.value)}, {countText(count)} times in all
               </span>
             )}
           </p>

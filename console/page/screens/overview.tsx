@@ -12,6 +12,7 @@ import { curlLine } from '../form/call-text.ts';
 import { callRequest, sampleCall } from '../form/call-draft.ts';
 import { entityView, hashOf } from '../route.ts';
 import { codeWord, placeText } from '../view/fault-advice.ts';
+import { faultCauses, faultName } from '../view/fault-causes.ts';
 import { recentNumbers } from '../view/latency-scale.ts';
 import { limitLabel } from '../view/limit-label.ts';
 import { bytesText, countText } from '../view/number-text.ts';
@@ -19,6 +20,7 @@ import { visibleLine } from '../view/visible-text.ts';
 
 const LIVE_EVERY_MS = 1000;
 const FAULTS_EVERY_MS = 3000;
+const FAULTS_SHOWN = 5;
 
 export function OverviewScreen({ service }: { readonly service: ServiceDescription }) {
   const { instanceId } = service;
@@ -42,7 +44,7 @@ export function OverviewScreen({ service }: { readonly service: ServiceDescripti
         <section aria-labelledby="live-title">
           <h2 id="live-title">Live</h2>
           {live === undefined ? <Waiting rows={9} /> : <Live live={live} service={service} />}
-          <LastFaults instanceId={instanceId} />
+          <LastFaults service={service} />
           {live !== undefined && <Totals totals={live.totals} />}
         </section>
         <section aria-labelledby="components-title">
@@ -181,29 +183,32 @@ function Totals({ totals }: { readonly totals: LiveNumbers['totals'] }) {
   );
 }
 
-function LastFaults({ instanceId }: { readonly instanceId: string }) {
+function LastFaults({ service }: { readonly service: ServiceDescription }) {
+  const { instanceId, routes } = service;
   const list = useLoaded<FaultList>(
     instanceId,
-    (signal) => getJson(`${observed(instanceId, 'faults')}?limit=5`, signal),
+    // A request that failed with its call is there beside it.
+    (signal) => getJson(`${observed(instanceId, 'faults')}?limit=${2 * FAULTS_SHOWN}`, signal),
     { everyMs: FAULTS_EVERY_MS },
   ).value;
+  const causes = faultCauses(list?.faults ?? [], routes).slice(0, FAULTS_SHOWN);
   return (
     <>
       <h2>Last faults</h2>
       {list === undefined && <Waiting rows={2} />}
       {list?.faults.length === 0 && <p class="dim">None since this service started.</p>}
       <ul class="plain-list">
-        {list?.faults.map((fault, at) => {
+        {causes.map(({ fault }, at) => {
           const place = fault.fault.places[0];
           const text = fault.fault.guestMessage ?? fault.fault.reason;
           return (
             <li key={`${fault.at}${at}`}>
               <Clock time={fault.at} />{' '}
               {fault.traceId === null ? (
-                <span>{visibleLine(`${fault.component}.${fault.handler}`)}</span>
+                <span>{visibleLine(faultName(fault))}</span>
               ) : (
                 <a href={hashOf({ screen: 'trace', instanceId, traceId: fault.traceId })} data-row>
-                  {visibleLine(`${fault.component}.${fault.handler}`)}
+                  {visibleLine(faultName(fault))}
                 </a>
               )}{' '}
               <span class={`is-${fault.outcome}`}>{codeWord(fault.fault.code)}</span>
@@ -215,7 +220,7 @@ function LastFaults({ instanceId }: { readonly instanceId: string }) {
           );
         })}
       </ul>
-      {list !== undefined && list.faults.length > 0 && (
+      {causes.length > 0 && (
         <p>
           <a href={hashOf({ screen: 'faults', instanceId })}>All faults</a>
         </p>

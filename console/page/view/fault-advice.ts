@@ -1,5 +1,5 @@
 // What a fault's code means, in one word and one sentence that says what to do. Pure.
-import type { Fault, SourcePlace, SpanFault } from '@svc/contract';
+import type { SourcePlace, SpanFault } from '@svc/contract';
 
 interface Advice {
   readonly word: string;
@@ -69,28 +69,9 @@ export function placeText({ file, line, column }: SourcePlace): string {
   return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
-export interface FaultGroup {
-  readonly key: string;
-  readonly newest: Fault;
-  readonly count: number;
-}
-
-/** One entry for all that failed in the same way at the same place, the newest of each first. */
-export function groupFaults(faults: readonly Fault[]): FaultGroup[] {
-  const groups = new Map<string, FaultGroup>();
-  for (const fault of faults) {
-    const place = fault.fault.places[0];
-    const key = [
-      fault.fault.code,
-      fault.component,
-      fault.handler,
-      place === undefined ? fault.fault.reason : placeText(place),
-    ].join('\n');
-    const known = groups.get(key);
-    groups.set(
-      key,
-      known === undefined ? { key, newest: fault, count: 1 } : { ...known, count: known.count + 1 },
-    );
-  }
-  return [...groups.values()];
+/** What a problem says of a fault of the module, if it is one. */
+export function faultIn(details: unknown): SpanFault | undefined {
+  const { code, reason, places } = (details ?? {}) as Partial<SpanFault>;
+  const isFault = typeof code === 'string' && typeof reason === 'string' && Array.isArray(places);
+  return isFault ? (details as SpanFault) : undefined;
 }

@@ -3,6 +3,8 @@
 import type { LiveSecond } from '@svc/contract';
 
 export const SECONDS_SHOWN = 120;
+/** Of a second's width, which the bar of its requests takes. */
+const BAR_SHARE = 0.7;
 const LEAST_MS = 0.1;
 const MOST_MS = 10_000;
 export const LATENCY_TICKS_MS = [0.1, 1, 10, 100, 1000, 10_000] as const;
@@ -32,6 +34,7 @@ export function latencyPath(
 ): string {
   let path = '';
   let isDrawing = false;
+  const wide = (width / SECONDS_SHOWN) * BAR_SHARE;
   for (const [at, second] of seconds.entries()) {
     const ms = of(second);
     if (ms === null) {
@@ -40,8 +43,8 @@ export function latencyPath(
     }
     const x = round(secondPlace(at, seconds.length) * width);
     const y = round(height - latencyHeight(ms) * height);
-    // A point of its own is drawn as the shortest line.
-    path += isDrawing ? `L${x} ${y}` : `M${x} ${y}h0.01`;
+    // A point of its own is as wide as the bar of its second.
+    path += isDrawing ? `L${x} ${y}` : `M${round(x - wide / 2)} ${y}h${round(wide)}`;
     isDrawing = true;
   }
   return path;
@@ -60,7 +63,7 @@ export function requestBars(
       if (count === 0) return '';
       const x = round((places - requests.length + at) * step);
       const tall = Math.max(1, (count / most) * height);
-      return `M${x} ${height}v${round(-tall)}h${round(step * 0.7)}v${round(tall)}z`;
+      return `M${x} ${height}v${round(-tall)}h${round(step * BAR_SHARE)}v${round(tall)}z`;
     })
     .join('');
 }

@@ -27,6 +27,8 @@ export class EntitySnapshots {
   /** There is a state. */
   opened(growth: Growth): void {
     this.#growth = growth;
+    // None is worth it.
+    if (this.#policy.isTooLarge(this.#ref)) growth.stateBytes = Infinity;
   }
 
   /** Records were folded into it, and appended. */

@@ -1,7 +1,9 @@
 // What the engine lets a guest answer: sizes within the limits, and events that the journal gives
-// back as they were. An answer that breaks a rule is a fault of the guest, and nothing of it is kept.
+// back as they were. An answer that breaks a rule is a fault of the guest, and nothing of it is kept. Events
+// that are too large are none: the command is refused.
 import type { Effect, Refusal, Reply } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
+import { eventsTooLarge } from '../../model/events-too-large.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import { quoted } from '../quoted.ts';
@@ -27,6 +29,33 @@ export function outcomeFault(
   return undefined;
 }
 
+/** The decision, or a refusal where the events of an effect are more than may be stored. */
+export function storable(decision: Effect | Refusal, limits: EngineLimits): Effect | Refusal {
+  if (decision.kind === 'refusal') return decision;
+  const { events } = decision;
+  const { eventsPerEffectMax, eventBytesMax, effectBytesMax } = limits;
+  if (events.length > eventsPerEffectMax)
+    return eventsTooLarge(`it is ${events.length} events, ${eventsPerEffectMax} are allowed`);
+  let units = 0;
+  for (const { json } of events) {
+    if (!fitsUtf8(json, eventBytesMax))
+      return eventsTooLarge(`an event takes more than ${eventBytesMax} bytes`);
+    units += json.length;
+  }
+  // As in `fitsUtf8`: the exact size matters only when the units leave a doubt.
+  if (units * 3 > effectBytesMax && bytesOf(events) > effectBytesMax)
+    return eventsTooLarge(`its events take more than ${effectBytesMax} bytes together`);
+  return decision;
+}
+
+/** Of a command whose event its own codec refused. */
+export function unreadableEvent(problem: string): GuestFault {
+  return new GuestFault(
+    'value',
+    `a command persists an event that its own codec refuses: ${quoted(problem)}`,
+  );
+}
+
 /** The fault in an effect; undefined when there is none. `manifest`: of the entity's event type. */
 export function effectFault(
   effect: Effect,
@@ -36,16 +65,7 @@ export function effectFault(
   const { events } = effect;
   if (!fitsUtf8(effect.reply, limits.replyBytesMax))
     return tooLarge('reply-bytes', 'a reply', limits.replyBytesMax);
-  if (events.length > limits.eventsPerEffectMax)
-    return new GuestFault(
-      'limit',
-      `a command persists ${events.length} events, ${limits.eventsPerEffectMax} are allowed`,
-      { limit: 'effect-events' },
-    );
-  let units = 0;
   for (const event of events) {
-    if (!fitsUtf8(event.json, limits.eventBytesMax))
-      return tooLarge('event-bytes', 'an event', limits.eventBytesMax);
     if (event.manifest !== manifest)
       return new GuestFault(
         'value',
@@ -55,11 +75,7 @@ export function effectFault(
     // Neither is JSON, and storage would not give either back as it was.
     if (!event.json.isWellFormed() || event.json.includes('\0'))
       return new GuestFault('value', 'a command persists an event that is not JSON text');
-    units += event.json.length;
   }
-  // As in `fitsUtf8`: the exact size matters only when the units leave a doubt.
-  if (units * 3 > limits.effectBytesMax && bytesOf(events) > limits.effectBytesMax)
-    return tooLarge('effect-bytes', 'the events of a command', limits.effectBytesMax);
   return undefined;
 }
 

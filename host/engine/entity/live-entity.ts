@@ -13,14 +13,12 @@
 import assert from 'node:assert';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { GuestEntity } from '../needs/guest.ts';
-import { quoted } from '../quoted.ts';
 import type { KeptAnswer } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
-import { effectFault, outcomeFault } from './guest-answer.ts';
+import { effectFault, outcomeFault, storable, unreadableEvent } from './guest-answer.ts';
 import { EntitySnapshots } from './entity-snapshots.ts';
 import { entityName } from './history.ts';
 import { answerToKeep, isForgotten, repeatedOutcome } from './idempotency.ts';
@@ -33,6 +31,9 @@ import { answerBytes, appendBytes, diskTooSlow } from './unsettled-bytes.ts';
 
 /** A guest's call under way; undefined when it came back at once. */
 type Step = Promise<void> | undefined;
+
+/** For so long calls that have waited are served without letting others go first. */
+const SLICE_MS = 10;
 
 export class LiveEntity implements Idler {
   readonly ref: EntityRef;
@@ -98,9 +99,10 @@ export class LiveEntity implements Idler {
     if (guest !== undefined) this.#snapshots.close(guest, this.#seq, () => this.#close(guest));
   }
 
-  /** Serves the queue as far as it goes without waiting. */
+  /** Serves the queue as far as it goes without waiting, some of it at a time. */
   #work(): void {
     this.#working = true;
+    let sinceMs: number | undefined;
     // It failed after the last call had come back, and before this.
     if (this.#lostAppend !== undefined) this.#drop();
     while (this.#queue.length > 0 || this.#snapshots.isDue) {
@@ -119,6 +121,12 @@ export class LiveEntity implements Idler {
         void step.then(() => this.#work());
         return;
       }
+      if (this.#queue.length === 0) continue;
+      sinceMs ??= this.usedMs;
+      if (this.#around.clock.nowMs() - sinceMs < SLICE_MS) continue;
+      this.#around.busy(this);
+      void this.#around.turn.next().then(() => this.#work());
+      return;
     }
     this.#working = false;
     if (this.#queue.length > 0 || this.#unsettled > 0) return;
@@ -250,8 +258,9 @@ export class LiveEntity implements Idler {
     guest: GuestEntity,
     call: EntityCall,
     context: CallContext,
-    decision: Effect | Refusal,
+    decided: Effect | Refusal,
   ): Step {
+    const decision = storable(decided, this.#around.limits);
     const isRefusal = decision.kind === 'refusal';
     if (isRefusal && call.idempotency === undefined) return this.#answered(call, decision);
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
@@ -287,14 +296,7 @@ export class LiveEntity implements Idler {
     problem: string | undefined,
   ): undefined {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    if (problem !== undefined)
-      return this.#faulted(
-        call,
-        new GuestFault(
-          'value',
-          `a command persists an event that its own codec refuses: ${quoted(problem)}`,
-        ),
-      );
+    if (problem !== undefined) return this.#faulted(call, unreadableEvent(problem));
     const reply: Reply = { kind: 'reply', json: effect.reply };
     const records = recordsOf(effect, context, call, this.#seq);
     if (records.length === 0 && call.idempotency === undefined) {

@@ -11,7 +11,7 @@
 // R3  A fault of another entity that took the instance away is not a fault of this one: it begins
 //     again, in an instance of its own.
 // R4  A snapshot is never needed: where one leads to a fault, the entity begins again without.
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -25,6 +25,8 @@ import { appendBytes } from './unsettled-bytes.ts';
 
 /** Records read at once. */
 export const REPLAY_PAGE_RECORDS = 1_000;
+/** And at the beginning, where those that follow may cost less. */
+const FIRST_RECORDS = 100;
 /** Events folded at once, at the beginning; more when they are quick. */
 const BATCH_EVENTS = 128;
 /** UTF-16 units of JSON text after which a batch ends: large events are folded a few at a time. */
@@ -38,7 +40,8 @@ const LOST_MAX = 10;
 
 export interface ReplayNeeds {
   readonly entities: GuestEntities;
-  readonly journal: Pick<Journal, 'read' | 'lastDeletion'> & Partial<Pick<Journal, 'life'>>;
+  readonly journal: Pick<Journal, 'read' | 'lastDeletion'> &
+    Partial<Pick<Journal, 'life' | 'eventsAfter'>>;
   readonly turns: FoldTurns;
   readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
   /** Undefined: the state is folded from the journal alone. */
@@ -129,7 +132,8 @@ async function fold(
 ): Promise<Fold> {
   const life = await lifeOf(journal, entity, attempt.fingerprint);
   attempt.beganWithSnapshot = life.snapshot !== undefined;
-  let { afterSeq: seq, records: page, isWhole: isLastPage } = life;
+  let seq = life.afterSeq;
+  let page = pageOf(entity, life.records, seq, firstRecords(journal), life.isWhole);
   const growth: Growth = { events: 0, bytes: 0, stateBytes: stateBytes(life.snapshot ?? '') };
   let guest: GuestEntity | undefined;
   let isWhole = false;
@@ -143,7 +147,7 @@ async function fold(
         if (!(fault instanceof GuestFault) || fault.faultCause === 'memory') throw fault;
         return { kind: 'faulted', fault: named(`${entityName(entity)} cannot be opened`, fault) };
       }
-      const events = eventsInOrder(entity, page, seq).map((record) => record.event);
+      const { events } = page;
       for (let from = 0; from < events.length;) {
         const count = seq >= attempt.singlyAfter ? 1 : batchEvents;
         const batch = batchOf(events, from, count);
@@ -167,12 +171,11 @@ async function fold(
         if (tookMs > BATCH_MS) batchEvents = Math.max(1, batchEvents >> 1);
         else batchEvents = Math.min(batchEvents * 2, REPLAY_PAGE_RECORDS);
       }
-      if (isLastPage || page.length === 0) {
+      if (page.isLast) {
         isWhole = true;
         return { kind: 'folded', guest, seq, growth };
       }
-      page = await journal.read(entity, seq, REPLAY_PAGE_RECORDS);
-      isLastPage = false;
+      page = await pageAfter(journal, entity, seq, page);
     }
   } finally {
     if (!isWhole) guest?.close();
@@ -184,22 +187,63 @@ async function lifeOf(
   entity: EntityRef,
   fingerprint: string | undefined,
 ): Promise<Life> {
-  if (journal.life !== undefined) return journal.life(entity, REPLAY_PAGE_RECORDS, fingerprint);
+  const limit = firstRecords(journal);
+  if (journal.life !== undefined) return journal.life(entity, limit, fingerprint);
   const afterSeq = await journal.lastDeletion(entity);
-  const records = await journal.read(entity, afterSeq, REPLAY_PAGE_RECORDS);
+  const records = await journal.read(entity, afterSeq, limit);
   return { afterSeq, snapshot: undefined, records, isWhole: false };
 }
 
+/** Few, where those that follow may cost less. */
+function firstRecords(journal: ReplayNeeds['journal']): number {
+  return journal.eventsAfter === undefined ? REPLAY_PAGE_RECORDS : FIRST_RECORDS;
+}
+
+interface Page {
+  readonly events: readonly StoredEvent[];
+  /** As many as were asked for: they are small, and so may be those that follow. */
+  readonly isFull: boolean;
+  /** There are no more. */
+  readonly isLast: boolean;
+}
+
+/** What follows the last event of the page `before`. */
+async function pageAfter(
+  journal: ReplayNeeds['journal'],
+  entity: EntityRef,
+  seq: number,
+  before: Page,
+): Promise<Page> {
+  const limit = REPLAY_PAGE_RECORDS;
+  const events = before.isFull ? (journal.eventsAfter?.(entity, seq, limit) ?? []) : [];
+  if (events.length > 0) return { events, isFull: events.length === limit, isLast: false };
+  const records = await journal.read(entity, seq, limit);
+  return pageOf(entity, records, seq, limit, false);
+}
+
+/** Throws SVC_JOURNAL_CORRUPT. */
+function pageOf(
+  entity: EntityRef,
+  records: readonly JournalRecord[],
+  afterSeq: number,
+  limit: number,
+  isWhole: boolean,
+): Page {
+  const events = eventsInOrder(entity, records, afterSeq).map((record) => record.event);
+  return { events, isFull: events.length === limit, isLast: isWhole || events.length === 0 };
+}
+
 /** At least one, at most `count`, and none after the one with which they reach BATCH_UNITS. */
-function batchOf(events: readonly StoredEvent[], from: number, count: number): StoredEvent[] {
-  const batch: StoredEvent[] = [];
-  for (let at = from, units = 0; at < events.length && batch.length < count; at++) {
-    const event = events[at]!;
-    batch.push(event);
-    units += event.json.length;
-    if (units >= BATCH_UNITS) break;
-  }
-  return batch;
+function batchOf(
+  events: readonly StoredEvent[],
+  from: number,
+  count: number,
+): readonly StoredEvent[] {
+  const end = Math.min(events.length, from + count);
+  let until = from;
+  for (let units = 0; until < end && units < BATCH_UNITS; until++)
+    units += events[until]!.json.length;
+  return until - from === events.length ? events : events.slice(from, until);
 }
 
 /** What could not be decoded, or the fault. */

@@ -3,7 +3,8 @@
 //
 // Invariants
 // P1  A component whose states cannot be written, or lead to faults when they are read, has no snapshots any more:
-//     after the first fault that can be nobody else's, and after a few in a row that may be.
+//     after the first fault that can be nobody else's, and after a few in a row that may be. Where a state met a
+//     limit, which its size has brought about, it is that entity alone.
 // P2  A state is kept only if it comes back from the disk as the text that it was.
 import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -12,6 +13,7 @@ import type { Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Journal } from '../needs/journal.ts';
 import { quoted } from '../quoted.ts';
+import { entityName } from './history.ts';
 import { fitsUtf8 } from '../text-size.ts';
 
 /** What was folded since the last snapshot of an entity, or since its life began. */
@@ -36,6 +38,8 @@ export interface SnapshotNeeds {
 const PART_AT_CLOSE = 4;
 /** All that are taken when the engine closes take no longer than this, and the one in which it runs out. */
 const CLOSING_MS = 1_000;
+/** Whose states met a limit. The one that did so longest ago is forgotten, and tried again. */
+const TOO_LARGE_MAX = 10_000;
 /** In a row, of a component. */
 const FAULTS_MAX = 3;
 const BYTES_PER_UNIT = 2;
@@ -49,6 +53,8 @@ export class SnapshotPolicy {
   /** By component, how many states in a row could not be written, or not be read. */
   readonly #unwritten = new Map<string, number>();
   readonly #unread = new Map<string, number>();
+  /** Entities, by component and id. */
+  readonly #tooLarge = new Set<string>();
   #closingSinceMs: number | undefined = undefined;
   /** Entities that are closed once their snapshot is taken. */
   readonly #closing = new Set<Promise<void>>();
@@ -59,6 +65,11 @@ export class SnapshotPolicy {
     const isOn = needs.fingerprint !== undefined && interval > 0;
     this.#intervalEvents = isOn ? interval : Infinity;
     this.#atCloseEvents = isOn ? Math.ceil(interval / PART_AT_CLOSE) : Infinity;
+  }
+
+  /** Its state met a limit when it was last to be written. */
+  isTooLarge(entity: EntityRef): boolean {
+    return this.#tooLarge.size > 0 && this.#tooLarge.has(keyOf(entity));
   }
 
   /** Of the snapshots that may be used for an entity; undefined: none. */
@@ -122,7 +133,8 @@ export class SnapshotPolicy {
    */
   failed(entity: EntityRef, fault: unknown, isOwn: boolean): void {
     if (!(fault instanceof GuestFault)) throw fault;
-    if (isOwn || isLastOf(this.#unwritten, entity))
+    if (fault.limit !== undefined) this.#metLimit(entity, fault);
+    else if (isOwn || isLastOf(this.#unwritten, entity))
       this.#turnOff(entity, fault, 'The state could not be written as JSON');
   }
 
@@ -139,6 +151,21 @@ export class SnapshotPolicy {
   /** Resolves when no entity waits for its snapshot to be closed. */
   async settled(): Promise<void> {
     await Promise.all(this.#closing);
+  }
+
+  #metLimit(entity: EntityRef, fault: GuestFault): void {
+    if (this.#tooLarge.size >= TOO_LARGE_MAX)
+      for (const oldest of this.#tooLarge.keys()) {
+        this.#tooLarge.delete(oldest);
+        break;
+      }
+    this.#tooLarge.add(keyOf(entity));
+    const message =
+      `The state of ${entityName(entity)} is too large to be written: no snapshots of it are taken any more, ` +
+      `and it is folded from its events. ${fault.message}`;
+    const { faultCause, limit, guestMessage } = fault;
+    const logged = new GuestFault(faultCause, message, { limit, guestMessage, cause: fault });
+    this.#needs.faultLog(entity, undefined, logged);
   }
 
   #turnOff(entity: EntityRef, fault: Error, what: string): void {
@@ -160,6 +187,11 @@ function isLastOf(faults: Map<string, number>, { component }: EntityRef): boolea
   const count = (faults.get(component) ?? 0) + 1;
   faults.set(component, count);
   return count >= FAULTS_MAX;
+}
+
+/** Neither name holds a line feed. */
+function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
 }
 
 export function stateBytes(state: string): number {

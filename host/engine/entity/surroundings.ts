@@ -3,6 +3,7 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { Chance, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Journal } from '../needs/journal.ts';
+import type { Turn } from '../needs/turn.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
 import type { FullJournal } from './full-journal.ts';
 import type { ReplayNeeds } from './replay.ts';
@@ -14,6 +15,7 @@ export interface Surroundings<Entity> extends ReplayNeeds {
   readonly snapshots: SnapshotPolicy;
   readonly clock: Clock;
   readonly chance: Chance;
+  readonly turn: Turn;
   readonly limits: EngineLimits;
   readonly faultLog: FaultLog;
   readonly breaker: EntityBreaker;

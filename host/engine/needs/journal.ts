@@ -2,7 +2,7 @@
 // a second writer loses by conflict, never silently. Every record also has a place in one global
 // order without gaps.
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
-import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { SvcError } from '../../model/svc-error.ts';
 
 /** UTF-16 units of JSON text after which a read ends, so that what is large is read in small pages. */
@@ -65,6 +65,12 @@ export interface Journal {
    * on disk. Rejects with SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
+  /**
+   * Events that follow the record `afterSeq` one by one, oldest first, at most `limit`, each of them whole: as many as
+   * there are of those that cost less so than by `read`. Where it answers fewer, none even, `read` says what follows.
+   * Where it is missing, `read` costs no more. To be asked after `life`. Throws as `read` does.
+   */
+  eventsAfter?(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[];
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
   /**

@@ -185,7 +185,12 @@ function route(method: Method, checks: readonly Check[]) {
     const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
     for (const name of Object.keys(parameters))
       if (!names.includes(name))
-        throw invalidDefinition(place, `the path has no parameter '${name}'`, `Write {${name}}.`);
+        throw invalidDefinition(
+          place,
+          `the path has no parameter '${name}'`,
+          `Write {${name}} in it, or leave the name out: parameters are schemas by the names in the path, ` +
+            'as in { page: Type.Integer() }.',
+        );
     const schemaOf = (name: string): Schema =>
       (Object.hasOwn(parameters, name) ? parameters[name] : undefined) ?? TEXT_PARAMETER;
     return {

@@ -3,15 +3,28 @@
 import type { FaultList } from '@svc/contract';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildStalePage } from '../../../cli/console-page.ts';
 import { type Console, startConsole } from '../../../console/server/console.ts';
-import { buildConsolePage } from '../../../scripts/console-page.ts';
 import { runSvc, SvcProcess } from '../../support/host-process.ts';
 
-const PROJECT = join(import.meta.dirname, '../../../fixtures/restaurant-bill');
+const CHECKOUT = join(import.meta.dirname, '../../..');
+const PROJECT = join(CHECKOUT, 'fixtures/restaurant-bill');
 const ENTRY = 'assembly/index.ts';
 const LINE = lineOf(join(PROJECT, ENTRY), 'state.totalCents / input.guests');
 /** Where the module divides by no guests. */
 export const BUG = { line: LINE, file: join(PROJECT, ENTRY), place: `${ENTRY}:${LINE}` };
+
+/** A service that is being worked on. */
+export interface Developed {
+  readonly url: string;
+  /** What the terminal shows. */
+  readonly said: () => string;
+  /** Changes its entry file. */
+  edit(from: string, to: string): void;
+  lineOf(text: string): number;
+  /** The entry file is again as it was. */
+  mend(): void;
+}
 
 interface Services {
   readonly services: readonly { readonly instanceId: string; readonly name: string }[];
@@ -21,19 +34,12 @@ export class Restaurant {
   readonly #console: Console;
   readonly #bugs: unknown[];
   readonly #folder: string;
-  readonly #module: string;
+  #module: Promise<string> | undefined;
   readonly #env: NodeJS.ProcessEnv;
   readonly #services: SvcProcess[] = [];
 
-  private constructor(
-    folder: string,
-    module: string,
-    env: NodeJS.ProcessEnv,
-    served: Console,
-    bugs: unknown[],
-  ) {
+  private constructor(folder: string, env: NodeJS.ProcessEnv, served: Console, bugs: unknown[]) {
     this.#folder = folder;
-    this.#module = module;
     this.#env = env;
     this.#console = served;
     this.#bugs = bugs;
@@ -45,36 +51,30 @@ export class Restaurant {
   }
 
   static async open(folder: string): Promise<Restaurant> {
-    const project = join(folder, 'project');
-    const module = join(project, 'bill.wasm');
-    cpSync(PROJECT, project, { recursive: true });
     const runningFolder = join(folder, 'running');
-    const pageFolder = join(folder, 'page');
     mkdirSync(runningFolder);
-    const [built] = await Promise.all([
-      runSvc(['build', ENTRY, '-o', module], { cwd: project }),
-      buildConsolePage(pageFolder),
-    ]);
-    if (built.code !== 0) throw new Error(built.stderr);
+    buildStalePage(CHECKOUT);
     const bugs: unknown[] = [];
     const failed = (error: unknown) => bugs.push(error);
-    const served = await startConsole({ port: 0, runningFolder, pageFolder, failed });
-    return new Restaurant(folder, module, { SVC_RUNNING_DIR: runningFolder }, served, bugs);
+    const served = await startConsole({ port: 0, runningFolder, failed });
+    return new Restaurant(folder, { SVC_RUNNING_DIR: runningFolder }, served, bugs);
   }
 
   /** A service of this name, and its address. */
   async serve(name: string): Promise<{ readonly process: SvcProcess; readonly url: string }> {
     const data = join(this.#folder, name);
+    const module = await (this.#module ??= buildModule(join(this.#folder, 'project')));
     const process = new SvcProcess(
-      ['run', this.#module, '--port', '0', '--name', name, '--data', data],
-      { env: this.#env },
+      ['run', module, '--port', '0', '--name', name, '--data', data, '--log', 'text'],
+      {
+        env: this.#env,
+      },
     );
     this.#services.push(process);
     return { process, url: await process.listening() };
   }
 
-  /** A service that is being worked on: `edit` changes its entry file. */
-  async develop(name: string): Promise<{ edit(from: string, to: string): void }> {
+  async develop(name: string): Promise<Developed> {
     const project = join(this.#folder, name);
     const entry = join(project, ENTRY);
     cpSync(PROJECT, project, { recursive: true });
@@ -82,25 +82,36 @@ export class Restaurant {
       env: this.#env,
     });
     this.#services.push(process);
-    await process.listening();
+    const url = await process.listening();
     return {
+      url,
+      said: () => process.stderr,
       edit(from, to) {
-        writeFileSync(entry, readFileSync(entry, 'utf8').replace(from, to));
+        const text = readFileSync(entry, 'utf8');
+        const changed = text.replace(from, to);
+        if (changed === text) throw new Error(`'${from}' is not in ${entry}`);
+        writeFileSync(entry, changed);
       },
+      lineOf: (text) => lineOf(entry, text),
+      mend: () => writeFileSync(entry, readFileSync(BUG.file)),
     };
+  }
+
+  /** As the console knows the service of this name. */
+  async instanceOf(name: string): Promise<string> {
+    for (;;) {
+      const { services } = await this.#json<Services>('/api/services');
+      const found = services.find((service) => service.name === name);
+      if (found !== undefined) return found.instanceId;
+    }
   }
 
   /** The service of this name, and the trace of the request that met the bug. */
   async failure(
     name: string,
   ): Promise<{ readonly instanceId: string; readonly failedTrace: string }> {
-    let instanceId: string | undefined;
+    const instanceId = await this.instanceOf(name);
     for (;;) {
-      if (instanceId === undefined) {
-        const { services } = await this.#json<Services>('/api/services');
-        instanceId = services.find((service) => service.name === name)?.instanceId;
-        continue;
-      }
       const { faults } = await this.#json<FaultList>(
         `/api/services/${instanceId}/observability/faults`,
       );
@@ -120,6 +131,14 @@ export class Restaurant {
     await Promise.all([...this.#services.map(({ ended }) => ended), this.#console.close()]);
     if (this.#bugs.length > 0) throw new AggregateError(this.#bugs, 'bugs of the console');
   }
+}
+
+async function buildModule(project: string): Promise<string> {
+  const module = join(project, 'bill.wasm');
+  cpSync(PROJECT, project, { recursive: true });
+  const built = await runSvc(['build', ENTRY, '-o', module], { cwd: project });
+  if (built.code !== 0) throw new Error(built.stderr);
+  return module;
 }
 
 /** Three dishes, a refusal, and the bug. */

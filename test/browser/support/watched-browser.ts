@@ -37,6 +37,10 @@ const SIDEWAYS_SCROLL =
 const INTERACTIVE = `[...document.querySelectorAll(
   'a[href], button:not([disabled]), input, select, textarea, summary, [tabindex="0"]')]
   .filter((element) => element.checkVisibility({ visibilityProperty: true }))`;
+const NOTE_REACHED = `(globalThis.reached?.stop(), globalThis.reached = new Set(),
+  reached.note = ({ target }) => reached.add(target),
+  reached.stop = () => document.removeEventListener('focusin', reached.note),
+  document.addEventListener('focusin', reached.note), ${INTERACTIVE}.length)`;
 const GROUND = `[document.body, document.documentElement]
   .map((element) => getComputedStyle(element).backgroundColor)
   .find((color) => !color.endsWith(', 0)'))`;
@@ -74,6 +78,8 @@ export class WatchedPage {
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
+    // It goes on as any clock does, and a test need not wait for what the page does now and then.
+    await page.clock.install();
     const watched = new WatchedPage(page);
     const { problems } = watched;
     await page.addInitScript({ content: TELL_VIOLATIONS });
@@ -105,13 +111,8 @@ export class WatchedPage {
   /** What can be clicked, and has not had the focus after as many Tabs as would go once around. */
   async notReachedByTab(): Promise<readonly string[]> {
     const { page } = this;
-    const count = await page.evaluate<number>(
-      `(globalThis.reached = new Set(), ${INTERACTIVE}.length)`,
-    );
-    for (let turn = 0; turn < count + 10; turn++) {
-      await page.keyboard.press('Tab');
-      await page.evaluate('void reached.add(document.activeElement)');
-    }
+    const count = await page.evaluate<number>(NOTE_REACHED);
+    for (let turn = 0; turn < count + 10; turn++) await page.keyboard.press('Tab');
     return page.evaluate<string[]>(
       `${INTERACTIVE}.filter((one) => !reached.has(one)).map((one) => one.outerHTML.slice(0, 200))`,
     );

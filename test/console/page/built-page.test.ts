@@ -7,6 +7,7 @@ import { buildConsolePage } from '../../../scripts/console-page.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const GZIPPED_BYTES_MAX = 150_000;
+const CHECKOUT = join(import.meta.dirname, '../../..');
 
 const parent = temporaryFolderOfFile();
 let files: ReadonlyMap<string, string>;
@@ -30,6 +31,11 @@ describe('the built page', () => {
   test('is below 150 KB gzipped', () => {
     const sizes = [...files.values()].map((content) => gzipSync(content).length);
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(GZIPPED_BYTES_MAX);
+  });
+
+  test('says nothing of where it was built', () => {
+    for (const [name, content] of files)
+      expect([name, content.includes(CHECKOUT) || content.includes('.tsx')]).toEqual([name, false]);
   });
 
   test('is one script, one stylesheet, an icon and a page, and no source map', () => {

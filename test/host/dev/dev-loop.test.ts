@@ -111,3 +111,56 @@ describe('a module that fails', () => {
     await dev.end();
   });
 });
+
+describe('the place where a module failed at its start', () => {
+  const place = { file: 'assembly/till.ts', line: 3, column: 5, function: null };
+  const source = '    throw new Error();';
+  const at = (file: string) => ({ kind: 'refused-at', file, place, source }) as const;
+
+  test('is told with why it is not served', async () => {
+    const { dev, swap, begin, settled } = loop();
+    begin();
+    failing(swap, 'a');
+    dev.hear(built('b'));
+    await settled(2);
+    dev.hear(at('b'));
+    expect(dev.state()).toMatchObject({
+      state: 'refused',
+      problems: [
+        {
+          message: 'It ended. [SVC_SHARD_FAILED]',
+          file: 'assembly/till.ts',
+          line: 3,
+          column: 5,
+          source,
+        },
+      ],
+    });
+    await dev.end();
+  });
+
+  test('that is found once another is looked at is told of none', async () => {
+    const { dev, swap, begin, settled } = loop();
+    begin();
+    failing(swap, 'a');
+    dev.hear(built('b'));
+    await settled(2);
+    dev.hear(at('c'));
+    expect(dev.state().problems).toMatchObject([{ file: null, line: null }]);
+    dev.hear(built('a'));
+    await settled(3);
+    dev.hear(at('b'));
+    expect(dev.state()).toMatchObject({ state: 'serving', problems: [] });
+    await dev.end();
+  });
+
+  test('of a module that took the place of the one before: it is said that none is served', async () => {
+    const { dev, swap, begin, settled } = loop();
+    begin();
+    failing(swap, undefined);
+    dev.hear(built('b'));
+    await settled(2);
+    expect(dev.state().problems[0]?.help).toContain('serves no more');
+    await dev.end();
+  });
+});

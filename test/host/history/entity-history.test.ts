@@ -23,7 +23,7 @@ beforeAll(async () => {
   cart = admitModule(await compileFixture('shopping-cart'));
   impure = admitModule(await compileFixture('impure'));
   await fillCart(data);
-}, 60_000);
+});
 
 function historyOf(dir = data, module = cart, entity: EntityRef = CART): EntityHistory {
   const inspection = inspectJournal(dir);

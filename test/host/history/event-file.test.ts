@@ -15,7 +15,7 @@ import { withJournal } from '../../support/with-journal.ts';
 let descriptor: ModuleDescriptor;
 beforeAll(async () => {
   descriptor = admitModule(await compileFixture('shopping-cart')).descriptor;
-}, 60_000);
+});
 
 const event = (seq: number, json: string): JournalRecord => {
   return { kind: 'event', seq, timeMs: seq, event: { manifest: 'cart-event', json } };

@@ -19,7 +19,7 @@ import { compileFixture } from '../../support/compile-fixture.ts';
 let module: AdmittedModule;
 beforeAll(async () => {
   module = admitModule(await compileFixture('impure'));
-}, 60_000);
+});
 
 const SHELVED = { type: 'shelved', title: 'Emma', copies: 1 };
 const DISPLAYED = { type: 'displayed', title: 'Emma' };

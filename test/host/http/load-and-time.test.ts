@@ -1,7 +1,9 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ask, descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from './http-harness.ts';
 
 const ONE_ROUTE = descriptorOf([['GET', '/a']]);
+
+afterEach(() => void vi.useRealTimers());
 
 describe('load and time', () => {
   test('more requests in flight than the limit are 503 with Retry-After, and it recovers', async () => {
@@ -94,19 +96,24 @@ describe('load and time', () => {
   });
 
   test('a caller that has gone is not called late', async () => {
-    const begun = gate();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const begun = [gate(), gate()];
+    let arrived = 0;
     const { port, lines } = await start({
       descriptor: descriptorOf([['GET', '/{x}']]),
       settings: { answerTimeoutMs: 300 },
       handle: () => {
-        begun.open();
+        begun[arrived++]!.open();
         return new Promise(() => undefined);
       },
     });
     const client = new RawClient(port).send(get('/1'));
-    await begun.passed;
+    await begun[0]!.passed;
     client.socket.destroy();
-    expect((await ask(port, get('/2'))).status).toBe(504);
+    const answer = ask(port, get('/2'));
+    await begun[1]!.passed;
+    vi.advanceTimersByTime(300);
+    expect((await answer).status).toBe(504);
     expect(lines).toHaveLength(1);
   });
 

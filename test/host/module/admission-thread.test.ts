@@ -85,7 +85,7 @@ describe('a module that is refused', () => {
 });
 
 describe('a module whose admission costs too much', () => {
-  test('in time is refused with the name of the setting', { timeout: 30_000 }, async () => {
+  test('in time is refused with the name of the setting', async () => {
     const functions = `(func (result i32) ${'i32.const 1 drop '.repeat(20)} i32.const 1)`;
     const large = await component(guestWat({ fields: functions.repeat(60_000) }));
     const limits = { ...WASM_LIMITS_DEFAULT, admissionTimeoutMs: 1 };

@@ -84,7 +84,7 @@ beforeAll(async () => {
       ),
     );
   faults = all;
-}, 90_000);
+});
 
 const first = (name: string): SourcePlace | undefined => places.placesOf(faults.get(name)!)[0];
 

@@ -140,6 +140,21 @@ describe('the window', () => {
     ]);
     expect(numbersOf(await window.latest()).length).toBe(7);
   });
+
+  test('misses nothing of a shard that was started again and looked at before it had done anything', async () => {
+    const shards = new Shards(1);
+    const window = new SpanWindow(shards, 100);
+    shards.record(0, 3, 'before');
+    await window.latest();
+    shards.restart(0);
+    await window.latest();
+    shards.record(0, 2, 'after');
+    const { spans } = await window.latest();
+    expect(spans.map(({ number, handler }) => `${handler} ${number}`).slice(3)).toEqual([
+      'after 1',
+      'after 2',
+    ]);
+  });
 });
 
 describe('a silent shard', () => {

@@ -1,5 +1,5 @@
 // The thread that looks into the past: there while somebody asks, ended when it does not answer, and never in the way.
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { PastThread, type PastOptions } from '../../../host/past/past-thread.ts';
 
 const file = new URL('../../support/acting-past.ts', import.meta.url);
@@ -20,6 +20,11 @@ function pastThread(options: Partial<PastOptions> = {}) {
     );
   return { past, ask, started: () => started };
 }
+
+/** For what is asked from here on; the threads have their own time, and take what they need to start. */
+const ownTime = () =>
+  void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+afterEach(() => void vi.useRealTimers());
 
 const startOf = (answer: Awaited<ReturnType<ReturnType<typeof pastThread>['ask']>>) =>
   'workerData' in answer ? answer.workerData.start : answer;
@@ -44,7 +49,10 @@ describe('a question', () => {
 
   test('that takes too long ends the thread, and those that wait are answered by another', async () => {
     const { ask } = pastThread({ timeoutMs: 500 });
-    const [late, next] = await Promise.all([ask('spin'), ask('c1')]);
+    ownTime();
+    const asked = Promise.all([ask('spin'), ask('c1')]);
+    await vi.advanceTimersByTimeAsync(500);
+    const [late, next] = await asked;
     expect(late).toMatchObject({
       code: 'SVC_ANSWER_TIMED_OUT',
       message: expect.stringContaining('500 ms'),
@@ -76,10 +84,15 @@ describe('a question', () => {
 
   test('that has waited for two that took too long is given up', async () => {
     const { ask } = pastThread({ timeoutMs: 400 });
-    const asked = ['spin', 'spin', 'spin', 'c1'].map(ask);
-    expect(
-      (await Promise.all(asked)).map((answer) => ('code' in answer ? answer.code : '')),
-    ).toEqual(['SVC_ANSWER_TIMED_OUT', 'SVC_ANSWER_TIMED_OUT', 'SVC_OVERLOADED', 'SVC_OVERLOADED']);
+    ownTime();
+    const asked = Promise.all(['spin', 'spin', 'spin', 'c1'].map(ask));
+    for (let time = 0; time < 2; time++) await vi.advanceTimersByTimeAsync(401);
+    expect((await asked).map((answer) => ('code' in answer ? answer.code : ''))).toEqual([
+      'SVC_ANSWER_TIMED_OUT',
+      'SVC_ANSWER_TIMED_OUT',
+      'SVC_OVERLOADED',
+      'SVC_OVERLOADED',
+    ]);
     expect(startOf(await ask('c2'))).toBe(3);
   });
 });

@@ -1,13 +1,15 @@
 import { expect, test } from 'vitest';
 import {
   type ForwardedCall,
+  type FrameOutcome,
   type Frames,
   readFrames,
   writeCall,
+  writeCost,
   writeFailure,
+  writeGiveUp,
   writeOutcome,
 } from '../../../host/shards/frame.ts';
-import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
 
@@ -20,6 +22,9 @@ function read(frames: Frames): Read[] {
     call: (number, call) => found.push(['call', number, call]),
     outcome: (number, outcome) => found.push(['outcome', number, outcome]),
     failure: (number, failure) => found.push(['failure', number, failure]),
+    request: (number) => found.push(['request', number, undefined]),
+    cost: (number, cost) => found.push(['cost', number, cost]),
+    giveUp: (number, reason) => found.push(['giveUp', number, reason]),
   });
   return found;
 }
@@ -39,10 +44,24 @@ const CALLS: readonly ForwardedCall[] = [
   // Half of a surrogate pair is refused by the engine, and gets there as it is.
   [{ component: 'counter', id: '\ud800' }, 'x', '\u0000', [['a', 'b']], ''],
 ];
-const OUTCOMES: readonly (Reply | Refusal)[] = [
+const OUTCOMES: readonly FrameOutcome[] = [
   { kind: 'reply', json: '{"value":1}' },
   { kind: 'refusal', code: 'CONFLICT', message: 'taken' },
   { kind: 'refusal', code: 'OTHER', otherCode: 'MINE', message: '', details: '{}' },
+  { kind: 'response', status: 204, headers: [], body: { kind: 'none' } },
+  {
+    kind: 'response',
+    status: 200,
+    headers: [['a', '€']],
+    body: { kind: 'json', text: '"\ud83d\uded2"' },
+  },
+  { kind: 'response', status: 200, headers: [], body: { kind: 'text', text: '' } },
+  {
+    kind: 'response',
+    status: 200,
+    headers: [],
+    body: { kind: 'bytes', bytes: Uint8Array.of(0, 255) },
+  },
 ];
 
 test('calls and outcomes of a turn come out as they went in, in their order', () => {
@@ -55,6 +74,22 @@ test('calls and outcomes of a turn come out as they went in, in their order', ()
     ...OUTCOMES.map((outcome, number) => ['outcome', number + 100, outcome]),
     ['call', 3, CALLS[0]],
   ]);
+});
+
+test('what a request has cost, and that it is given up, comes out as it went in', () => {
+  const frames: Frames = [];
+  const reason = new GuestFault('time', 'Late.', { limit: 'request-time' });
+  writeCost(frames, 1, { fuel: 2 ** 40, hasStrayed: true });
+  writeCost(frames, 2, { fuel: 0, hasStrayed: false });
+  writeGiveUp(frames, 3, reason);
+  writeGiveUp(frames, 4, new GuestFault('trap', ''));
+  expect(read(frames)).toEqual([
+    ['cost', 1, { fuel: 2 ** 40, hasStrayed: true }],
+    ['cost', 2, { fuel: 0, hasStrayed: false }],
+    ['giveUp', 3, reason],
+    ['giveUp', 4, new GuestFault('trap', '')],
+  ]);
+  expect(read(frames)[2]![2]).toMatchObject({ faultCause: 'time', limit: 'request-time' });
 });
 
 const FRAMES = [

@@ -1,8 +1,11 @@
 // Two shards' ends of a channel: what one sends the other does, and what becomes of calls when the other ends.
-import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
 import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
+import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { peerLinks } from '../../../host/shards/peer-link.ts';
+import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import {
@@ -11,10 +14,15 @@ import {
   type PeerPortOptions,
 } from '../../../host/shards/peer-port.ts';
 
+interface Pair {
+  readonly unitsMax: number;
+  readonly serveRequest: PeerPortOptions['serveRequest'];
+}
+
 type Serve = (call: ForwardedCall) => Awaitable<Reply | Refusal>;
 
 const callOf = (name: string, input = 'null'): ForwardedCall => [
-  { component: 'counter', id: 'a' },
+  { component: COUNTER, id: 'a' },
   name,
   input,
   [],
@@ -32,9 +40,19 @@ const turn = async () =>
     setImmediate(resolve);
   });
 
+const PLACES = new HandlerPlaces(new CounterGuest().descriptor);
+const noRequests: PeerPortOptions['serveRequest'] = () => {
+  throw new Error('no request was expected');
+};
+
 /** The caller's end, and the other one, which serves. */
-function pair(serve: Serve, servedByCaller: Serve = never, unitsMax?: number) {
-  const { port1, port2 } = new MessageChannel();
+function pair(
+  serve: Serve,
+  servedByCaller: Serve = never,
+  { unitsMax, serveRequest = noRequests }: Partial<Pair> = {},
+) {
+  const [link1, link2] = peerLinks();
+  const [port1, port2] = [link1.port, link2.port];
   const closing = { first: () => {} };
   port1.on('close', () => closing.first());
   const failed: unknown[] = [];
@@ -44,13 +62,15 @@ function pair(serve: Serve, servedByCaller: Serve = never, unitsMax?: number) {
   port2.on('message', () => messages++);
   const callerOptions: PeerPortOptions = {
     serve: servedByCaller,
+    serveRequest: noRequests,
     failed: () => {},
     learned: (failure) => learned.push(failure),
     ended: () => ended.push('caller'),
   };
-  const caller = new PeerPort(port1, callerOptions, unitsMax);
-  const server = new PeerPort(port2, {
+  const caller = new PeerPort(link1, PLACES, callerOptions, unitsMax);
+  const server = new PeerPort(link2, PLACES, {
     serve,
+    serveRequest,
     failed: (failure) => failed.push(failure),
     learned: () => {},
     ended: () => ended.push('server'),
@@ -79,16 +99,37 @@ test('calls are answered, each with its own outcome, whatever comes first', asyn
   expect(caller.callsUnderWay).toBe(0);
 });
 
-test('what a turn has to say goes in one message, calls and outcomes in both directions', async () => {
+test('what is not common goes in one message a turn, calls and outcomes in both directions', async () => {
   const { caller, server, messages } = pair(
-    ([, name]) => reply(name),
-    ([, name]) => reply(name),
+    ([, name]) => reply(`"€${name}"`),
+    ([, name]) => reply(`"€${name}"`),
   );
   const one = Array.from({ length: 50 }, async (_, i) => caller.call(callOf(`${i}`)));
   const other = Array.from({ length: 50 }, async (_, i) => server.call(callOf(`${i}`)));
-  await Promise.all([...one, ...other]);
+  const answers = await Promise.all([...one, ...other]);
+  expect(answers[49]).toEqual(reply('"€49"'));
   // Its calls, and its outcomes.
   expect(messages()).toBeLessThanOrEqual(2);
+});
+
+test('what is common needs no message while the other side is awake', async () => {
+  const { caller, server, messages } = pair(() => reply('1'));
+  await Promise.all([caller.call(callOf('total')), server.callsUnderWay]);
+  const before = messages();
+  // Each follows the one before it.
+  for (let calls = 0; calls < 100; calls++) await caller.call(callOf('total'));
+  expect(messages()).toBe(before);
+});
+
+test('an end that has slept is woken, by a call and by an answer', async () => {
+  const later = Promise.withResolvers<Reply>();
+  const { caller, messages } = pair(async () => later.promise);
+  for (let turns = 0; turns < 20; turns++) await turn();
+  const answer = caller.call(callOf('total'));
+  while (messages() === 0) await turn();
+  for (let turns = 0; turns < 20; turns++) await turn();
+  later.resolve(reply('1'));
+  expect(await answer).toEqual(reply('1'));
 });
 
 test('a failure is told to both sides, thrown at once or later', async () => {
@@ -130,7 +171,7 @@ test('a call that the turn has not sent yet when the other side ends was not don
   const { caller, port1, closing } = pair(never);
   const unsent = Promise.withResolvers<unknown>();
   // The end comes by itself, and before the calls of its turn have left.
-  closing.first = () => unsent.resolve(codeOf(caller.call(callOf('unsent'))));
+  closing.first = () => unsent.resolve(codeOf(caller.call(callOf('unsent', '"€"'))));
   port1.close();
   expect(await unsent.promise).toBe('SVC_SHARD_UNAVAILABLE');
 });
@@ -152,7 +193,7 @@ test('an outcome for an end that is gone is dropped', async () => {
 });
 
 test('no more is under way than may be, and what comes back makes room', async () => {
-  const { caller } = pair(async () => reply('1'), never, 10);
+  const { caller } = pair(async () => reply('1'), never, { unitsMax: 10 });
   const full = [caller.call(callOf('x', '12345')), caller.call(callOf('x', '12345'))];
   expect(() => caller.call(callOf('x', '1'))).toThrow(
     expect.objectContaining({ code: 'SVC_OVERLOADED' }),
@@ -173,4 +214,130 @@ test('no more calls are under way than may be', async () => {
     expect.objectContaining({ code: 'SVC_OVERLOADED' }),
   );
   expect(caller.callsUnderWay).toBe(CALLS_UNDER_WAY_MAX);
+});
+
+const REQUEST: EndpointRequest = {
+  route: 0,
+  parameters: ['a'],
+  query: '',
+  headers: [],
+  caller: 'internet',
+  body: { kind: 'none' },
+};
+const RESPONSE: EndpointResponse = {
+  kind: 'response',
+  status: 200,
+  headers: [],
+  body: { kind: 'json', text: '"€"' },
+};
+const waiter = () => ({ fuel: 0, giveUp: undefined as ((reason: GuestFault) => void) | undefined });
+
+test('a request is answered, at once or later, with what it has cost and whether it went astray', async () => {
+  const { caller } = pair(never, never, {
+    serveRequest: (request, metadata, served) => {
+      expect(request).toEqual({ ...REQUEST, route: request.route, idempotencyKey: undefined });
+      expect(metadata).toEqual([['traceparent', 'x']]);
+      served.fuel = 12;
+      served.hasStrayed = request.route === 1;
+      const answer = { ...RESPONSE, status: 200 + request.route };
+      return request.route === 2 ? turn().then(() => answer) : answer;
+    },
+  });
+  const strayed: number[] = [];
+  const waiters = [waiter(), waiter(), waiter()];
+  const answers = waiters.map(async (one, route) =>
+    caller.request({ ...REQUEST, route }, [['traceparent', 'x']], one, () => strayed.push(route)),
+  );
+  expect((await Promise.all(answers)).map((answer) => answer)).toMatchObject([
+    { status: 200 },
+    { status: 201 },
+    { status: 202 },
+  ]);
+  expect(waiters.map(({ fuel }) => fuel)).toEqual([12, 12, 12]);
+  expect(strayed).toEqual([1]);
+  expect(caller.callsUnderWay).toBe(0);
+});
+
+test('a request that failed, thrown or later, has cost what it has cost; a refusal is an answer', async () => {
+  const refused = { kind: 'refusal', code: 'CONFLICT', message: 'taken' } as const;
+  const fault = new GuestFault('trap', 'Trapped.');
+  const { caller, failed, learned } = pair(never, never, {
+    serveRequest: ({ route }, _, served) => {
+      served.fuel = 5;
+      if (route === 0) throw fault;
+      return route === 1 ? turn().then(() => Promise.reject(fault)) : refused;
+    },
+  });
+  const waiters = [waiter(), waiter(), waiter()];
+  const answers = waiters.map(async (one, route) =>
+    codeOf(Promise.resolve(caller.request({ ...REQUEST, route }, [], one, () => {}))),
+  );
+  const [first, second, third] = await Promise.all(answers);
+  expect(first).toMatchObject({ faultCause: 'trap' });
+  expect(second).toMatchObject({ faultCause: 'trap' });
+  expect(third).toBe('answered');
+  expect(failed).toEqual([fault, fault]);
+  expect(learned).toHaveLength(2);
+  expect(waiters.map(({ fuel }) => fuel)).toEqual([5, 5, 5]);
+});
+
+test('whoever gives a request up is heard by its handler, also when both come at once', async () => {
+  const reasons: GuestFault[] = [];
+  const { caller } = pair(never, never, {
+    serveRequest: (_request, _metadata, served) =>
+      new Promise((resolve) => {
+        served.giveUp = (reason) => {
+          reasons.push(reason);
+          resolve(RESPONSE);
+        };
+      }),
+  });
+  // By then the other side sleeps.
+  for (let turns = 0; turns < 20; turns++) await turn();
+  const one = waiter();
+  const answered = caller.request(REQUEST, [], one, () => {});
+  one.giveUp!(new GuestFault('time', 'Late.', { limit: 'request-time' }));
+  await answered;
+  expect(reasons).toMatchObject([{ faultCause: 'time', message: 'Late.', limit: 'request-time' }]);
+  one.giveUp!(new GuestFault('time', 'Later.'));
+  await turn();
+  expect(reasons).toHaveLength(1);
+});
+
+test('a request that is given up while its answer is on the way takes no later one with it', async () => {
+  const given: string[] = [];
+  const first = waiter();
+  const later = Promise.withResolvers<EndpointResponse>();
+  const { caller } = pair(never, never, {
+    serveRequest: ({ parameters }, _metadata, served) => {
+      const [id] = parameters;
+      served.giveUp = () => given.push(id!);
+      if (id === 'second') return later.promise;
+      first.giveUp!(new GuestFault('time', 'Late.'));
+      return RESPONSE;
+    },
+  });
+  await caller.request({ ...REQUEST, parameters: ['first'] }, [], first, () => {});
+  // In the slot of the first one.
+  const second = caller.request({ ...REQUEST, parameters: ['second'] }, [], waiter(), () => {});
+  for (let turns = 0; turns < 20; turns++) await turn();
+  expect(given).toEqual([]);
+  later.resolve(RESPONSE);
+  await second;
+});
+
+test('a request that does not go through memory, or to an end that is gone, is not taken', async () => {
+  const { caller, port2, ended } = pair(never, never, {
+    serveRequest: async () => turn().then(() => RESPONSE),
+  });
+  const long: EndpointRequest = { ...REQUEST, query: 'x'.repeat(5000) };
+  expect(caller.request(long, [], waiter(), () => {})).toBeUndefined();
+  expect(caller.callsUnderWay).toBe(0);
+  const sent = caller.request(REQUEST, [], undefined, () => {});
+  expect(await sent).toEqual(RESPONSE);
+  const lost = codeOf(Promise.resolve(caller.request(REQUEST, [], waiter(), () => {})));
+  port2.close();
+  expect(await lost).toBe('SVC_CALL_UNCERTAIN');
+  while (!ended.includes('caller')) await turn();
+  expect(caller.request(REQUEST, [], waiter(), () => {})).toBeUndefined();
 });

@@ -1,10 +1,12 @@
 // Two shards' routers over an engine each, with a channel between them.
-import { MessageChannel } from 'node:worker_threads';
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultReport } from '../../../host/log/fault-report.ts';
 import { LimitCounters } from '../../../host/log/limit-counters.ts';
 import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
+import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { peerLinks } from '../../../host/shards/peer-link.ts';
+import type { PeerPortOptions } from '../../../host/shards/peer-port.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../host/requests/request-calls.ts';
 import { shardOf } from '../../../host/shards/shard-of.ts';
@@ -15,12 +17,23 @@ import { EngineUnderTest, failureOf } from '../../support/engine-under-test.ts';
 class ShardUnderTest extends EngineUnderTest {
   readonly counters = new LimitCounters();
   readonly router: ShardRouter;
+  serveRequest: PeerPortOptions['serveRequest'] = () => {
+    throw new Error('no request was expected');
+  };
 
   constructor(index: number, loopTurn = new LoopTurn()) {
     super();
     const faults = new FaultReport(this.counters);
     const { engine } = this;
-    this.router = new ShardRouter({ index, count: 2, engine, turn: loopTurn, faults });
+    this.router = new ShardRouter({
+      index,
+      count: 2,
+      engine,
+      turn: loopTurn,
+      faults,
+      places: new HandlerPlaces(this.guest.descriptor),
+      serveRequest: (...request) => this.serveRequest(...request),
+    });
   }
 }
 
@@ -33,11 +46,15 @@ const [HERE, THERE] = [idOf(0), idOf(1)];
 
 function shards(loopTurn?: LoopTurn) {
   const [here, there] = [new ShardUnderTest(0), new ShardUnderTest(1, loopTurn)];
-  const { port1, port2 } = new MessageChannel();
-  here.router.connect(1, port1);
-  there.router.connect(0, port2);
-  onTestFinished(() => port1.close());
-  return { here, there, port1, port2 };
+  return { here, there, ...connected(here, there) };
+}
+
+function connected(here: ShardUnderTest, there: ShardUnderTest) {
+  const [link1, link2] = peerLinks();
+  here.router.connect({ index: 1, ...link1 });
+  there.router.connect({ index: 0, ...link2 });
+  onTestFinished(() => link1.port.close());
+  return { port1: link1.port, port2: link2.port };
 }
 
 const call = (shard: ShardUnderTest, id: string, name: string, input: unknown = null) =>
@@ -108,10 +125,7 @@ test('a shard that is not there is unavailable for its entities, and back once i
     expect.objectContaining({ retryAfterMs: expect.closeTo(1_000_000_000, -6) }),
   );
 
-  const again = new MessageChannel();
-  here.router.connect(1, again.port1);
-  there.router.connect(0, again.port2);
-  onTestFinished(() => again.port1.close());
+  connected(here, there);
   expect(await call(here, THERE, 'add', 2)).toEqual(reply(2));
 });
 

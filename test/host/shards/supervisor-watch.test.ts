@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MessageChannel } from 'node:worker_threads';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ADMIT, failsWith, LISTEN, supervise } from '../../support/acting-service.ts';
 
 const HUNG = 'the shard did not answer, was ended, and is started again';
@@ -20,6 +20,8 @@ const LISTEN_TRULY = `
   const { port } = server.address();
   tell({ kind: 'log', entry: { level: 'info', message: 'listens on ' + port } });
   tell({ kind: 'listening', address: { host: '127.0.0.1', port } });`;
+
+afterEach(() => void vi.useRealTimers());
 
 describe('a shard that does not answer', () => {
   test.each([
@@ -42,6 +44,13 @@ describe('a shard that does not answer', () => {
       pauseMs: 1,
     });
     expect(supervisor.counters.read()).toMatchObject({ 'shard-hangs': 1, 'shard-ends': 1 });
+    expect(supervisor.ends).toEqual([
+      {
+        atMs: expect.any(Number) as number,
+        shard: 0,
+        reason: `${HUNG}: it did not answer for 400 ms (svc.supervisor.hang-after-ms)`,
+      },
+    ]);
   });
 
   test('is another than one that does: that one is left alone', async () => {
@@ -72,12 +81,20 @@ describe('a shard that does not answer', () => {
 });
 
 describe('a shard that is not ready in time', () => {
+  const SPIN = `tell({ kind: 'log', entry: { level: 'info', message: 'spins' } }); while (true);`;
+
+  // The threads have their own time.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+
   test.each([
-    ['to start its module', 'while (true);'],
-    ['to listen', `${ADMIT} while (true);`],
+    ['to start its module', SPIN],
+    ['to listen', `${ADMIT} ${SPIN}`],
   ])('%s is ended, and the start fails', async (what, program) => {
-    const { supervisor } = supervise(program, { limits: { startTimeoutMs: 2_000 } });
-    expect(await failsWith(supervisor.start())).toMatchObject({
+    const { supervisor, logs } = supervise(program, { limits: { startTimeoutMs: 2_000 } });
+    const failed = failsWith(supervisor.start());
+    await logs('spins', 1);
+    vi.advanceTimersByTime(2_000);
+    expect(await failed).toMatchObject({
       code: 'SVC_SHARD_FAILED',
       message: expect.stringContaining(`it took longer than 2000 ms ${what}`),
     });
@@ -85,11 +102,15 @@ describe('a shard that is not ready in time', () => {
 
   test('when it is started again is tried again', async () => {
     const { supervisor, logs, restarts } = supervise(
-      `if (settings.address.port !== 0) while (true);
+      `if (settings.address.port !== 0) { ${SPIN} }
        ${ADMIT}${LISTEN} process.exit(1);`,
       { limits: { startTimeoutMs: 2_000, restartPauseMs: 1 } },
     );
     await supervisor.start();
+    await logs('the shard ended by itself and is started again', 1);
+    vi.advanceTimersByTime(1);
+    await logs('spins', 1);
+    vi.advanceTimersByTime(2_000);
     await logs('the shard could not be started and is tried again', 1);
     expect(restarts()[1]!.fields?.['reason']).toMatch(/it took longer than 2000 ms/);
   });
@@ -213,9 +234,12 @@ describe('the port of a service whose shard has ended', () => {
   });
 
   test('is given back to the shard that is started again', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const { supervisor, logs } = supervise(ENDS, { limits: { restartPauseMs: 1_000 } });
     const { address } = await supervisor.start();
+    await logs('the shard ended by itself and is started again', 1);
     expect((await ask(address!.port, 'GET')).response.statusCode).toBe(503);
+    vi.advanceTimersByTime(1_000);
     await logs('the service is served again', 1);
     expect(await text(connect(address!.port))).toBe('the shard');
   });

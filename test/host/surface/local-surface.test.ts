@@ -1,6 +1,7 @@
 // What a local run shows of itself, without the run: registered as long as it is served, with whatever it serves, and
 // never in the way of it.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { DevState, ServiceDescription } from '@svc/contract';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -141,6 +142,31 @@ describe('a service', () => {
     expect(body).toMatchObject({ instances: [{ address: null, shards: 1 }] });
     expect((await get(address(), 'openapi.json')).body).not.toHaveProperty('servers');
   });
+});
+
+/** By a path that is not tidied up on its way. */
+async function getRaw(address: string, path: string) {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const { hostname: host, port } = new URL(address);
+  request({ host, port, path: `/observability/${path}` }, resolve)
+    .on('error', reject)
+    .end();
+  const answer = await promise;
+  const text = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)).toString();
+  return { status: answer.statusCode, error: (JSON.parse(text) as { error: string }).error };
+}
+
+test.each([
+  ['.', 'An id in a path cannot be . or ..: clients leave it out.'],
+  ['..', 'An id in a path cannot be . or ..: clients leave it out.'],
+  ['%2e', 'An id in a path cannot be . or ..: clients leave it out.'],
+  ['', "The entity id '' is empty."],
+  ['a%07', "The entity id 'a\\u{7}' contains a control character."],
+])('an entity whose id is %j is asked for neither its state nor its past', async (id, error) => {
+  const { local, address } = surface();
+  await local.served(served());
+  for (const path of [`query/shopping-cart/${id}/get`, `entities/shopping-cart/${id}/history`])
+    expect(await getRaw(address()!, path)).toEqual({ status: 400, error });
 });
 
 describe('while a developer works on it', () => {

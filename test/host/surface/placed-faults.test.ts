@@ -15,7 +15,13 @@ const fault = (guestMessage?: string): RecordedFault => ({
   frames: undefined,
   errorId: undefined,
 });
-const place = (file: string, line: number) => ({ file, line, column: null, function: null });
+const place = (file: string, line: number, name = 'bill.share') => ({
+  file,
+  line,
+  column: null,
+  function: name,
+});
+const ran = { kind: 'query', component: 'bill', handler: 'share' } as const;
 
 /** The line of a place is how many faults were asked for before. */
 function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolve()) {
@@ -26,7 +32,7 @@ function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolv
       await wait;
       if (isAway()) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'It computes.');
       const { file, faults } = question;
-      return { kind: 'places', places: faults.map((_, at) => [place(file, at)]) };
+      return { kind: 'places', places: faults.map((_, at) => [place(file, at, 'entity_query')]) };
     },
   };
   return { asked, faults: new PlacedFaults(past as never, 50) };
@@ -41,9 +47,9 @@ describe('a place', () => {
     faults.served(ONE);
     const [first, second] = [fault('a'), fault('b')];
     const spans = [
-      { startMs: 1, fault: first },
-      { startMs: 2, fault: second },
-      { startMs: 3, fault: undefined },
+      { ...ran, startMs: 1, fault: first },
+      { ...ran, startMs: 2, fault: second },
+      { ...ran, startMs: 3, fault: undefined },
     ];
     await faults.find(spans);
     await faults.find(spans);
@@ -58,7 +64,7 @@ describe('a place', () => {
     const { asked, faults } = placedFaults();
     faults.served(ONE);
     const plain = fault();
-    await faults.find([{ startMs: 1, fault: plain }]);
+    await faults.find([{ ...ran, startMs: 1, fault: plain }]);
     expect([asked, faults.placesOf(plain)]).toEqual([[], []]);
   });
 
@@ -68,8 +74,8 @@ describe('a place', () => {
     faults.served(TWO);
     const [old, recent] = [fault('a'), fault('b')];
     await faults.find([
-      { startMs: 99, fault: old },
-      { startMs: 100, fault: recent },
+      { ...ran, startMs: 99, fault: old },
+      { ...ran, startMs: 100, fault: recent },
     ]);
     expect(faults.placesOf(old)).toEqual([place('one.wasm', 0)]);
     expect(faults.placesOf(recent)).toEqual([place('two.wasm', 0)]);
@@ -81,10 +87,10 @@ describe('a place', () => {
     const { asked, faults } = placedFaults(() => isAway);
     faults.served(ONE);
     const one = fault('a');
-    await faults.find([{ startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
     expect(faults.placesOf(one)).toEqual([]);
     isAway = false;
-    await faults.find([{ startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
     expect(faults.placesOf(one)).toEqual([place('one.wasm', 0)]);
     expect(asked.length).toBe(2);
   });
@@ -94,11 +100,11 @@ describe('a place', () => {
     const { asked, faults } = placedFaults(undefined, busy.promise);
     faults.served(ONE);
     const one = fault('a');
-    await faults.find([{ startMs: 1, fault: one }]);
-    await faults.find([{ startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
     expect([asked.length, faults.placesOf(one)]).toEqual([1, []]);
     busy.resolve();
-    await faults.find([{ startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
     expect([asked.length, faults.placesOf(one)]).toEqual([1, [place('one.wasm', 0)]]);
   });
 });

@@ -12,7 +12,7 @@ const MAIN = join(import.meta.dirname, '..', '..', '..', 'host', 'main.ts');
 const START_SECONDS = 25;
 const END_SECONDS = 25;
 /** A line comes before the answer that it is about, or right after it. */
-const LINE_SECONDS = 10;
+const LINE_SECONDS = 25;
 
 export interface LogLine {
   readonly level: string;

@@ -86,12 +86,16 @@ export function storeEvent(memory: GuestMemory, address: number, event: StoredEv
   memory.storeString(address + 8, event.json);
 }
 
-/** Answers the list's address and sets `loweredLength`. */
+/**
+ * Answers the list's address and sets `loweredLength`. Their texts may be parts of many others', which a text that is
+ * kept would keep.
+ */
 export function lowerEvents(memory: GuestMemory, events: readonly StoredEvent[]): number {
   const start = memory.allocateList(events.length, EVENT_SIZE, 4);
   let address = start;
   for (const event of events) {
-    storeEvent(memory, address, event);
+    memory.storeString(address, event.manifest, false);
+    memory.storeString(address + 8, event.json, false);
     address += EVENT_SIZE;
   }
   memory.loweredLength = events.length;

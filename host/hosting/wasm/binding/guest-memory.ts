@@ -197,25 +197,25 @@ export class GuestMemory {
     return address;
   }
 
-  /** Answers the address and sets `loweredLength`. */
-  lowerString(text: string): number {
+  /** Answers the address and sets `loweredLength`. `isRepeated`: the module may well pass it back. */
+  lowerString(text: string, isRepeated = true): number {
     if (text.length === 0) {
       this.loweredLength = 0;
       return EMPTY_POINTER;
     }
     switch (this.#encoding) {
       case 'utf16':
-        return this.#lowerUtf16(text);
+        return this.#lowerUtf16(text, isRepeated);
       case 'utf8':
-        return this.#lowerUtf8(text);
+        return this.#lowerUtf8(text, isRepeated);
       case 'latin1+utf16':
-        return this.#lowerLatin1OrUtf16(text);
+        return this.#lowerLatin1OrUtf16(text, isRepeated);
     }
   }
 
   /** Lowers a string, and stores its pointer and length at `address`. */
-  storeString(address: number, text: string): void {
-    const pointer = this.lowerString(text);
+  storeString(address: number, text: string, isRepeated = true): void {
+    const pointer = this.lowerString(text, isRepeated);
     this.#view.setUint32(address, pointer, true);
     this.#view.setUint32(address + 4, this.loweredLength, true);
   }
@@ -315,7 +315,7 @@ export class GuestMemory {
     return this.#buffer.toString('latin1', start, start + count);
   }
 
-  #lowerUtf16(text: string): number {
+  #lowerUtf16(text: string, isRepeated: boolean): number {
     const count = text.length;
     const address = this.allocate(count * 2, 2);
     this.loweredLength = count;
@@ -329,7 +329,7 @@ export class GuestMemory {
         units[start + index] = unit;
       }
       if (index === count) {
-        this.#repeated.keep(text);
+        if (isRepeated) this.#repeated.keep(text);
         return address;
       }
     }
@@ -337,13 +337,13 @@ export class GuestMemory {
     return address;
   }
 
-  #lowerUtf8(text: string): number {
+  #lowerUtf8(text: string, isRepeated: boolean): number {
     const count = text.length;
     if (count <= SHORT_LOWERED_UNITS && isShortAscii(text)) {
       const address = this.allocate(count, 1);
       const bytes = this.#bytes;
       for (let index = 0; index < count; index++) bytes[address + index] = text.charCodeAt(index);
-      this.#repeated.keep(text);
+      if (isRepeated) this.#repeated.keep(text);
       this.loweredLength = count;
       return address;
     }
@@ -355,9 +355,9 @@ export class GuestMemory {
     return address;
   }
 
-  #lowerLatin1OrUtf16(text: string): number {
+  #lowerLatin1OrUtf16(text: string, isRepeated: boolean): number {
     if (!isLatin1(text)) {
-      const address = this.#lowerUtf16(text);
+      const address = this.#lowerUtf16(text, isRepeated);
       this.loweredLength = (this.loweredLength | UTF16_TAG) >>> 0;
       return address;
     }

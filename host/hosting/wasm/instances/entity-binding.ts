@@ -2,6 +2,8 @@
 // result. Offsets are those of the canonical ABI for wit/runtime.wit.
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
+import { eventsTooLarge } from '../../../model/events-too-large.ts';
+import { GuestFault } from '../../../model/guest-fault.ts';
 import { PHASE } from '../binding/call-state.ts';
 import {
   REFUSAL_SIZE,
@@ -182,9 +184,22 @@ function callInContext(
 function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
   const address = memory.record(result, RESULT_SIZE, 4);
   if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
-  const events = liftEvents(memory, memory.u32(address + 4), memory.u32(address + 8));
+  const events = eventsAt(memory, address + 4);
+  if (!Array.isArray(events)) return events;
   const deleteEntity = memory.bool(address + 12);
   return { kind: 'effect', events, deleteEntity, reply: memory.stringAt(address + 16) };
+}
+
+/** The events whose list lies at `address`, or a refusal where they are too large to be passed on. */
+function eventsAt(memory: GuestMemory, address: number): StoredEvent[] | Refusal {
+  try {
+    return liftEvents(memory, memory.u32(address), memory.u32(address + 4));
+  } catch (error) {
+    // The module's memory is as it was, so other entities in it are not lost for the size of this one's events.
+    if (error instanceof GuestFault && error.faultCause === 'limit')
+      return eventsTooLarge('it is more than a module may pass on in one call');
+    throw error;
+  }
 }
 
 function liftReply(memory: GuestMemory, result: number): Reply | Refusal {

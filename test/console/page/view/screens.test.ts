@@ -1,8 +1,8 @@
 // What screens are made of: places on the line of time, marks in a state, groups of faults, the list of services.
-import type { Fault, LiveSecond } from '@svc/contract';
+import type { LiveSecond } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerBody, refusalOf } from '../../../../console/page/view/answer-view.ts';
-import { faultAdvice, groupFaults } from '../../../../console/page/view/fault-advice.ts';
+import { faultAdvice, faultIn } from '../../../../console/page/view/fault-advice.ts';
 import {
   comingsAndGoings,
   knownServices,
@@ -23,7 +23,7 @@ import {
   sequencePlace,
   timelineMarks,
 } from '../../../../console/page/view/timeline-marks.ts';
-import { faultList, TRAP } from '../../fake/traces.ts';
+import { TRAP } from '../../fake/traces.ts';
 
 describe('the line of an entity', () => {
   test('has a mark for each event, from one end to the other', () => {
@@ -72,23 +72,14 @@ describe('what an event changed', () => {
 });
 
 const code = (name: string) => ({ ...TRAP, code: name });
-const elsewhere = (fault: Fault, file: string): Fault => ({
-  ...fault,
-  fault: { ...fault.fault, places: [{ file, line: 1, column: null, function: null }] },
-});
-
-describe('faults', () => {
-  test('at the same place are one row, the newest of them', () => {
-    const [newest, , , older] = faultList(14).faults;
-    const other = elsewhere(newest!, 'other.ts');
-    const groups = groupFaults([newest!, other, { ...newest!, at: older!.at }]);
-    expect(groups.map(({ newest: { at: time }, count }) => [time, count])).toEqual([
-      [newest!.at, 2],
-      [other.at, 1],
-    ]);
+describe('a fault', () => {
+  test('is told from what else a problem may say', () => {
+    expect(faultIn(TRAP)).toBe(TRAP);
+    for (const other of [undefined, null, 'trap', { code: 'SVC_STOPPING' }, { ...TRAP, places: 1 }])
+      expect(faultIn(other)).toBeUndefined();
   });
 
-  test('say what to do, whatever the code is', () => {
+  test('says what to do, whatever the code is', () => {
     expect(faultAdvice(TRAP, false).word).toBe('Trap');
     expect(faultAdvice(code('CONFLICT'), true).word).toBe('Conflict');
     expect(faultAdvice(code('SVC_OVERLOADED'), false).advice).toContain('SVC_OVERLOADED.md');
@@ -154,7 +145,7 @@ describe('the latency plot', () => {
   test('has a gap where there was no request', () => {
     const seconds = [second(1), second(null), second(1), second(10)];
     const path = latencyPath(seconds, (one) => one.p50Ms, { width: 120, height: 10 });
-    expect(path).toBe('M116.5 8h0.01M118.5 8h0.01L119.5 6');
+    expect(path).toBe('M116.15 8h0.7M118.15 8h0.7L119.5 6');
   });
 
   test('finds the second under the pointer', () => {

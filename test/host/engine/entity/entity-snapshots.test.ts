@@ -2,6 +2,7 @@
 // begins with, and that a fault on either way costs nothing but time.
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
+import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
 import { COUNTER, type CounterOptions, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
@@ -211,6 +212,29 @@ describe.each([
     ]);
     expect(it.guest.violations).toEqual([]);
     expect(it.guest.openCount).toBe(0);
+  });
+
+  test('a state that is too large to be written costs an instance once, and the others are kept as before', async () => {
+    const it = engine({ liveEntitiesMax: 1 });
+    const tooLong = new GuestFault('limit', 'a string is too long', { limit: 'string-bytes' });
+    it.guest.written = () => {
+      throw tooLong;
+    };
+    await add(it, 'large', 8);
+    it.guest.written = (state) => state;
+    for (let round = 1; round <= 3; round++) {
+      await add(it, 'a', 8);
+      await add(it, 'large', 8);
+    }
+    expect(await it.outcome('large', 'total')).toBe(32);
+    expect(it.journal.snapshots).toEqual([name('a', 8), name('a', 16), name('a', 24)]);
+    expect(it.faults).toMatchObject([
+      {
+        entity: { id: 'large' },
+        fault: { limit: 'string-bytes', message: expect.stringContaining('no snapshots of it') },
+      },
+    ]);
+    expect(it.guest.violations).toEqual([]);
   });
 
   test.each(['read', 'folded'] as const)(

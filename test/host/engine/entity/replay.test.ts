@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Journal } from '../../../../host/engine/needs/journal.ts';
+import type { EntityRef } from '../../../../host/model/entity.ts';
 import type { SvcError } from '../../../../host/model/svc-error.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
@@ -8,6 +10,23 @@ async function filled(count: number): Promise<HeldJournal> {
   const it = new EngineUnderTest();
   await it.outcome('a', 'effect', { events: Array.from({ length: count }, (_, n) => added(n)) });
   return it.journal;
+}
+
+/** The journal, and what it was asked. `until`: of the last of those events; the others are had by records. */
+async function quick(count: number, until: number) {
+  const journal = await filled(count);
+  const events = (await journal.read({ component: COUNTER, id: 'a' }, 0, count)).flatMap((record) =>
+    record.kind === 'event' ? [record.event] : [],
+  );
+  journal.reads.length = 0;
+  const asked: number[] = [];
+  Object.assign(journal, {
+    eventsAfter: (_: EntityRef, afterSeq: number, limit: number) => {
+      asked.push(afterSeq);
+      return events.slice(afterSeq, Math.min(afterSeq + limit, until));
+    },
+  } satisfies Pick<Journal, 'eventsAfter'>);
+  return { journal, asked };
 }
 
 describe('the history', () => {
@@ -128,6 +147,52 @@ describe('the history', () => {
     journal.reads.length = 0;
     expect(await it.outcome('large', 'total')).toBe(9);
     expect(journal.reads).toEqual([0, 4, 8, 9].map((seq) => `${COUNTER}/large>${seq}`));
+  });
+});
+
+describe('events that a journal has without their records', () => {
+  test('are folded after those of the first records, and the records after them', async () => {
+    const { journal, asked } = await quick(4_500, 2_350);
+    const it = new EngineUnderTest({ journal });
+    expect(await it.outcome('a', 'history')).toEqual(Array.from({ length: 4_500 }, (_, n) => n));
+    // Again after as many records as were asked for.
+    expect(asked).toEqual([100, 1_100, 2_100, 3_350, 4_350]);
+    expect(journal.reads).toEqual(
+      [0, 2_350, 3_350, 4_350, 4_500].map((seq) => `${COUNTER}/a>${seq}`),
+    );
+  });
+
+  test('are not asked for where the first records are all that there are', async () => {
+    const { journal, asked } = await quick(99, 99);
+    const it = new EngineUnderTest({ journal });
+    expect(await it.outcome('a', 'history')).toHaveLength(99);
+    expect(asked).toEqual([]);
+  });
+
+  test('say nothing of a hole that follows them: the records do', async () => {
+    const { journal } = await quick(600, 300);
+    const read = journal.read.bind(journal);
+    journal.read = async (...which) => (await read(...which)).slice(1);
+    const it = new EngineUnderTest({ journal });
+    const failure = await it.call('a', 'total').catch((error: unknown) => error as SvcError);
+    expect(failure).toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
+    expect((failure as SvcError).message).toContain('record 302 stands where record 301 belongs');
+    expect(it.guest.openCount).toBe(0);
+  });
+
+  test('and cannot be read by the module are named by their number', async () => {
+    const { journal } = await quick(1_500, 1_500);
+    const eventsAfter = (journal as Journal).eventsAfter!.bind(journal);
+    Object.assign(journal, {
+      eventsAfter: (...which: Parameters<typeof eventsAfter>) =>
+        eventsAfter(...which).map((event, index) =>
+          which[1] + index + 1 === 1_234 ? { ...event, json: '{"type":"Unknown"}' } : event,
+        ),
+    });
+    const it = new EngineUnderTest({ journal });
+    const failure = await it.call('a', 'total').catch((error: unknown) => error as SvcError);
+    expect(failure).toMatchObject({ code: 'SVC_EVENT_UNREADABLE' });
+    expect((failure as SvcError).message).toContain('event 1234 of entity');
   });
 });
 

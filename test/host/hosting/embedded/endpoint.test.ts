@@ -321,7 +321,7 @@ describe('components that cannot be', () => {
     const parameters: object = { name: Type.Integer() };
     expect(() =>
       get('/{id}', { parameters: parameters as { id: Type.TInteger } }, () => {}),
-    ).toThrow("route GET /{id}: the path has no parameter 'name'. Write {name}.");
+    ).toThrow("route GET /{id}: the path has no parameter 'name'. Write {name} in it, or leave");
   });
 });
 

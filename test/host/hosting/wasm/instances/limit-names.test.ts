@@ -43,7 +43,8 @@ const DRIVES = {
 const CALL = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
 /** Twice, so that a limit of one is met the second time. */
 const twice = (body: string) => ({ handle: `${body} ${body} (drop (call $clear)) unreachable` });
-const list = (count: number) => deciding(put(20, 4096) + put(24, count));
+const headers = (count: number) => answering(put(24, 4096) + put(28, count));
+const events = (count: number) => deciding(put(20, 4096) + put(24, count));
 
 type Row = readonly [
   limit: LimitName,
@@ -129,7 +130,7 @@ const ROWS: readonly Row[] = [
   ['call-depth', 'of a command that calls', { command: `${CALL} unreachable` }, 'command', {}],
   ['call-depth', 'of a query that calls', { query: `${CALL} unreachable` }, 'query', {}],
   ['lifted-bytes', 'of strings', replying(4096, 1025), 'query', { liftedBytesMax: 2049 }],
-  ['lifted-bytes', 'of items', list(33), 'command', { liftedBytesMax: 33 * 64 - 1 }],
+  ['lifted-bytes', 'of items', headers(33), 'request', { liftedBytesMax: 33 * 64 - 1 }],
   [
     'lifted-bytes',
     'of a body',
@@ -138,7 +139,7 @@ const ROWS: readonly Row[] = [
     { liftedBytesMax: 2048 },
   ],
   ['string-bytes', 'of a reply', replying(4096, 101), 'query', { stringBytesMax: 100 }],
-  ['list-items', 'of an effect', list(11), 'command', { listItemsMax: 10 }],
+  ['list-items', 'of an answer', headers(11), 'request', { listItemsMax: 10 }],
 ];
 
 describe('a limit', () => {
@@ -189,6 +190,23 @@ describe('a limit', () => {
     const tooLong = await liveGuest(replying(4096, units + 1), limits, encoding);
     expect((await faultOf(() => DRIVES.query(tooLong))).limit).toBe('string-bytes');
   });
+
+  test.each([{ listItemsMax: 10 }, { liftedBytesMax: 11 * 64 - 1 }, { stringBytesMax: 3 }])(
+    'that the events of a command meet is a refusal, and their instance stays: %o',
+    async (limits) => {
+      const text = put(4096 + 8, 64) + put(4096 + 12, 4);
+      const { command } = events(11);
+      const guest = await liveGuest({ command: `${text} ${command}` }, limits);
+      const [entity, neighbour] = [await open(guest), await open(guest)];
+      for (let time = 0; time < 2; time++)
+        expect(await entity.command(CONTEXT, 'c', '')).toMatchObject({
+          kind: 'refusal',
+          code: 'UNPROCESSABLE',
+          message: expect.stringContaining('(SVC_EVENT_TOO_LARGE)') as string,
+        });
+      expect([entity.lost, neighbour.lost]).toEqual([false, false]);
+    },
+  );
 
   test('on calls of components is for each request anew', async () => {
     const parts = { handle: `${CALL} (drop (call $clear)) ${put(20, 200)} (i32.const 16)` };

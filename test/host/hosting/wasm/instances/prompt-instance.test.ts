@@ -177,7 +177,6 @@ describe('the stack that a handler shares with the host', () => {
   // The deepest recursion that can just ask, and all around it: somewhere there the engine would break off.
   test.each(['deep', 'deepCommand'] as const)(
     'is never so short that the engine breaks off in the middle: %s',
-    { timeout: 20_000 },
     async (kind) => {
       const { send, wake, engine, faults, events } = await service();
       await wake();

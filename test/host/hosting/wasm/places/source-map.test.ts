@@ -28,7 +28,7 @@ describe('a map of a build', () => {
       'index.ts': entity('@query("get") get(s: State): State { return s; }'),
     });
     built = await buildComponent({ entryFile });
-  }, 60_000);
+  });
 
   afterAll(() => projects.remove());
 

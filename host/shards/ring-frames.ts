@@ -1,0 +1,183 @@
+// RingFrames: what is common between shards, as frames of the memory that they share (frame-ring.ts): calls and their replies,
+// requests and their responses. All shards run one module, so a handler is its number. What a writer here refuses, because it
+// is long, is not of one-byte characters or finds no room, is for frame.ts.
+import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { Metadata } from '../model/call.ts';
+import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
+import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
+
+const KIND = { call: 0, reply: 1, request: 2, response: 3 } as const;
+/** Bytes go through the port. */
+const BODY_KINDS = ['none', 'json', 'text'] as const;
+/** What is made of a key that is not there, whose text is empty. */
+const ABSENT = 0;
+const PRESENT = 1;
+const WORD = 0x1_0000_0000;
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+export class RingFrames {
+  readonly #places: HandlerPlaces;
+  readonly #outbox: FrameRingWriter;
+  readonly #inbox: FrameRingReader;
+
+  constructor(places: HandlerPlaces, outbox: FrameRingWriter, inbox: FrameRingReader) {
+    this.#places = places;
+    this.#outbox = outbox;
+    this.#inbox = inbox;
+  }
+
+  writeCall(number: number, [target, name, input, metadata, key]: ForwardedCall): boolean {
+    const place = this.#places.of(target.component, name);
+    if (place === undefined) return false;
+    const out = this.#outbox;
+    const units = target.id.length + input.length + (key?.length ?? 0) + pairUnits(metadata);
+    if (!out.begin(8 + 2 * metadata.length, units)) return false;
+    out.word(KIND.call);
+    out.word(number);
+    out.word(place);
+    out.text(target.id);
+    out.text(input);
+    this.#writeKey(key);
+    this.#writePairs(metadata);
+    return out.end();
+  }
+
+  writeReply(number: number, json: string): boolean {
+    const out = this.#outbox;
+    if (!out.begin(3, json.length)) return false;
+    out.word(KIND.reply);
+    out.word(number);
+    out.text(json);
+    return out.end();
+  }
+
+  writeRequest(number: number, request: EndpointRequest, metadata: Metadata): boolean {
+    const { route, parameters, query, headers, caller, body, idempotencyKey: key } = request;
+    if (body.kind === 'bytes') return false;
+    const text = body.kind === 'none' ? '' : body.text;
+    let units = query.length + caller.length + text.length + (key?.length ?? 0);
+    for (const parameter of parameters) units += parameter.length;
+    units += pairUnits(headers) + pairUnits(metadata);
+    const words = 12 + parameters.length + 2 * headers.length + 2 * metadata.length;
+    const out = this.#outbox;
+    if (!out.begin(words, units)) return false;
+    out.word(KIND.request);
+    out.word(number);
+    out.word(route);
+    out.word(parameters.length);
+    for (const parameter of parameters) out.text(parameter);
+    out.text(query);
+    this.#writePairs(headers);
+    out.text(caller);
+    out.word(BODY_KINDS.indexOf(body.kind));
+    out.text(text);
+    this.#writeKey(key);
+    this.#writePairs(metadata);
+    return out.end();
+  }
+
+  writeResponse(number: number, response: EndpointResponse, cost: RequestCost): boolean {
+    const { status, headers, body } = response;
+    if (body.kind === 'bytes') return false;
+    const text = body.kind === 'none' ? '' : body.text;
+    const out = this.#outbox;
+    if (!out.begin(9 + 2 * headers.length, text.length + pairUnits(headers))) return false;
+    out.word(KIND.response);
+    out.word(number);
+    out.word(Math.floor(cost.fuel / WORD));
+    out.word(cost.fuel % WORD);
+    out.word(cost.hasStrayed ? 1 : 0);
+    out.word(status);
+    this.#writePairs(headers);
+    out.word(BODY_KINDS.indexOf(body.kind));
+    out.text(text);
+    return out.end();
+  }
+
+  /** False: there was nothing. */
+  read(reader: FrameReader): boolean {
+    const inbox = this.#inbox;
+    if (!inbox.look()) return false;
+    while (inbox.next()) {
+      const kind = inbox.word();
+      const number = inbox.word();
+      if (kind === KIND.call) this.#readCall(number, reader);
+      else if (kind === KIND.reply) reader.outcome(number, { kind: 'reply', json: inbox.text() });
+      else if (kind === KIND.request) this.#readRequest(number, reader);
+      else this.#readResponse(number, reader);
+    }
+    return true;
+  }
+
+  #readCall(number: number, reader: FrameReader): void {
+    const inbox = this.#inbox;
+    const { component, handler } = this.#places.handlers[inbox.word()]!;
+    const target = { component, id: inbox.text() };
+    const input = inbox.text();
+    const key = this.#readKey();
+    reader.call(number, [target, handler, input, this.#readPairs(), key]);
+  }
+
+  #readRequest(number: number, reader: FrameReader): void {
+    const inbox = this.#inbox;
+    const route = inbox.word();
+    const parameters: string[] = [];
+    for (let left = inbox.word(); left > 0; left--) parameters.push(inbox.text());
+    const query = inbox.text();
+    const headers = this.#readPairs();
+    const caller = inbox.text();
+    const body = this.#readBody();
+    const idempotencyKey = this.#readKey();
+    const request = { route, parameters, query, headers, caller, body, idempotencyKey };
+    reader.request(number, request, this.#readPairs());
+  }
+
+  #readResponse(number: number, reader: FrameReader): void {
+    const inbox = this.#inbox;
+    const fuel = inbox.word() * WORD + (inbox.word() >>> 0);
+    reader.cost(number, { fuel, hasStrayed: inbox.word() === 1 });
+    const status = inbox.word();
+    const headers = this.#readPairs();
+    reader.outcome(number, { kind: 'response', status, headers, body: this.#readBody() });
+  }
+
+  #readBody(): Body {
+    const kind = BODY_KINDS[this.#inbox.word()]!;
+    const text = this.#inbox.text();
+    return kind === 'none' ? { kind } : { kind, text };
+  }
+
+  #writeKey(key: string | undefined): void {
+    this.#outbox.word(key === undefined ? ABSENT : PRESENT);
+    this.#outbox.text(key ?? '');
+  }
+
+  #readKey(): string | undefined {
+    const isPresent = this.#inbox.word() === PRESENT;
+    const key = this.#inbox.text();
+    return isPresent ? key : undefined;
+  }
+
+  #writePairs(pairs: Pairs): void {
+    this.#outbox.word(pairs.length);
+    for (const [name, value] of pairs) {
+      this.#outbox.text(name);
+      this.#outbox.text(value);
+    }
+  }
+
+  #readPairs(): [string, string][] {
+    const pairs: [string, string][] = [];
+    for (let left = this.#inbox.word(); left > 0; left--)
+      pairs.push([this.#inbox.text(), this.#inbox.text()]);
+    return pairs;
+  }
+}
+
+function pairUnits(pairs: Pairs): number {
+  let units = 0;
+  for (const [name, value] of pairs) units += name.length + value.length;
+  return units;
+}

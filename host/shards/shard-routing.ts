@@ -1,0 +1,56 @@
+// ShardRouting: what a shard that is one of several has between its HTTP server and its engine: requests go to the shard of
+// the entity that they are about, and calls to the shard of theirs. A service of one shard has none of it.
+import type { Clock, Chance } from '../engine/needs/clock.ts';
+import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { Guest } from '../engine/needs/guest.ts';
+import type { FaultReport } from '../log/fault-report.ts';
+import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { LoopTurn } from '../requests/loop-turn.ts';
+import { requestHandler } from '../requests/request-handler.ts';
+import { RequestRouter } from './request-router.ts';
+import { ShardRouter } from './shard-router.ts';
+
+interface Parts {
+  /** Of the shards, which one this is. */
+  readonly index: number;
+  readonly count: number;
+  readonly guest: Pick<Guest, 'endpoints'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly turn: LoopTurn;
+  readonly faults: Pick<FaultReport, 'fields' | 'isKnown'>;
+  /** Of the module that all shards run. */
+  readonly places: HandlerPlaces;
+}
+
+export interface ShardRouting {
+  readonly router: ShardRouter;
+  readonly handle: ReturnType<typeof requestHandler>;
+}
+
+export function shardRouting({ guest, clock, chance, ...parts }: Parts): ShardRouting {
+  const { index, count, turn } = parts;
+  const router = new ShardRouter({
+    ...parts,
+    serveRequest: (request, metadata, served) => handleHere(request, metadata, served),
+  });
+  const requests = new RequestRouter({
+    index,
+    count,
+    router,
+    handleHere: (request, metadata, waiter) => handleHere(request, metadata, waiter),
+  });
+  const handleHere = requestHandler({
+    guest,
+    engine: router,
+    clock,
+    chance,
+    turn,
+    asksElsewhere: (request, target, waiter) => requests.asksElsewhere(request, target, waiter),
+  });
+  return {
+    router,
+    handle: (request, metadata, waiter) => requests.handle(request, metadata, waiter),
+  };
+}

@@ -1,0 +1,70 @@
+// PlacedLog: the log of a run on a developer's machine, as text: below the line of a module's fault stands where in its
+// sources that was. Lines are written in the order in which they came; a line waits while the place of one before it
+// is looked for, which another thread does, and nobody who logs waits.
+import type { SourcePlace } from '@svc/contract';
+import type { LogEntry } from '../log/log-entry.ts';
+import type { Log } from '../log/log.ts';
+import type { FaultySpan } from './placed-faults.ts';
+
+/** With more than so many lines that wait no place is looked for. */
+const LINES_WAITING_MAX = 100;
+
+/** Never rejects. */
+export type PlaceFinder = (span: FaultySpan) => Promise<readonly SourcePlace[]>;
+
+export class PlacedLog {
+  readonly #write: Log;
+  readonly #find: PlaceFinder;
+  #waiting = 0;
+  #last: Promise<void> = Promise.resolve();
+  /** The fault that was told last: what failed an entity has failed the request for it, too. */
+  #told: string | undefined;
+
+  constructor(write: Log, find: PlaceFinder) {
+    this.#write = write;
+    this.#find = find;
+  }
+
+  readonly log: Log = (entry) => {
+    const hasPlace = entry.frames !== undefined || entry.fields?.['guestMessage'] !== undefined;
+    if (this.#waiting === 0 && !hasPlace) return void this.#writeLine(entry, undefined);
+    this.#waiting += 1;
+    this.#last = this.#last.then(async () => {
+      await this.#writeLine(entry, hasPlace ? spanOf(entry) : undefined);
+      this.#waiting -= 1;
+    });
+    return undefined;
+  };
+
+  /** All that was logged is written. */
+  async settled(): Promise<void> {
+    await this.#last;
+  }
+
+  async #writeLine(entry: LogEntry, span: FaultySpan | undefined): Promise<void> {
+    this.#write(entry);
+    const fault = span && JSON.stringify(entry.frames ?? span.fault);
+    const isNew = fault !== this.#told;
+    this.#told = fault;
+    if (span === undefined || !isNew || this.#waiting > LINES_WAITING_MAX) return;
+    const [place] = await this.#find(span);
+    if (place === undefined) return;
+    const { file, line, column, function: name } = place;
+    const where = `${file}:${line}${column === null ? '' : `:${column}`}`;
+    this.#write({ level: entry.level, message: `at ${where}${name === null ? '' : ` (${name})`}` });
+  }
+}
+
+/** What the log says of a fault: of an entity's, or of a request's, which is known by its route. */
+function spanOf({ frames, fields = {}, message }: LogEntry): FaultySpan {
+  const { component, handler, route } = fields;
+  const nothing = { code: '', reason: '', limit: undefined, errorId: undefined };
+  const guestMessage = fields['guestMessage']?.toString();
+  return {
+    kind: component === undefined ? 'endpoint' : 'command',
+    component: `${component ?? route ?? message}`,
+    handler: handler?.toString(),
+    startMs: Infinity,
+    fault: { ...nothing, guestMessage, frames },
+  };
+}

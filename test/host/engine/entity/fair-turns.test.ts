@@ -1,0 +1,62 @@
+// Calls that have waited for their entity are served together once it is there: not so many of them at once that
+// nobody else gets a turn of the event loop.
+import { expect, test } from 'vitest';
+import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
+
+/** Every look at it finds it a millisecond on, as if each call took one. */
+function withTime(it: EngineUnderTest): EngineUnderTest {
+  let nowMs = 1_000_000;
+  Object.defineProperty(it, 'nowMs', { get: () => ++nowMs });
+  return it;
+}
+
+const count = (total: number) => Array.from({ length: total }, (_, index) => index + 1);
+
+test('what has waited lets others go first now and then, and is served in its order', async () => {
+  const it = withTime(new EngineUnderTest());
+  const servedBefore = [0];
+  it.turn = async () => void servedBefore.push(it.guest.calls.length);
+  const asked = count(100).map(() => it.outcome('a', 'add', 1));
+  expect(await Promise.all(asked)).toEqual(count(100));
+  expect(servedBefore.length).toBeGreaterThan(5);
+  expect(servedBefore.length).toBeLessThan(50);
+  const steps = servedBefore.map((served, index) => served - (servedBefore[index - 1] ?? 0));
+  expect(Math.max(...steps)).toBeLessThanOrEqual(30);
+});
+
+test('an append that fails while others go first takes along what was decided on it, and no more', async () => {
+  const it = withTime(new EngineUnderTest());
+  it.journal.held = true;
+  const asked = count(60).map(() => it.outcome('a', 'add', 1));
+  const { promise: others, resolve } = Promise.withResolvers<void>();
+  it.turn = () => others;
+  await turns();
+  const decided = it.journal.waitingCount;
+  expect(decided).toBeGreaterThan(0);
+  expect(decided).toBeLessThan(60);
+  await it.journal.fail();
+  it.journal.held = false;
+  it.turn = () => Promise.resolve();
+  resolve();
+  await it.journal.letAllThrough();
+  const failed = Array.from({ length: decided }, () => 'failed SVC_JOURNAL_UNAVAILABLE');
+  expect(await Promise.all(asked)).toEqual([...failed, ...count(60 - decided)]);
+  expect(await it.records('a')).toHaveLength(60 - decided);
+});
+
+test('the engine is closed only when what lets others go first is done', async () => {
+  const it = withTime(new EngineUnderTest());
+  const asked = count(60).map(() => it.outcome('a', 'add', 1));
+  const { promise: others, resolve } = Promise.withResolvers<void>();
+  it.turn = () => others;
+  await turns();
+  let isClosed = false;
+  const closed = it.engine.close().then(() => {
+    isClosed = true;
+  });
+  await turns();
+  expect(isClosed).toBe(false);
+  resolve();
+  await closed;
+  expect(await Promise.all(asked)).toEqual(count(60));
+});
