@@ -88,7 +88,7 @@ export class LoadedService {
     const peers: Peer[][] = Array.from({ length: count }, () => []);
     for (let index = 0; index < count; index++)
       for (let other = 0; other < index; other++) {
-        const [here, there] = peerLinks();
+        const [here, there] = peerLinks(count);
         peers[index]!.push({ index: other, ...here });
         peers[other]!.push({ index, ...there });
       }

@@ -150,8 +150,8 @@ async function run(): Promise<void> {
   });
 
   const { graceMs } = await toldToStop;
-  await server.stop(graceMs);
-  tell({ kind: 'finished' });
+  const { hasCut } = await server.stop(graceMs);
+  tell({ kind: 'finished', hasCut });
   await toldToClose;
   await engine.close();
   await journal.close();

@@ -123,9 +123,14 @@ export class Connections {
       if (connection.open.length === 0) socket.destroy();
   }
 
-  /** Cuts every connection. */
-  cut(): void {
-    for (const socket of this.#connections.keys()) socket.destroy();
+  /** Cuts every connection. Says whether a request was under way, whose answer may be leaving. */
+  cut(): boolean {
+    let hasCut = false;
+    for (const [socket, { open }] of this.#connections) {
+      hasCut ||= open.length > 0;
+      socket.destroy();
+    }
+    return hasCut;
   }
 
   #sweep(): void {

@@ -62,9 +62,10 @@ export interface HttpServer {
   listen(address: HttpAddress): Promise<HttpAddress>;
   /**
    * Takes no further request, finishes those in flight, and after `graceMs` milliseconds cuts what
-   * is left. Resolves when every connection is closed. The second call waits for the first.
+   * is left. Resolves when every connection is closed, and says whether something was cut. The second call
+   * waits for the first.
    */
-  stop(graceMs?: number): Promise<void>;
+  stop(graceMs?: number): Promise<{ readonly hasCut: boolean }>;
   /** Requests whose answer or handler is not done. */
   readonly inFlight: number;
 }
@@ -90,15 +91,17 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     outbox: new Outbox(),
     load,
   });
-  let stopped: Promise<void> | undefined;
+  let stopped: ReturnType<HttpServer['stop']> | undefined;
 
-  const stop = async (graceMs: number): Promise<void> => {
+  const stop = async (graceMs: number): ReturnType<HttpServer['stop']> => {
     load.isStopping = true;
     const closed = closedOf(server);
     connections.close();
-    const timer = setTimeout(() => connections.cut(), graceMs);
+    let hasCut = false;
+    const timer = setTimeout(() => (hasCut = connections.cut()), graceMs);
     await closed;
     clearTimeout(timer);
+    return { hasCut };
   };
   return {
     listen: (address) => listen(server, address),

@@ -11,6 +11,8 @@ export class FaultReport {
   readonly #counters: LimitCounters;
   /** Failures that came by, with what they come of. */
   readonly #known = new WeakSet<object>();
+  /** Of these, those of which the log has what the module said. */
+  readonly #told = new WeakSet<object>();
 
   constructor(counters: LimitCounters) {
     this.#counters = counters;
@@ -20,7 +22,7 @@ export class FaultReport {
   fields(failure: unknown): Fields {
     if (failure instanceof GuestFault) {
       const { faultCause, limit, message } = failure;
-      const guestMessage = this.#known.has(failure) ? undefined : failure.guestMessage;
+      const guestMessage = this.#told.has(failure) ? undefined : failure.guestMessage;
       if (this.#isNew(failure)) this.#count(failure);
       return {
         code: faultCause,
@@ -50,9 +52,17 @@ export class FaultReport {
       : undefined;
   }
 
-  /** Another shard has counted it, and told the log what the module said of it. */
-  isKnown(failure: Error): void {
+  /** Counts a failure of which another shard tells the log. Says whether the log has what the module said of it. */
+  passedOn(failure: unknown): boolean {
+    const isTold = !(failure instanceof GuestFault) || this.#told.has(failure);
+    this.fields(failure);
+    return isTold;
+  }
+
+  /** Another shard has counted it. `isTold`: the log has what the module said of it. */
+  isKnown(failure: Error, isTold: boolean): void {
     this.#known.add(failure);
+    if (isTold) this.#told.add(failure);
   }
 
   #count({ faultCause, limit }: GuestFault): void {
@@ -67,6 +77,7 @@ export class FaultReport {
     while (link instanceof GuestFault || link instanceof SvcError) {
       if (this.#known.has(link)) isNew = false;
       this.#known.add(link);
+      this.#told.add(link);
       link = link.cause;
     }
     return isNew;

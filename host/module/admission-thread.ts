@@ -54,7 +54,6 @@ export async function judgeInThread(
   limits: WasmLimits,
   { env = {}, signal }: AdmissionOptions = {},
 ): Promise<ModuleVerdict> {
-  signal?.throwIfAborted();
   return new AdmissionThread(limits, env).judge(bytes, signal);
 }
 

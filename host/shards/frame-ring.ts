@@ -7,8 +7,12 @@
 // says that the rest up to the end is left empty.
 // Invariants: what is between `read` and `written` is whole; a reader that sleeps has read everything, or is woken.
 
-/** Of frames; a power of two. */
-const RING_BYTES = 128 * 1024;
+/** Of the frames of a ring, each a power of two. */
+const RING_BYTES_MAX = 128 * 1024;
+/** Two of the longest frames. */
+const RING_BYTES_MIN = 8 * 1024;
+/** Of all rings that a shard reads: there are as many as other shards, and the more there are, the less is in each. */
+const RINGS_BYTES = 1024 * 1024;
 /** What is longer is sent as fast by the system, and a few of these would fill the ring. */
 const FRAME_BYTES_MAX = 4096;
 
@@ -19,14 +23,21 @@ const HEAD_WORDS = 48;
 /** Of a frame: its length, and how many words follow. */
 const FRAME_WORDS = 2;
 
-/** Made by whoever brings two shards together; one for each direction. */
-export function frameRing(): SharedArrayBuffer {
-  return new SharedArrayBuffer(HEAD_WORDS * 4 + RING_BYTES);
+/** Made by whoever brings two of so many shards together; one for each direction. */
+export function frameRing(shards: number): SharedArrayBuffer {
+  let bytes = RING_BYTES_MAX;
+  while (bytes * shards > RINGS_BYTES && bytes > RING_BYTES_MIN) bytes /= 2;
+  return new SharedArrayBuffer(HEAD_WORDS * 4 + bytes);
+}
+
+function ringBytes(shared: SharedArrayBuffer): number {
+  return shared.byteLength - HEAD_WORDS * 4;
 }
 
 export class FrameRingWriter {
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
+  readonly #ringBytes: number;
   /** Bytes ever, modulo 2^32. */
   #written: number;
   /** At this it was last looked whether the reader sleeps. */
@@ -43,6 +54,7 @@ export class FrameRingWriter {
   constructor(shared: SharedArrayBuffer) {
     this.#words = new Int32Array(shared);
     this.#bytes = new Uint8Array(shared);
+    this.#ringBytes = ringBytes(shared);
     this.#written = Atomics.load(this.#words, WRITTEN);
     this.#told = this.#written;
     this.#read = Atomics.load(this.#words, READ);
@@ -53,8 +65,8 @@ export class FrameRingWriter {
     const headBytes = (FRAME_WORDS + words) * 4;
     const bytes = (headBytes + units + 3) & ~3;
     if (bytes > FRAME_BYTES_MAX) return false;
-    const offset = this.#written & (RING_BYTES - 1);
-    const toEnd = RING_BYTES - offset;
+    const offset = this.#written & (this.#ringBytes - 1);
+    const toEnd = this.#ringBytes - offset;
     const needed = bytes <= toEnd ? bytes : toEnd + bytes;
     if (needed > this.#room()) {
       this.#read = Atomics.load(this.#words, READ);
@@ -112,13 +124,14 @@ export class FrameRingWriter {
   }
 
   #room(): number {
-    return RING_BYTES - ((this.#written - this.#read) | 0);
+    return this.#ringBytes - ((this.#written - this.#read) | 0);
   }
 }
 
 export class FrameRingReader {
   readonly #words: Int32Array;
   readonly #bytes: Buffer;
+  readonly #ringBytes: number;
   /** Bytes ever, modulo 2^32; the writer may not know yet. */
   #read: number;
   /** So far it is read at present: what comes meanwhile is for later, or there might be no end. */
@@ -129,6 +142,7 @@ export class FrameRingReader {
   constructor(shared: SharedArrayBuffer) {
     this.#words = new Int32Array(shared);
     this.#bytes = Buffer.from(shared);
+    this.#ringBytes = ringBytes(shared);
     this.#read = Atomics.load(this.#words, READ);
     this.#until = this.#read;
   }
@@ -144,9 +158,9 @@ export class FrameRingReader {
     const words = this.#words;
     if (words[READ] !== this.#read) Atomics.store(words, READ, this.#read);
     if (this.#until === this.#read) return false;
-    let offset = this.#read & (RING_BYTES - 1);
+    let offset = this.#read & (this.#ringBytes - 1);
     if (words[HEAD_WORDS + (offset >> 2)] === 0) {
-      this.#read = (this.#read + RING_BYTES - offset) | 0;
+      this.#read = (this.#read + this.#ringBytes - offset) | 0;
       offset = 0;
     }
     const at = HEAD_WORDS + (offset >> 2);

@@ -38,8 +38,11 @@ export interface FrameReader {
   /** Nobody waits for the request any more. */
   giveUp(number: number, reason: GuestFault): void;
   outcome(number: number, outcome: FrameOutcome): void;
-  /** What was thrown: SvcError, GuestFault, or any other as an Error with its stack for a message. */
-  failure(number: number, failure: Error): void;
+  /**
+   * What was thrown: SvcError, GuestFault, or any other as an Error with its stack for a message. `isTold`: the log has
+   * what the module said of it.
+   */
+  failure(number: number, failure: Error, isTold: boolean): void;
 }
 
 const KIND = {
@@ -88,13 +91,18 @@ export function writeGiveUp(frames: Frames, number: number, reason: GuestFault):
 }
 
 /** The cause of a failure, and what stands in its `cause`, stay behind. */
-export function writeFailure(frames: Frames, number: number, failure: unknown): void {
+export function writeFailure(
+  frames: Frames,
+  number: number,
+  failure: unknown,
+  isTold: boolean,
+): void {
   if (failure instanceof SvcError)
     frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
   else if (failure instanceof GuestFault) {
     const { faultCause, message, limit, guestMessage, frames: places } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
-    frames.push(places === undefined ? null : placesText(places));
+    frames.push(places === undefined ? null : placesText(places), isTold ? 1 : 0);
   } else {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
     frames.push(KIND.bug, number, text);
@@ -127,7 +135,7 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         reader.outcome(call, refusal(text(), text(), textIfAny(), textIfAny()));
         break;
       case KIND.svcError:
-        reader.failure(call, svcError(text() as SvcErrorCode, text(), numberIfAny()));
+        reader.failure(call, svcError(text() as SvcErrorCode, text(), numberIfAny()), true);
         break;
       case KIND.response: {
         const status = number();
@@ -150,11 +158,11 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
         const options = { limit, guestMessage, frames: placesOfText(textIfAny()) };
-        reader.failure(call, new GuestFault(faultCause, message, options));
+        reader.failure(call, new GuestFault(faultCause, message, options), number() === 1);
         break;
       }
       default:
-        reader.failure(call, new Error(text()));
+        reader.failure(call, new Error(text()), true);
     }
   }
 }

@@ -9,10 +9,10 @@ export interface PeerLink {
   readonly inbox: SharedArrayBuffer;
 }
 
-/** The two ends of a link. The port is to be transferred with its end. */
-export function peerLinks(): readonly [PeerLink, PeerLink] {
+/** The two ends of a link between two of so many shards. The port is to be transferred with its end. */
+export function peerLinks(shards: number): readonly [PeerLink, PeerLink] {
   const { port1, port2 } = new MessageChannel();
-  const [there, back] = [frameRing(), frameRing()];
+  const [there, back] = [frameRing(shards), frameRing(shards)];
   return [
     { port: port1, outbox: there, inbox: back },
     { port: port2, outbox: back, inbox: there },

@@ -31,7 +31,7 @@ import type { PeerLink } from './peer-link.ts';
 import { RingFrames } from './ring-frames.ts';
 import { ServedRequest } from './served-request.ts';
 
-/** Calls and requests that wait for the other shard; further calls are SVC_OVERLOADED. */
+/** Calls and requests that wait for the other shard; further calls are SVC_OVERLOADED, further requests stay here. */
 export const CALLS_UNDER_WAY_MAX = 10_000;
 /** UTF-16 units of their inputs; a call that is larger goes alone. */
 const UNITS_UNDER_WAY_MAX = 128 * 1024 * 1024;
@@ -62,10 +62,10 @@ export interface PeerPortOptions {
     metadata: Metadata,
     served: ServedRequest,
   ) => Awaitable<RequestOutcome>;
-  /** Is told of each failure that the other shard will learn of. */
-  readonly failed: (failure: unknown) => void;
-  /** Is told of each failure that came from the other shard, which was told of it itself. */
-  readonly learned: (failure: Error) => void;
+  /** Is told of each failure that the other shard will learn of. Says whether the log has what the module said of it. */
+  readonly failed: (failure: unknown) => boolean;
+  /** Is told of each failure that came from the other shard, which has counted it; `isTold` as `failed` says there. */
+  readonly learned: (failure: Error, isTold: boolean) => void;
   /** The other side has ended; every call under way has failed. */
   readonly ended: () => void;
 }
@@ -116,10 +116,13 @@ export class PeerPort {
       call: (number, call) => this.#serve(number, call),
       request: (number, request, metadata) => this.#serveRequest(number, request, metadata),
       cost: (number, cost) => this.#underWay.get(number)?.learnCost?.(cost),
-      giveUp: (number, reason) => this.#servedOf(number)?.giveUp?.(reason),
+      giveUp: (number, reason) => {
+        options.learned(reason, true);
+        this.#servedOf(number)?.giveUp?.(reason);
+      },
       outcome: (number, outcome) => this.#take(number)?.resolve(outcome),
-      failure: (number, failure) => {
-        options.learned(failure);
+      failure: (number, failure, isTold) => {
+        options.learned(failure, isTold);
         this.#take(number)?.reject(failure);
       },
     };
@@ -145,7 +148,7 @@ export class PeerPort {
     if (this.#underWay.size >= CALLS_UNDER_WAY_MAX)
       throw new SvcError(
         'SVC_OVERLOADED',
-        `${CALLS_UNDER_WAY_MAX} calls wait for another shard of the service. Try again later.`,
+        `${CALLS_UNDER_WAY_MAX} calls and requests wait for another shard of the service. Try again later.`,
       );
     const { length: units } = call[2];
     if (this.#unitsUnderWay > 0 && this.#unitsUnderWay + units > this.#unitsMax)
@@ -236,9 +239,9 @@ export class PeerPort {
   }
 
   #fail(number: number, failure: unknown): void {
-    this.#options.failed(failure);
+    const isTold = this.#options.failed(failure);
     if (this.#hasEnded) return;
-    writeFailure(this.#frames, number, failure);
+    writeFailure(this.#frames, number, failure, isTold);
     this.#says();
   }
 
@@ -324,7 +327,7 @@ export function shardUnavailable(backAtMs?: number): SvcError {
 function uncertain(): SvcError {
   return new SvcError(
     'SVC_CALL_UNCERTAIN',
-    'The shard to which the entity belongs ended while the call was under way, so whether it was done is ' +
-      'unknown. Look at the entity before it is made again, or give such calls an idempotency key.',
+    'The shard to which the entity belongs ended while it worked on the call or request, so whether that was ' +
+      'done is unknown. Look at the entity before it is made again, or give such requests an idempotency key.',
   );
 }

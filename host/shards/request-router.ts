@@ -10,7 +10,7 @@ import { ServedRequest } from './served-request.ts';
 import { shardOf } from './shard-of.ts';
 import type { ShardRouter } from './shard-router.ts';
 
-/** So many requests of a route stay here after one that was sent to the wrong shard. */
+/** After a request of a route that was sent to the wrong shard, so many stay here that might have taught better. */
 const REQUESTS_NOT_SENT = 100;
 
 /** The id is that parameter of the path. */

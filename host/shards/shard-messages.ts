@@ -32,8 +32,8 @@ export type FromShard =
   | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
-  /** It serves no request any more, and still the calls of other shards. */
-  | { readonly kind: 'finished' }
+  /** It serves no request any more, and still calls and requests of other shards. `hasCut`: some had to be cut. */
+  | { readonly kind: 'finished'; readonly hasCut: boolean }
   /** Everything in flight is finished, and the engine closed. */
   | { readonly kind: 'stopped' };
 

@@ -20,7 +20,7 @@ interface Parts {
   readonly count: number;
   readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
   readonly turn: LoopTurn;
-  readonly faults: Pick<FaultReport, 'fields' | 'isKnown'>;
+  readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
   readonly places: HandlerPlaces;
   /** Does a request that another shard has sent here. */
@@ -44,8 +44,8 @@ export class ShardRouter implements CallableEngine {
     const peer = new PeerPort(link, places, {
       serve: (call) => this.#serve(call),
       serveRequest,
-      failed: (failure) => void faults.fields(failure),
-      learned: (failure) => faults.isKnown(failure),
+      failed: (failure) => faults.passedOn(failure),
+      learned: (failure, isTold) => faults.isKnown(failure, isTold),
       ended: () => {
         if (this.#peers[index] === peer) this.#peers[index] = undefined;
       },

@@ -19,7 +19,7 @@ interface Parts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly turn: LoopTurn;
-  readonly faults: Pick<FaultReport, 'fields' | 'isKnown'>;
+  readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
   readonly places: HandlerPlaces;
 }

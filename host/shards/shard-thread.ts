@@ -56,6 +56,8 @@ export class ShardThread {
   #reason = 'the thread ended without saying why';
   #isHang = false;
   #isListening = false;
+  /** When it had finished, a request had been cut. */
+  #hasCut = false;
   #hasEnded = false;
   #startTimer: NodeJS.Timeout | undefined;
   #heartbeat: Heartbeat | undefined;
@@ -199,10 +201,11 @@ export class ShardThread {
       case 'alive':
         return this.#heartbeat?.answered();
       case 'finished':
+        this.#hasCut = message.hasCut;
         return this.#finished.resolve();
       case 'stopped':
         this.#finished.resolve();
-        return this.#stopped.resolve(true);
+        return this.#stopped.resolve(!this.#hasCut);
     }
   }
 

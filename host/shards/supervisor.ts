@@ -162,7 +162,7 @@ export class Supervisor {
     const peers: Peer[] = [];
     const present: Present = { thread, links: [] };
     for (const [other, { thread: otherThread }] of this.#present) {
-      const [here, there] = peerLinks();
+      const [here, there] = peerLinks(this.#shards.length);
       peers.push({ index: other, ...here });
       present.links.push({ thread: otherThread, peer: { index, ...there } });
     }

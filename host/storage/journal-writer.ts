@@ -191,10 +191,11 @@ class Writer {
     const lastPos = this.#commit.lastPos;
     const outcomes = this.#commit.store(queued);
     const storedMs = performance.now();
+    const records = this.#commit.lastPos - lastPos;
+    // Before anybody learns of it: whoever was answered finds it counted.
+    this.#series.stored(queued.length, records, storedMs - sinceMs);
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
-    const records = this.#commit.lastPos - lastPos;
-    this.#series.stored(queued.length, records, storedMs - sinceMs);
     if (storedMs - this.#measuredMs > MEASURE_MS) this.#measure(storedMs);
     this.#places.stored(records);
     this.#log.keepShort();

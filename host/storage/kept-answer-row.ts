@@ -4,7 +4,7 @@ import type { Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { printable } from '../model/printable.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { answerChecksum } from './record-checksum.ts';
+import { answerChecksum, isText } from './record-checksum.ts';
 
 export type KeptAnswerRow = readonly [
   key: string,
@@ -23,7 +23,7 @@ export function outcomeText(outcome: Reply | Refusal): string {
 export function keptAnswerOf(entity: EntityRef, row: unknown): KeptAnswer {
   const [key, digest, timeMs, outcome, crc] = row as KeptAnswerRow;
   const { component, id } = entity;
-  if (crc !== answerChecksum(component, id, [key, digest, timeMs, outcome]))
+  if (!isText(outcome) || crc !== answerChecksum(component, id, [key, digest, timeMs, outcome]))
     throw new SvcError(
       'SVC_JOURNAL_CORRUPT',
       `The journal of entity '${printable(id)}' of component '${printable(component)}' is damaged: the ` +

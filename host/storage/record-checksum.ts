@@ -3,6 +3,14 @@
 import { crc32 } from 'node:zlib';
 import type { RecordRow } from './journal-schema.ts';
 
+/**
+ * Whether a value that is to be a text is one. What damage has made bytes of has the same checksum, and would be passed
+ * on as what it is not.
+ */
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
 /** Added to the checksum of a record whose place, trace and key are under it: those of format 3. */
 export const COVERS_ORIGIN = 2 ** 32;
 
@@ -23,7 +31,8 @@ export function recordChecksum(component: string, id: string, row: RecordRow): n
 
 /** Whether the checksum of a record is that of its fields, in the form that it was written in. */
 export function isWhole(component: string, id: string, row: RecordRow): boolean {
-  const crc = row[6];
+  const [, , , , , json, crc] = row;
+  if (json !== null && !isText(json)) return false;
   if (crc >= COVERS_ORIGIN) return crc === recordChecksum(component, id, row);
   return crc === checksumBefore3(component, id, row);
 }

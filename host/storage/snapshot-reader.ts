@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EntityRef } from '../model/entity.ts';
+import { isText } from './record-checksum.ts';
 import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
 
 /** What it keeps of the file in memory. */
@@ -37,6 +38,7 @@ export class SnapshotReader {
       const row = this.#open()?.get(eno, fingerprint) as Row | undefined;
       if (row === undefined) return undefined;
       const [seq, state, crc, recordCrc] = row;
+      if (!isText(state)) return undefined;
       if (crc !== snapshotChecksum(entity, seq, fingerprint, recordCrc, state)) return undefined;
       return { seq, state, recordCrc };
     } catch {

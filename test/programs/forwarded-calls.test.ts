@@ -1,21 +1,34 @@
-// Calls that shards of a real service send each other: with their keys and traces, and past the ends of shards.
+// Calls and requests that shards of a real service send each other: with their keys and traces, their failures and their
+// limits, and past the ends of shards.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
+import { stuckRequest } from '../support/stuck-request.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolderOfFile();
-const IDS = Array.from({ length: 12 }, (_, index) => `c${index}`);
+/** Of all three lengths that a character may have. */
+const IDS = ['c', 'é', '€', '🛒'].flatMap((letter) =>
+  Array.from({ length: 4 }, (_, index) => `${letter}${index}`),
+);
 
 beforeAll(async () => {
   for (const name of ['counter', 'faulty'])
     writeFileSync(join(folder, `${name}.wasm`), await compileFixture(name));
 });
 
-const traceIdOf = (id: string) => id.slice(1).padStart(32, 'a');
+const traceIdOf = (id: string) => id.slice(-1).padStart(32, 'a');
+
+const linesOf = ({ stderr }: SvcProcess): Record<string, unknown>[] =>
+  stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+const countsOf = (svc: SvcProcess) =>
+  linesOf(svc).find(({ message }) => message === 'limits met since the start');
 
 async function serve(name: string, settings: readonly string[] = []) {
   const svc = new SvcProcess([
@@ -37,21 +50,34 @@ async function serve(name: string, settings: readonly string[] = []) {
 
 test('a request that comes over many connections at once is done once, and its trace goes with it', async () => {
   const { svc, url } = await serve('counter');
-  const add = async (id: string): Promise<string> => {
+  const add = async (
+    id: string,
+    body = '{"amount":5}',
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<string> => {
     const response = await fetch(`${url}/counters/${id}`, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
         'idempotency-key': 'k',
         traceparent: `00-${traceIdOf(id)}-00f067aa0ba902b7-01`,
+        ...headers,
       },
-      body: '{"amount":5}',
+      body,
     });
     return `${response.status} ${await response.text()}`;
   };
   // Each connection belongs to a shard, and half of the entities to the other one.
   const answers = await Promise.all(IDS.flatMap((id) => Array.from({ length: 8 }, () => add(id))));
   expect(new Set(answers)).toEqual(new Set(['200 {"value":5}']));
+  // By now whole requests are sent; those that are long are not, and their calls are.
+  const again = IDS.flatMap((id) => [
+    add(id),
+    add(id, `{"amount":5${' '.repeat(5_000)}}`),
+    add(id, '{"amount":5}', { cookie: 'x'.repeat(5_000) }),
+    add(id, '{"amount":5}', { 'x-name': 'é' }),
+  ]);
+  expect(new Set(await Promise.all(again))).toEqual(new Set(['200 {"value":5}']));
   expect((await svc.end('SIGTERM')).code).toBe(0);
   const database = new DatabaseSync(join(folder, 'counter', 'journal.sqlite'), { readOnly: true });
   const events = database
@@ -70,6 +96,15 @@ test('while shards end again and again, what is repeated with its key until it i
     'svc.supervisor.restart-pause-ms=1',
     'svc.supervisor.restart-pause-max-ms=1',
   ]);
+  // A failure is answered, told and counted once, whoever of the two ran the handler. On a slow machine a shard may be
+  // ended already here, and then it is asked again.
+  const boom = async (id: string): Promise<string> => {
+    const path = `${url}/faulty/entity/${id}/boom`;
+    const response = await fetch(path, { method: 'POST' }).catch(() => undefined);
+    if (response?.status !== 500) return boom(id);
+    return ((await response.json()) as { readonly errorId: string }).errorId;
+  };
+  const errorIds = await Promise.all([...IDS, ...IDS].map(boom));
   const outcomes = new Set<string>();
   /** Asks until it is answered with 200. */
   const count = async (id: string, amount: number, key: string): Promise<unknown> => {
@@ -106,5 +141,39 @@ test('while shards end again and again, what is repeated with its key until it i
   expect(
     [...outcomes].filter((outcome) => !['200', '503', '504', 'cut'].includes(outcome)),
   ).toEqual([]);
-  expect((await svc.end('SIGTERM')).code).toBe(0);
+  const { code, stderr } = await svc.end('SIGTERM');
+  expect(code).toBe(0);
+  const logged = linesOf(svc).flatMap(({ errorId }) => errorId ?? []);
+  for (const errorId of errorIds) expect(logged.filter((id) => id === errorId)).toHaveLength(1);
+  const booms = stderr.match(/abort: boom/g)!.length;
+  expect(booms).toBeGreaterThanOrEqual(errorIds.length);
+  expect(countsOf(svc)).toMatchObject({ 'fault:trap': booms });
+});
+
+test('a request that is not done in time has met its limit once, whoever of the shards ran its handler; one that the stop cuts is told of', async () => {
+  const { svc, url } = await serve('faulty', [
+    'svc.http.answer-timeout-ms=30',
+    'svc.supervisor.stop-grace-ms=1',
+  ]);
+  let lateCount = 0;
+  const late = async (id: string, calls = 900): Promise<number> => {
+    const path = `${url}/faulty/count-with-calls/${id}/${calls}`;
+    const { status } = await fetch(path, { method: 'POST' });
+    if (status === 504) lateCount++;
+    return status;
+  };
+  // With one call, after which both know where requests of the route are to be sent.
+  await Promise.all([...IDS, ...IDS].map(async (id) => late(id, 0)));
+  for (let times = 0; times < 2; times++)
+    expect(new Set(await Promise.all(IDS.map(async (id) => late(id))))).toEqual(new Set([504]));
+  const release = await stuckRequest(`${url}/faulty/boom`);
+  const { code, stderr } = await svc.end('SIGTERM');
+  await release();
+  expect(code).toBe(0);
+  expect(stderr).toContain('stopped, and cut what did not finish in time');
+  expect(countsOf(svc)).toMatchObject({
+    'fault:time': lateCount,
+    'limit:request-time': lateCount,
+    'failure:SVC_ANSWER_TIMED_OUT': lateCount,
+  });
 });

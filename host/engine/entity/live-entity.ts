@@ -235,8 +235,9 @@ export class LiveEntity implements Idler {
   }
 
   #command(guest: GuestEntity, call: EntityCall): Step {
-    const { limits, unsettled } = this.#around;
+    const { limits, unsettled, clock } = this.#around;
     if (unsettled.total >= limits.unsettledBytesMax) {
+      this.usedMs = clock.nowMs();
       call.fail(diskTooSlow(unsettled.total));
       return undefined;
     }

@@ -33,7 +33,7 @@ describe('stop', () => {
     handler.open();
     const answer = await client.answer();
     expect([answer.body, answer.headers['connection']]).toEqual(['1', 'close']);
-    await stopped;
+    expect(await stopped).toEqual({ hasCut: false });
     expect(await client.rest()).toBe('');
   });
 
@@ -70,7 +70,8 @@ describe('stop', () => {
     const partial = new RawClient(port).send('GET /1 HTTP/1.1\r\nho');
     // All three have arrived at the server once a later connection is served.
     await new RawClient(port).send(get('/2')).answer();
-    await server.stop(LONG_GRACE_MS);
+    // Nothing of it was under way, however short the grace is.
+    expect(await server.stop(0)).toEqual({ hasCut: false });
     expect([await used.rest(), await unused.rest(), await partial.rest()]).toEqual(['', '', '']);
   });
 
@@ -126,7 +127,7 @@ describe('stop', () => {
     const { server, port, untilBegun, lines } = await startHeld();
     const client = new RawClient(port).send(get('/1') + get('/2'));
     await untilBegun(2);
-    await server.stop(20);
+    expect(await server.stop(20)).toEqual({ hasCut: true });
     expect(await client.rest()).toBe('');
     expect(lines).toEqual([]);
   });
@@ -137,6 +138,20 @@ describe('stop', () => {
     await untilBegun(1);
     await server.stop(0);
     expect(await client.rest()).toBe('');
+  });
+
+  test('cuts an answer that its caller does not take, and says so', async () => {
+    const text = 'x'.repeat(32 * 1024 * 1024);
+    const { server, port } = await start({
+      descriptor: descriptorOf([['GET', '/a']]),
+      settings: { responseBytesMax: text.length },
+      handle: () => ok(text),
+    });
+    const client = new RawClient(port).send(get('/a'));
+    await new Promise((resolve) => client.socket.once('data', resolve));
+    client.socket.pause();
+    expect(await server.stop(0)).toEqual({ hasCut: true });
+    client.socket.destroy();
   });
 
   test('asked for twice is the same stop', async () => {

@@ -59,6 +59,26 @@ test('an answer that was not in time has met the limit of a request once, howeve
   expect(counts()).toEqual(counted);
 });
 
+test('a fault that another shard has counted is not counted here, and its words are told where they were not', () => {
+  const [there, here] = [report(), report()];
+  const told = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
+  there.faults.fields(told);
+  expect(there.faults.passedOn(told)).toBe(true);
+  const untold = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
+  expect(there.faults.passedOn(untold)).toBe(false);
+  expect(there.faults.fields(untold)).toEqual({ code: 'trap', reason: 'It trapped.' });
+  expect(there.counts()).toEqual({ 'fault:trap': 2 });
+
+  const first = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
+  const second = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
+  here.faults.isKnown(first, true);
+  expect(here.faults.fields(first)).not.toHaveProperty('guestMessage');
+  here.faults.isKnown(second, false);
+  expect(here.faults.fields(second)).toMatchObject({ guestMessage: 'boom' });
+  expect(here.faults.fields(second)).not.toHaveProperty('guestMessage');
+  expect(here.counts()).toEqual({});
+});
+
 test('a failure of the runtime is told with its code, a bug with its stack', () => {
   const { faults, counts } = report();
   expect(faults.fields(new SvcError('SVC_JOURNAL_UNAVAILABLE', 'It is gone.'))).toEqual({

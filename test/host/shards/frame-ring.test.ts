@@ -1,15 +1,16 @@
 // The memory between two shards, from both sides: in one thread in every order, and between two threads.
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { frameRing, FrameRingReader, FrameRingWriter } from '../../../host/shards/frame-ring.ts';
 
 const RING_BYTES = 128 * 1024;
 const module = new URL('../../../host/shards/frame-ring.ts', import.meta.url).href;
 
-function ring() {
-  const shared = frameRing();
+function ring(shards = 2) {
+  const shared = frameRing(shards);
   return { writer: new FrameRingWriter(shared), reader: new FrameRingReader(shared) };
 }
 
@@ -32,29 +33,32 @@ function readAll(reader: FrameRingReader): [number, string][] {
   return found;
 }
 
-test('what is written is read once, whole and in its order, wherever in the ring it comes to lie', () => {
-  const { writer, reader } = ring();
-  const written: [number, string][] = [];
-  let seen = 0;
-  const step = fc.oneof(
-    fc.record({ units: fc.integer({ min: 0, max: 4000 }) }),
-    fc.constant('read' as const),
-  );
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
-      for (const each of steps)
-        if (each === 'read') {
-          expect(readAll(reader)).toEqual(written.splice(0));
-        } else {
-          const text = String.fromCharCode(32 + (seen % 200)).repeat(each.units);
-          if (write(writer, seen, text)) written.push([seen, text]);
-          seen++;
-        }
-    }),
-    { seed: 7, numRuns: 300 },
-  );
-  expect(readAll(reader)).toEqual(written);
-});
+// The largest ring and the smallest.
+test.each([2, 256])(
+  'what is written is read once, whole and in its order, wherever in the ring of %i shards it comes to lie',
+  (shards) => {
+    const { writer, reader } = ring(shards);
+    const written: [number, string][] = [];
+    let seen = 0;
+    const step = fc.oneof(
+      fc.record({ units: fc.integer({ min: 0, max: 4000 }) }),
+      fc.constant('read' as const),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
+        for (const each of steps)
+          if (each === 'read') assert.deepEqual(readAll(reader), written.splice(0));
+          else {
+            const text = String.fromCharCode(32 + (seen % 200)).repeat(each.units);
+            if (write(writer, seen, text)) written.push([seen, text]);
+            seen++;
+          }
+      }),
+      { seed: 7, numRuns: 300 },
+    );
+    expect(readAll(reader)).toEqual(written);
+  },
+);
 
 test('a full ring takes nothing until something is read, and loses nothing', () => {
   const { writer, reader } = ring();
@@ -79,6 +83,22 @@ test('a frame that is too long, or of characters of two bytes, is refused and le
     [3, 'ÿ\u0000'],
     [4, ''],
   ]);
+});
+
+/** Of all rings that one of so many shards reads, and one more. */
+const bytes = (shards: number) => shards * frameRing(shards).byteLength;
+
+test('the more shards there are, the less memory each two of them share', () => {
+  expect(bytes(2)).toBeGreaterThan(2 * RING_BYTES);
+  expect(bytes(8)).toBeGreaterThan(8 * RING_BYTES);
+  expect(bytes(9)).toBeLessThan(bytes(8));
+  expect(bytes(64)).toBeLessThan(1.1 * 2 ** 20);
+  // The longest frame goes through the smallest ring, wherever it comes to lie.
+  const { writer, reader } = ring(256);
+  for (let number = 0; number < 20; number++) {
+    expect(write(writer, number, 'x'.repeat(4080 - 4 * number))).toBe(true);
+    expect(readAll(reader)).toHaveLength(1);
+  }
 });
 
 test('numbers keep their 32 bits', () => {
@@ -127,7 +147,7 @@ describe('a reader', () => {
 });
 
 test('between two threads nothing is lost, torn or out of order, and no reader sleeps over anything', async () => {
-  const shared = frameRing();
+  const shared = frameRing(2);
   const frames = 30_000;
   const worker = new Worker(
     `const { parentPort, workerData } = require('node:worker_threads');
@@ -144,18 +164,16 @@ test('between two threads nothing is lost, torn or out of order, and no reader s
   );
   const reader = new FrameRingReader(shared);
   let next = 0;
-  const read = (): void => {
+  for (;;) {
     for (const [number, text] of readAll(reader)) {
       const expected = String.fromCharCode(number % 256).repeat(number % 900);
       if (number !== next || text !== expected) throw new Error(`${number} instead of ${next}`);
       next++;
     }
-  };
-  while (next < frames) {
-    read();
-    if (reader.sleep() && next < frames) await once(worker, 'message');
+    if (next === frames) break;
+    if (reader.sleep()) await once(worker, 'message');
     else reader.wake();
   }
-  expect(next).toBe(frames);
+  expect(reader.look()).toBe(false);
   await worker.terminate();
 });

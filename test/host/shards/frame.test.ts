@@ -16,12 +16,15 @@ import { SvcError } from '../../../host/model/svc-error.ts';
 type Read = readonly [what: string, number: number, value: unknown];
 
 /** What comes out at the other end of a port. */
-function read(frames: Frames): Read[] {
+function read(frames: Frames, told: boolean[] = []): Read[] {
   const found: Read[] = [];
   readFrames(structuredClone(frames), {
     call: (number, call) => found.push(['call', number, call]),
     outcome: (number, outcome) => found.push(['outcome', number, outcome]),
-    failure: (number, failure) => found.push(['failure', number, failure]),
+    failure: (number, failure, isTold) => {
+      found.push(['failure', number, failure]);
+      told.push(isTold);
+    },
     request: (number) => found.push(['request', number, undefined]),
     cost: (number, cost) => found.push(['cost', number, cost]),
     giveUp: (number, reason) => found.push(['giveUp', number, reason]),
@@ -99,18 +102,26 @@ const FRAMES = [
 
 test('a failure comes out with its code or cause, its words, its limit and its places', () => {
   const frames: Frames = [];
-  writeFailure(frames, 1, new SvcError('SVC_JOURNAL_FULL', 'Full.', { cause: new Error('why') }));
+  writeFailure(
+    frames,
+    1,
+    new SvcError('SVC_JOURNAL_FULL', 'Full.', { cause: new Error('why') }),
+    true,
+  );
   writeFailure(
     frames,
     2,
     new GuestFault('fuel', 'Out.', { limit: 'command-fuel', guestMessage: 'a', frames: FRAMES }),
+    false,
   );
-  writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'));
-  writeFailure(frames, 4, new TypeError('a bug'));
-  writeFailure(frames, 5, 'thrown');
-  writeFailure(frames, 6, new SvcError('SVC_ENTITY_HELD_BACK', 'Held.', { retryAfterMs: 7 }));
-  writeFailure(frames, 7, new SvcError('SVC_STOPPING', 'Stopping.'));
-  const failures = read(frames).map(([, , failure]) => failure as Error);
+  writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'), true);
+  writeFailure(frames, 4, new TypeError('a bug'), true);
+  writeFailure(frames, 5, 'thrown', true);
+  writeFailure(frames, 6, new SvcError('SVC_ENTITY_HELD_BACK', 'Held.', { retryAfterMs: 7 }), true);
+  writeFailure(frames, 7, new SvcError('SVC_STOPPING', 'Stopping.'), true);
+  const told: boolean[] = [];
+  const failures = read(frames, told).map(([, , failure]) => failure as Error);
+  expect(told).toEqual([true, false, true, true, true, true, true]);
   expect(failures[0]).toBeInstanceOf(SvcError);
   expect(failures[0]).toMatchObject({
     code: 'SVC_JOURNAL_FULL',

@@ -1,5 +1,6 @@
 // What waits by number, beside a Map that does the same.
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NumberedSlots } from '../../../host/shards/numbered-slots.ts';
 
@@ -14,12 +15,12 @@ test('it holds what a Map would hold, and a number that was taken names nothing'
         if (step < 12 || known.length === 0) {
           const { next } = slots;
           const number = slots.add(`${index}`);
-          expect(number).toBe(next);
-          expect(model.has(number)).toBe(false);
+          assert.equal(number, next);
+          assert(!model.has(number));
           model.set(number, `${index}`);
         } else {
           const number = known[step % known.length]!;
-          expect(slots.take(number)).toBe(model.get(number));
+          assert.equal(slots.take(number), model.get(number));
           model.delete(number);
           taken.push(number);
         }

@@ -51,7 +51,7 @@ function pair(
   servedByCaller: Serve = never,
   { unitsMax, serveRequest = noRequests }: Partial<Pair> = {},
 ) {
-  const [link1, link2] = peerLinks();
+  const [link1, link2] = peerLinks(2);
   const [port1, port2] = [link1.port, link2.port];
   const closing = { first: () => {} };
   port1.on('close', () => closing.first());
@@ -63,7 +63,7 @@ function pair(
   const callerOptions: PeerPortOptions = {
     serve: servedByCaller,
     serveRequest: noRequests,
-    failed: () => {},
+    failed: () => true,
     learned: (failure) => learned.push(failure),
     ended: () => ended.push('caller'),
   };
@@ -71,7 +71,7 @@ function pair(
   const server = new PeerPort(link2, PLACES, {
     serve,
     serveRequest,
-    failed: (failure) => failed.push(failure),
+    failed: (failure) => failed.push(failure) > 0,
     learned: () => {},
     ended: () => ended.push('server'),
   });
@@ -113,8 +113,8 @@ test('what is not common goes in one message a turn, calls and outcomes in both 
 });
 
 test('what is common needs no message while the other side is awake', async () => {
-  const { caller, server, messages } = pair(() => reply('1'));
-  await Promise.all([caller.call(callOf('total')), server.callsUnderWay]);
+  const { caller, messages } = pair(() => reply('1'));
+  await caller.call(callOf('total'));
   const before = messages();
   // Each follows the one before it.
   for (let calls = 0; calls < 100; calls++) await caller.call(callOf('total'));
@@ -130,6 +130,18 @@ test('an end that has slept is woken, by a call and by an answer', async () => {
   for (let turns = 0; turns < 20; turns++) await turn();
   later.resolve(reply('1'));
   expect(await answer).toEqual(reply('1'));
+});
+
+test('what finds no room in memory takes the port, and all of it is answered', async () => {
+  const { caller, messages } = pair(([, name, input]) => reply(`${name}${input.length}`));
+  // Twice as much as there is room for.
+  const inputs = Array.from({ length: 256 }, (_, index) => 'x'.repeat(1_000 + index));
+  const answers = inputs.map(async (input) => caller.call(callOf('total', input)));
+  expect(caller.callsUnderWay).toBe(256);
+  const request = { ...REQUEST, query: inputs[255]! };
+  expect(caller.request(request, [], waiter(), () => {})).toBeUndefined();
+  expect(await Promise.all(answers)).toEqual(inputs.map(({ length }) => reply(`total${length}`)));
+  expect(messages()).toBe(1);
 });
 
 test('a failure is told to both sides, thrown at once or later', async () => {

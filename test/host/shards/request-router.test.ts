@@ -31,7 +31,7 @@ const request = (id: string, route = 0): EndpointRequest => ({
 /** Notes to which shard each was sent; `stray` says of the last one that it did not belong there. */
 function routerUnderTest({ takes = true } = {}) {
   const went: (number | 'here')[] = [];
-  let stray = (): void => {};
+  let stray: (() => void) | undefined;
   const router = new RequestRouter({
     index: 0,
     count: 2,
@@ -50,7 +50,7 @@ function routerUnderTest({ takes = true } = {}) {
   });
   const asks = (id: string, route = 0) =>
     router.asksElsewhere(request(id, route), { component: COMPONENT, id }, undefined);
-  return { router, went, asks, stray: () => stray() };
+  return { router, went, asks, stray: () => stray!() };
 }
 
 test('requests stay until a handler has asked for the entity of another shard by its id in the path', () => {

@@ -12,7 +12,7 @@ const { component, handler: name } = PLACES.handlers[0]!;
 const TRACE = ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'] as const;
 
 function frames() {
-  const shared = frameRing();
+  const shared = frameRing(2);
   const ring = new RingFrames(PLACES, new FrameRingWriter(shared), new FrameRingReader(shared));
   const read = (): unknown[][] => {
     const found: unknown[][] = [];

@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { FaultReport } from '../../../host/log/fault-report.ts';
 import { LimitCounters } from '../../../host/log/limit-counters.ts';
 import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
@@ -16,6 +17,7 @@ import { EngineUnderTest, failureOf } from '../../support/engine-under-test.ts';
 
 class ShardUnderTest extends EngineUnderTest {
   readonly counters = new LimitCounters();
+  readonly report = new FaultReport(this.counters);
   readonly router: ShardRouter;
   serveRequest: PeerPortOptions['serveRequest'] = () => {
     throw new Error('no request was expected');
@@ -23,8 +25,7 @@ class ShardUnderTest extends EngineUnderTest {
 
   constructor(index: number, loopTurn = new LoopTurn()) {
     super();
-    const faults = new FaultReport(this.counters);
-    const { engine } = this;
+    const { engine, report: faults } = this;
     this.router = new ShardRouter({
       index,
       count: 2,
@@ -50,7 +51,7 @@ function shards(loopTurn?: LoopTurn) {
 }
 
 function connected(here: ShardUnderTest, there: ShardUnderTest) {
-  const [link1, link2] = peerLinks();
+  const [link1, link2] = peerLinks(2);
   here.router.connect({ index: 1, ...link1 });
   there.router.connect({ index: 0, ...link2 });
   onTestFinished(() => link1.port.close());
@@ -98,6 +99,47 @@ test('refusals and failures come back, and each failure is counted by the shard 
   expect(there.counters.read()[`fault:${faultCause}`]).toBe(1);
   new FaultReport(here.counters).fields(new Error('nothing'));
   expect(here.counters.read()[`fault:${faultCause}`]).toBe(0);
+});
+
+const REQUEST: EndpointRequest = {
+  route: 0,
+  parameters: [],
+  query: '',
+  headers: [],
+  caller: 'internet',
+  body: { kind: 'none' },
+};
+
+test('of a handler that failed in another shard the log has the words once, and the counters one fault', async () => {
+  const { here, there } = shards();
+  there.serveRequest = () => {
+    throw new GuestFault('trap', 'Trapped.', { guestMessage: 'abort: boom' });
+  };
+  const failure = await here.router
+    .request(1, REQUEST, [], undefined, () => {})!
+    .catch((error: unknown) => error);
+  // The shard of the caller has the error id, so it writes the line.
+  expect(here.report.fields(failure)).toMatchObject({ guestMessage: 'abort: boom' });
+  expect([here, there].map(({ counters }) => counters.read()['fault:trap'])).toEqual([0, 1]);
+});
+
+test('a request that is given up has met its limit once, where it was given up', async () => {
+  const { here, there } = shards();
+  there.serveRequest = async (_request, _metadata, served) =>
+    new Promise((_resolve, reject) => {
+      served.giveUp = reject;
+    });
+  const waiter = { fuel: 0, giveUp: undefined as ((reason: GuestFault) => void) | undefined };
+  const answer = here.router.request(1, REQUEST, [], waiter, () => {})!;
+  const late = new GuestFault('time', 'Late.', { limit: 'request-time' });
+  here.report.fields(late);
+  waiter.giveUp!(late);
+  here.report.fields(await answer.catch((error: unknown) => error));
+  const counts = [here, there].map(({ counters }) => counters.read());
+  expect(counts.map((each) => [each['fault:time'], each['limit:request-time']])).toEqual([
+    [1, 1],
+    [0, 0],
+  ]);
 });
 
 test('a shard that is not there is unavailable for its entities, and back once it is met again', async () => {

@@ -23,7 +23,7 @@ const MEET = `
     if (kind === 'peer') ports.push(meet(peer));
     if (kind === 'peer-away') say(settings.index + ' misses ' + index + ' for ' + pauseMs);
   });`;
-const STOP = `await stop; tell({ kind: 'finished' }); await told('close'); tell({ kind: 'stopped' });`;
+const STOP = `await stop; tell({ kind: 'finished', hasCut: false }); await told('close'); tell({ kind: 'stopped' });`;
 
 afterEach(() => void vi.useRealTimers());
 
@@ -98,7 +98,7 @@ test('no shard closes its engine before every other has finished its requests', 
        for (const port of ports) port.on('message', (text) => { if (text === 'finished') resolve(); });
      });
      say('finished ' + settings.index);
-     tell({ kind: 'finished' });
+     tell({ kind: 'finished', hasCut: false });
      for (const port of ports) port.postMessage('finished');
      await told('close');
      say('closed ' + settings.index);
@@ -118,7 +118,7 @@ test('a shard that does not finish keeps the others from closing for its time on
      if (settings.index === 0) await new Promise(() => {});
      const close = told('close');
      say('finished ' + settings.index);
-     tell({ kind: 'finished' });
+     tell({ kind: 'finished', hasCut: false });
      await close; say('closed ' + settings.index); tell({ kind: 'stopped' });`,
     { shards: 2, limits: { stopGraceMs: 1, stopMarginMs: 400 } },
   );

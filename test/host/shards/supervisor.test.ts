@@ -97,6 +97,15 @@ describe('a stop', () => {
     expect(await supervisor.stop()).toBe(false);
   });
 
+  test('of a shard that had to cut a request did not finish what was in flight', async () => {
+    const { supervisor } = supervise(
+      `${ADMIT}${LISTEN} await stop;
+       tell({ kind: 'finished', hasCut: true }); await told('close'); tell({ kind: 'stopped' });`,
+    );
+    await supervisor.start();
+    expect(await supervisor.stop()).toBe(false);
+  });
+
   test('that the shard does not survive did not finish what was in flight', async () => {
     const { supervisor, restarts } = supervise(
       `${ADMIT}${LISTEN} await stop; throw new Error('late');`,

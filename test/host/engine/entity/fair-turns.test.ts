@@ -60,3 +60,14 @@ test('the engine is closed only when what lets others go first is done', async (
   await closed;
   expect(await Promise.all(asked)).toEqual(count(60));
 });
+
+test('what is refused while the disk is too slow waits for no more turns than what is served', async () => {
+  const it = withTime(new EngineUnderTest({ limits: { unsettledBytesMax: 1 } }));
+  it.journal.held = true;
+  const asked = count(100).map(() => it.outcome('a', 'add', 1));
+  await Promise.all(asked.slice(1));
+  expect(it.turnCount).toBeLessThan(50);
+  await it.journal.letAllThrough();
+  const refused = Array.from({ length: 99 }, () => 'failed SVC_OVERLOADED');
+  expect(await Promise.all(asked)).toEqual([1, ...refused]);
+});

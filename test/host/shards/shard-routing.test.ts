@@ -1,0 +1,92 @@
+// Two shards as their threads wire them, up to the HTTP server: where handlers run, and that what one sends leaves the other
+// its turns of the event loop.
+import { expect, onTestFinished, test } from 'vitest';
+import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
+import { FaultReport } from '../../../host/log/fault-report.ts';
+import { LimitCounters } from '../../../host/log/limit-counters.ts';
+import type { EndpointRequest } from '../../../host/model/endpoint.ts';
+import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import { peerLinks } from '../../../host/shards/peer-link.ts';
+import { shardOf } from '../../../host/shards/shard-of.ts';
+import { shardRouting } from '../../../host/shards/shard-routing.ts';
+import { COUNTER } from '../../support/counter-guest.ts';
+import { endlessTurn } from '../../support/endless-turn.ts';
+import { EngineUnderTest } from '../../support/engine-under-test.ts';
+
+const THERE = Array.from({ length: 20 }, (_, number) => `c${number}`).find(
+  (id) => shardOf(COUNTER, id, 2) === 1,
+)!;
+const REQUEST: EndpointRequest = {
+  route: 0,
+  parameters: [THERE],
+  query: '',
+  headers: [],
+  caller: 'internet',
+  body: { kind: 'none' },
+};
+
+/** Notes where handlers run. `busy`: the turn of the second shard. */
+function shards(busy: LoopTurn = endlessTurn()) {
+  const ran: number[] = [];
+  const one = (index: number, turn: LoopTurn) => {
+    const { guest, engine } = new EngineUnderTest();
+    // As a guest that first tries without waiting.
+    const endpoints: GuestEndpoints = {
+      handle(context, request, calls) {
+        ran.push(index);
+        const target = { component: COUNTER, id: request.parameters[0]! };
+        const answer = calls.callAhead!(target, 'total', 'null', [], undefined);
+        if (answer === undefined)
+          return calls.fromElsewhere!()!.then(() => this.handle(context, request, calls));
+        const text = answer.kind === 'reply' ? answer.json : answer.message;
+        return { kind: 'response', status: 200, headers: [], body: { kind: 'json', text } };
+      },
+    };
+    return shardRouting({
+      index,
+      count: 2,
+      guest: { endpoints },
+      engine,
+      clock: { nowMs: () => 1 },
+      chance: { seed: () => 2n },
+      turn,
+      faults: new FaultReport(new LimitCounters()),
+      places: new HandlerPlaces(guest.descriptor),
+    });
+  };
+  const [here, there] = [one(0, endlessTurn()), one(1, busy)];
+  const [link1, link2] = peerLinks(2);
+  here.router.connect({ index: 1, ...link1 });
+  there.router.connect({ index: 0, ...link2 });
+  onTestFinished(() => link1.port.close());
+  return { here, ran };
+}
+
+test('once a route was seen to ask for an entity elsewhere, its handler runs there, and once', async () => {
+  const { here, ran } = shards();
+  const first = await here.handle(REQUEST, []);
+  expect(ran.splice(0)).toEqual([0, 0]);
+  expect(await here.handle(REQUEST, [])).toEqual(first);
+  expect(ran).toEqual([1]);
+});
+
+test('requests that come together leave the turn of the event loop to others', async () => {
+  let nowMs = 0;
+  let turns = 0;
+  const busy = new LoopTurn({
+    // Each look at the clock costs what a turn may take.
+    nowMs: () => (nowMs += 6),
+    nextTurn: (callback) => {
+      turns++;
+      setImmediate(callback);
+    },
+    afterPromises: (callback) => setImmediate(callback),
+  });
+  const { here, ran } = shards(busy);
+  await here.handle(REQUEST, []);
+  ran.length = turns = 0;
+  await Promise.all(Array.from({ length: 10 }, async () => here.handle(REQUEST, [])));
+  expect(ran).toEqual(Array.from({ length: 10 }, () => 1));
+  expect(turns).toBeGreaterThan(3);
+});
