@@ -68,6 +68,8 @@ test('an entity with a poisoned event is held back, named in the log, and no nei
 });
 
 test('a full journal refuses commands with a code, answers queries, and goes on when the limit is raised', async () => {
+  expect(await count('reader')).toMatchObject({ count: 1 });
+  expect(await count('reader')).toMatchObject({ count: 2 });
   const burst = () => fetch(`${url}/faulty/count-with-calls/filler/100`, { method: 'POST' });
   let full: Response | undefined;
   for (let turn = 0; full === undefined && turn < 100; turn++) {
@@ -78,11 +80,11 @@ test('a full journal refuses commands with a code, answers queries, and goes on 
   expect(await full?.json()).toMatchObject({
     error: expect.stringContaining('SVC_JOURNAL_FULL') as string,
   });
-  const query = await fetch(`${url}/faulty/history/neighbour/0/10`);
+  const query = await fetch(`${url}/faulty/history/reader/0/10`);
   expect(query.status).toBe(200);
   expect(await query.json()).toHaveLength(2);
   await svc.end('SIGTERM');
   await start('svc.journal.bytes-max=100000000');
-  expect(await count('neighbour')).toMatchObject({ status: 200, count: 3 });
+  expect(await count('reader')).toMatchObject({ status: 200, count: 3 });
   expect((await burst()).status).toBe(200);
 });
