@@ -36,7 +36,7 @@ import { entryBytes, LogRate } from './log/log-rate.ts';
 import { LoopTurn } from './requests/loop-turn.ts';
 import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
-import { newTraceParent } from './model/trace-context.ts';
+import { newTraceParent, traceParentText } from './model/trace-context.ts';
 import { requestHandler } from './requests/request-handler.ts';
 import type { LogEntry } from './log/log-entry.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
@@ -282,7 +282,8 @@ class EmbeddedService implements Service {
   ): EntityClient<Definition> {
     if (!this.#entities.has(entity))
       throw new Error(`component '${entity.component}' is none of this service's entities`);
-    const metadata = () => [['traceparent', traceparent ?? newTraceParent(this.#chance)]] as const;
+    const metadata = () =>
+      [['traceparent', traceparent ?? traceParentText(newTraceParent(this.#chance))]] as const;
     return entityClient(entity, { calls: this.#engine, metadata }, id) as EntityClient<Definition>;
   }
 

@@ -20,6 +20,7 @@ import {
   type SpanOutcome,
 } from '../model/span-outcome.ts';
 import { SvcError } from '../model/svc-error.ts';
+import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connections, OpenRequest } from './connections.ts';
@@ -39,7 +40,7 @@ import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
 import type { Route, RouteTable } from './route-table.ts';
-import { newSpanId, requestTrace } from './trace-context.ts';
+import { requestTrace } from './trace-context.ts';
 
 /** Runs the handler of a route. Throws GuestFault or SvcError. */
 export type EndpointHandler = (
@@ -109,8 +110,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   /** Of the handler; -1: it has not run. */
   place = -1;
   startMs = 0;
-  ownTrace: string | undefined;
-  parentTrace: string | undefined;
+  trace: TraceParent | undefined;
+  parentId: bigint | undefined;
   status = 0;
   errorId: string | undefined;
   readonly #parts: ExchangeParts;
@@ -241,8 +242,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { idempotencyKey } = admitted;
     const { metadata, own, parent } = requestTrace(this.#arrival.request.headers, chance);
     this.place = firstPlace + admitted.route.index;
-    this.ownTrace = own;
-    this.parentTrace = parent;
+    this.trace = own;
+    this.parentId = parent?.spanId;
     const caller = callerName(admitted.caller);
     const outcome = handle(
       {
@@ -307,7 +308,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #fail(failure: unknown): void {
-    const errorId = (this.errorId ??= newSpanId(this.#parts.chance));
+    const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.chance)));
     if (isLogged(failure)) this.#log(failure, errorId);
     else this.#parts.log.unlogged?.(failure);
     const answer = failureAnswer(failure, errorId);
@@ -352,7 +353,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     try {
       writeAnswer(request, response, answer, { closes, lingerMs, keepAlive });
     } catch (bug) {
-      this.#log(bug, (this.errorId ??= newSpanId(this.#parts.chance)));
+      this.#log(bug, (this.errorId ??= spanIdText(newSpanId(this.#parts.chance))));
       response.destroy();
     }
   }

@@ -6,7 +6,8 @@ import {
   childTraceParent,
   newTraceParent,
   parseTraceParent,
-  spanIdOf,
+  type TraceParent,
+  traceParentText,
 } from '../model/trace-context.ts';
 import type { IncomingHttpHeaders } from 'node:http';
 
@@ -19,29 +20,21 @@ const TRACESTATE_MEMBERS_MAX = 32;
 export interface RequestTrace {
   /** Its own `traceparent`, and the caller's `tracestate` where both of the caller's are good. */
   readonly metadata: Metadata;
-  readonly own: string;
-  /** The caller's `traceparent`; undefined: the trace begins here. */
-  readonly parent: string | undefined;
+  readonly own: TraceParent;
+  /** The caller's; undefined: the trace begins here. */
+  readonly parent: TraceParent | undefined;
 }
 
 export function requestTrace(headers: IncomingHttpHeaders, chance: Chance): RequestTrace {
   const header = headers['traceparent'];
   // Repeated headers arrive joined by a comma and so are none.
   const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
-  if (parent === undefined) {
-    const own = newTraceParent(chance);
-    return { metadata: [['traceparent', own]], own, parent: undefined };
-  }
-  const own = childTraceParent(parent, chance.seed());
+  const own = parent === undefined ? newTraceParent(chance) : childTraceParent(parent, chance);
+  const metadata: [string, string][] = [['traceparent', traceParentText(own)]];
   const state = headers['tracestate'];
-  const metadata: [string, string][] = [['traceparent', own]];
-  if (typeof state === 'string' && isTracestate(state)) metadata.push(['tracestate', state]);
-  return { metadata, own, parent: header as string };
-}
-
-/** 16 hexadecimal digits, never all zero. */
-export function newSpanId(chance: Chance): string {
-  return spanIdOf(chance.seed());
+  if (parent !== undefined && typeof state === 'string' && isTracestate(state))
+    metadata.push(['tracestate', state]);
+  return { metadata, own, parent };
 }
 
 function isTracestate(value: string): boolean {

@@ -10,14 +10,31 @@ const TRACEPARENT_LENGTH = 55;
 /** `sampled` and `random trace id`: the flags that have a meaning. */
 const KNOWN_FLAGS = 0x03;
 const SAMPLED = 0x01;
-const ALL_ZERO = '0'.repeat(32);
+/** The one that will never be. */
+const FORBIDDEN_VERSION = 0xff;
+/** Hexadecimal digits of 64 bits. */
+const WORD_DIGITS = 16;
+const TRACE_ID_AT = 3;
+const SPAN_ID_AT = 36;
+const FLAGS_AT = 53;
 
+/** Where a request or a call stands. */
 export interface TraceParent {
-  /** 32 lower-case hexadecimal digits, not all zero. */
-  readonly traceId: string;
-  /** 16 lower-case hexadecimal digits, not all zero. */
-  readonly parentId: string;
+  readonly trace: TraceId;
+  /** 64 bits, not all zero. */
+  readonly spanId: bigint;
   readonly flags: number;
+}
+
+/** Two words of 64 bits, not both zero. What carries a trace on shares one: it is compared and kept without a text. */
+export interface TraceId {
+  readonly high: bigint;
+  readonly low: bigint;
+}
+
+export interface Seeds {
+  /** 64 random bits. */
+  seed(): bigint;
 }
 
 /** What was read or made last: a request and the calls it makes carry the same. */
@@ -32,122 +49,145 @@ export function parseTraceParent(value: string): TraceParent | undefined {
   return last.parent;
 }
 
-/** As `parseTraceParent`, where what was read last does not matter. */
-export function readTraceParent(value: string): TraceParent | undefined {
+function readTraceParent(value: string): TraceParent | undefined {
   if (value.length < TRACEPARENT_LENGTH) return undefined;
   if (value[2] !== '-' || value[35] !== '-' || value[52] !== '-') return undefined;
-  if (!isHex(value, 0, 2) || !isHex(value, 3, 35)) return undefined;
-  if (!isHex(value, 36, 52) || !isHex(value, 53, TRACEPARENT_LENGTH)) return undefined;
-  const traceId = value.slice(3, 35);
-  const parentId = value.slice(36, 52);
-  if (value.startsWith('ff') || isZero(traceId) || isZero(parentId)) return undefined;
+  const version = hexNumber(value, 0, 2);
+  const high = hexWord(value, TRACE_ID_AT);
+  const low = hexWord(value, TRACE_ID_AT + WORD_DIGITS);
+  const spanId = hexWord(value, SPAN_ID_AT);
+  const flags = hexNumber(value, FLAGS_AT, TRACEPARENT_LENGTH);
+  if (version === -1 || version === FORBIDDEN_VERSION || flags === -1) return undefined;
+  if (high === undefined || low === undefined || (high === 0n && low === 0n)) return undefined;
+  if (spanId === undefined || spanId === 0n) return undefined;
   // Later versions may append fields; this one has none.
-  if (value.length > TRACEPARENT_LENGTH && (value.startsWith('00') || value[55] !== '-'))
-    return undefined;
-  return { traceId, parentId, flags: Number.parseInt(value.slice(53, 55), 16) & KNOWN_FLAGS };
+  if (value.length > TRACEPARENT_LENGTH && (version === 0 || value[55] !== '-')) return undefined;
+  return { trace: { high, low }, spanId, flags: flags & KNOWN_FLAGS };
 }
 
-const seedWord = new BigUint64Array(1);
-const seedBytes = new Uint8Array(seedWord.buffer);
+/** 64 random bits, of which all zero would be no id: one draw in 2^64 becomes 1. */
+export function newSpanId(chance: Seeds): bigint {
+  const seed = chance.seed();
+  return seed === 0n ? 1n : seed;
+}
+
+/** Of a trace that begins here: sampled, as it is to be recorded. */
+export function newTraceParent(chance: Seeds): TraceParent {
+  const trace = { high: newSpanId(chance), low: newSpanId(chance) };
+  return { trace, spanId: newSpanId(chance), flags: SAMPLED };
+}
+
+/** Of what `parent` has asked for. */
+export function childTraceParent({ trace, flags }: TraceParent, chance: Seeds): TraceParent {
+  return { trace, spanId: newSpanId(chance), flags };
+}
+
+const word = new BigUint64Array(1);
+/** Its bytes, and its halves: the lower ones first, as all machines have them that Node runs on. */
+const wordBytes = new Uint8Array(word.buffer);
+const wordHalves = new Uint32Array(word.buffer);
 const DIGITS = '0123456789abcdef';
-const TRACE_ID_AT = 3;
-const PARENT_ID_AT = 36;
-const FLAGS_AT = 54;
-const SPAN_ID_LENGTH = 16;
 /** The header that is being written, so that it becomes one flat string, without parts to be joined. */
-const header = Buffer.from(`00-${ALL_ZERO}-${'0'.repeat(SPAN_ID_LENGTH)}-00`);
-/** Whose trace id stands in it. */
-let headerTraceId = ALL_ZERO;
+const header = Buffer.from(`00-${'0'.repeat(2 * WORD_DIGITS)}-${'0'.repeat(WORD_DIGITS)}-00`);
+/** Whose id stands in it. */
+let headerTrace: TraceId | undefined;
 
-/** 16 lower-case hexadecimal digits of 64 random bits, never all zero. */
-export function spanIdOf(seed: bigint): string {
-  writeSpanId(seed, PARENT_ID_AT);
-  return header.toString('latin1', PARENT_ID_AT, PARENT_ID_AT + SPAN_ID_LENGTH);
-}
-
-/** The header of a trace that begins here: sampled, as it is to be recorded. */
-export function newTraceParent(chance: { readonly seed: () => bigint }): string {
-  writeSpanId(chance.seed(), TRACE_ID_AT);
-  writeSpanId(chance.seed(), TRACE_ID_AT + SPAN_ID_LENGTH);
-  const value = headerWith(SAMPLED, chance.seed());
-  headerTraceId = value.slice(TRACE_ID_AT, PARENT_ID_AT - 1);
-  const parentId = value.slice(PARENT_ID_AT, PARENT_ID_AT + SPAN_ID_LENGTH);
-  last = { value, parent: { traceId: headerTraceId, parentId, flags: SAMPLED } };
+/** The header that says so. It is likely the next one that is read. */
+export function traceParentText(parent: TraceParent): string {
+  const value = headerOf(parent);
+  last = { value, parent };
   return value;
 }
 
-/** The header for a call that belongs to `parent`. `spanId`: 64 random bits. */
-export function childTraceParent({ traceId, flags }: TraceParent, spanId: bigint): string {
-  if (traceId !== headerTraceId) {
-    header.write(traceId, TRACE_ID_AT, 'latin1');
-    headerTraceId = traceId;
-  }
-  return headerWith(flags, spanId);
+/** 32 lower-case hexadecimal digits. */
+export function traceIdText(trace: TraceId): string {
+  writeTraceId(trace);
+  return header.toString('latin1', TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
 }
 
-function headerWith(flags: number, spanId: bigint): string {
-  writeSpanId(spanId, PARENT_ID_AT);
-  header[FLAGS_AT] = DIGITS.charCodeAt(flags);
-  return header.toString('latin1');
-}
-
-function writeSpanId(seed: bigint, start: number): void {
-  // An all-zero id is invalid, so that one draw in 2^64 becomes 1.
-  seedWord[0] = seed === 0n ? 1n : seed;
-  for (let index = 7, at = start; index >= 0; index--) {
-    const byte = seedBytes[index]!;
-    header[at++] = DIGITS.charCodeAt(byte >> 4);
-    header[at++] = DIGITS.charCodeAt(byte & 15);
-  }
-}
-
-/** The metadata of a call that is made with `metadata`: its trace context is the child's. */
-export function childMetadata(
-  metadata: Metadata,
-  chance: { readonly seed: () => bigint },
-): Metadata {
-  if (metadata.length === 0) return metadata;
-  const parent = parentOf(metadata);
-  const child: (readonly [string, string])[] = [];
-  for (const entry of metadata)
-    if (entry[0] === TRACEPARENT) {
-      if (parent !== undefined) child.push([TRACEPARENT, childTraceParent(parent, chance.seed())]);
-    } else if (entry[0] !== TRACESTATE || parent !== undefined) child.push(entry);
-  return child;
-}
-
-/** The id of the trace that a call with this metadata belongs to. */
-export function traceIdOf(metadata: Metadata): string | undefined {
-  return metadata.length === 0 ? undefined : parentOf(metadata)?.traceId;
-}
-
-/** The text of a `traceparent` that is known to be there once at most, as in what `childMetadata` makes. */
-export function traceParentOf(metadata: Metadata): string | undefined {
-  for (const entry of metadata) if (entry[0] === TRACEPARENT) return entry[1];
-  return undefined;
+/** 16 lower-case hexadecimal digits. */
+export function spanIdText(spanId: bigint): string {
+  writeWord(spanId, SPAN_ID_AT);
+  return header.toString('latin1', SPAN_ID_AT, SPAN_ID_AT + WORD_DIGITS);
 }
 
 /** The trace that the metadata names once, and well formed. */
-function parentOf(metadata: Metadata): TraceParent | undefined {
+export function traceParentOf(metadata: Metadata): TraceParent | undefined {
+  const value = traceTextOf(metadata);
+  return value === undefined ? undefined : parseTraceParent(value);
+}
+
+/** The id of the trace that a call with this metadata belongs to: 32 lower-case hexadecimal digits. */
+export function traceIdOf(metadata: Metadata): string | undefined {
+  const value = traceTextOf(metadata);
+  if (value === undefined || parseTraceParent(value) === undefined) return undefined;
+  return value.slice(TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
+}
+
+/** The metadata of a call that was made with `metadata`, and is `own` in its trace; undefined: in none. */
+export function childMetadata(metadata: Metadata, own: TraceParent | undefined): Metadata {
+  if (metadata.length === 0) return metadata;
+  const child: (readonly [string, string])[] = [];
+  for (const entry of metadata)
+    if (entry[0] === TRACEPARENT) {
+      if (own !== undefined) child.push([TRACEPARENT, headerOf(own)]);
+    } else if (entry[0] !== TRACESTATE || own !== undefined) child.push(entry);
+  return child;
+}
+
+/** Of a header that is there once. */
+function traceTextOf(metadata: Metadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)
     if (entry[0] === TRACEPARENT) {
       if (value !== undefined) return undefined;
       value = entry[1];
     }
-  return value === undefined ? undefined : parseTraceParent(value);
+  return value;
 }
 
-function isHex(text: string, start: number, end: number): boolean {
+function headerOf({ trace, spanId, flags }: TraceParent): string {
+  writeTraceId(trace);
+  writeWord(spanId, SPAN_ID_AT);
+  header[FLAGS_AT + 1] = DIGITS.charCodeAt(flags);
+  return header.toString('latin1');
+}
+
+function writeTraceId(trace: TraceId): void {
+  if (trace === headerTrace) return;
+  writeWord(trace.high, TRACE_ID_AT);
+  writeWord(trace.low, TRACE_ID_AT + WORD_DIGITS);
+  headerTrace = trace;
+}
+
+function writeWord(value: bigint, start: number): void {
+  word[0] = value;
+  for (let index = 7, at = start; index >= 0; index--) {
+    const byte = wordBytes[index]!;
+    header[at++] = DIGITS.charCodeAt(byte >> 4);
+    header[at++] = DIGITS.charCodeAt(byte & 15);
+  }
+}
+
+/** 16 lower-case hexadecimal digits; undefined where one is something else. */
+function hexWord(text: string, start: number): bigint | undefined {
+  const middle = start + WORD_DIGITS / 2;
+  const high = hexNumber(text, start, middle);
+  const low = hexNumber(text, middle, start + WORD_DIGITS);
+  if (high === -1 || low === -1) return undefined;
+  wordHalves[1] = high;
+  wordHalves[0] = low;
+  return word[0];
+}
+
+/** At most eight lower-case hexadecimal digits; -1 where one is something else. */
+function hexNumber(text: string, start: number, end: number): number {
+  let number = 0;
   for (let index = start; index < end; index++) {
     const unit = text.charCodeAt(index);
-    const isDigit = unit >= 0x30 && unit <= 0x39;
-    const isLetter = unit >= 0x61 && unit <= 0x66;
-    if (!isDigit && !isLetter) return false;
+    if (unit >= 0x30 && unit <= 0x39) number = (number << 4) | (unit - 0x30);
+    else if (unit >= 0x61 && unit <= 0x66) number = (number << 4) | (unit - 0x57);
+    else return -1;
   }
-  return true;
-}
-
-function isZero(hex: string): boolean {
-  return ALL_ZERO.startsWith(hex);
+  return number >>> 0;
 }

@@ -1,12 +1,11 @@
-// SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into columns, and a span
-// is made of them when somebody asks. The texts of traces are copied into a column, too: as strings that outlive their
-// requests they would cost the collector several times what all the rest costs. Invariants: the window's counts
-// are those of the spans in the ring; nothing that is kept grows with what a caller or a module sends.
+// SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into columns, ids of
+// traces among them, and a span is made of them when somebody asks. Invariants: the window's counts are those of
+// the spans in the ring; nothing that is kept grows with what a caller or a module sends.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder } from '../engine/needs/recorder.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../model/span-outcome.ts';
-import { readTraceParent, type TraceParent } from '../model/trace-context.ts';
+import { spanIdText, type TraceParent, traceIdText } from '../model/trace-context.ts';
 import { recordedFault } from './fault-record.ts';
 import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';
 import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
@@ -15,13 +14,13 @@ import type { WindowCounts } from './window-counts.ts';
 /** A text beyond this is a part of a longer one, perhaps, which would be kept alive by it. */
 const PLAIN_UNITS = 200;
 const ENTITY_ID_UNITS_MAX = 512;
-/** Of a `traceparent`; what a later version appends is not kept. */
-const TRACE_BYTES = 55;
-/** Which `traceparent`s a span has: its own, and its parent's, which there is only with its own. */
-const NONE = 0;
-const OWN = 1;
-const BOTH = 2;
+/** Of a trace's flags: what they are where there is none, and that it is sampled. */
+const UNTRACED = 0xff;
 const SAMPLED = 0x01;
+/** Of a span: both halves of its trace's id, its own, and its parent's, which is 0 where there is none. */
+const IDS = 4;
+
+type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampled'>;
 
 /** What a ring counts into, for all that it was ever told. */
 export interface RingNumbers {
@@ -48,9 +47,8 @@ export class SpanRing implements Recorder {
   readonly #status: Uint16Array;
   readonly #outcome: Uint8Array;
   readonly #entityIds: (string | undefined)[];
-  readonly #traced: Uint8Array;
-  /** Of each span its own, and then its parent's. */
-  readonly #traces: Buffer;
+  readonly #flags: Uint8Array;
+  readonly #ids: BigUint64Array;
   readonly #faults: (RecordedFault | undefined)[];
   #count = 0;
 
@@ -69,8 +67,8 @@ export class SpanRing implements Recorder {
     this.#place = new Uint32Array(capacity);
     this.#status = new Uint16Array(capacity);
     this.#outcome = new Uint8Array(capacity);
-    this.#traced = new Uint8Array(capacity);
-    this.#traces = Buffer.alloc(capacity * 2 * TRACE_BYTES);
+    this.#flags = new Uint8Array(capacity);
+    this.#ids = new BigUint64Array(capacity * IDS);
     this.#entityIds = Array.from<string | undefined>({ length: capacity });
     this.#faults = Array.from<RecordedFault | undefined>({ length: capacity });
     window.begin(capacity);
@@ -111,7 +109,7 @@ export class SpanRing implements Recorder {
   }
 
   #add(
-    { place, startMs, fuel, ownTrace, parentTrace }: EndedCall | EndedRequest,
+    { place, startMs, fuel, trace, parentId }: EndedCall | EndedRequest,
     endMs: number,
     outcome: SpanOutcome,
   ): number {
@@ -131,29 +129,40 @@ export class SpanRing implements Recorder {
     this.#durationMs[at] = durationMs;
     this.#fuel[at] = fuel;
     this.#outcome[at] = outcome;
-    this.#traced[at] = this.#keepTraces(at, ownTrace, parentTrace);
+    this.#keepTrace(at, trace, parentId);
     return at;
   }
 
-  #keepTraces(at: number, own: string | undefined, parent: string | undefined): number {
-    if (own === undefined) return NONE;
-    const byte = at * 2 * TRACE_BYTES;
-    this.#traces.write(own, byte, TRACE_BYTES, 'latin1');
-    if (parent === undefined) return OWN;
-    this.#traces.write(parent, byte + TRACE_BYTES, TRACE_BYTES, 'latin1');
-    return BOTH;
+  #keepTrace(at: number, own: TraceParent | undefined, parentId = 0n): void {
+    this.#flags[at] = own === undefined ? UNTRACED : own.flags;
+    if (own === undefined) return;
+    const ids = at * IDS;
+    this.#ids[ids] = own.trace.high;
+    this.#ids[ids + 1] = own.trace.low;
+    this.#ids[ids + 2] = own.spanId;
+    this.#ids[ids + 3] = parentId;
   }
 
-  #trace(at: number): TraceParent | undefined {
-    const byte = at * TRACE_BYTES;
-    return readTraceParent(this.#traces.toString('latin1', byte, byte + TRACE_BYTES));
+  /** One whose caller has passed no trace on is a trace of its own, of which nobody else knows. */
+  #traceOf(number: number, at: number): SpanTrace {
+    const flags = this.#flags[at]!;
+    if (flags === UNTRACED) {
+      const digits = numberDigits(number);
+      const [traceId, spanId] = [`${this.#sole}${digits}`, `${this.#sole.slice(0, 8)}${digits}`];
+      return { traceId, spanId, parentId: undefined, isSampled: true };
+    }
+    const [high, low, spanId, parentId] = this.#ids.subarray(at * IDS, (at + 1) * IDS);
+    return {
+      traceId: traceIdText({ high: high!, low: low! }),
+      spanId: spanIdText(spanId!),
+      parentId: parentId === 0n ? undefined : spanIdText(parentId!),
+      isSampled: (flags & SAMPLED) !== 0,
+    };
   }
 
   #span(number: number): RecordedSpan {
     const at = (number - 1) % this.#capacity;
     const { kind, component, handler } = this.#places.handlers[this.#place[at]!]!;
-    const traced = this.#traced[at]!;
-    const trace = traced === NONE ? undefined : this.#trace(2 * at);
     return {
       number,
       shard: this.#shard,
@@ -161,11 +170,7 @@ export class SpanRing implements Recorder {
       component,
       handler,
       entityId: this.#entityIds[at],
-      // One whose caller has passed no trace on is a trace of its own, of which nobody else knows.
-      traceId: trace?.traceId ?? `${this.#sole}${numberDigits(number)}`,
-      spanId: trace?.parentId ?? `${this.#sole.slice(0, 8)}${numberDigits(number)}`,
-      parentId: traced === BOTH ? this.#trace(2 * at + 1)?.parentId : undefined,
-      isSampled: trace === undefined || (trace.flags & SAMPLED) !== 0,
+      ...this.#traceOf(number, at),
       startMs: performance.timeOrigin + this.#startMs[at]!,
       durationMs: this.#durationMs[at]!,
       outcome: SPAN_OUTCOMES[this.#outcome[at]!]!,

@@ -7,7 +7,7 @@ import type { Chance } from '../engine/needs/clock.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { outcomeOfFailure, SPAN_TIMED_OUT } from '../model/span-outcome.ts';
-import { newTraceParent } from '../model/trace-context.ts';
+import { newTraceParent, traceParentText } from '../model/trace-context.ts';
 import { recordedFault } from '../observability/fault-record.ts';
 import type { SpanRing } from '../observability/span-ring.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
@@ -58,6 +58,7 @@ export class ShardAnswers {
       component?.queries.some((query) => query.name === name),
       'only a query may be asked',
     );
-    return engine.call(target, name, input, [['traceparent', newTraceParent(chance)]]);
+    const traceparent = traceParentText(newTraceParent(chance));
+    return engine.call(target, name, input, [['traceparent', traceparent]]);
   }
 }

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { SingleNode } from '../management/cluster-members.ts';
 import { ManagementServer } from '../management/management-server.ts';
 import { type Opinion, readinessReport } from '../management/readiness.ts';
-import { spanIdOf } from '../model/trace-context.ts';
+import { newSpanId, spanIdText } from '../model/trace-context.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { type SpanExport, startExport } from './span-export.ts';
 import type { ServedService, ShownService, Surface } from './surface.ts';
@@ -24,7 +24,11 @@ class DeployedSurface implements Surface {
 
   constructor(shown: ShownService) {
     this.#shown = shown;
-    this.#self = new SingleNode(shown.settings.name, hostname(), spanIdOf(systemChance().seed()));
+    this.#self = new SingleNode(
+      shown.settings.name,
+      hostname(),
+      spanIdText(newSpanId(systemChance())),
+    );
     const opinions = this.#opinions();
     this.#server = new ManagementServer(
       {

@@ -3,7 +3,12 @@
 import assert from 'node:assert';
 import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '../../model/call.ts';
 import { outcomeOfAnswer, outcomeOfFailure } from '../../model/span-outcome.ts';
-import { childMetadata, traceParentOf } from '../../model/trace-context.ts';
+import {
+  childMetadata,
+  childTraceParent,
+  type TraceParent,
+  traceParentOf,
+} from '../../model/trace-context.ts';
 import type { Chance } from '../needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { CommandKey } from './command-key.ts';
@@ -33,8 +38,8 @@ export class EntityCall implements EndedCall {
   place = 0;
   entityId = '';
   startMs = 0;
-  ownTrace: string | undefined = undefined;
-  parentTrace: string | undefined = undefined;
+  trace: TraceParent | undefined = undefined;
+  parentId: bigint | undefined = undefined;
   eventsPersisted = 0;
   #recorder: Recorder = NO_RECORDER;
   #state: 'open' | 'answered' | 'failed' = 'open';
@@ -68,10 +73,12 @@ export class EntityCall implements EndedCall {
   /** What its handler knows beside the input; what it costs is noted here. */
   context(nowMs: number, chance: Chance): CallContext {
     const seed = chance.seed();
-    const metadata = childMetadata(this.metadata, chance);
-    this.ownTrace = traceParentOf(metadata);
-    if (this.ownTrace !== undefined) this.parentTrace = traceParentOf(this.metadata);
-    return { nowMs, seed, metadata, spent: this };
+    const parent = traceParentOf(this.metadata);
+    if (parent !== undefined) {
+      this.trace = childTraceParent(parent, chance);
+      this.parentId = parent.spanId;
+    }
+    return { nowMs, seed, metadata: childMetadata(this.metadata, this.trace), spent: this };
   }
 
   answer(outcome: Outcome): void {

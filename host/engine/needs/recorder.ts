@@ -2,6 +2,7 @@
 // keeps from objects that are there anyhow, and nothing is made for it. It must not throw.
 import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
+import type { TraceParent } from '../../model/trace-context.ts';
 
 export interface Recorder {
   /** Milliseconds with fractions, of a clock that never goes back: when an invocation begins. */
@@ -16,10 +17,10 @@ interface EndedInvocation extends Spent {
   /** Of its handler (model/handler-places.ts). */
   readonly place: number;
   readonly startMs: number;
-  /** The `traceparent` of the invocation itself; undefined: it belongs to no trace. */
-  readonly ownTrace: string | undefined;
-  /** The `traceparent` that it was called with; undefined: its trace begins here. */
-  readonly parentTrace: string | undefined;
+  /** Its own place in its trace; undefined: it belongs to none. */
+  readonly trace: TraceParent | undefined;
+  /** The span that it belongs to; undefined: its trace begins here. */
+  readonly parentId: bigint | undefined;
 }
 
 export interface EndedCall extends EndedInvocation {

@@ -2,26 +2,44 @@ import { describe, expect, test } from 'vitest';
 import {
   childMetadata,
   childTraceParent,
+  newSpanId,
   newTraceParent,
   parseTraceParent,
-  spanIdOf,
+  spanIdText,
+  traceIdOf,
+  traceIdText,
+  traceParentOf,
+  traceParentText,
 } from '../../../host/model/trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
 const valid = `00-${traceId}-${parentId}-01`;
 const chance = { seed: () => 0xfedcba9876543210n };
+const parent = parseTraceParent(valid)!;
+
+/** What was read of it, as texts. */
+function partsOf(value: string) {
+  const read = parseTraceParent(value);
+  return (
+    read && {
+      traceId: traceIdText(read.trace),
+      parentId: spanIdText(read.spanId),
+      flags: read.flags,
+    }
+  );
+}
 
 describe('a traceparent', () => {
   test('is read in its parts', () => {
-    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(partsOf(valid)).toEqual({ traceId, parentId, flags: 1 });
   });
 
   test.each([
     ['of a later version', `cc-${traceId}-${parentId}-01`],
     ['of a later version with more fields', `cc-${traceId}-${parentId}-01-more`],
   ])('%s is read as far as it is known', (_, value) => {
-    expect(parseTraceParent(value)).toEqual({ traceId, parentId, flags: 1 });
+    expect(partsOf(value)).toEqual({ traceId, parentId, flags: 1 });
   });
 
   test.each([
@@ -44,33 +62,35 @@ describe('a traceparent', () => {
     expect(parseTraceParent(value)).toBeUndefined();
   });
 
+  test('keeps every digit of its ids, and is written as it was read', () => {
+    const ids = [
+      '0000000000000000000000000000000f',
+      'f'.repeat(32),
+      '80000000000000007fffffff80000001',
+    ];
+    for (const id of ids)
+      for (const spanId of ['000000000000000f', 'fedcba9876543210', '8000000000000000']) {
+        const value = `00-${id}-${spanId}-00`;
+        expect(partsOf(value)).toEqual({ traceId: id, parentId: spanId, flags: 0 });
+        expect(traceParentText(parseTraceParent(value)!)).toBe(value);
+      }
+  });
+
   test("of a child has the trace's id and a parent id of its own", () => {
-    expect(childTraceParent({ traceId, parentId, flags: 1 }, 0x1fn)).toBe(
-      `00-${traceId}-000000000000001f-01`,
-    );
+    const child = childTraceParent(parent, { seed: () => 0x1fn });
+    expect(traceParentText(child)).toBe(`00-${traceId}-000000000000001f-01`);
   });
 
-  test('of a child has its own trace, whichever was written before', () => {
-    const other = 'f'.repeat(32);
-    const spanId = '000000000000001f';
-    newTraceParent(chance);
-    for (const id of [traceId, other, other, traceId])
-      expect(childTraceParent({ traceId: id, parentId, flags: 1 }, 0x1fn)).toBe(
-        `00-${id}-${spanId}-01`,
-      );
-    const [, newId] = newTraceParent(chance).split('-');
-    expect(childTraceParent({ traceId: newId!, parentId, flags: 0 }, 0x1fn)).toBe(
-      `00-${newId}-${spanId}-00`,
-    );
-    expect(childTraceParent({ traceId, parentId, flags: 0 }, 0x1fn)).toBe(
-      `00-${traceId}-${spanId}-00`,
-    );
-  });
-
-  test('of a child never has the invalid parent id', () => {
-    expect(childTraceParent({ traceId, parentId, flags: 0 }, 0n)).toBe(
-      `00-${traceId}-0000000000000001-00`,
-    );
+  test('has its own trace, whatever was written before', () => {
+    const other = parseTraceParent(`00-${'f'.repeat(32)}-${parentId}-00`)!;
+    const fresh = newTraceParent(chance);
+    for (const each of [parent, other, other, fresh, parent]) {
+      const { high, low } = each.trace;
+      const digits = [high, low].map((half) => half.toString(16).padStart(16, '0')).join('');
+      expect(traceParentText(each).split('-')[1]).toBe(digits);
+      expect(traceIdText({ high: 1n, low: 2n })).toBe('00000000000000010000000000000002');
+      expect(traceParentText(each).split('-')[1]).toBe(digits);
+    }
   });
 
   test('passes on the flags that have a meaning, and no others', () => {
@@ -82,30 +102,31 @@ describe('a new traceparent', () => {
   test('has the ids that were drawn, is sampled, and is read as it was made', () => {
     let seed = 0x1fn;
     const made = newTraceParent({ seed: () => seed++ });
-    expect(made).toBe('00-000000000000001f0000000000000020-0000000000000021-01');
-    const parts = {
-      traceId: '000000000000001f0000000000000020',
-      parentId: '0000000000000021',
-      flags: 1,
-    };
-    expect(parseTraceParent(made)).toEqual(parts);
+    const text = traceParentText(made);
+    expect(text).toBe('00-000000000000001f0000000000000020-0000000000000021-01');
+    expect(parseTraceParent(text)).toBe(made);
     // And the same when another was read in between.
-    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
-    expect(parseTraceParent(made)).toEqual(parts);
+    expect(partsOf(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(parseTraceParent(text)).toEqual(made);
   });
 
   test('is valid when chance draws nothing but zeros', () => {
-    expect(parseTraceParent(newTraceParent({ seed: () => 0n }))).toBeDefined();
+    const made = traceParentText(newTraceParent({ seed: () => 0n }));
+    parseTraceParent(valid);
+    expect(parseTraceParent(made)).toBeDefined();
+    const child = traceParentText(childTraceParent(parent, { seed: () => 0n }));
+    parseTraceParent(valid);
+    expect(parseTraceParent(child)).toBeDefined();
   });
 });
 
 test('what was read last is not taken for what is read next', () => {
   for (let turn = 0; turn < 2; turn++) {
     expect(parseTraceParent('')).toBeUndefined();
-    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
-    expect(parseTraceParent(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(partsOf(valid)).toEqual({ traceId, parentId, flags: 1 });
+    expect(partsOf(valid)).toEqual({ traceId, parentId, flags: 1 });
     expect(parseTraceParent(`${valid}x`)).toBeUndefined();
-    expect(parseTraceParent(valid.replace(/1$/, '0'))).toEqual({ traceId, parentId, flags: 0 });
+    expect(partsOf(valid.replace(/1$/, '0'))).toEqual({ traceId, parentId, flags: 0 });
   }
 });
 
@@ -116,12 +137,12 @@ test.each([
   [0x00ff00aa09900001n, '00ff00aa09900001'],
   [2n ** 64n - 1n, 'ffffffffffffffff'],
 ])('the span id of the seed %s is %s', (seed, id) => {
-  expect(spanIdOf(seed)).toBe(id);
+  expect(spanIdText(newSpanId({ seed: () => seed }))).toBe(id);
 });
 
 describe('the metadata of a call', () => {
   test('that has none stays empty', () => {
-    expect(childMetadata([], chance)).toEqual([]);
+    expect(childMetadata([], undefined)).toEqual([]);
   });
 
   test('belongs to the same trace and keeps the rest', () => {
@@ -132,7 +153,7 @@ describe('the metadata of a call', () => {
           ['tracestate', 'a=1'],
           ['other', 'x'],
         ],
-        chance,
+        childTraceParent(parent, chance),
       ),
     ).toEqual([
       ['traceparent', `00-${traceId}-fedcba9876543210-01`],
@@ -152,8 +173,18 @@ describe('the metadata of a call', () => {
     ],
     ['is missing', []],
   ] as const)('loses its trace, the state with it, when the traceparent %s', (_, entries) => {
-    expect(childMetadata([...entries, ['tracestate', 'a=1'], ['other', 'x']], chance)).toEqual([
+    const metadata = [...entries, ['tracestate', 'a=1'], ['other', 'x']] as const;
+    expect(traceParentOf(metadata)).toBeUndefined();
+    expect(traceIdOf(metadata)).toBeUndefined();
+    expect(childMetadata(metadata, undefined)).toEqual([['other', 'x']]);
+  });
+
+  test('tells where it stands', () => {
+    const metadata = [
       ['other', 'x'],
-    ]);
+      ['traceparent', valid],
+    ] as const;
+    expect(traceParentOf(metadata)).toEqual(parent);
+    expect(traceIdOf(metadata)).toBe(traceId);
   });
 });

@@ -7,7 +7,9 @@ import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { Random } from '../../support/random.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 
-const TRACE = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+const TRACE = { high: 0xaaaaaaaaaaaaaaaan, low: 0xaaaaaaaaaaaaaaabn };
+const OWN = { trace: TRACE, spanId: 0xbbbbbbbbbbbbbbbbn, flags: 1 };
+const TRACE_ID = `${'a'.repeat(31)}b`;
 const OK = 0;
 const FAILED = 2;
 /** Of handlersDescriptor: a command, a query, and then the routes. */
@@ -16,8 +18,8 @@ const [ADD, GET, ROUTE] = [0, 1, 2];
 const call = (more: Partial<EndedCall> = {}): EndedCall => ({
   place: ADD,
   startMs: 1,
-  ownTrace: undefined,
-  parentTrace: undefined,
+  trace: undefined,
+  parentId: undefined,
   fuel: 10,
   entityId: 'a',
   eventsPersisted: 1,
@@ -26,8 +28,8 @@ const call = (more: Partial<EndedCall> = {}): EndedCall => ({
 const request = (more: Partial<EndedRequest> = {}): EndedRequest => ({
   place: ROUTE,
   startMs: 1,
-  ownTrace: TRACE,
-  parentTrace: undefined,
+  trace: OWN,
+  parentId: undefined,
   fuel: 10,
   status: 200,
   errorId: undefined,
@@ -60,8 +62,8 @@ test('it keeps the newest spans, as many as it has room for, and counts all', ()
 
 test('a span has all that it was told, and its time is since 1970', () => {
   const { ring } = ringOf(4);
-  const parentTrace = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-00`;
-  ring.called(call({ place: GET, ownTrace: TRACE, parentTrace, startMs: 5 }), 7.5, OK, undefined);
+  const parentId = 0xccccccccccccccccn;
+  ring.called(call({ place: GET, trace: OWN, parentId, startMs: 5 }), 7.5, OK, undefined);
   ring.served(request({ status: 404 }), 3, 1, undefined);
   expect(ring.after(0, 2)).toEqual([
     {
@@ -71,7 +73,7 @@ test('a span has all that it was told, and its time is since 1970', () => {
       component: 'counter',
       handler: 'get',
       entityId: 'a',
-      traceId: 'a'.repeat(32),
+      traceId: TRACE_ID,
       spanId: 'b'.repeat(16),
       parentId: 'c'.repeat(16),
       isSampled: true,
@@ -98,11 +100,9 @@ test('a span has all that it was told, and its time is since 1970', () => {
 
 test('a place that is used again keeps nothing of the span before', () => {
   const { ring } = ringOf(1);
-  // A later version of the header appends to it.
-  const parentTrace = `01-${'a'.repeat(32)}-${'c'.repeat(16)}-01-more`;
-  ring.called(call({ ownTrace: TRACE, parentTrace }), 2, FAILED, new Error('broken'));
+  ring.called(call({ trace: OWN, parentId: 12n }), 2, FAILED, new Error('broken'));
   expect(ring.after(0, 1)[0]).toMatchObject({
-    parentId: 'c'.repeat(16),
+    parentId: '000000000000000c',
     fault: { code: 'bug', reason: 'broken' },
   });
   ring.served(request(), 2, OK, undefined);
@@ -112,7 +112,8 @@ test('a place that is used again keeps nothing of the span before', () => {
   ring.called(call(), 2, OK, undefined);
   const [last] = ring.after(0, 9);
   expect(last!.status).toBeUndefined();
-  expect(last!.traceId).not.toBe('a'.repeat(32));
+  expect(last!.traceId).not.toBe(TRACE_ID);
+  expect(last!.traceId).toMatch(/^[0-9a-f]{32}$/);
 });
 
 describe('what is kept does not grow with what is sent:', () => {

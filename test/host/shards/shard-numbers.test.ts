@@ -8,8 +8,8 @@ import { handlersDescriptor } from '../observability/support/handlers-descriptor
 const call = {
   place: 0,
   startMs: 1,
-  ownTrace: undefined,
-  parentTrace: undefined,
+  trace: undefined,
+  parentId: undefined,
   fuel: 1,
   entityId: 'a',
   eventsPersisted: 0,
