@@ -55,9 +55,9 @@ const { module, index, count, dataFolder, entities, journal, peers, isRecorded }
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
 const chance = systemChance();
 const turn = new LoopTurn();
-const numbers = new ShardNumbers(guest.descriptor);
 const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
-const recorder = isRecorded ? new SpanRing(ringCapacity, numbers, index) : NO_RECORDER;
+const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
+const recorder = isRecorded ? new SpanRing(numbers, index, turn) : NO_RECORDER;
 const engine = createEngine({
   guest,
   journal: attachJournal(journal, dataFolder),

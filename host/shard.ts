@@ -79,13 +79,12 @@ async function run(): Promise<void> {
   const httpServer = import('./http/http-server.ts');
   const { journal: journalPort, peers, numbers: shared } = await toldToServe;
   const journal = attachJournal(journalPort, settings.dataFolder);
-  const numbers = new ShardNumbers(guest.descriptor, shared);
   const { index, count, rooms } = settings;
   const capacity = ringShare(rooms.observability.ringCapacity, index, count);
-  const ring = new SpanRing(capacity, numbers, index);
-
+  const numbers = new ShardNumbers(guest.descriptor, capacity, shared);
   const chance = systemChance();
   const turn = new LoopTurn();
+  const ring = new SpanRing(numbers, index, turn);
   const engine = createEngine({
     guest,
     journal,

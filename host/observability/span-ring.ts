@@ -1,15 +1,15 @@
 // SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into columns, ids of
-// traces among them, and a span is made of them when somebody asks. Invariants: the window's counts are those of
-// the spans in the ring; nothing that is kept grows with what a caller or a module sends.
+// traces among them, and a span is made of them when somebody asks. Invariant: nothing that
+// is kept grows with what a caller or a module sends.
 import { randomBytes } from 'node:crypto';
-import type { EndedCall, EndedRequest, Recorder } from '../engine/needs/recorder.ts';
+import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../engine/needs/recorder.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
-import { SPAN_OUTCOMES, type SpanOutcome } from '../model/span-outcome.ts';
+import { SPAN_OK, SPAN_OUTCOMES, type SpanOutcome } from '../model/span-outcome.ts';
 import { spanIdText, type TraceParent, traceIdText } from '../model/trace-context.ts';
 import { recordedFault } from './fault-record.ts';
 import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';
 import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
-import type { WindowCounts } from './window-counts.ts';
+import type { WindowColumns } from './window-columns.ts';
 
 /** A text beyond this is a part of a longer one, perhaps, which would be kept alive by it. */
 const PLAIN_UNITS = 200;
@@ -25,85 +25,81 @@ type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampl
 /** What a ring counts into, for all that it was ever told. */
 export interface RingNumbers {
   readonly places: HandlerPlaces;
-  readonly window: WindowCounts;
+  readonly window: WindowColumns;
   readonly totals: InvocationTotals;
 }
 
 export class SpanRing implements Recorder {
   readonly #places: HandlerPlaces;
-  readonly #window: WindowCounts;
+  readonly #window: WindowColumns;
   readonly #totals: InvocationTotals;
   /** By place, the number of its kind. */
   readonly #kinds: Uint8Array;
   readonly #shard: number;
-  readonly #capacity: number;
+  readonly #clock: SpanClock;
   /** 24 hexadecimal digits, of ids that nobody has given. */
   readonly #sole = randomBytes(12).toString('hex');
   readonly #startMs: Float64Array;
-  readonly #durationMs: Float64Array;
   readonly #fuel: Float64Array;
-  readonly #events: Uint32Array;
-  readonly #place: Uint32Array;
-  readonly #status: Uint16Array;
-  readonly #outcome: Uint8Array;
+  /** Of a call its events, of a request its status. */
+  readonly #details: Uint32Array;
+  /** Of calls. */
   readonly #entityIds: (string | undefined)[];
   readonly #flags: Uint8Array;
   readonly #ids: BigUint64Array;
+  /** Of what did not go well. */
   readonly #faults: (RecordedFault | undefined)[];
-  #count = 0;
 
-  /** `capacity`: spans, at least one. */
-  constructor(capacity: number, { places, window, totals }: RingNumbers, shard: number) {
+  constructor({ places, window, totals }: RingNumbers, shard: number, clock: SpanClock) {
+    const { capacity } = window;
+    this.#clock = clock;
     this.#places = places;
     this.#window = window;
     this.#totals = totals;
     this.#kinds = Uint8Array.from(places.handlers, ({ kind }) => INVOCATION_KINDS.indexOf(kind));
     this.#shard = shard;
-    this.#capacity = capacity;
     this.#startMs = new Float64Array(capacity);
-    this.#durationMs = new Float64Array(capacity);
     this.#fuel = new Float64Array(capacity);
-    this.#events = new Uint32Array(capacity);
-    this.#place = new Uint32Array(capacity);
-    this.#status = new Uint16Array(capacity);
-    this.#outcome = new Uint8Array(capacity);
+    this.#details = new Uint32Array(capacity);
     this.#flags = new Uint8Array(capacity);
     this.#ids = new BigUint64Array(capacity * IDS);
     this.#entityIds = Array.from<string | undefined>({ length: capacity });
     this.#faults = Array.from<RecordedFault | undefined>({ length: capacity });
-    window.begin(capacity);
+    window.begin();
   }
 
   /** How many spans were ever added: the number of the last one. */
   get count(): number {
-    return this.#count;
+    return this.#window.added;
   }
 
   nowMs(): number {
-    return performance.now();
+    return this.#clock.nowMs();
+  }
+
+  beginMs(): number {
+    return this.#clock.beginMs();
   }
 
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void {
     const at = this.#add(call, endMs, outcome);
     this.#entityIds[at] = keptId(call.entityId);
-    this.#events[at] = call.eventsPersisted;
-    this.#status[at] = 0;
-    this.#faults[at] = failure === undefined ? undefined : recordedFault(failure, undefined);
+    this.#details[at] = call.eventsPersisted;
+    if (outcome !== SPAN_OK) this.#keepFault(at, failure, undefined);
   }
 
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void {
     const at = this.#add(request, endMs, outcome);
-    this.#entityIds[at] = undefined;
-    this.#events[at] = 0;
-    this.#status[at] = request.status;
-    this.#faults[at] = failure === undefined ? undefined : recordedFault(failure, request.errorId);
+    this.#details[at] = request.status;
+    if (outcome !== SPAN_OK) this.#keepFault(at, failure, request.errorId);
   }
 
   /** Those in the window with `number > after`, oldest first, at most `limit`. */
   after(after: number, limit: number): RecordedSpan[] {
     const spans: RecordedSpan[] = [];
-    const first = Math.max(after, this.#count - this.#capacity);
-    for (let number = first + 1; number <= this.#count && spans.length < limit; number++)
+    const { added, capacity } = this.#window;
+    const first = Math.max(after, added - capacity);
+    for (let number = first + 1; number <= added && spans.length < limit; number++)
       spans.push(this.#span(number));
     return spans;
   }
@@ -113,24 +109,17 @@ export class SpanRing implements Recorder {
     endMs: number,
     outcome: SpanOutcome,
   ): number {
-    const at = this.#count % this.#capacity;
     const durationMs = endMs - startMs;
-    if (this.#count >= this.#capacity)
-      this.#window.remove(
-        this.#place[at]!,
-        this.#outcome[at]! as SpanOutcome,
-        this.#durationMs[at]!,
-      );
-    this.#window.add(place, outcome, durationMs);
+    const at = this.#window.add(place, outcome, durationMs);
     this.#totals.add(this.#kinds[place]!, outcome, durationMs, fuel);
-    this.#count++;
-    this.#place[at] = place;
     this.#startMs[at] = startMs;
-    this.#durationMs[at] = durationMs;
     this.#fuel[at] = fuel;
-    this.#outcome[at] = outcome;
     this.#keepTrace(at, trace, parentId);
     return at;
+  }
+
+  #keepFault(at: number, failure: unknown, errorId: string | undefined): void {
+    this.#faults[at] = failure === undefined ? undefined : recordedFault(failure, errorId);
   }
 
   #keepTrace(at: number, own: TraceParent | undefined, parentId = 0n): void {
@@ -161,23 +150,27 @@ export class SpanRing implements Recorder {
   }
 
   #span(number: number): RecordedSpan {
-    const at = (number - 1) % this.#capacity;
-    const { kind, component, handler } = this.#places.handlers[this.#place[at]!]!;
+    const window = this.#window;
+    const at = (number - 1) % window.capacity;
+    const { kind, component, handler } = this.#places.handlers[window.placeAt(at)]!;
+    const outcome = window.outcomeAt(at);
+    const isRequest = kind === 'endpoint';
+    const details = this.#details[at]!;
     return {
       number,
       shard: this.#shard,
       kind,
       component,
       handler,
-      entityId: this.#entityIds[at],
+      entityId: isRequest ? undefined : this.#entityIds[at],
       ...this.#traceOf(number, at),
       startMs: performance.timeOrigin + this.#startMs[at]!,
-      durationMs: this.#durationMs[at]!,
-      outcome: SPAN_OUTCOMES[this.#outcome[at]!]!,
+      durationMs: window.durationMsAt(at),
+      outcome: SPAN_OUTCOMES[outcome]!,
       fuel: this.#fuel[at]!,
-      events: this.#events[at]!,
-      status: kind === 'endpoint' ? this.#status[at]! : undefined,
-      fault: this.#faults[at],
+      events: isRequest ? 0 : details,
+      status: isRequest ? details : undefined,
+      fault: outcome === SPAN_OK ? undefined : this.#faults[at],
     };
   }
 }

@@ -7,7 +7,7 @@ import { HttpNumbers, type SharedHttpNumbers } from '../observability/http-numbe
 import { InvocationTotals, type SharedTotals } from '../observability/invocation-totals.ts';
 import type { RouteLabels } from '../observability/series.ts';
 import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from '../observability/shard-series.ts';
-import { WindowCounts } from '../observability/window-counts.ts';
+import { WindowColumns } from '../observability/window-columns.ts';
 
 /** What the two threads share. */
 export interface SharedNumbers {
@@ -20,22 +20,23 @@ export interface SharedNumbers {
 export class ShardNumbers {
   readonly places: HandlerPlaces;
   readonly routes: readonly RouteLabels[];
-  readonly window: WindowCounts;
+  readonly window: WindowColumns;
   readonly totals: InvocationTotals;
   readonly http: HttpNumbers;
   /** What the shard looks up once a second, so that no request pays for it. */
   readonly sampled: SharedSeries<ShardSeries>;
 
-  /** `shared`: what the other thread's are made of. */
+  /** `capacity`: spans that the shard keeps, at least one. `shared`: what the other thread's are made of. */
   constructor(
     descriptor: ModuleDescriptor,
+    capacity: number,
     shared?: Partial<Omit<SharedNumbers, 'http'>> & { readonly http?: Partial<SharedHttpNumbers> },
   ) {
     this.places = new HandlerPlaces(descriptor);
     this.routes = descriptor.endpoints.flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => ({ method, route: routeTemplate(prefix, path) })),
     );
-    this.window = new WindowCounts(this.places.handlers.length, shared?.window);
+    this.window = new WindowColumns(this.places.handlers.length, capacity, shared?.window);
     this.totals = new InvocationTotals(shared?.totals);
     this.http = new HttpNumbers(this.routes.length, shared?.http);
     this.sampled = new SharedSeries(SHARD_SERIES, shared?.sampled);
@@ -54,7 +55,8 @@ export class ShardNumbers {
   next(descriptor: ModuleDescriptor): ShardNumbers {
     const { totals, sampled, http } = this.shared;
     const { seconds } = http;
-    const next = new ShardNumbers(descriptor, { totals, sampled, http: { seconds } });
+    const { capacity } = this.window;
+    const next = new ShardNumbers(descriptor, capacity, { totals, sampled, http: { seconds } });
     next.window.goOnFrom(this.window);
     return next;
   }

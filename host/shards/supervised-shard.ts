@@ -13,7 +13,7 @@ import { SvcError } from '../model/svc-error.ts';
 import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
 import { ShardEnds } from './shard-ends.ts';
-import { ShardNumbers } from './shard-numbers.ts';
+import { ringShare, ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { Address, Peer, ShardSettings } from './shard-messages.ts';
 import { type ShardEnd, ShardThread } from './shard-thread.ts';
@@ -60,6 +60,8 @@ export class SupervisedShard {
   isServing = false;
   readonly #supervised: Supervised;
   readonly #around: AroundShard;
+  /** Spans that it keeps. */
+  readonly #capacity: number;
   #pauses: RestartPauses;
   /** What its next thread runs. */
   #module: Promise<AdmittedModule>;
@@ -72,6 +74,8 @@ export class SupervisedShard {
   constructor(supervised: Supervised, around: AroundShard) {
     this.#supervised = supervised;
     this.#around = around;
+    const { rooms, count } = supervised.settings;
+    this.#capacity = ringShare(rooms.observability.ringCapacity, around.index, count);
     this.#pauses = new RestartPauses(supervised.limits);
     this.#module = supervised.module;
   }
@@ -169,7 +173,7 @@ export class SupervisedShard {
       const descriptor = await shard.admitted;
       if (this.#isStopping) throw stopping();
       const { journal, peers } = await equip(shard);
-      this.numbers ??= new ShardNumbers(descriptor);
+      this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
       shard.serve(journal, peers, this.numbers.shared);
       listens(shard, await shard.listening);
       this.isServing = true;

@@ -16,7 +16,7 @@ test('lists each series with its type and labels, and no other', () => {
     ([, name, type, labels]) =>
       `${name} ${type} ${[...labels!.matchAll(/`(\w+)`/g)].map(([, label]) => label).join(',')}`,
   );
-  const numbers = new ShardNumbers(handlersDescriptor());
+  const numbers = new ShardNumbers(handlersDescriptor(), 10);
   numbers.http.answered(0, 200, 1);
   const text = new MetricsSource({
     supervisor: { numbers: [numbers], counters: new LimitCounters(), count: 1, serving: [true] },

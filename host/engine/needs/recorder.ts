@@ -4,12 +4,17 @@ import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
 import type { TraceParent } from '../../model/trace-context.ts';
 
-export interface Recorder {
-  /** Milliseconds with fractions, of a clock that never goes back: when an invocation begins. */
+/** Milliseconds with fractions, of a clock that never goes back. */
+export interface SpanClock {
   nowMs(): number;
+  /** When the present turn of the event loop began: what came in in it was there by then. */
+  beginMs(): number;
+}
+
+export interface Recorder extends SpanClock {
   /** A command or a query was answered, or has failed. `failure`: the refusal, or what was thrown. */
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
-  /** The handler of a route was answered, or nobody is there any more to be answered. */
+  /** The handler of a route is answered now, or nobody is there any more to be answered. */
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
 }
 
@@ -36,4 +41,9 @@ export interface EndedRequest extends EndedInvocation {
 }
 
 /** For whoever looks at nothing. */
-export const NO_RECORDER: Recorder = { nowMs: () => 0, called() {}, served() {} };
+export const NO_RECORDER: Recorder = {
+  nowMs: () => 0,
+  beginMs: () => 0,
+  called() {},
+  served() {},
+};

@@ -1,5 +1,6 @@
 // What the engine tells a recorder of its calls, with a ring that keeps it.
 import { describe, expect, test } from 'vitest';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { CounterGuest } from '../../support/counter-guest.ts';
@@ -8,8 +9,8 @@ import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
 const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
 function recorded(options: ConstructorParameters<typeof EngineUnderTest>[0] = {}) {
-  const numbers = new ShardNumbers(new CounterGuest().descriptor);
-  const ring = new SpanRing(100, numbers, 0);
+  const numbers = new ShardNumbers(new CounterGuest().descriptor, 100);
+  const ring = new SpanRing(numbers, 0, new LoopTurn());
   const it = new EngineUnderTest({ ...options, recorder: ring });
   const told = () =>
     ring

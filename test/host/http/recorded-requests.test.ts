@@ -5,6 +5,7 @@ import { refusal } from '../../../host/model/call.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { ask, descriptorOf, gate, get, JSON_BODY, ok, RawClient, start } from './http-harness.ts';
 
@@ -14,8 +15,8 @@ const descriptor = descriptorOf([
 ]);
 
 async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000) {
-  const numbers = new ShardNumbers(descriptor);
-  const ring = new SpanRing(100, numbers, 0);
+  const numbers = new ShardNumbers(descriptor, 100);
+  const ring = new SpanRing(numbers, 0, new LoopTurn());
   const running = await start({
     descriptor,
     handle,

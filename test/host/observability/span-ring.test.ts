@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../host/engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../../host/model/span-outcome.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { Random } from '../../support/random.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
@@ -37,8 +38,8 @@ const request = (more: Partial<EndedRequest> = {}): EndedRequest => ({
 });
 
 function ringOf(capacity: number) {
-  const numbers = new ShardNumbers(handlersDescriptor());
-  return { numbers, ring: new SpanRing(capacity, numbers, 3) };
+  const numbers = new ShardNumbers(handlersDescriptor(), capacity);
+  return { numbers, ring: new SpanRing(numbers, 3, new LoopTurn()) };
 }
 
 const windowOf = ({ window }: ShardNumbers) =>
@@ -181,8 +182,8 @@ test('sums never go below nothing, and are those of the ring, whatever is added'
 test('what a thread before had in its window is gone, and what it counted since the start is not', () => {
   const { ring, numbers } = ringOf(5);
   for (let n = 0; n < 3; n++) ring.called(call(), 2, OK, undefined);
-  const after = new ShardNumbers(handlersDescriptor(), numbers.shared);
-  const fresh = new SpanRing(5, after, 3);
+  const after = new ShardNumbers(handlersDescriptor(), 5, numbers.shared);
+  const fresh = new SpanRing(after, 3, new LoopTurn());
   expect(windowOf(numbers)).toEqual(Array.from({ length: 4 }, () => [0, 0, 0, 0, 0]));
   expect(numbers.window.recorded).toBe(3);
   fresh.called(call(), 2, OK, undefined);

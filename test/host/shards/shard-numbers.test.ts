@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
+import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import { ringShare, ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { handlersDescriptor } from '../observability/support/handlers-descriptor.ts';
 
@@ -47,7 +48,7 @@ test('parts of the window come to all of it, whatever the number of shards', () 
 
 describe('what is sampled', () => {
   test('is what there is, and of what is counted, how much it has grown', () => {
-    const numbers = new ShardNumbers(handlersDescriptor());
+    const numbers = new ShardNumbers(handlersDescriptor(), 10);
     const of = sampled();
     const samples = new NumberSamples(numbers, of);
     samples.take();
@@ -64,7 +65,7 @@ describe('what is sampled', () => {
   });
 
   test('is nothing once the thread has ended, but for what was counted, which the next one goes on with', () => {
-    const numbers = new ShardNumbers(handlersDescriptor());
+    const numbers = new ShardNumbers(handlersDescriptor(), 10);
     new NumberSamples(numbers, sampled()).take();
     numbers.threadEnded();
     expect(valuesOf(numbers)).toEqual([0, 3, 4, 5, 6, 0, 0, 0, 0]);
@@ -74,8 +75,8 @@ describe('what is sampled', () => {
 });
 
 test('a module that takes the place of another goes on with what was counted since the process started', () => {
-  const before = new ShardNumbers(handlersDescriptor());
-  const ring = new SpanRing(10, before, 0);
+  const before = new ShardNumbers(handlersDescriptor(), 10);
+  const ring = new SpanRing(before, 0, new LoopTurn());
   for (let n = 0; n < 3; n++) ring.called(call, 2, 0, undefined);
   new NumberSamples(before, sampled()).take();
   before.http.answered(-1, 200, 1);
