@@ -3,13 +3,12 @@
 // shard's own: so nothing but shards and journal takes time of the machine.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
-import { NO_RECORDER } from '../host/engine/needs/recorder.ts';
 import { FaultReport } from '../host/log/fault-report.ts';
 import type { AdmittedModule } from '../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { INTERNET } from '../host/http/access.ts';
-import { createHttpServer, NO_COUNTS } from '../host/http/http-server.ts';
+import { createHttpServer } from '../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
 import { RouteTable } from '../host/http/route-table.ts';
 import { LimitCounters } from '../host/log/limit-counters.ts';
@@ -24,6 +23,7 @@ import { shardRouting } from '../host/shards/shard-routing.ts';
 import { attachJournal } from '../host/storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
+import { type Slice, SwitchedRecorder } from './switched-recorder.ts';
 
 export interface LoadedShard {
   readonly module: AdmittedModule;
@@ -33,8 +33,6 @@ export interface LoadedShard {
   readonly entities: number;
   readonly journal: MessagePort;
   readonly peers: readonly Peer[];
-  /** As a service's own shard does. */
-  readonly isRecorded: boolean;
 }
 
 /** Requests of the counter's endpoint: its first route is the query, its second the command. */
@@ -46,18 +44,29 @@ export interface ShardLoad {
   readonly seconds: number;
 }
 
+/** Invocations are recorded, and not, in turns of so many milliseconds. Undefined: they always are again. */
+export interface RecordingTurns {
+  readonly sliceMs: number | undefined;
+}
+
+export type ShardNews =
+  /** Requests that a load has made. */
+  | { readonly kind: 'done'; readonly requests: number }
+  | { readonly kind: 'slice'; readonly slice: Slice }
+  /** The turns have begun, or are over. */
+  | { readonly kind: 'turns'; readonly port: number };
+
 /** Requests under way on one connection. */
 const DEPTH = 8;
 const ADDED = '{"amount":1}';
 
-const { module, index, count, dataFolder, entities, journal, peers, isRecorded } =
-  workerData as LoadedShard;
+const { module, index, count, dataFolder, entities, journal, peers } = workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
 const chance = systemChance();
 const turn = new LoopTurn();
 const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
 const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
-const recorder = isRecorded ? new SpanRing(numbers, index, turn) : NO_RECORDER;
+const recorder = new SwitchedRecorder(new SpanRing(numbers, index, turn), numbers.http);
 const engine = createEngine({
   guest,
   journal: attachJournal(journal, dataFolder),
@@ -80,7 +89,7 @@ const server = createHttpServer({
   handle,
   observer: {
     recorder,
-    counts: isRecorded ? numbers.http : NO_COUNTS,
+    counts: recorder,
     firstPlace: numbers.places.firstRoute,
   },
   log: { warn: failed, error: failed },
@@ -154,12 +163,18 @@ async function load({ route, isOverHttp, inFlight, seconds }: ShardLoad): Promis
   });
 }
 
-async function report(wanted: ShardLoad): Promise<void> {
-  const done = await load(wanted);
+function tell(news: ShardNews): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-  parentPort!.postMessage(done);
+  parentPort!.postMessage(news);
 }
 
-parentPort!.on('message', (wanted: ShardLoad) => {
-  void report(wanted);
+function takeTurns({ sliceMs }: RecordingTurns): void {
+  if (sliceMs === undefined) recorder.stay();
+  else recorder.takeTurns(sliceMs, (slice) => tell({ kind: 'slice', slice }));
+  tell({ kind: 'turns', port });
+}
+
+parentPort!.on('message', (wanted: ShardLoad | RecordingTurns) => {
+  if ('route' in wanted) void load(wanted).then((requests) => tell({ kind: 'done', requests }));
+  else takeTurns(wanted);
 });

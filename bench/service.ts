@@ -4,8 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { compileFixture } from '../test/support/compile-fixture.ts';
 import { onProcessors } from './cores.ts';
+import type { Slice } from './switched-recorder.ts';
 
 const root = join(import.meta.dirname, '..');
 const HIGHEST_START_MS = 30_000;
@@ -49,11 +51,26 @@ export async function startBareFastify(processors?: string): Promise<Service> {
   return start(join(root, 'bench', 'bare-fastify.ts'), [], processors);
 }
 
+/** bench/recorded-server.ts. `told`: of each of its turns that is over. */
+export async function startRecorded(
+  moduleFile: string,
+  dataFolder: string,
+  sliceMs: number,
+  told: (slice: Slice) => void,
+  processors?: string,
+): Promise<Service> {
+  const args = [moduleFile, dataFolder, String(sliceMs)];
+  return start(join(root, 'bench', 'recorded-server.ts'), args, processors, (line) => {
+    if (line.startsWith('{')) told(JSON.parse(line) as Slice);
+  });
+}
+
 /** Both print their address in a line of its own once they listen. */
 async function start(
   file: string,
   args: readonly string[],
   processors: string | undefined,
+  told: (line: string) => void = () => {},
 ): Promise<Service> {
   const child = spawn(...onProcessors(processors, process.execPath, [file, ...args]), {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,11 +79,9 @@ async function start(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (errors += chunk));
   const timer = setTimeout(() => child.kill('SIGKILL'), HIGHEST_START_MS);
   const listening = Promise.withResolvers<string>();
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    output += chunk;
-    const url = /^(http:\/\/\S+)$/m.exec(output)?.[1];
-    if (url !== undefined) listening.resolve(url);
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (/^http:\/\/\S+$/.test(line)) listening.resolve(line);
+    else told(line);
   });
   child.once('exit', () =>
     listening.reject(new Error(`${file} ended before it listened:\n${errors}`)),

@@ -11,9 +11,10 @@ import { peerLinks } from '../host/shards/peer-link.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
 import { makeObjectsYoung } from '../host/young-objects.ts';
-import type { LoadedShard, ShardLoad } from './loaded-shard.ts';
+import type { LoadedShard, RecordingTurns, ShardLoad, ShardNews } from './loaded-shard.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
+import type { Slice } from './switched-recorder.ts';
 
 const ENTITIES = 1_000;
 /** All shards together. */
@@ -37,8 +38,8 @@ export async function measureShards(
   try {
     const wasm = readFileSync(module.file);
     const [one, two] = [
-      await LoadedService.start(wasm, join(folder, 'one'), { shards: 1, isRecorded: true }),
-      await LoadedService.start(wasm, join(folder, 'two'), { shards: 2, isRecorded: true }),
+      await LoadedService.start(wasm, join(folder, 'one'), 1),
+      await LoadedService.start(wasm, join(folder, 'two'), 2),
     ];
     services.push(one, two);
     const measurements: Measurement[] = [];
@@ -76,11 +77,7 @@ export class LoadedService {
   readonly #shards: readonly Worker[];
   readonly #journal: Awaited<ReturnType<typeof openSqliteJournal>>;
 
-  static async start(
-    wasm: Uint8Array,
-    dataFolder: string,
-    { shards: count, isRecorded }: { readonly shards: number } & Pick<LoadedShard, 'isRecorded'>,
-  ): Promise<LoadedService> {
+  static async start(wasm: Uint8Array, dataFolder: string, count: number): Promise<LoadedService> {
     // As a service does, before its threads are started.
     makeObjectsYoung();
     const module = admitModule(wasm, WASM_LIMITS_DEFAULT);
@@ -102,7 +99,6 @@ export class LoadedService {
         entities: ENTITIES,
         journal: port,
         peers: those,
-        isRecorded,
       };
       const transferList = [port, ...those.map((peer) => peer.port)];
       return new Worker(new URL('./loaded-shard.ts', import.meta.url), {
@@ -126,9 +122,19 @@ export class LoadedService {
     const inFlight = IN_FLIGHT / this.#shards.length;
     const startedMs = performance.now();
     const done = await Promise.all(
-      this.#shards.map(async (shard) => answerOf(shard, { ...wanted, inFlight, seconds })),
+      this.#shards.map(async (shard) => answerOf(shard, { ...wanted, inFlight, seconds }, 'done')),
     );
-    return (done.reduce((sum, each) => sum + each) * 1000) / (performance.now() - startedMs);
+    const requests = done.reduce((sum, each) => sum + each.requests, 0);
+    return (requests * 1000) / (performance.now() - startedMs);
+  }
+
+  /** The only shard's recorder is taken away in every second turn. Answers the port of its server. */
+  async takeTurns(sliceMs: number, told: (slice: Slice) => void): Promise<number> {
+    const [shard] = this.#shards;
+    shard!.on('message', (news: ShardNews) => {
+      if (news.kind === 'slice') told(news.slice);
+    });
+    return (await answerOf(shard!, { sliceMs }, 'turns')).port;
   }
 
   async close(): Promise<void> {
@@ -137,16 +143,24 @@ export class LoadedService {
   }
 }
 
-async function answerOf(shard: Worker, load: ShardLoad): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  shard.once('message', resolve);
+/** The next news of that kind. */
+async function answerOf<Kind extends ShardNews['kind']>(
+  shard: Worker,
+  wanted: ShardLoad | RecordingTurns,
+  kind: Kind,
+): Promise<Extract<ShardNews, { kind: Kind }>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Extract<ShardNews, { kind: Kind }>>();
+  const listen = (news: ShardNews) => {
+    if (news.kind === kind) resolve(news as Extract<ShardNews, { kind: Kind }>);
+  };
+  shard.on('message', listen);
   shard.once('error', reject);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-  shard.postMessage(load);
+  shard.postMessage(wanted);
   try {
     return await promise;
   } finally {
-    shard.off('message', resolve);
+    shard.off('message', listen);
     shard.off('error', reject);
   }
 }

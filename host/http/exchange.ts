@@ -120,10 +120,10 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
+  #isRecorded = false;
   #arrivedMs = 0;
-  /** How the handler's run came out, and what its span says of a failure. */
-  #outcome: SpanOutcome | undefined;
-  #failure: unknown;
+  /** When it was known how the handler's run came out. */
+  #endMs: number | undefined;
   #isOver = false;
   /** What is to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
@@ -145,7 +145,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
-    this.#arrivedMs = this.startMs = this.#parts.recorder.beginMs();
+    this.#arrivedMs = this.#parts.recorder.beginMs();
+    this.startMs = this.#parts.recorder.latestMs();
     // It comes once, and `once` would cost more.
     this.#arrival.response.on('close', () => this.abandon());
     try {
@@ -210,7 +211,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { bodyBytesMax } = this.#parts.settings;
     if (expectsContinue) response.writeContinue();
     const read = await readBody(request, admitted.route.bodyKind, bodyBytesMax);
-    this.startMs = this.#parts.recorder.beginMs();
+    this.startMs = this.#parts.recorder.latestMs();
     // The connection was told that the body is late or broken; what came after that is too late.
     if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large';
@@ -318,19 +319,20 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
 
   /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
   #record(outcome: SpanOutcome, failure: unknown, status: number): void {
-    if (this.place < 0 || this.#outcome !== undefined) return;
-    this.#outcome = outcome;
-    this.#failure = failure;
+    if (this.place < 0 || this.#isRecorded) return;
+    this.#isRecorded = true;
+    this.status = this.#isAnswered ? NOBODY : status;
     const { recorder } = this.#parts;
-    // Else it is over when its answer is written.
-    if (this.#isAnswered) recorder.served(this, recorder.nowMs(), outcome, failure);
-    else this.status = status;
+    this.#endMs = recorder.nowMs();
+    recorder.served(this, this.#endMs, outcome, failure);
   }
 
   #answer(answer: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, outbox } = this.#parts;
+    const { load, connections, outbox, counts, recorder } = this.#parts;
+    const endMs = this.#endMs ?? recorder.nowMs();
+    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
@@ -342,13 +344,10 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   /** Called by the outbox. */
-  write(nowMs: number): void {
+  write(): void {
+    if (this.#isOver) return;
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
-    const { recorder, counts } = this.#parts;
-    counts.answered(this.#route?.index ?? -1, answer.status, nowMs - this.#arrivedMs);
-    if (this.#outcome !== undefined) recorder.served(this, nowMs, this.#outcome, this.#failure);
-    if (this.#isOver) return;
     const { request, response } = this.#arrival;
     const { keepAlive } = this.#parts.connections;
     const lingerMs = this.#isBodyUnread ? this.#parts.settings.lingerTimeoutMs : 0;

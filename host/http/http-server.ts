@@ -78,7 +78,6 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
   const connections = new Connections(connectionTimes(settings));
-  const observer = options.observer ?? NOBODY;
   const server = createNodeServer({
     routes: options.routes,
     handle: options.handle,
@@ -87,9 +86,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     chance: options.chance,
     callerOf: options.callerOf,
     project: options.project,
-    ...observer,
+    ...(options.observer ?? NOBODY),
     connections,
-    outbox: new Outbox(() => observer.recorder.nowMs()),
+    outbox: new Outbox(),
     load,
   });
   let stopped: ReturnType<HttpServer['stop']> | undefined;

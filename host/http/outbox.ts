@@ -4,17 +4,11 @@
 
 /** Something to write, exactly once. It must not throw. */
 export interface Outgoing {
-  /** `nowMs`: when the writing of this turn's answers begins. */
-  write(nowMs: number): void;
+  write(): void;
 }
 
 export class Outbox {
-  readonly #nowMs: () => number;
   #outgoing: Outgoing[] = [];
-
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
-  }
 
   /** Writes it before the next turn of the event loop, after what was added before. */
   add(outgoing: Outgoing): void {
@@ -25,7 +19,6 @@ export class Outbox {
   #writeAll(): void {
     const outgoing = this.#outgoing;
     this.#outgoing = [];
-    const nowMs = this.#nowMs();
-    for (const one of outgoing) one.write(nowMs);
+    for (const one of outgoing) one.write();
   }
 }

@@ -29,8 +29,7 @@ export class SharedHistogram {
   /** `shared`: what another of the same bounds was made with. */
   constructor(bounds: readonly number[], shared?: SharedArrayBuffer) {
     this.#bounds = bounds;
-    this.#sorted = Float64Array.from(bounds);
-    this.#firstOf = firstBoundsOf(bounds);
+    ({ sorted: this.#sorted, firstOf: this.#firstOf } = searchOf(bounds));
     const bytes = (bounds.length + 2) * Float64Array.BYTES_PER_ELEMENT;
     this.shared = shared ?? new SharedArrayBuffer(bytes);
     this.#numbers = new Float64Array(this.shared);
@@ -104,13 +103,20 @@ function leadingBits(value: number): number {
   return words[UPPER]! >>> LEADING_SHIFT;
 }
 
-/** There are few, and all histograms of the same bounds share them. */
-const firstBoundsKnown = new Map<readonly number[], Uint8Array>();
+/** How the bound of a value is found. */
+interface Search {
+  readonly sorted: Float64Array;
+  readonly firstOf: Uint8Array;
+}
 
-function firstBoundsOf(bounds: readonly number[]): Uint8Array {
-  let known = firstBoundsKnown.get(bounds);
-  if (known === undefined) firstBoundsKnown.set(bounds, (known = firstBounds(bounds)));
-  return known;
+/** There are few, and all histograms of the same bounds share them. */
+const searches = new Map<readonly number[], Search>();
+
+function searchOf(bounds: readonly number[]): Search {
+  return searches.getOrInsertComputed(bounds, () => ({
+    sorted: Float64Array.from(bounds),
+    firstOf: firstBounds(bounds),
+  }));
 }
 
 function firstBounds(bounds: readonly number[]): Uint8Array {

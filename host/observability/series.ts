@@ -14,7 +14,7 @@ import type { HttpNumbers } from './http-numbers.ts';
 import type { KindTotals } from './invocation-totals.ts';
 import type { Family, Sample } from './metrics-text.ts';
 import type { ShardSeries } from './shard-series.ts';
-import type { WindowColumns } from './window-columns.ts';
+import type { SpanRows } from './span-rows.ts';
 
 /** A module may declare so many that rows of nothing would be most of what is sent. */
 const HANDLERS_WITH_ZEROS = 2_500;
@@ -40,7 +40,7 @@ export interface RouteLabels {
 
 export function windowFamilies(
   handlers: readonly PlacedHandler[],
-  windows: readonly WindowColumns[],
+  windows: readonly SpanRows[],
   capacity: number,
 ): Family[] {
   const invocations: Sample[] = [];
@@ -92,7 +92,7 @@ interface Row {
 /** An endpoint may be called as an entity is, and their handlers the same: they share a row. */
 function windowRows(
   handlers: readonly PlacedHandler[],
-  windows: readonly WindowColumns[],
+  windows: readonly SpanRows[],
 ): Iterable<Row> {
   // Nothing that could be invoked, or nothing yet: there is a row all the same.
   if (handlers.length === 0) return [rowOfNothing('', '')];
@@ -102,7 +102,7 @@ function windowRows(
     if (!rows.has(name)) rows.set(name, rowOfNothing(component, handler));
   }
   for (const window of windows)
-    for (const { place, counts, seconds } of window.rows()) {
+    for (const { place, counts, seconds } of window.counted()) {
       const { component, handler } = handlers[place]!;
       const row = rows.get(`${component}/${handler}`)!;
       for (const [at, count] of counts.entries()) row.counts[at]! += count;

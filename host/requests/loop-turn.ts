@@ -5,8 +5,8 @@
 // Invariants: who waits goes on in the order of arrival, each once what the one before it did at once is
 // done, and only while its turn has time left; but one of them goes on in every turn.
 //
-// A reading of the clock costs as much as a hundred lines of code: what somebody has read is taken for the present
-// until it was asked about once, so that at most one request's work comes on top of a turn that is used up.
+// A reading of the clock costs as much as a hundred lines of code: what somebody has read is taken for the present,
+// once, so that a turn that is used up takes on one request more at most.
 
 /** For so long a turn takes on more work, in milliseconds. */
 const WORK_MS = 10;
@@ -31,8 +31,9 @@ export class LoopTurn {
   readonly #clock: LoopClock;
   /** When the turn was first asked about; undefined: not yet in this turn. */
   #startMs: number | undefined;
-  /** What was read and not yet asked about; before all time: nothing. */
-  #readMs = -Infinity;
+  #latestMs = 0;
+  /** It was read after it was last looked whether the turn is used up. */
+  #isFresh = false;
   #waiting: (() => void)[] = [];
   readonly #end = (): void => {
     this.#startMs = undefined;
@@ -51,33 +52,41 @@ export class LoopTurn {
       this.#begin();
       return false;
     }
-    const nowMs = this.#readMs >= this.#startMs ? this.#readMs : this.#clock.nowMs();
-    this.#readMs = -Infinity;
-    return nowMs - this.#startMs > WORK_MS;
+    if (!this.#isFresh) this.nowMs();
+    this.#isFresh = false;
+    return this.#latestMs - this.#startMs > WORK_MS;
   }
 
   /** Milliseconds that never go back. */
   nowMs(): number {
-    return (this.#readMs = this.#clock.nowMs());
+    this.#isFresh = true;
+    return (this.#latestMs = this.#clock.nowMs());
   }
 
   /** When the present turn was first asked about: by then the system had handed over all that comes in in it. */
   beginMs(): number {
-    if (this.#startMs === undefined) this.#begin();
-    return this.#startMs!;
+    return this.#startMs ?? this.#begin();
+  }
+
+  /** What was read last in the present turn, or its begin. */
+  latestMs(): number {
+    const beginMs = this.beginMs();
+    return Math.max(beginMs, this.#latestMs);
   }
 
   /** Resolves in a later turn. */
   next(): Promise<void> {
-    if (this.#startMs === undefined) this.#begin();
+    this.beginMs();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
   }
 
-  #begin(): void {
+  #begin(): number {
+    this.#isFresh = false;
     this.#startMs = this.#clock.nowMs();
     this.#clock.nextTurn(this.#end);
+    return this.#startMs;
   }
 
   #goOn(): void {

@@ -7,7 +7,7 @@ import { HttpNumbers, type SharedHttpNumbers } from '../observability/http-numbe
 import { InvocationTotals, type SharedTotals } from '../observability/invocation-totals.ts';
 import type { RouteLabels } from '../observability/series.ts';
 import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from '../observability/shard-series.ts';
-import { WindowColumns } from '../observability/window-columns.ts';
+import { SpanRows } from '../observability/span-rows.ts';
 
 /** What the two threads share. */
 export interface SharedNumbers {
@@ -20,7 +20,7 @@ export interface SharedNumbers {
 export class ShardNumbers {
   readonly places: HandlerPlaces;
   readonly routes: readonly RouteLabels[];
-  readonly window: WindowColumns;
+  readonly window: SpanRows;
   readonly totals: InvocationTotals;
   readonly http: HttpNumbers;
   /** What the shard looks up once a second, so that no request pays for it. */
@@ -36,7 +36,7 @@ export class ShardNumbers {
     this.routes = descriptor.endpoints.flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => ({ method, route: routeTemplate(prefix, path) })),
     );
-    this.window = new WindowColumns(this.places.handlers.length, capacity, shared?.window);
+    this.window = new SpanRows(this.places.handlers.length, capacity, shared?.window);
     this.totals = new InvocationTotals(shared?.totals);
     this.http = new HttpNumbers(this.routes.length, shared?.http);
     this.sampled = new SharedSeries(SHARD_SERIES, shared?.sampled);

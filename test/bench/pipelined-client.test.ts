@@ -71,10 +71,7 @@ describe('the pipelined client', () => {
 
 test('a load that is shorter than it takes to connect has made requests, so that nothing is divided by zero', async () => {
   const wasm = await compileFixture('counter');
-  const service = await LoadedService.start(wasm, temporaryFolder(), {
-    shards: 1,
-    isRecorded: false,
-  });
+  const service = await LoadedService.start(wasm, temporaryFolder(), 1);
   try {
     expect(await service.load({ route: 0, isOverHttp: true }, 1e-6)).toBeGreaterThan(0);
   } finally {

@@ -7,18 +7,20 @@ import type { TraceParent } from '../../model/trace-context.ts';
 /** Milliseconds with fractions, of a clock that never goes back. */
 export interface SpanClock {
   nowMs(): number;
-  /** When the present turn of the event loop began: what came in in it was there by then. */
+  /** When the present turn of the event loop began: what comes in in it was there by then. */
   beginMs(): number;
+  /** What was read last in the present turn, which may be its begin: what came before was over by then. */
+  latestMs(): number;
 }
 
 export interface Recorder extends SpanClock {
   /** A command or a query was answered, or has failed. `failure`: the refusal, or what was thrown. */
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
-  /** The handler of a route is answered now, or nobody is there any more to be answered. */
+  /** The handler of a route was answered, or nobody is there any more to be answered. */
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
 }
 
-interface EndedInvocation extends Spent {
+export interface EndedInvocation extends Spent {
   /** Of its handler (model/handler-places.ts). */
   readonly place: number;
   readonly startMs: number;
@@ -44,6 +46,7 @@ export interface EndedRequest extends EndedInvocation {
 export const NO_RECORDER: Recorder = {
   nowMs: () => 0,
   beginMs: () => 0,
+  latestMs: () => 0,
   called() {},
   served() {},
 };

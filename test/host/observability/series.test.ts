@@ -1,6 +1,7 @@
 // The series that are made of what shards count: the contract's four, and the further ones.
 import { describe, expect, test } from 'vitest';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import type { SpanOutcome } from '../../../host/model/span-outcome.ts';
 import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../host/model/shared-histogram.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
 import { metricsText } from '../../../host/observability/metrics-text.ts';
@@ -10,7 +11,7 @@ import {
   shardFamilies,
   windowFamilies,
 } from '../../../host/observability/series.ts';
-import { WindowColumns } from '../../../host/observability/window-columns.ts';
+import { SpanRows } from '../../../host/observability/span-rows.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 
 const { handlers } = new HandlerPlaces(handlersDescriptor());
@@ -18,17 +19,23 @@ const [ADD, GET, SHOW] = [0, 1, 2];
 const linesOf = (text: string, name: string) =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
-const windowOf = (count = handlers.length, capacity = 100) => new WindowColumns(count, capacity);
+/** A span of that time, in milliseconds. */
+function add(window: SpanRows, place: number, outcome: SpanOutcome, durationMs: number): void {
+  const span = { place, startMs: 0, fuel: 0, trace: undefined, parentId: undefined };
+  window.add(span, durationMs, outcome, 0);
+}
+
+const windowOf = (count = handlers.length, capacity = 100) => new SpanRows(count, capacity);
 
 describe('the window', () => {
   test('svc_invocations_total counts each invocation of the window by component, handler and outcome', () => {
     const [one, two] = [windowOf(), windowOf(handlers.length, 2)];
-    one.add(ADD, 0, 1);
-    one.add(ADD, 1, 1);
+    add(one, ADD, 0, 1);
+    add(one, ADD, 1, 1);
     // It leaves the window for the third.
-    two.add(GET, 2, 1);
-    two.add(ADD, 0, 1);
-    two.add(SHOW, 3, 1);
+    add(two, GET, 2, 1);
+    add(two, ADD, 0, 1);
+    add(two, SHOW, 3, 1);
     const lines = linesOf(
       metricsText(windowFamilies(handlers, [one, two], 200)),
       'svc_invocations_total',
@@ -43,8 +50,8 @@ describe('the window', () => {
 
   test('svc_invocation_duration_seconds_sum is the total handler time of the window, by component and handler', () => {
     const [one, two] = [windowOf(), windowOf()];
-    one.add(ADD, 0, 1_500);
-    two.add(ADD, 2, 250);
+    add(one, ADD, 0, 1_500);
+    add(two, ADD, 2, 250);
     const text = metricsText(windowFamilies(handlers, [one, two], 200));
     expect(text).toContain('# TYPE svc_invocation_duration_seconds_sum counter\n');
     expect(linesOf(text, 'svc_invocation_duration_seconds_sum')).toEqual([
@@ -57,8 +64,8 @@ describe('the window', () => {
 
   test('svc_recorder_spans_recorded_total counts all, and svc_recorder_capacity is what was set', () => {
     const [one, two] = [windowOf(handlers.length, 2), windowOf()];
-    for (let n = 0; n < 5; n++) one.add(ADD, 0, 1);
-    two.add(ADD, 0, 1);
+    for (let n = 0; n < 5; n++) add(one, ADD, 0, 1);
+    add(two, ADD, 0, 1);
     const text = metricsText(windowFamilies(handlers, [one, two], 10_000));
     expect(text).toContain('# TYPE svc_recorder_spans_recorded_total counter\n');
     expect(text).toContain('\nsvc_recorder_spans_recorded_total 6\n');
@@ -93,7 +100,7 @@ describe('the window', () => {
       { kind: 'endpoint', component: 'cart', handler: 'add' },
     ] as const;
     const window = windowOf(3);
-    for (let place = 0; place < 3; place++) window.add(place, 0, 1_000);
+    for (let place = 0; place < 3; place++) add(window, place, 0, 1_000);
     const text = metricsText(windowFamilies(twice, [window], 1));
     const names = text.split('\n').map((line) => line.split(' ')[0]!);
     const rows = names.filter((name) => name.includes('{'));
@@ -109,7 +116,7 @@ describe('the window', () => {
       handler: `h${n}`,
     }));
     const window = windowOf(many.length);
-    window.add(7, 2, 1);
+    add(window, 7, 2, 1);
     const lines = linesOf(metricsText(windowFamilies(many, [window], 1)), 'svc_invocations_total');
     expect(lines).toHaveLength(3_001);
     expect(lines).toContain('svc_invocations_total{component="c",handler="h7",outcome="Failed"} 1');

@@ -43,7 +43,7 @@ function ringOf(capacity: number) {
 }
 
 const windowOf = ({ window }: ShardNumbers) =>
-  window.rows().map(({ counts, seconds }) => [...counts, seconds]);
+  window.counted().map(({ counts, seconds }) => [...counts, seconds]);
 
 test('it keeps the newest spans, as many as it has room for, and counts all', () => {
   const { ring, numbers } = ringOf(3);
@@ -138,7 +138,7 @@ describe('what is kept does not grow with what is sent:', () => {
         ring.called(call({ startMs: second, place: n % 2 }), second + 1, OK, undefined);
     expect(ring.after(0, 100_000)).toHaveLength(1_000);
     expect(numbers.window.recorded).toBe(50_000);
-    expect(numbers.window.rows().map(({ counts }) => counts[OK])).toEqual([500, 500, 0, 0]);
+    expect(numbers.window.counted().map(({ counts }) => counts[OK])).toEqual([500, 500, 0, 0]);
   });
 });
 
@@ -164,7 +164,7 @@ test('sums never go below nothing, and are those of the ring, whatever is added'
     else ring.served(request({ place, startMs }), endMs, outcome, undefined);
     if (n % 100 !== 0) continue;
     const kept = ring.after(0, 100);
-    for (const { place: at, counts, seconds } of numbers.window.rows()) {
+    for (const { place: at, counts, seconds } of numbers.window.counted()) {
       const { component, handler, kind } = numbers.places.handlers[at]!;
       const those = kept.filter(
         (span) => span.component === component && span.handler === handler && span.kind === kind,

@@ -83,7 +83,7 @@ test('a module that takes the place of another goes on with what was counted sin
   const after = before.next({ ...handlersDescriptor(), entities: [] });
   expect(after.places.handlers).toHaveLength(2);
   expect(after.window.recorded).toBe(3);
-  expect(after.window.rows().map(({ counts }) => counts)).toEqual([
+  expect(after.window.counted().map(({ counts }) => counts)).toEqual([
     [0, 0, 0, 0],
     [0, 0, 0, 0],
   ]);

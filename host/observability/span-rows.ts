@@ -1,0 +1,154 @@
+// SpanRows: the numbers of the spans that a shard keeps, a row each. A request has long left the processor's cache when the
+// next one is recorded: what lies together comes back at once, and columns would cost several times as much. In shared
+// memory: the main thread counts what is in the window when it is asked, also while the shard is kept busy, and no
+// request pays for a count. Invariant: one thread adds, and what it adds is in the window at once.
+import type { EndedInvocation } from '../engine/needs/recorder.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '../model/span-outcome.ts';
+
+/** Of a row, in doubles and words of 64 bits, which is a line of the cache; before the first one is the header. */
+const ROW = 8;
+const DURATION_MS = 0;
+const START_MS = 1;
+const FUEL = 2;
+const TRACE_HIGH = 4;
+const TRACE_LOW = 5;
+const SPAN_ID = 6;
+/** 0: none. */
+const PARENT_ID = 7;
+/** In words of 32 bits. */
+const HEAD = 6;
+const DETAIL = 7;
+
+/** Of the header: spans of threads before the present one, and of the present one. */
+const BEFORE = 0;
+const ADDED = 1;
+
+/** Of a head: its place, its outcome and its trace's flags, so that whoever reads meanwhile sees those of one span. */
+const FLAGS = 8;
+const UNTRACED = FLAGS - 1;
+const OUTCOMES = SPAN_OUTCOMES.length;
+const NS_PER_MS = 1e6;
+const NS_PER_S = 1e9;
+
+export interface KeptRow extends EndedInvocation {
+  readonly outcome: SpanOutcome;
+  readonly durationMs: number;
+  readonly detail: number;
+}
+
+/** Of a handler, what is in the window. */
+export interface WindowRow {
+  readonly place: number;
+  /** By outcome, in the order of SPAN_OUTCOMES. */
+  readonly counts: number[];
+  seconds: number;
+}
+
+export class SpanRows {
+  /** Spans that are kept at most. */
+  readonly capacity: number;
+  /** For the other thread. */
+  readonly shared: SharedArrayBuffer;
+  readonly #handlers: number;
+  readonly #doubles: Float64Array;
+  readonly #ids: BigUint64Array;
+  readonly #words: Uint32Array;
+  /** Where the next one goes. */
+  #next = 0;
+
+  /** `handlers`: how many the module has. `capacity`: at least one. `shared`: what the other thread's was made with. */
+  constructor(handlers: number, capacity: number, shared?: SharedArrayBuffer) {
+    this.capacity = capacity;
+    this.#handlers = handlers;
+    const bytes = (1 + capacity) * ROW * Float64Array.BYTES_PER_ELEMENT;
+    this.shared = shared ?? new SharedArrayBuffer(bytes);
+    this.#doubles = new Float64Array(this.shared);
+    this.#ids = new BigUint64Array(this.shared);
+    this.#words = new Uint32Array(this.shared);
+  }
+
+  /** The window is empty: what a thread before had kept is gone. */
+  begin(): void {
+    this.goOnFrom(this);
+    this.#next = 0;
+  }
+
+  /** As many spans were recorded as by this one, whose spans are gone. */
+  goOnFrom({ recorded }: SpanRows): void {
+    this.#doubles[BEFORE] = recorded;
+    this.#doubles[ADDED] = 0;
+  }
+
+  /** `detail`: 32 bits of whoever adds it. Says where it is kept: where the one was that leaves the window for it. */
+  add(span: EndedInvocation, durationMs: number, outcome: SpanOutcome, detail: number): number {
+    const at = this.#next;
+    this.#next = at + 1 === this.capacity ? 0 : at + 1;
+    const row = (at + 1) * ROW;
+    const { place, trace } = span;
+    this.#doubles[row + DURATION_MS] = durationMs;
+    this.#doubles[row + START_MS] = span.startMs;
+    this.#doubles[row + FUEL] = span.fuel;
+    let flags = UNTRACED;
+    if (trace !== undefined) {
+      ({ flags } = trace);
+      this.#ids[row + TRACE_HIGH] = trace.trace.high;
+      this.#ids[row + TRACE_LOW] = trace.trace.low;
+      this.#ids[row + SPAN_ID] = trace.spanId;
+      this.#ids[row + PARENT_ID] = span.parentId ?? 0n;
+    }
+    this.#words[2 * row + HEAD] = (place * OUTCOMES + outcome) * FLAGS + flags;
+    this.#words[2 * row + DETAIL] = detail;
+    this.#doubles[ADDED]! += 1;
+    return at;
+  }
+
+  /** What is kept there. */
+  at(at: number): KeptRow {
+    const row = (at + 1) * ROW;
+    const head = this.#words[2 * row + HEAD]!;
+    const flags = head % FLAGS;
+    const coming = Math.floor(head / FLAGS);
+    const isTraced = flags !== UNTRACED;
+    const [high, low, spanId, parentId] = this.#ids.subarray(row + TRACE_HIGH, row + ROW);
+    return {
+      place: Math.floor(coming / OUTCOMES),
+      outcome: (coming % OUTCOMES) as SpanOutcome,
+      startMs: this.#doubles[row + START_MS]!,
+      durationMs: this.#doubles[row + DURATION_MS]!,
+      fuel: this.#doubles[row + FUEL]!,
+      detail: this.#words[2 * row + DETAIL]!,
+      trace: isTraced ? { trace: { high: high!, low: low! }, spanId: spanId!, flags } : undefined,
+      parentId: isTraced && parentId !== 0n ? parentId : undefined,
+    };
+  }
+
+  /** Since the process started. */
+  get recorded(): number {
+    return this.#doubles[BEFORE]! + this.#doubles[ADDED]!;
+  }
+
+  /** By the present thread. */
+  get added(): number {
+    return this.#doubles[ADDED]!;
+  }
+
+  /** Of each handler, what is in the window. */
+  counted(): WindowRow[] {
+    const rows = Array.from({ length: this.#handlers }, (_, place) => ({
+      place,
+      counts: SPAN_OUTCOMES.map(() => 0),
+      seconds: 0,
+    }));
+    const ns = new Float64Array(this.#handlers);
+    const kept = Math.min(this.added, this.capacity);
+    for (let row = ROW; row <= kept * ROW; row += ROW) {
+      const coming = Math.floor(this.#words[2 * row + HEAD]! / FLAGS);
+      const place = Math.floor(coming / OUTCOMES);
+      rows[place]!.counts[coming % OUTCOMES]! += 1;
+      // Whole numbers, whose sum is the same in any order.
+      ns[place]! += Math.round(this.#doubles[row + DURATION_MS]! * NS_PER_MS);
+    }
+    for (const row of rows) row.seconds = ns[row.place]! / NS_PER_S;
+    return rows;
+  }
+}
