@@ -15,7 +15,6 @@ import { LimitCounters } from '../host/log/limit-counters.ts';
 import { LoopTurn } from '../host/requests/loop-turn.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/observability/observability-limits.ts';
-import { SpanRing } from '../host/observability/span-ring.ts';
 import { requestHandler } from '../host/requests/request-handler.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
@@ -66,7 +65,7 @@ const chance = systemChance();
 const turn = new LoopTurn();
 const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
 const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
-const recorder = new SwitchedRecorder(new SpanRing(numbers, index, turn), numbers.http);
+const recorder = new SwitchedRecorder(numbers, index, turn);
 const engine = createEngine({
   guest,
   journal: attachJournal(journal, dataFolder),
@@ -89,7 +88,12 @@ const server = createHttpServer({
   handle,
   observer: {
     recorder,
-    counts: recorder,
+    counts: {
+      answered(route, status, durationMs) {
+        numbers.http.answered(route, status, durationMs);
+        recorder.answered();
+      },
+    },
     firstPlace: numbers.places.firstRoute,
   },
   log: { warn: failed, error: failed },

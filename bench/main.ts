@@ -37,7 +37,6 @@ const LETTERS = [
   'm',
   'n',
   'n2',
-  'n3',
   'o',
 ];
 const { values } = parseArgs({
@@ -90,7 +89,7 @@ for (const [letters, measure] of [
   [['k'], () => measureActivation(pace, entities)],
   [['l'], () => measureMemory(entities)],
   [['m'], () => measureReplay(pace)],
-  [['n', 'n2', 'n3'], () => measureRecorder(wanted, pace, loader)],
+  [['n', 'n2'], () => measureRecorder(wanted, pace, loader)],
   [['o'], () => measureDevLoop(pace)],
 ] as const)
   if (letters.some((letter) => wanted.has(letter))) {

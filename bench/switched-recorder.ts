@@ -1,8 +1,6 @@
 // SwitchedRecorder: a shard's recorder that is taken away and given back in turns, so that one thread shows what it
 // costs: two of them differ by more, each with machine code of its own. What HTTP counts by route and status goes on.
-import type { EndedCall, EndedRequest, Recorder } from '../host/engine/needs/recorder.ts';
-import type { HttpCounts } from '../host/http/exchange.ts';
-import type { SpanOutcome } from '../host/model/span-outcome.ts';
+import { SpanRing } from '../host/observability/span-ring.ts';
 
 /** Of a turn: requests per second. */
 export interface Slice {
@@ -13,19 +11,12 @@ export interface Slice {
 /** Answers between two looks at the clock. */
 const ANSWERS = 64;
 
-export class SwitchedRecorder implements Recorder, HttpCounts {
-  readonly #recorder: Recorder;
-  readonly #counts: HttpCounts;
+export class SwitchedRecorder extends SpanRing {
   #isOn = true;
   #sliceMs = Infinity;
   #told: (slice: Slice) => void = () => {};
   #startMs = 0;
   #answered = 0;
-
-  constructor(recorder: Recorder, counts: HttpCounts) {
-    this.#recorder = recorder;
-    this.#counts = counts;
-  }
 
   /** From now on in turns of so many milliseconds, at least, with a recorder first. `told`: when one is over. */
   takeTurns(sliceMs: number, told: (slice: Slice) => void): void {
@@ -40,28 +31,28 @@ export class SwitchedRecorder implements Recorder, HttpCounts {
     this.#begin(true);
   }
 
-  nowMs(): number {
-    return this.#isOn ? this.#recorder.nowMs() : 0;
+  override nowMs(): number {
+    return this.#isOn ? super.nowMs() : 0;
   }
 
-  beginMs(): number {
-    return this.#isOn ? this.#recorder.beginMs() : 0;
+  override beginMs(): number {
+    return this.#isOn ? super.beginMs() : 0;
   }
 
-  latestMs(): number {
-    return this.#isOn ? this.#recorder.latestMs() : 0;
+  override latestMs(): number {
+    return this.#isOn ? super.latestMs() : 0;
   }
 
-  called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void {
-    if (this.#isOn) this.#recorder.called(call, endMs, outcome, failure);
+  override called(...ended: Parameters<SpanRing['called']>): void {
+    if (this.#isOn) super.called(...ended);
   }
 
-  served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void {
-    if (this.#isOn) this.#recorder.served(request, endMs, outcome, failure);
+  override served(...ended: Parameters<SpanRing['served']>): void {
+    if (this.#isOn) super.served(...ended);
   }
 
-  answered(route: number, status: number, durationMs: number): void {
-    this.#counts.answered(route, status, durationMs);
+  /** A request was answered. */
+  answered(): void {
     if (++this.#answered % ANSWERS !== 0) return;
     const passedMs = performance.now() - this.#startMs;
     if (passedMs < this.#sliceMs) return;

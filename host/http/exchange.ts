@@ -120,10 +120,10 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
-  #isRecorded = false;
   #arrivedMs = 0;
-  /** When it was known how the handler's run came out. */
-  #endMs: number | undefined;
+  /** How the handler's run came out, and what its span says of a failure. */
+  #outcome: SpanOutcome | undefined;
+  #failure: unknown;
   #isOver = false;
   /** What is to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
@@ -319,20 +319,19 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
 
   /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
   #record(outcome: SpanOutcome, failure: unknown, status: number): void {
-    if (this.place < 0 || this.#isRecorded) return;
-    this.#isRecorded = true;
-    this.status = this.#isAnswered ? NOBODY : status;
+    if (this.place < 0 || this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    this.#failure = failure;
     const { recorder } = this.#parts;
-    this.#endMs = recorder.nowMs();
-    recorder.served(this, this.#endMs, outcome, failure);
+    // Else it is over when its answer is written.
+    if (this.#isAnswered) recorder.served(this, recorder.nowMs(), outcome, failure);
+    else this.status = status;
   }
 
   #answer(answer: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, outbox, counts, recorder } = this.#parts;
-    const endMs = this.#endMs ?? recorder.nowMs();
-    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
+    const { load, connections, outbox } = this.#parts;
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
@@ -344,10 +343,13 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   /** Called by the outbox. */
-  write(): void {
-    if (this.#isOver) return;
+  write(nowMs: number): void {
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
+    const { recorder, counts } = this.#parts;
+    counts.answered(this.#route?.index ?? -1, answer.status, nowMs - this.#arrivedMs);
+    if (this.#outcome !== undefined) recorder.served(this, nowMs, this.#outcome, this.#failure);
+    if (this.#isOver) return;
     const { request, response } = this.#arrival;
     const { keepAlive } = this.#parts.connections;
     const lingerMs = this.#isBodyUnread ? this.#parts.settings.lingerTimeoutMs : 0;

@@ -78,6 +78,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
   const connections = new Connections(connectionTimes(settings));
+  const observer = options.observer ?? NOBODY;
   const server = createNodeServer({
     routes: options.routes,
     handle: options.handle,
@@ -86,9 +87,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     chance: options.chance,
     callerOf: options.callerOf,
     project: options.project,
-    ...(options.observer ?? NOBODY),
+    ...observer,
     connections,
-    outbox: new Outbox(),
+    outbox: new Outbox(() => observer.recorder.nowMs()),
     load,
   });
   let stopped: ReturnType<HttpServer['stop']> | undefined;

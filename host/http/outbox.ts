@@ -4,11 +4,17 @@
 
 /** Something to write, exactly once. It must not throw. */
 export interface Outgoing {
-  write(): void;
+  /** `nowMs`: when the writing of this turn's answers begins. */
+  write(nowMs: number): void;
 }
 
 export class Outbox {
+  readonly #nowMs: () => number;
   #outgoing: Outgoing[] = [];
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs;
+  }
 
   /** Writes it before the next turn of the event loop, after what was added before. */
   add(outgoing: Outgoing): void {
@@ -19,6 +25,7 @@ export class Outbox {
   #writeAll(): void {
     const outgoing = this.#outgoing;
     this.#outgoing = [];
-    for (const one of outgoing) one.write();
+    const nowMs = this.#nowMs();
+    for (const one of outgoing) one.write(nowMs);
   }
 }
