@@ -24,7 +24,7 @@ import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connections, OpenRequest } from './connections.ts';
-import type { HttpLog } from './http-log.ts';
+import { type HttpLog, logFailure } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
 import {
   type BodyRead,
@@ -378,25 +378,6 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #log(failure: unknown, errorId: string): void {
-    const fields = {
-      errorId,
-      ...(this.#route === undefined ? {} : { route: this.#route.label }),
-      reason: failure instanceof Error ? failure.message : String(failure),
-      err: failure,
-    };
-    const { log } = this.#parts;
-    if (failure instanceof GuestFault)
-      log.warn(
-        {
-          ...fields,
-          code: failure.faultCause,
-          ...(failure.limit === undefined ? {} : { limit: failure.limit }),
-          ...(failure.guestMessage === undefined ? {} : { guestMessage: failure.guestMessage }),
-        },
-        'The service failed to handle a request.',
-      );
-    else if (failure instanceof SvcError)
-      log.warn({ ...fields, code: failure.code }, 'A request failed.');
-    else log.error({ ...fields, code: 'bug' }, 'The runtime failed to handle a request.');
+    logFailure(this.#parts.log, failure, { errorId, route: this.#route?.label });
   }
 }

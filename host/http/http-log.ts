@@ -1,7 +1,8 @@
 // HttpLog: what the HTTP server says to whoever runs the service. Structured: what came from a
 // module or a caller is in the fields, never in the message, so that the logger can escape it.
-
+import { GuestFault } from '../model/guest-fault.ts';
 import type { LimitName } from '../model/limit-name.ts';
+import { SvcError } from '../model/svc-error.ts';
 
 export interface HttpLogFields {
   /** What the caller was told, to find this line again. */
@@ -27,4 +28,31 @@ export interface HttpLog {
   error(fields: HttpLogFields, message: string): void;
   /** A failure that gets no line, so that it can be counted. */
   unlogged?(failure: unknown): void;
+}
+
+/** Of a request. `route`: as in HttpLogFields. */
+export function logFailure(
+  log: HttpLog,
+  failure: unknown,
+  { errorId, route }: { readonly errorId: string; readonly route: string | undefined },
+): void {
+  const fields = {
+    errorId,
+    ...(route === undefined ? {} : { route }),
+    reason: failure instanceof Error ? failure.message : String(failure),
+    err: failure,
+  };
+  if (failure instanceof GuestFault)
+    log.warn(
+      {
+        ...fields,
+        code: failure.faultCause,
+        ...(failure.limit === undefined ? {} : { limit: failure.limit }),
+        ...(failure.guestMessage === undefined ? {} : { guestMessage: failure.guestMessage }),
+      },
+      'The service failed to handle a request.',
+    );
+  else if (failure instanceof SvcError)
+    log.warn({ ...fields, code: failure.code }, 'A request failed.');
+  else log.error({ ...fields, code: 'bug' }, 'The runtime failed to handle a request.');
 }
