@@ -165,7 +165,7 @@ export function httpFamilies(
     {
       name: 'svc_http_request_duration_seconds',
       type: 'histogram',
-      help: 'From the headers of a request to its answer, its body included.',
+      help: 'From when the headers of a request had come until its answer is written, its body included.',
       samples: histogramSamples(
         summedHistograms(
           SECONDS_BOUNDS,
