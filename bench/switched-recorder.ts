@@ -31,12 +31,16 @@ export class SwitchedRecorder extends SpanRing {
     this.#begin(true);
   }
 
-  override nowMs(): number {
-    return this.#isOn ? super.nowMs() : 0;
+  override startMs(): number {
+    return this.#isOn ? super.startMs() : 0;
   }
 
-  override beginMs(): number {
-    return this.#isOn ? super.beginMs() : 0;
+  override endMs(): number {
+    return this.#isOn ? super.endMs() : 0;
+  }
+
+  override arrivalMs(): number {
+    return this.#isOn ? super.arrivalMs() : 0;
   }
 
   override latestMs(): number {

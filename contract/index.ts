@@ -47,4 +47,5 @@ export {
   routeTemplate,
   type TemplateSegment,
 } from './route-template.ts';
+export type { ListedService, ServiceList } from './service-list.ts';
 export type { TypeSchema } from './type-schema.ts';

@@ -161,6 +161,8 @@ const shapes = {
       failed: Count,
       /** The reason of the first that has. */
       error: OrNull(Text),
+      /** The module's own last words about it. */
+      guestMessage: OrNull(Text),
     },
     closed,
   ),

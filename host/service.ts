@@ -173,6 +173,7 @@ async function serve(
     env,
     connectJournal: async () => (await (opening ??= openJournal())).connect(),
     log,
+    servesAgain: () => loop?.dev.servesAgain(),
   });
 
   ended.promise.catch(() => {});
@@ -200,7 +201,14 @@ async function serve(
   let inTime = true;
   try {
     await surface.open();
-    const started = await Promise.race([supervisor.start(), ended.promise]);
+    const start = supervisor.start().catch(async (failure: unknown) => {
+      if (loop !== undefined || settings.deployed) throw failure;
+      const { placedStartFailure } = await import('./surface/start-failure.ts');
+      const { moduleFile: file, dataFolder: dir, rooms } = settings;
+      const work = async () => ({ dir, module: await module, limits: rooms.wasm });
+      throw await placedStartFailure(failure, { file, env, work });
+    });
+    const started = await Promise.race([start, ended.promise]);
     if (typeof started !== 'string') {
       const { address, descriptor } = started;
       const url = address === undefined ? undefined : urlOf(address);

@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { command, EXIT_CODE, type Command } from '../command.ts';
 import { npmEnds } from '../npm-end.ts';
+import { SERVICE_OPTIONS } from '../service-options.ts';
 
 const PASSED_ON_MS = 1_000;
 
@@ -15,38 +16,11 @@ the module before it in its place. It ends with ctrl-c or SIGTERM, and leaves no
 the journal.`,
     words: [{ name: 'DIR', optional: true, completes: { kind: 'folder' } }],
     options: {
-      port: {
-        type: 'string',
-        value: 'PORT',
-        help: 'HTTP port; 0 takes a free one',
-        default: '9000',
-      },
-      host: {
-        type: 'string',
-        value: 'ADDRESS',
-        help: 'address to listen on',
-        default: '127.0.0.1',
-      },
-      data: {
-        type: 'string',
-        value: 'DIR',
-        help: 'folder of the journal, made when missing',
-        otherwise: 'DIR/.svc/NAME',
-        completes: { kind: 'folder' },
-      },
-      name: {
-        type: 'string',
-        value: 'NAME',
-        help: 'name of the service',
-        otherwise: 'that of package.json, or the folder',
-      },
-      set: {
-        type: 'string',
-        multiple: true,
-        value: 'NAME=VALUE',
-        help: `any other setting, by its dotted name; may be repeated
-(docs/reference/settings.md lists them)`,
-      },
+      port: SERVICE_OPTIONS.port,
+      host: SERVICE_OPTIONS.host,
+      data: { ...SERVICE_OPTIONS.data, otherwise: 'DIR/.svc/NAME' },
+      name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
+      set: SERVICE_OPTIONS.set,
     },
     notes: `DIR is this folder unless it is named; it holds assembly/index.ts or index.ts. A file of another
 name may be given in its place. The module is compiled without optimizing, so that it is there at

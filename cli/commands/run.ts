@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { checkOptions } from '../arguments.ts';
 import type { Command, ExitCode } from '../command.ts';
 import type { CommandDescription } from '../description.ts';
+import { SERVICE_OPTIONS } from '../service-options.ts';
 
 const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
 
@@ -16,31 +17,10 @@ const description: CommandDescription = {
   about: 'Serves a module until it is told to stop (ctrl-c or SIGTERM).',
   words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
   options: {
-    port: {
-      type: 'string',
-      value: 'PORT',
-      help: 'HTTP port; 0 takes a free one',
-      default: '9000',
-    },
-    host: {
-      type: 'string',
-      value: 'ADDRESS',
-      help: 'address to listen on',
-      default: '127.0.0.1',
-    },
-    data: {
-      type: 'string',
-      value: 'DIR',
-      help: 'folder of the journal, made when missing',
-      otherwise: '.svc/NAME',
-      completes: { kind: 'folder' },
-    },
-    name: {
-      type: 'string',
-      value: 'NAME',
-      help: 'name of the service',
-      otherwise: "the module file's name",
-    },
+    port: SERVICE_OPTIONS.port,
+    host: SERVICE_OPTIONS.host,
+    data: { ...SERVICE_OPTIONS.data, otherwise: '.svc/NAME' },
+    name: { ...SERVICE_OPTIONS.name, otherwise: "the module file's name" },
     log: {
       type: 'string',
       value: 'FORMAT',
@@ -67,13 +47,7 @@ caller for the internet, logs json; the module is
 /service/module.wasm and the journal lies in /data, unless said
 otherwise`,
     },
-    set: {
-      type: 'string',
-      multiple: true,
-      value: 'NAME=VALUE',
-      help: `any other setting, by its dotted name; may be repeated
-(docs/reference/settings.md lists them)`,
-    },
+    set: SERVICE_OPTIONS.set,
   },
   notes: `Every setting can also be given by the environment: svc.http.port is SVC_HTTP_PORT.
 The log goes to stderr; once the service listens, its address goes to stdout.`,

@@ -203,6 +203,7 @@ export class DevSession {
     // Read when a fault asks for it.
     let places: Promise<FaultPlaces> | undefined;
     this.#places = () => (places ??= readFaultPlaces(served.module));
+    if (!served.isNews) return;
     const details = { descriptor, builtMs, changed, warnings };
     this.#terminal.served(served, this.#project.name, details);
     if (served.url !== undefined && !process.stdout.isTTY && this.#isFirst)

@@ -138,10 +138,13 @@ export class DevTerminal {
     const colour = level === 'error' ? 'red' : 'yellow';
     const head = status(colour, '✕', printable(who), isAgain ? 'the same again' : '');
     if (isAgain) return this.#area.print([head]);
-    const what = `${INDENT}${printable(guestMessage ?? `${reason ?? message}`)}`;
+    const why = `${reason ?? message}`;
+    const said = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
+    const what = `${INDENT}${printable(why)}`;
     const found = places?.placesOf({ frames, guestMessage }) ?? [];
     return this.#area.print([
       head,
+      ...said.map((words) => `${INDENT}${printable(words)}`),
       `${what}${code === undefined ? '' : dim(` [${printable(`${code}`)}]`)}`,
       ...this.#placesLines(found),
     ]);

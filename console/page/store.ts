@@ -1,6 +1,7 @@
 // What all screens share: where we are, which services there are, whether the console's own server answers, and
 // what is said aloud to those who do not see the page.
 import { computed, signal } from '@preact/signals';
+import type { ServiceList } from '@svc/contract';
 import { getJson } from './api.ts';
 import { pause } from './loaded.ts';
 import { hashOf, ofInstance, viewOf, type View } from './route.ts';
@@ -9,7 +10,6 @@ import {
   knownServices,
   successor,
   type KnownService,
-  type ServiceList,
 } from './view/known-services.ts';
 
 const LIST_EVERY_MS = 2000;

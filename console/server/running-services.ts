@@ -5,30 +5,10 @@
 // - A service is shown once its address has answered with the instance id of its file: a port that another process
 //   has now is not shown under the old name.
 // - One that was shown and ends stays for a while as gone, and then leaves. One that is only late has not ended.
-import type { ServiceDescription } from '@svc/contract';
+import type { ListedService, ServiceDescription, ServiceList } from '@svc/contract';
 import { setTimeout as delay } from 'node:timers/promises';
 import { send } from './local-request.ts';
 import { readRegistrations, type Registration } from './registrations.ts';
-
-export interface ListedService {
-  readonly instanceId: string;
-  readonly name: string;
-  readonly pid: number;
-  readonly startedAt: string;
-  readonly state: 'running' | 'gone';
-  /** Of its HTTP server. */
-  readonly address: string | null;
-  readonly observabilityAddress: string;
-  readonly problem: string | null;
-}
-
-export interface ServiceList {
-  readonly folder: string;
-  readonly services: readonly ListedService[];
-  /** Files whose service does not answer. */
-  readonly unanswered: number;
-  readonly problem: string | null;
-}
 
 interface Known {
   readonly registration: Registration;

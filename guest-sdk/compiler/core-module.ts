@@ -163,10 +163,19 @@ function besideEntry(problem: Problem, entryFile: string): Problem {
   return { ...problem, file: join(dirname(entryFile), problem.file) };
 }
 
-/** The user's file first, so that what it registers is registered before anything is served. */
+/**
+ * The files of a module are initialised in the order in which they are named here. What stands behind `abort` comes
+ * first, so that a file that fails while it is initialised can say why.
+ */
 function entrySource(entry: string): string {
   const name = basename(entry).replace(/\.ts$/, '');
-  return `import "./${name}";\nimport "@svc/guest-sdk/glue";\nexport * from "@svc/guest-sdk/abi";\n`;
+  return [
+    'import "@svc/guest-sdk/environment";',
+    `import "./${name}";`,
+    'import "@svc/guest-sdk/glue";',
+    'export * from "@svc/guest-sdk/abi";',
+    '',
+  ].join('\n');
 }
 
 /** Null: there is no such file. A mark of the byte order is no part of the text. */

@@ -1,6 +1,7 @@
 // DevLoop: what a service does while its developer works on it: it serves one module after the other, keeps what there
 // is to say of the last build, and looks in the background whether stored events still fold. A module that is refused,
-// or fails at its start, leaves the one before it in its place; one that cannot take it in the end is tried again.
+// or fails at its start, leaves the one before it in its place; one that cannot take it in the end is tried again, and
+// once it serves nothing is left of its refusal.
 import type { DevProblem, DevState } from '@svc/contract';
 import type { FromDevHost, ToDevHost } from './dev-messages.ts';
 import { checkUpgrade } from '../history/upgrade-check.ts';
@@ -46,6 +47,8 @@ export class DevLoop {
   #isSwapping = false;
   /** Of the module that was refused last. */
   #refusedFile: string | undefined;
+  /** It is tried again until it serves. */
+  #tried: BuiltModule | undefined;
   #check: AbortController | undefined;
 
   constructor(tell: (message: FromDevHost) => void) {
@@ -89,6 +92,17 @@ export class DevLoop {
     this.#served = served;
     this.#isServed(built, served.module);
     void this.#goOn();
+  }
+
+  /** The service is served again after it was not. */
+  servesAgain(): void {
+    const served = this.#served;
+    const again = served?.swap.servesAgain();
+    if (served === undefined || again === undefined) return;
+    this.#served = { ...served, module: again.module };
+    // Of what was built after it something else is told by now.
+    const isNews = this.#state.state === 'refused' && this.#refusedFile === again.file;
+    this.#isServed(this.#tried!, again.module, isNews);
   }
 
   /** Nothing more is served. */
@@ -148,7 +162,7 @@ export class DevLoop {
     if (served === undefined) return;
     const { swap } = served;
     if (built.file === swap.servedFile) return this.#isServed(built, served.module);
-    this.#check?.abort(new SvcError('SVC_STOPPING', 'Another module is there.'));
+    this.#endCheck();
     try {
       const module = await swap.replace(built.file);
       // It was ended meanwhile.
@@ -158,21 +172,36 @@ export class DevLoop {
     } catch (error) {
       if (this.#served === undefined) return;
       if (!(error instanceof SvcError)) throw error;
-      this.refused(error, built.file, served.limits, swap.servedFile === undefined);
+      const isTriedAgain = swap.servedFile === undefined;
+      if (isTriedAgain) this.#tried = built;
+      this.refused(error, built.file, served.limits, isTriedAgain);
     }
   }
 
-  #isServed({ file, builtMs, builtAtMs }: BuiltModule, module: AdmittedModule): void {
+  #isServed(
+    { file, builtMs, builtAtMs }: BuiltModule,
+    module: AdmittedModule,
+    isNews = true,
+  ): void {
     const afterMs = performance.timeOrigin + performance.now() - builtAtMs;
-    this.#note({ state: 'serving', problems: [], upgrade: null, builtMs, servedAfterMs: afterMs });
+    if (isNews)
+      this.#note({
+        state: 'serving',
+        problems: [],
+        upgrade: null,
+        builtMs,
+        servedAfterMs: afterMs,
+      });
     const { url, swap, limits } = this.#served!;
+    const { dataFolder } = swap;
     const placed = { file, fingerprint: module.fingerprint, limits };
-    this.#tell({ kind: 'served', module: placed, url, dataFolder: swap.dataFolder, afterMs });
+    this.#tell({ kind: 'served', module: placed, url, dataFolder, afterMs, isNews });
     void this.#checkUpgrade(module);
   }
 
   async #checkUpgrade(module: AdmittedModule): Promise<void> {
     const { swap, limits } = this.#served!;
+    this.#endCheck();
     const check = new AbortController();
     this.#check = check;
     let findings: readonly string[];
@@ -187,6 +216,11 @@ export class DevLoop {
     if (check.signal.aborted) return;
     this.#state = { ...this.#state, upgrade: [...findings] };
     this.#tell({ kind: 'upgrade', findings });
+  }
+
+  /** Of the module that was served until now. */
+  #endCheck(): void {
+    this.#check?.abort(new SvcError('SVC_STOPPING', 'Another module is there.'));
   }
 
   #note(news: Partial<DevState>): void {

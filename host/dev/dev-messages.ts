@@ -33,6 +33,8 @@ export type FromDevHost =
       readonly dataFolder: string;
       /** From the end of the compiling on. */
       readonly afterMs: number;
+      /** False: something else is told by now of what was built after it. */
+      readonly isNews: boolean;
     }
   /** The module is not served; the one before it goes on, if there is one and this one is not tried again. */
   | {

@@ -46,6 +46,8 @@ export class ModuleSwap {
   readonly #stops = new AbortController();
   #standby: Standby | undefined;
   #servedFile: string | undefined;
+  /** It has failed as it took over, and is started until it serves or another one takes over. */
+  #tried: ReplacingModule | undefined;
 
   constructor(service: SwappedService) {
     this.#service = service;
@@ -90,17 +92,29 @@ export class ModuleSwap {
       await thread.end();
       throw error;
     }
+    this.#tried = undefined;
     this.#servedFile = undefined;
     try {
       await supervisor.takeOver(thread, module, GRACE_MS);
     } catch (error) {
+      if (this.#stops.signal.aborted) throw error;
       // Sooner or later it serves, unless another is there before.
-      if (!this.#stops.signal.aborted) this.#tellOf({ file, module });
+      this.#tried = { file, module };
+      this.#tellOf(this.#tried);
       throw error;
     }
     this.#servedFile = file;
     this.#tellOf({ file, module });
     return module;
+  }
+
+  /** The service is served again after it was not. The module that serves now, if it was tried until it did. */
+  servesAgain(): ReplacingModule | undefined {
+    const tried = this.#tried;
+    if (tried === undefined) return undefined;
+    this.#tried = undefined;
+    this.#servedFile = tried.file;
+    return tried;
   }
 
   /** The service is about to stop. */

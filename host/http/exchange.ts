@@ -145,7 +145,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { connections, load } = this.#parts;
     if (!connections.begin(this.#socket, this)) return;
     load.inFlight += 1;
-    this.#arrivedMs = this.#parts.recorder.beginMs();
+    this.#arrivedMs = this.#parts.recorder.arrivalMs();
     this.startMs = this.#parts.recorder.latestMs();
     // It comes once, and `once` would cost more.
     this.#arrival.response.on('close', () => this.abandon());
@@ -324,7 +324,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     this.#failure = failure;
     const { recorder } = this.#parts;
     // Else it is over when its answer is written.
-    if (this.#isAnswered) recorder.served(this, recorder.nowMs(), outcome, failure);
+    if (this.#isAnswered) recorder.served(this, recorder.endMs(), outcome, failure);
     else this.status = status;
   }
 
@@ -343,12 +343,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   /** Called by the outbox. */
-  write(nowMs: number): void {
+  write(endMs: number): void {
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
     const { recorder, counts } = this.#parts;
-    counts.answered(this.#route?.index ?? -1, answer.status, nowMs - this.#arrivedMs);
-    if (this.#outcome !== undefined) recorder.served(this, nowMs, this.#outcome, this.#failure);
+    counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
+    if (this.#outcome !== undefined) recorder.served(this, endMs, this.#outcome, this.#failure);
     if (this.#isOver) return;
     const { request, response } = this.#arrival;
     const { keepAlive } = this.#parts.connections;

@@ -89,7 +89,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     project: options.project,
     ...observer,
     connections,
-    outbox: new Outbox(() => observer.recorder.nowMs()),
+    outbox: new Outbox(() => observer.recorder.endMs()),
     load,
   });
   let stopped: ReturnType<HttpServer['stop']> | undefined;

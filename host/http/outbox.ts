@@ -4,16 +4,16 @@
 
 /** Something to write, exactly once. It must not throw. */
 export interface Outgoing {
-  /** `nowMs`: when the writing of this turn's answers begins. */
-  write(nowMs: number): void;
+  /** `endMs`: when the writing of this turn's answers begins. */
+  write(endMs: number): void;
 }
 
 export class Outbox {
-  readonly #nowMs: () => number;
+  readonly #endMs: () => number;
   #outgoing: Outgoing[] = [];
 
-  constructor(nowMs: () => number) {
-    this.#nowMs = nowMs;
+  constructor(endMs: () => number) {
+    this.#endMs = endMs;
   }
 
   /** Writes it before the next turn of the event loop, after what was added before. */
@@ -25,7 +25,7 @@ export class Outbox {
   #writeAll(): void {
     const outgoing = this.#outgoing;
     this.#outgoing = [];
-    const nowMs = this.#nowMs();
-    for (const one of outgoing) one.write(nowMs);
+    const endMs = this.#endMs();
+    for (const one of outgoing) one.write(endMs);
   }
 }

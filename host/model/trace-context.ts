@@ -82,10 +82,9 @@ export function childTraceParent({ trace, flags }: TraceParent, chance: Seeds): 
   return { trace, spanId: newSpanId(chance), flags };
 }
 
-const word = new BigUint64Array(1);
-/** Its bytes, and its halves: the lower ones first, as all machines have them that Node runs on. */
+/** 64 bits, the highest first on every machine. */
+const word = new DataView(new ArrayBuffer(8));
 const wordBytes = new Uint8Array(word.buffer);
-const wordHalves = new Uint32Array(word.buffer);
 const DIGITS = '0123456789abcdef';
 /** The header that is being written, so that it becomes one flat string, without parts to be joined. */
 const header = Buffer.from(`00-${'0'.repeat(2 * WORD_DIGITS)}-${'0'.repeat(WORD_DIGITS)}-00`);
@@ -161,26 +160,26 @@ function writeTraceId(trace: TraceId): void {
 }
 
 function writeWord(value: bigint, start: number): void {
-  word[0] = value;
-  for (let index = 7, at = start; index >= 0; index--) {
+  word.setBigUint64(0, value);
+  for (let index = 0, at = start; index < wordBytes.length; index++) {
     const byte = wordBytes[index]!;
     header[at++] = DIGITS.charCodeAt(byte >> 4);
     header[at++] = DIGITS.charCodeAt(byte & 15);
   }
 }
 
-/** 16 lower-case hexadecimal digits; undefined where one is something else. */
+/** Of 16 lower-case hexadecimal digits; undefined where one is something else. */
 function hexWord(text: string, start: number): bigint | undefined {
   const middle = start + WORD_DIGITS / 2;
   const high = hexNumber(text, start, middle);
   const low = hexNumber(text, middle, start + WORD_DIGITS);
   if (high === -1 || low === -1) return undefined;
-  wordHalves[1] = high;
-  wordHalves[0] = low;
-  return word[0];
+  word.setUint32(0, high);
+  word.setUint32(4, low);
+  return word.getBigUint64(0);
 }
 
-/** At most eight lower-case hexadecimal digits; -1 where one is something else. */
+/** Of at most eight lower-case hexadecimal digits; -1 where one is something else. */
 function hexNumber(text: string, start: number, end: number): number {
   let number = 0;
   for (let index = start; index < end; index++) {

@@ -58,12 +58,16 @@ export class SpanRing implements Recorder {
     return this.#rows.added;
   }
 
-  nowMs(): number {
-    return this.#clock.nowMs();
+  startMs(): number {
+    return this.#clock.startMs();
   }
 
-  beginMs(): number {
-    return this.#clock.beginMs();
+  endMs(): number {
+    return this.#clock.endMs();
+  }
+
+  arrivalMs(): number {
+    return this.#clock.arrivalMs();
   }
 
   latestMs(): number {

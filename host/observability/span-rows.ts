@@ -19,11 +19,14 @@ const PARENT_ID = 7;
 const HEAD = 6;
 const DETAIL = 7;
 
-/** Of the header: spans of threads before the present one, and of the present one. */
-const BEFORE = 0;
-const ADDED = 1;
+/** Of the header: spans since the process started, and how many of them there were when the present thread began. */
+const RECORDED = 0;
+const BEGAN_AT = 1;
 
-/** Of a head: its place, its outcome and its trace's flags, so that whoever reads meanwhile sees those of one span. */
+/**
+ * A head is place, outcome and a trace's flags in one number, so that whoever reads meanwhile sees those of one span.
+ * Flags are as model/trace-context.ts passes them on, less than UNTRACED.
+ */
 const FLAGS = 8;
 const UNTRACED = FLAGS - 1;
 const OUTCOMES = SPAN_OUTCOMES.length;
@@ -38,10 +41,11 @@ export interface KeptRow extends EndedInvocation {
 
 /** Of a handler, what is in the window. */
 export interface WindowRow {
+  /** Of the handler (model/handler-places.ts). */
   readonly place: number;
   /** By outcome, in the order of SPAN_OUTCOMES. */
-  readonly counts: number[];
-  seconds: number;
+  readonly counts: readonly number[];
+  readonly seconds: number;
 }
 
 export class SpanRows {
@@ -69,14 +73,14 @@ export class SpanRows {
 
   /** The window is empty: what a thread before had kept is gone. */
   begin(): void {
-    this.goOnFrom(this);
+    this.#doubles[BEGAN_AT] = this.recorded;
     this.#next = 0;
   }
 
-  /** As many spans were recorded as by this one, whose spans are gone. */
-  goOnFrom({ recorded }: SpanRows): void {
-    this.#doubles[BEFORE] = recorded;
-    this.#doubles[ADDED] = 0;
+  /** Takes the place of `before`, whose spans are in no window any more. Nothing was added here yet. */
+  goOnFrom(before: SpanRows): void {
+    this.#doubles[RECORDED] = before.recorded;
+    this.#doubles[BEGAN_AT] = before.recorded;
   }
 
   /** `detail`: 32 bits of whoever adds it. Says where it is kept: where the one was that leaves the window for it. */
@@ -96,9 +100,9 @@ export class SpanRows {
       this.#ids[row + SPAN_ID] = trace.spanId;
       this.#ids[row + PARENT_ID] = span.parentId ?? 0n;
     }
-    this.#words[2 * row + HEAD] = (place * OUTCOMES + outcome) * FLAGS + flags;
+    this.#words[2 * row + HEAD] = headOf(place, outcome, flags);
     this.#words[2 * row + DETAIL] = detail;
-    this.#doubles[ADDED]! += 1;
+    this.#doubles[RECORDED]! += 1;
     return at;
   }
 
@@ -106,13 +110,12 @@ export class SpanRows {
   at(at: number): KeptRow {
     const row = (at + 1) * ROW;
     const head = this.#words[2 * row + HEAD]!;
-    const flags = head % FLAGS;
-    const coming = Math.floor(head / FLAGS);
+    const flags = flagsOf(head);
     const isTraced = flags !== UNTRACED;
     const [high, low, spanId, parentId] = this.#ids.subarray(row + TRACE_HIGH, row + ROW);
     return {
-      place: Math.floor(coming / OUTCOMES),
-      outcome: (coming % OUTCOMES) as SpanOutcome,
+      place: placeOf(head),
+      outcome: outcomeOf(head),
       startMs: this.#doubles[row + START_MS]!,
       durationMs: this.#doubles[row + DURATION_MS]!,
       fuel: this.#doubles[row + FUEL]!,
@@ -124,31 +127,42 @@ export class SpanRows {
 
   /** Since the process started. */
   get recorded(): number {
-    return this.#doubles[BEFORE]! + this.#doubles[ADDED]!;
+    return this.#doubles[RECORDED]!;
   }
 
   /** By the present thread. */
   get added(): number {
-    return this.#doubles[ADDED]!;
+    return this.#doubles[RECORDED]! - this.#doubles[BEGAN_AT]!;
   }
 
   /** Of each handler, what is in the window. */
   counted(): WindowRow[] {
-    const rows = Array.from({ length: this.#handlers }, (_, place) => ({
-      place,
-      counts: SPAN_OUTCOMES.map(() => 0),
-      seconds: 0,
-    }));
+    const counts = Array.from({ length: this.#handlers }, () => SPAN_OUTCOMES.map(() => 0));
     const ns = new Float64Array(this.#handlers);
     const kept = Math.min(this.added, this.capacity);
     for (let row = ROW; row <= kept * ROW; row += ROW) {
-      const coming = Math.floor(this.#words[2 * row + HEAD]! / FLAGS);
-      const place = Math.floor(coming / OUTCOMES);
-      rows[place]!.counts[coming % OUTCOMES]! += 1;
+      const head = this.#words[2 * row + HEAD]!;
+      const place = placeOf(head);
+      counts[place]![outcomeOf(head)]! += 1;
       // Whole numbers, whose sum is the same in any order.
       ns[place]! += Math.round(this.#doubles[row + DURATION_MS]! * NS_PER_MS);
     }
-    for (const row of rows) row.seconds = ns[row.place]! / NS_PER_S;
-    return rows;
+    return counts.map((of, place) => ({ place, counts: of, seconds: ns[place]! / NS_PER_S }));
   }
+}
+
+function headOf(place: number, outcome: SpanOutcome, flags: number): number {
+  return (place * OUTCOMES + outcome) * FLAGS + flags;
+}
+
+function placeOf(head: number): number {
+  return Math.floor(head / (FLAGS * OUTCOMES));
+}
+
+function outcomeOf(head: number): SpanOutcome {
+  return (Math.floor(head / FLAGS) % OUTCOMES) as SpanOutcome;
+}
+
+function flagsOf(head: number): number {
+  return head % FLAGS;
 }

@@ -71,6 +71,7 @@ function traceSummary(
   const ordered = spans.toSorted(byStart);
   const first = ordered[0]!;
   const failed = ordered.filter(({ outcome }) => hasFailed(outcome));
+  const { fault } = failed.find((span) => span.fault !== undefined) ?? first;
   return {
     traceId: first.traceId,
     kind: first.kind,
@@ -85,7 +86,8 @@ function traceSummary(
     status: first.status ?? null,
     spans: ordered.length,
     failed: failed.length,
-    error: (failed.find(({ fault }) => fault !== undefined) ?? first).fault?.reason ?? null,
+    error: fault?.reason ?? null,
+    guestMessage: fault?.guestMessage ?? null,
   };
 }
 

@@ -5,8 +5,8 @@
 // Invariants: who waits goes on in the order of arrival, each once what the one before it did at once is
 // done, and only while its turn has time left; but one of them goes on in every turn.
 //
-// A reading of the clock costs as much as a hundred lines of code: what somebody has read is taken for the present,
-// once, so that a turn that is used up takes on one request more at most.
+// A reading of the clock costs as much as a hundred lines of code: what was read when something ended is taken for the
+// present when it is next asked whether the turn is used up, once, and unless a module has computed since.
 
 /** For so long a turn takes on more work, in milliseconds. */
 const WORK_MS = 10;
@@ -31,14 +31,19 @@ export class LoopTurn {
   readonly #clock: LoopClock;
   /** When the turn was first asked about; undefined: not yet in this turn. */
   #startMs: number | undefined;
+  /** When what comes in in the turn was there; undefined: nobody has asked. */
+  #arrivalMs: number | undefined;
+  /** What was read last. */
   #latestMs = 0;
-  /** It was read after it was last looked whether the turn is used up. */
+  /** It was read when something ended, and nothing was computed since, nor asked. */
   #isFresh = false;
   #waiting: (() => void)[] = [];
   readonly #end = (): void => {
     this.#startMs = undefined;
     if (this.#waiting.length === 0) return;
     this.#begin();
+    // What comes in in this turn does so after those who have waited.
+    this.#arrivalMs = undefined;
     this.#goOn();
   };
 
@@ -52,41 +57,55 @@ export class LoopTurn {
       this.#begin();
       return false;
     }
-    if (!this.#isFresh) this.nowMs();
+    if (!this.#isFresh) this.startMs();
     this.#isFresh = false;
     return this.#latestMs - this.#startMs > WORK_MS;
   }
 
-  /** Milliseconds that never go back. */
-  nowMs(): number {
+  /** Milliseconds that never go back: something starts that may take long. */
+  startMs(): number {
+    this.#isFresh = false;
+    return (this.#latestMs = this.#clock.nowMs());
+  }
+
+  /** Something has ended. */
+  endMs(): number {
     this.#isFresh = true;
     return (this.#latestMs = this.#clock.nowMs());
   }
 
-  /** When the present turn was first asked about: by then the system had handed over all that comes in in it. */
-  beginMs(): number {
-    return this.#startMs ?? this.#begin();
+  /** Code of a module has run, perhaps for long, since something ended. */
+  hasComputed(): void {
+    this.#isFresh = false;
   }
 
-  /** What was read last in the present turn, or its begin. */
+  /** Since when what comes in in the present turn was there: the system hands all of it over at once. */
+  arrivalMs(): number {
+    if (this.#startMs === undefined) {
+      this.#begin();
+      this.#isFresh = true;
+    }
+    return (this.#arrivalMs ??= this.endMs());
+  }
+
+  /** What was read last in the present turn, which is its begin at the earliest. */
   latestMs(): number {
-    const beginMs = this.beginMs();
-    return Math.max(beginMs, this.#latestMs);
+    this.arrivalMs();
+    return this.#latestMs;
   }
 
   /** Resolves in a later turn. */
   next(): Promise<void> {
-    this.beginMs();
+    if (this.#startMs === undefined) this.#begin();
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
   }
 
-  #begin(): number {
+  #begin(): void {
     this.#isFresh = false;
-    this.#startMs = this.#clock.nowMs();
+    this.#startMs = this.#arrivalMs = this.#latestMs = this.#clock.nowMs();
     this.#clock.nextTurn(this.#end);
-    return this.#startMs;
   }
 
   #goOn(): void {

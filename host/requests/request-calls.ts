@@ -241,6 +241,8 @@ export class RequestCalls implements HostCalls {
 
   /** Stays synchronous where the call does, unless the turn is used up. */
   #asked<T>(call: () => Awaitable<T>): Awaitable<T> {
+    // Since it waited last; what it used is not known before its end.
+    this.#turn.hasComputed();
     if (this.#givenUp !== undefined) throw this.#givenUp;
     if (this.#mustTurn())
       return this.#waited(

@@ -30,6 +30,8 @@ export interface Supervised {
   /** All that a shard's thread has for an environment. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log: Log;
+  /** A shard that had ended, or could not take over, serves again. */
+  readonly servesAgain?: () => void;
 }
 
 /** What a shard serves with. */
@@ -220,12 +222,15 @@ export class SupervisedShard {
     this.#pause = setTimeout(() => {
       const module = this.#module;
       this.start().then(
-        () =>
-          this.#supervised.log({
+        () => {
+          const { log, servesAgain } = this.#supervised;
+          log({
             level: 'info',
             message: 'the service is served again',
             fields: this.#which(),
-          }),
+          });
+          servesAgain?.();
+        },
         (error: unknown) => {
           // Another module has taken over meanwhile.
           if (module !== this.#module) return;

@@ -1,5 +1,7 @@
 // What the console and the terminal show of a service while somebody works on it: one real session of svc dev, in which
 // the module is broken in each way that there is, and mended.
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { BUG, type Developed, Restaurant, send } from './support/restaurant.ts';
@@ -8,6 +10,8 @@ import { launchBrowser, WatchedPage, whyNoBrowser } from './support/watched-brow
 
 const folder = temporaryFolderOfFile();
 const noBrowser = whyNoBrowser();
+/** The page has asked for news again by then. */
+const POLL_MS = 1_000;
 const REGISTERED = 'register<BillEndpoint>();\n';
 const NO_START = 'let tables = 0;\nif (tables == 0) throw new Error("no tables");\n';
 
@@ -18,11 +22,38 @@ let watched: WatchedPage;
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const bar = () => watched.page.locator('.dev-bar');
-/** The bar's line, once it is of the kind; what there is to it is open then. */
+/** The bar asks again, and has this line. */
+const says = async (line: RegExp): Promise<void> => {
+  const told = bar().locator('.dev-line').getByText(line);
+  const isTold = async () => {
+    await watched.page.clock.fastForward(POLL_MS);
+    return told.count();
+  };
+  await expect.poll(isTold, { interval: 100 }).toBe(1);
+};
+/** What there is to the line, once it is that. */
 const shown = async (line: RegExp): Promise<string> => {
-  await bar().locator('.dev-line').getByText(line).waitFor();
+  await says(line);
   await bar().evaluate('document.querySelector("details.dev-bar").open = true');
   return textOf(bar());
+};
+const nothingIsLeft = async () => {
+  await says(/^serving, built in [^:]*$/);
+  await expect.poll(() => watched.page.locator('details.dev-bar').count()).toBe(0);
+  expect(await textOf(bar())).not.toContain('finding');
+};
+/** Another program listens on the service's port, between one module and the next. */
+const portTaken = async (): Promise<Server> => {
+  const port = Number(new URL(kitchen.url).port);
+  const timesServed = () => kitchen.said().split('● serving').length;
+  for (let seen = 0, edits = 0; ;) {
+    // It was quicker: there is another time.
+    if (seen !== timesServed()) kitchen.edit('import ', `// ${++edits}\nimport `);
+    seen = timesServed();
+    const server = createServer().listen(port, '127.0.0.1');
+    const listens = once(server, 'listening').then(() => true);
+    if (await listens.catch(() => false)) return server;
+  }
 };
 const isServed = async () => (await fetch(`${kitchen.url}/bills/table-1/shares/2`)).status;
 
@@ -81,13 +112,21 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
 
   test('mended, it is served, and nothing of it is left in the bar', async () => {
     kitchen.mend();
-    await bar()
-      .locator('.dev-line')
-      .getByText(/^serving, built in [^:]*$/)
-      .waitFor();
-    await expect.poll(() => watched.page.locator('details.dev-bar').count()).toBe(0);
-    expect(await textOf(bar())).not.toContain('finding');
+    await nothingIsLeft();
     expect(await isServed()).toBe(200);
+  });
+
+  test('one that finds its port taken is tried again, and once it serves nothing of that is left in the bar', async () => {
+    const taken = await portTaken();
+    const text = await shown(/^refused: .*\[SVC_PORT_IN_USE\]$/);
+    expect(text).toContain('this one is started again until it serves');
+    expect(text).not.toContain('is served on');
+    await new Promise((resolve) => {
+      taken.close(resolve);
+    });
+    await nothingIsLeft();
+    expect(await isServed()).toBe(200);
+    expect(kitchen.said()).toMatch(/✕ not served: .* · it is tried again\n(?:.*\n)*.*● serving · /);
     expect(watched.problems).toEqual([]);
   });
 });

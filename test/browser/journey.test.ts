@@ -30,6 +30,8 @@ let said: () => string;
 let instanceId: string;
 /** Of the request that met the bug. */
 let failedTrace: string;
+/** For tests that need no page of their own: one that has just been opened, or has another size or theme. */
+let shared: WatchedPage;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
@@ -42,6 +44,14 @@ async function open(options: BrowserContextOptions = {}, view?: string): Promise
   });
   if (view !== undefined) await settled(watched.page);
   return watched;
+}
+
+/** The shared page, where a link leads to this view, and away from what the test before it pointed at. */
+async function look(view: string): Promise<WatchedPage> {
+  onTestFinished(() => expect(shared.problems.splice(0)).toEqual([]));
+  await shared.page.mouse.move(0, 0);
+  await show(shared.page, view);
+  return shared;
 }
 
 /** Every screen by its address after '#'. */
@@ -64,8 +74,12 @@ function screens() {
 describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   beforeAll(async () => {
     restaurant = await Restaurant.open(folder);
-    const [launched, bill] = await Promise.all([launchBrowser(), restaurant.serve('bill')]);
-    browser = launched;
+    const light = { viewport: WIDE, colorScheme: 'light' } as const;
+    const opened = async () => {
+      browser = await launchBrowser();
+      shared = await WatchedPage.open(browser, restaurant.url, light);
+    };
+    const [bill] = await Promise.all([restaurant.serve('bill'), opened()]);
     serviceUrl = bill.url;
     said = () => bill.process.stderr;
     await dine(serviceUrl);
@@ -92,7 +106,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('a form sends a request and shows answer, time and trace', async () => {
-    const { page } = await open({}, `/s/${instanceId}/routes/POST/bills/{id}/dishes`);
+    const { page } = await look(screens().form);
     await page.getByLabel('id', { exact: true }).fill('table-1');
     await page.getByLabel('name', { exact: true }).fill('soup');
     const cents = page.getByRole('textbox', { name: 'cents', exact: true });
@@ -117,7 +131,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     const dish = { name: 'bread', cents: 200 };
     for (const caller of [{ traceparent: `00-${traceId}-${'ab'.repeat(8)}-01` }, {}])
       await send(serviceUrl, 'POST', '/bills/table-2/dishes', dish, caller);
-    const { page } = await open({}, `/s/${instanceId}/traces/${traceId}`);
+    const { page } = await look(`/s/${instanceId}/traces/${traceId}`);
     expect(await textOf(page.locator('.trace-origin'))).toContain('another service');
     await page.getByRole('treeitem', { name: 'bill.order' }).click();
     const panel = page.getByRole('complementary', { name: 'Chosen span' });
@@ -126,7 +140,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('the console alone tells why a request failed inside of a guest', async () => {
-    const { page } = await open();
+    const { page } = await look('/');
     await page.locator('main').getByRole('link', { name: 'bill' }).click();
     await page.getByRole('link', { name: 'Routes' }).click();
     await page.locator('main a', { hasText: '/shares/' }).click();
@@ -144,7 +158,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test("a guest fault shows the guest's file and line", async () => {
-    const { page } = await open({}, `/s/${instanceId}/faults`);
+    const { page } = await look(screens().faults);
     const fault = page.getByRole('button', { name: 'bill.share' });
     await fault.waitFor();
     expect(await textOf(fault)).toContain(BUG.place);
@@ -168,7 +182,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('traces are filtered', async () => {
-    const { page } = await open({}, `/s/${instanceId}/traces`);
+    const { page } = await look(screens().traces);
     const rows = page.locator('main table tbody tr');
     await rows.first().waitFor();
     const outcomes = async () =>
@@ -193,7 +207,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('new traces come by themselves, and do not move what is being read', async () => {
-    const { page } = await open({}, `/s/${instanceId}/traces`);
+    const { page } = await open({}, screens().traces);
     const rows = page.locator('main table tbody tr');
     await rows.first().waitFor();
     const first = async () => textOf(rows.first().locator('[data-label=Time]'));
@@ -234,7 +248,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('time travel steps back and shows what changed', async () => {
-    const { page } = await open({}, screens().past);
+    const { page } = await look(screens().past);
     const slider = page.getByRole('slider');
     await slider.waitFor();
     const at = async () => slider.getAttribute('aria-valuetext');
@@ -255,7 +269,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('an entity answers by its own queries, and no command is offered', async () => {
-    const { page } = await open({}, screens().now);
+    const { page } = await look(screens().now);
     const answer = page.locator('.query-answer');
     await expect.poll(async () => textOf(answer)).toContain('1900');
     await page.getByText('Commands go through the service’s routes').waitFor();
@@ -296,9 +310,10 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   });
 
   test('wide and light, every screen is reached by keyboard and has no serious axe finding, and none asks anybody else', async () => {
-    const watched = await open({ colorScheme: 'light' });
+    const watched = await look('/');
     for (const [screen, view] of Object.entries(screens())) {
       await show(watched.page, view);
+      expect([screen, await watched.sidewaysScroll()]).toEqual([screen, 0]);
       expect([screen, await watched.notReachedByTab()]).toEqual([screen, []]);
       expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
     }

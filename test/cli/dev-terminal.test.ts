@@ -25,6 +25,7 @@ const served = (file: string) => ({
   url: 'http://127.0.0.1:9000',
   dataFolder: '/nowhere/.svc/till',
   afterMs: 62,
+  isNews: true,
 });
 const problem = (line: number) => ({ message: 'wrong', file: 'a.ts', line, column: 1 });
 const build = { descriptor, builtMs: 1234, changed: ['/nowhere/a.ts'], warnings: [] };
@@ -66,6 +67,22 @@ test('one fault that failed a request too is told once, with the request', () =>
   expect(text()).toContain('in POST /tills/{id}, error id abc');
   shown.logged({ level: 'warn', message: 'an entity failed', fields: entity, frames }, undefined);
   expect(text()).toMatch(/till\.add a · the same again\n$/);
+});
+
+test('what the module said of a fault stands before what the runtime says of it', () => {
+  const { shown, text } = terminal();
+  const fields = {
+    component: 'till',
+    entity: 'a',
+    handler: 'add',
+    code: 'trap',
+    reason: 'It trapped.',
+  };
+  const said = { level: 'warn' as const, message: 'an entity failed' };
+  shown.logged({ ...said, fields: { ...fields, guestMessage: 'no such coin' } }, undefined);
+  expect(text()).toMatch(/ ✕ till\.add a\n +no such coin\n +It trapped\. \[trap\]\n$/);
+  shown.logged({ ...said, fields: { ...fields, reason: 'same', guestMessage: 'same' } }, undefined);
+  expect(text()).toMatch(/ ✕ till\.add a\n +same \[trap\]\n$/);
 });
 
 test('a place is told with its line, from the folder of the project', () => {

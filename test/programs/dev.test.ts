@@ -166,7 +166,7 @@ describe('a session', () => {
     expect(state).toBe('refused');
     expect(problems).toMatchObject([
       {
-        message: expect.stringContaining('failed while it started') as string,
+        message: expect.stringContaining('(abort: no start at index.ts:') as string,
         file: 'assembly/index.ts',
         line,
         source: expect.stringContaining('throw new Error("no start");') as string,

@@ -4,6 +4,7 @@ import { hashOf } from '../route.ts';
 import { durationText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
 import { Clock } from './clock.tsx';
+import { FaultLine } from './fault-line.tsx';
 import { Outcome } from './outcome.tsx';
 
 export function TraceTable({
@@ -43,9 +44,7 @@ export function TraceTable({
                 {visibleLine(trace.name)}
               </a>
               {trace.error !== null && (
-                <span class="error-line" title={visibleLine(trace.error.slice(0, 2000))}>
-                  {visibleLine(trace.error.slice(0, 200))}
-                </span>
+                <FaultLine reason={trace.error} guestMessage={trace.guestMessage} />
               )}
             </td>
             {hasEntities && (

@@ -5,6 +5,7 @@ import { getJson, observed } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
 import { Clock } from '../parts/clock.tsx';
 import { Empty } from '../parts/empty.tsx';
+import { FaultLine } from '../parts/fault-line.tsx';
 import { FaultPanel } from '../parts/fault-panel.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
@@ -93,7 +94,6 @@ function FaultRow({
   const { at, fault, outcome, traceId, entityId, component } = newest.fault;
   const { instanceId } = service;
   const place = fault.places[0];
-  const words = (fault.guestMessage ?? fault.reason).split('\n')[0]!;
   return (
     <article class={`card fault-row is-${outcome}`}>
       <button type="button" class="fault-summary" aria-expanded={isOpen} data-row onClick={toggle}>
@@ -103,7 +103,7 @@ function FaultRow({
         {place !== undefined && <code class="place">{visibleLine(placeText(place))}</code>}
         {route !== undefined && <RouteLabel route={route} />}
         {count > 1 && <span class="badge">{countText(count)}×</span>}
-        <span class="words-line">{visibleLine(words)}</span>
+        <FaultLine {...fault} />
       </button>
       {isOpen && (
         <div class="fault-detail">

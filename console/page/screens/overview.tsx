@@ -5,6 +5,7 @@ import { useLoaded } from '../loaded.ts';
 import { Clock } from '../parts/clock.tsx';
 import { CopyButton } from '../parts/copy.tsx';
 import { CommandLine } from '../parts/empty.tsx';
+import { FaultLine } from '../parts/fault-line.tsx';
 import { LatencyPlot } from '../parts/plot.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
 import { Waiting } from '../parts/waiting.tsx';
@@ -200,22 +201,24 @@ function LastFaults({ service }: { readonly service: ServiceDescription }) {
       <ul class="plain-list">
         {causes.map(({ fault }, at) => {
           const place = fault.fault.places[0];
-          const text = fault.fault.guestMessage ?? fault.fault.reason;
           return (
             <li key={`${fault.at}${at}`}>
-              <Clock time={fault.at} />{' '}
-              {fault.traceId === null ? (
-                <span>{visibleLine(faultName(fault))}</span>
-              ) : (
-                <a href={hashOf({ screen: 'trace', instanceId, traceId: fault.traceId })} data-row>
-                  {visibleLine(faultName(fault))}
-                </a>
-              )}{' '}
-              <span class={`is-${fault.outcome}`}>{codeWord(fault.fault.code)}</span>
-              <span class="dim one-line">
-                {place !== undefined && <code>{visibleLine(placeText(place))} </code>}
-                {visibleLine(text.split('\n')[0]!)}
-              </span>
+              <p class="fault-head">
+                <Clock time={fault.at} />
+                {fault.traceId === null ? (
+                  <span>{visibleLine(faultName(fault))}</span>
+                ) : (
+                  <a
+                    href={hashOf({ screen: 'trace', instanceId, traceId: fault.traceId })}
+                    data-row
+                  >
+                    {visibleLine(faultName(fault))}
+                  </a>
+                )}
+                <span class={`is-${fault.outcome}`}>{codeWord(fault.fault.code)}</span>
+                {place !== undefined && <code class="dim">{visibleLine(placeText(place))}</code>}
+              </p>
+              <FaultLine {...fault.fault} />
             </li>
           );
         })}

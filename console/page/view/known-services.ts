@@ -1,25 +1,6 @@
 // KnownServices: the services that the console lists, and for a while those that went: a service that ends is seen
 // to end. Pure.
-
-/** Of `GET /api/services`. */
-export interface ListedService {
-  readonly instanceId: string;
-  readonly name: string;
-  readonly pid: number;
-  readonly startedAt: string;
-  readonly state: 'running' | 'gone';
-  /** Of its HTTP server. */
-  readonly address: string | null;
-  readonly observabilityAddress: string;
-  readonly problem: string | null;
-}
-
-export interface ServiceList {
-  readonly folder: string;
-  readonly services: readonly ListedService[];
-  readonly unanswered: number;
-  readonly problem: string | null;
-}
+import type { ListedService } from '@svc/contract';
 
 export interface KnownService extends ListedService {
   /** When it was first seen to be gone. */

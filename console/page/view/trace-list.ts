@@ -23,9 +23,9 @@ export function fittingTraces(
 ): TraceSummary[] {
   const wanted = filter.text.trim().toLowerCase();
   const leastMs = minimumMs(filter);
-  return traces.filter(({ name, entityId, traceId, error, durationMs }) => {
+  return traces.filter(({ name, entityId, traceId, error, guestMessage, durationMs }) => {
     if (durationMs < leastMs) return false;
-    const parts = [name, entityId ?? '', traceId, error ?? ''];
+    const parts = [name, entityId ?? '', traceId, error ?? '', guestMessage ?? ''];
     return parts.some((part) => part.toLowerCase().includes(wanted));
   });
 }

@@ -6,9 +6,12 @@ import type { TraceParent } from '../../model/trace-context.ts';
 
 /** Milliseconds with fractions, of a clock that never goes back. */
 export interface SpanClock {
-  nowMs(): number;
-  /** When the present turn of the event loop began: what comes in in it was there by then. */
-  beginMs(): number;
+  /** An invocation starts now. */
+  startMs(): number;
+  /** One has ended now. */
+  endMs(): number;
+  /** Since when what comes in in the present turn of the event loop was there. */
+  arrivalMs(): number;
   /** What was read last in the present turn, which may be its begin: what came before was over by then. */
   latestMs(): number;
 }
@@ -44,8 +47,9 @@ export interface EndedRequest extends EndedInvocation {
 
 /** For whoever looks at nothing. */
 export const NO_RECORDER: Recorder = {
-  nowMs: () => 0,
-  beginMs: () => 0,
+  startMs: () => 0,
+  endMs: () => 0,
+  arrivalMs: () => 0,
   latestMs: () => 0,
   called() {},
   served() {},

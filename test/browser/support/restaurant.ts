@@ -1,6 +1,6 @@
 // Restaurant: what the browser tests look at: a console whose page was built from the sources as they are, and services
 // that register in a folder of their own: real processes, of a module that the command line built as it does for a user.
-import type { FaultList } from '@svc/contract';
+import type { FaultList, ServiceList } from '@svc/contract';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildStalePage } from '../../../cli/console-page.ts';
@@ -24,10 +24,6 @@ export interface Developed {
   lineOf(text: string): number;
   /** The entry file is again as it was. */
   mend(): void;
-}
-
-interface Services {
-  readonly services: readonly { readonly instanceId: string; readonly name: string }[];
 }
 
 export class Restaurant {
@@ -100,7 +96,7 @@ export class Restaurant {
   /** As the console knows the service of this name. */
   async instanceOf(name: string): Promise<string> {
     for (;;) {
-      const { services } = await this.#json<Services>('/api/services');
+      const { services } = await this.#json<ServiceList>('/api/services');
       const found = services.find((service) => service.name === name);
       if (found !== undefined) return found.instanceId;
     }

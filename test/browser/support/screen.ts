@@ -1,9 +1,14 @@
 // What a test does at a screen of the console, and reads there.
 import type { Locator, Page } from 'playwright-core';
 
-/** As a link leads there; it is loaded when this resolves. */
+/** As a link leads there; it is loaded when this resolves, and what was shown before is gone. */
 export async function show(page: Page, view: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(`#${view}`)}`);
+  await page.evaluate(`new Promise((resolve) => {
+    const [before, drawn] = [location.hash, () => requestAnimationFrame(() => requestAnimationFrame(resolve))];
+    location.hash = ${JSON.stringify(`#${view}`)};
+    if (location.hash === before) resolve();
+    else addEventListener('hashchange', drawn, { once: true });
+  })`);
   await settled(page);
 }
 

@@ -124,7 +124,7 @@ const STATUS = { Ok: 200, Refused: 409, Failed: 500, TimedOut: 504 };
 const ERRORS = {
   Ok: null,
   Refused: REFUSAL.reason,
-  Failed: TRAP.guestMessage,
+  Failed: TRAP.reason,
   TimedOut: FUEL.reason,
 };
 
@@ -148,6 +148,7 @@ export function traceSummaries(count: number, newest: number): TraceSummary[] {
       spans: 2 + (number % 5),
       failed: outcome === 'Failed' ? 1 : 0,
       error: ERRORS[outcome],
+      guestMessage: outcome === 'Failed' ? TRAP.guestMessage : null,
     };
   });
 }

@@ -86,6 +86,9 @@ describe('the filter of traces', () => {
     const named = fittingTraces(traces, { ...filter, text: ' CART-8 ' });
     expect(named.length).toBeGreaterThan(0);
     expect(named.every(({ entityId }) => entityId === 'cart-8')).toBe(true);
+    const said = fittingTraces(traces, { ...filter, text: 'quantity must not be 13' });
+    expect(said.length).toBeGreaterThan(0);
+    expect(said.every(({ outcome }) => outcome === 'Failed')).toBe(true);
   });
 
   test('counts what came since', () => {

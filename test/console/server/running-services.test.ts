@@ -6,7 +6,7 @@ import { observabilityShapes } from '../../../contract/observability-schema.ts';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import type { ServiceList } from '../../../console/server/running-services.ts';
+import type { ServiceList } from '@svc/contract';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
 import { StandInService } from '../support/stand-in-service.ts';
 

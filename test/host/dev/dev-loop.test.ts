@@ -22,6 +22,7 @@ function loop() {
       swap.servedFile = file;
       return { fingerprint: file };
     },
+    servesAgain: (): unknown => undefined,
   };
   const begin = () => {
     const served = { url: undefined, module: { fingerprint: 'a' }, limits: {}, swap };
@@ -35,7 +36,8 @@ function loop() {
   };
   const outcomes = () =>
     told.flatMap((message) => {
-      if (message.kind === 'served') return `served ${message.module.file}`;
+      if (message.kind === 'served')
+        return `served ${message.module.file}${message.isNews ? '' : ', no news'}`;
       if (message.kind !== 'refused') return [];
       return `refused ${message.file}${message.isTriedAgain ? ', tried again' : ''}`;
     });
@@ -108,6 +110,53 @@ describe('a module that fails', () => {
     await settled(3);
     expect(outcomes()).toEqual(['served a', 'refused b, tried again', 'served a']);
     expect(replaced).toEqual(['a']);
+    await dev.end();
+  });
+});
+
+/** `b` is tried again, and serves when it is called. */
+async function tried() {
+  const looping = loop();
+  const { dev, swap, begin, settled } = looping;
+  begin();
+  failing(swap, undefined);
+  dev.hear(built('b'));
+  await settled(2);
+  swap.servesAgain = () => {
+    swap.servedFile = 'b';
+    return { file: 'b', module: { fingerprint: 'b' } };
+  };
+  return looping;
+}
+
+describe('a module that is tried again', () => {
+  test('is refused no more once it serves', async () => {
+    const { dev, settled, outcomes } = await tried();
+    dev.servesAgain();
+    await settled(3);
+    expect(outcomes()).toEqual(['served a', 'refused b, tried again', 'served b']);
+    expect(dev.state()).toMatchObject({ state: 'serving', problems: [], builtMs: 1 });
+    await dev.end();
+  });
+
+  test('says nothing of what was built after it, which does not compile', async () => {
+    const { dev, settled, outcomes } = await tried();
+    const wrong = { message: 'wrong', file: null, line: null, column: null };
+    const problem = { ...wrong, source: null, help: null };
+    dev.hear({ kind: 'build-failed', problems: [problem] });
+    dev.servesAgain();
+    await settled(3);
+    expect(outcomes().at(-1)).toBe('served b, no news');
+    expect(dev.state()).toMatchObject({ state: 'build-failed', problems: [problem] });
+    await dev.end();
+  });
+
+  test('and is another one that came back has nothing to clear', async () => {
+    const { dev, swap, outcomes } = await tried();
+    swap.servesAgain = () => undefined;
+    dev.servesAgain();
+    expect(outcomes()).toEqual(['served a', 'refused b, tried again']);
+    expect(dev.state().state).toBe('refused');
     await dev.end();
   });
 });

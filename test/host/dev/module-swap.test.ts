@@ -1,6 +1,6 @@
 // Another module while a service runs: what is taken to be served when that fails, with real admissions and a supervisor
 // of which the test says how it fares.
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
@@ -64,6 +64,30 @@ describe('another module', () => {
     await expect(swap.replace(good)).rejects.toBe(failure);
     expect(swap.servedFile).toBeUndefined();
     expect(told).toEqual(['noted', 'shown']);
+  });
+
+  test('that was tried again until it served is what is served then', async () => {
+    const { swap } = swapping(async () => Promise.reject(failure));
+    expect(swap.servesAgain()).toBeUndefined();
+    await expect(swap.replace(good)).rejects.toBe(failure);
+    expect(swap.servesAgain()).toMatchObject({ file: good });
+    expect(swap.servedFile).toBe(good);
+    // It ended by itself, and came back.
+    expect(swap.servesAgain()).toBeUndefined();
+  });
+
+  test('is not taken for the one before it, which served again too late', async () => {
+    const takeOvers = [async () => Promise.reject(failure)];
+    const { swap } = swapping(async () => takeOvers.shift()?.());
+    const later = join(folder, 'later.wasm');
+    copyFileSync(good, later);
+    await expect(swap.replace(good)).rejects.toBe(failure);
+    takeOvers.push(async () => {
+      expect(swap.servesAgain()).toBeUndefined();
+      throw failure;
+    });
+    await expect(swap.replace(later)).rejects.toBe(failure);
+    expect(swap.servesAgain()).toMatchObject({ file: later });
   });
 
   test('is neither when the service is stopped meanwhile', async () => {

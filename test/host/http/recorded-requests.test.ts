@@ -1,5 +1,8 @@
 // What the HTTP server tells of its requests: the recorder of those whose handler ran, the counts of all.
-import { expect, test } from 'vitest';
+import diagnostics from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import type { SpanClock } from '../../../host/engine/needs/recorder.ts';
 import type { EndpointHandler } from '../../../host/http/exchange.ts';
 import { refusal } from '../../../host/model/call.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
@@ -14,9 +17,13 @@ const descriptor = descriptorOf([
   ['POST', '/{x}', JSON_BODY],
 ]);
 
-async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000) {
+async function startRecorded(
+  handle: EndpointHandler,
+  answerTimeoutMs = 60_000,
+  clock: SpanClock = new LoopTurn(),
+) {
   const numbers = new ShardNumbers(descriptor, 100);
-  const ring = new SpanRing(numbers, 0, new LoopTurn());
+  const ring = new SpanRing(numbers, 0, clock);
   const running = await start({
     descriptor,
     handle,
@@ -35,7 +42,7 @@ async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000) 
 const answered = (http: HttpNumbers) =>
   http.answers().map(({ route, status, count }) => [route, status, count]);
 
-test('a request is timed from when its body is there until its answer is known', async () => {
+test('a request is timed from when its body is there until its answer is written', async () => {
   let handlerMs = 0;
   const { port, recorded } = await startRecorded(() => {
     handlerMs = performance.timeOrigin + performance.now();
@@ -51,6 +58,40 @@ test('a request is timed from when its body is there until its answer is known',
   expect(span!.startMs).toBeGreaterThanOrEqual(sentMs);
   expect(span!.startMs).toBeLessThanOrEqual(handlerMs);
   expect(span!.startMs + span!.durationMs).toBeGreaterThanOrEqual(handlerMs);
+});
+
+test('a request is over when the answers of its turn are written, and so are all that are answered with it', async () => {
+  // Each reading is a second after the one before.
+  let ms = 0;
+  const clock = {
+    startMs: () => (ms += 1_000),
+    endMs: () => (ms += 1_000),
+    arrivalMs: () => 500,
+    latestMs: () => ms,
+  };
+  const handled: number[] = [];
+  const { port, recorded, numbers } = await startRecorded(
+    () => {
+      handled.push(clock.startMs());
+      return ok();
+    },
+    undefined,
+    clock,
+  );
+  const client = new RawClient(port).send(get('/a') + get('/b'));
+  await client.answer();
+  await client.answer();
+  const times = (await recorded(2)).map(({ startMs, durationMs }) => [
+    Math.round(startMs - performance.timeOrigin),
+    Math.round(durationMs),
+  ]);
+  expect(handled).toEqual([1_000, 2_000]);
+  expect(times).toEqual([
+    [0, 3_000],
+    [1_000, 2_000],
+  ]);
+  // Since the headers have come, and not only since the turn came to them.
+  expect(numbers.http.seconds.sum).toBe(5);
 });
 
 test('at its deadline a request is late with the limit that it met, and what its handler says later is no second span', async () => {
@@ -96,6 +137,30 @@ test('a request whose caller has gone is recorded when its handler is done, with
   expect(span).toMatchObject({ outcome: 'Refused', fault: { code: 'CONFLICT' }, status: 0 });
   await expect.poll(() => server.inFlight).toBe(0);
   expect(answered(numbers.http)).toEqual([[0, '200', 3]]);
+});
+
+test('an answer that is cut before it can be written is recorded and counted once', async () => {
+  const sockets: Socket[] = [];
+  const accept = (message: unknown) => sockets.push((message as { socket: Socket }).socket);
+  diagnostics.subscribe('http.server.request.start', accept);
+  onTestFinished(() => void diagnostics.unsubscribe('http.server.request.start', accept));
+  const begun = gate();
+  const { port, server, spans, recorded, numbers } = await startRecorded(async () => {
+    begun.open();
+    // It answers in the very turn in which its connection is cut, before anybody is told of that.
+    do await new Promise((resolve) => setImmediate(resolve));
+    while (!sockets[0]!.destroyed);
+    return ok();
+  });
+  const client = new RawClient(port).send(get('/a'));
+  await begun.passed;
+  const { hasCut } = await server.stop(0);
+  expect(hasCut).toBe(true);
+  expect(await client.rest()).toBe('');
+  await recorded(1);
+  await expect.poll(() => server.inFlight).toBe(0);
+  expect(spans()).toMatchObject([{ outcome: 'Ok', status: 200 }]);
+  expect(answered(numbers.http)).toEqual([[0, '200', 1]]);
 });
 
 test('whatever a handler throws is a failure, with the error id of the answer', async () => {

@@ -12,6 +12,7 @@ const TRACE = { high: 0xaaaaaaaaaaaaaaaan, low: 0xaaaaaaaaaaaaaaabn };
 const OWN = { trace: TRACE, spanId: 0xbbbbbbbbbbbbbbbbn, flags: 1 };
 const TRACE_ID = `${'a'.repeat(31)}b`;
 const OK = 0;
+const REFUSED = 1;
 const FAILED = 2;
 /** Of handlersDescriptor: a command, a query, and then the routes. */
 const [ADD, GET, ROUTE] = [0, 1, 2];
@@ -65,7 +66,7 @@ test('a span has all that it was told, and its time is since 1970', () => {
   const { ring } = ringOf(4);
   const parentId = 0xccccccccccccccccn;
   ring.called(call({ place: GET, trace: OWN, parentId, startMs: 5 }), 7.5, OK, undefined);
-  ring.served(request({ status: 404 }), 3, 1, undefined);
+  ring.served(request({ status: 404 }), 3, REFUSED, undefined);
   expect(ring.after(0, 2)).toEqual([
     {
       number: 1,
@@ -110,6 +111,8 @@ test('a place that is used again keeps nothing of the span before', () => {
   const [span] = ring.after(0, 9);
   expect(span).toMatchObject({ number: 2, events: 0, outcome: 'Ok' });
   for (const left of [span!.entityId, span!.fault, span!.parentId]) expect(left).toBeUndefined();
+  ring.served(request({ status: 404 }), 2, REFUSED, undefined);
+  expect(ring.after(0, 9)[0]).toMatchObject({ outcome: 'Refused', fault: undefined });
   ring.called(call(), 2, OK, undefined);
   const [last] = ring.after(0, 9);
   expect(last!.status).toBeUndefined();

@@ -169,6 +169,7 @@ describe('a summary', () => {
       spans: 3,
       failed: 2,
       error: 'It trapped.',
+      guestMessage: FAULT.guestMessage,
     });
   });
 
@@ -176,6 +177,11 @@ describe('a summary', () => {
     const refused = { ...FAULT, code: 'CONFLICT', reason: 'It is taken.' };
     const [summary] = traceSummaries([span('a', { outcome: 'Refused', fault: refused })], named);
     expect(summary).toMatchObject({ outcome: 'Refused', failed: 0, error: 'It is taken.' });
+    const [told] = traceSummaries(
+      [span('a', { fault: { ...FAULT, guestMessage: undefined } })],
+      named,
+    );
+    expect(told).toMatchObject({ error: 'It trapped.', guestMessage: null });
   });
 
   test('is there for each trace', () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
 import { LoopTurn } from '../../../host/requests/loop-turn.ts';
-import type { Awaitable, Reply } from '../../../host/model/call.ts';
+import type { Awaitable, CallContext, Reply } from '../../../host/model/call.ts';
 import type {
   AnswerWaiter,
   EndpointRequest,
@@ -115,6 +115,66 @@ describe('a handler whose turn of the event loop is used up', () => {
     expect(begun).toBe(1);
     await turns();
     expect(await later).toBe(RESPONSE);
+  });
+});
+
+describe('what a handler has computed since a call of it ended is no more overlooked than the call:', () => {
+  const LONG = 1_000_000;
+  let nowMs: number;
+  let turn: LoopTurn;
+  /** A span of the call ends, and 11 ms go by in the handler. */
+  const computes = (context: CallContext, fuel: number) => {
+    turn.endMs();
+    nowMs += 11;
+    context.spent!.fuel += fuel;
+    return RESPONSE;
+  };
+  const run = (handle: (context: CallContext) => Awaitable<EndpointResponse>) => {
+    nowMs = 0;
+    turn = new LoopTurn({ nowMs: () => nowMs, nextTurn: () => {}, afterPromises: () => {} });
+    return requestHandler({
+      guest: { endpoints: { handle } },
+      engine: engine(),
+      clock,
+      chance: { seed: () => 2n },
+      turn,
+    })(REQUEST, [], { giveUp: undefined, fuel: 0 });
+  };
+
+  test('by one that answers at once', () => {
+    expect(run((context) => computes(context, LONG))).toBe(RESPONSE);
+    expect(turn.isUsedUp()).toBe(true);
+  });
+
+  test('by one that fails', () => {
+    const fail = (context: CallContext) => {
+      computes(context, 0);
+      throw LATE;
+    };
+    expect(() => run(fail)).toThrow(LATE);
+    expect(turn.isUsedUp()).toBe(true);
+  });
+
+  test('by one that has waited', async () => {
+    await run(async (context) => {
+      await Promise.resolve();
+      return computes(context, 0);
+    });
+    expect(turn.isUsedUp()).toBe(true);
+  });
+
+  test('but where it used little fuel the clock is not read for it', () => {
+    void run((context) => computes(context, 1));
+    expect(turn.isUsedUp()).toBe(false);
+  });
+
+  test('nor by one that waits, when it makes its next call', () => {
+    run(() => RESPONSE);
+    const calls = new RequestCalls(engine(), clock, turn);
+    expect(calls.call(...CALL)).toBe(REPLY);
+    turn.endMs();
+    nowMs += 11;
+    expect(calls.call(...CALL)).toBeInstanceOf(Promise);
   });
 });
 

@@ -3,6 +3,7 @@
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import type { FuelLimit } from './fuel.ts';
+import { trapFrames } from './trap-frames.ts';
 
 export const PHASE = {
   /** Start, constructor, apply, snapshot, log, realloc, post-return: no import may be reached. */
@@ -38,7 +39,10 @@ export class CallState {
   /** Counts a call of the host by the module; outside its phases it is a fault. */
   enter(name: string, allowed: boolean): void {
     if (!allowed)
-      throw new GuestFault('trap', `The module called ${name} where it may not be called.`);
+      throw new GuestFault('trap', `The module called ${name} where it may not be called.`, {
+        // The module's code that called is still on the stack.
+        frames: trapFrames(new Error('here')),
+      });
     if (--this.hostCallsLeft < 0)
       throw new GuestFault('limit', 'The module called the host too often in one call.', {
         limit: 'host-calls',

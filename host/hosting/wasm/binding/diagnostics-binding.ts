@@ -25,13 +25,23 @@ const NO_LINES: readonly GuestLogLine[] = [];
 
 /** The lines since the last call, oldest first; beyond the limits the oldest are dropped. */
 export function takeLog(instance: Logging, source: string): readonly GuestLogLine[] {
-  const { exports, memory } = instance;
+  const { exports } = instance;
   const result = exports.takeLog();
-  const header = memory.record(result, 8, 4);
-  const count = memory.u32(header + 4);
-  const lines = count === 0 ? NO_LINES : liftLines(instance, header, count, source);
+  const lines = linesAt(instance, result, source);
   exports.takeLogPost?.(result);
   return lines;
+}
+
+/** Of an instance that is never called again: it need not free them, and may fail to, half initialised. */
+export function takeLastLog(instance: Logging, source: string): readonly GuestLogLine[] {
+  return linesAt(instance, instance.exports.takeLog(), source);
+}
+
+function linesAt(instance: Logging, result: number, source: string): readonly GuestLogLine[] {
+  const { memory } = instance;
+  const header = memory.record(result, 8, 4);
+  const count = memory.u32(header + 4);
+  return count === 0 ? NO_LINES : liftLines(instance, header, count, source);
 }
 
 function liftLines(

@@ -11,7 +11,7 @@ import { SvcError } from '../../../model/svc-error.ts';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
 import { type CoreExports, coreExports } from '../binary/core-interface.ts';
-import { takeLog } from '../binding/diagnostics-binding.ts';
+import { takeLastLog, takeLog } from '../binding/diagnostics-binding.ts';
 import type { GuestLog } from '../binding/guest-log.ts';
 import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
 import { GuestMemory } from '../binding/guest-memory.ts';
@@ -258,7 +258,7 @@ export class ModuleInstance {
     this.#state.hostCallsLeft = 0;
     this.#begin(this.limits.lastWordsFuel);
     try {
-      const lines = takeLog(this, source);
+      const lines = takeLastLog(this, source);
       const last = lines.at(-1);
       const aborted = last?.message.startsWith(ABORT) === true;
       for (const line of aborted ? lines.slice(0, -1) : lines) this.#log(line);

@@ -1,5 +1,5 @@
 // What screens are made of: places on the line of time, marks in a state, groups of faults, the list of services.
-import type { LiveSecond } from '@svc/contract';
+import type { ListedService, LiveSecond } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerBody, refusalOf } from '../../../../console/page/view/answer-view.ts';
 import { faultAdvice, faultIn } from '../../../../console/page/view/fault-advice.ts';
@@ -8,7 +8,6 @@ import {
   knownServices,
   soleService,
   successor,
-  type ListedService,
 } from '../../../../console/page/view/known-services.ts';
 import {
   latencyHeight,

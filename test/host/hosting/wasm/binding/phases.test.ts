@@ -66,4 +66,5 @@ test.each<[string, GuestParts]>([
   const calls = hostCalls({ nowMs: () => 1, call: async () => ({ kind: 'reply', json: '{}' }) });
   const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
   expect(fault.message).toBe('The module called clock.now-ms where it may not be called.');
+  expect(fault.frames?.length).toBeGreaterThan(0);
 });

@@ -31,4 +31,14 @@ describe('a module that fails while it starts', () => {
     });
     await expect(started).rejects.toThrow('abort: boom at counter.ts:3:5');
   });
+
+  test('is told them when it cannot free them', async () => {
+    const started = liveGuest({
+      ...counter,
+      fields: `${counter.fields} (func (export "_initialize")
+        (call $line (i32.const 3) (i32.const 1120) (i32.const 29)) unreachable)
+        (func (export "cabi_post_svc:runtime/diagnostics@0.1.0#take-log") (param i32) unreachable)`,
+    });
+    await expect(started).rejects.toThrow('abort: boom at counter.ts:3:5');
+  });
 });

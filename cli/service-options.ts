@@ -1,0 +1,36 @@
+// ServiceOptions: by which options a service is served, whichever command serves it.
+import type { OptionDescriptions } from './description.ts';
+
+/** Where the journal lies and how the service is called unless it is said, each command knows by itself. */
+export const SERVICE_OPTIONS = {
+  port: {
+    type: 'string',
+    value: 'PORT',
+    help: 'HTTP port; 0 takes a free one',
+    default: '9000',
+  },
+  host: {
+    type: 'string',
+    value: 'ADDRESS',
+    help: 'address to listen on',
+    default: '127.0.0.1',
+  },
+  data: {
+    type: 'string',
+    value: 'DIR',
+    help: 'folder of the journal, made when missing',
+    completes: { kind: 'folder' },
+  },
+  name: {
+    type: 'string',
+    value: 'NAME',
+    help: 'name of the service',
+  },
+  set: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=VALUE',
+    help: `any other setting, by its dotted name; may be repeated
+(docs/reference/settings.md lists them)`,
+  },
+} as const satisfies OptionDescriptions;

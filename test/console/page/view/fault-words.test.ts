@@ -1,0 +1,26 @@
+// What a list says of a failure, and in which order.
+import { expect, test } from 'vitest';
+import { faultWords } from '../../../../console/page/view/fault-words.ts';
+
+const reason = 'The module trapped: unreachable.';
+
+test("the module's own words stand beside those of the runtime, one line of each", () => {
+  const words = faultWords({ reason, guestMessage: 'no such dish\n  at menu' });
+  expect(words).toEqual({
+    said: 'no such dish',
+    reason,
+    whole: `no such dish\n  at menu\n${reason}`,
+  });
+});
+
+test.each([null, undefined, '', reason])('%o of the module adds nothing', (guestMessage) => {
+  const { said, reason: told, whole } = faultWords({ reason, guestMessage });
+  expect([said ?? told, whole]).toEqual([reason, reason]);
+  expect([said, told].filter((words) => words !== undefined)).toHaveLength(1);
+});
+
+test('words of a module are as long as a line is, and turn no writing round', () => {
+  const { said, whole } = faultWords({ reason, guestMessage: `\u202e${'a'.repeat(5_000)}` });
+  expect(said).toBe(`\\u{202e}${'a'.repeat(199)}`);
+  expect(whole).toBe(`\\u{202e}${'a'.repeat(1_999)}\n${reason}`);
+});
