@@ -55,7 +55,7 @@ export class InProcessHttp {
       ...options,
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
-      outbox: new Outbox(NO_RECORDER.endMs),
+      outbox: new Outbox(() => NO_RECORDER.endMs()),
       load: { inFlight: 0, isStopping: false },
       recorder: NO_RECORDER,
       counts: NO_COUNTS,

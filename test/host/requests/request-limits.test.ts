@@ -169,7 +169,7 @@ describe('what a handler has computed since a call of it ended is no more overlo
   });
 
   test('nor by one that waits, when it makes its next call', () => {
-    run(() => RESPONSE);
+    void run(() => RESPONSE);
     const calls = new RequestCalls(engine(), clock, turn);
     expect(calls.call(...CALL)).toBe(REPLY);
     turn.endMs();
