@@ -44,7 +44,7 @@ export async function measureRecorder(
         letter: scenario.letter,
         what: `recording every invocation: ${scenario.what}`,
         svc: median(figures.map(({ recorded }) => recorded)),
-        beside: 'the same server in every second tenth of a second, which has no recorder then',
+        beside: 'the same server without its recorder, in turns',
         other: median(figures.map(({ other }) => other)),
         unit: 'per second',
         ratio: median(figures.map(({ recorded, other }) => recorded / other)),
