@@ -132,13 +132,7 @@ describe('what a handler has computed since a call of it ended is no more overlo
   const run = (handle: (context: CallContext) => Awaitable<EndpointResponse>) => {
     nowMs = 0;
     turn = new LoopTurn({ nowMs: () => nowMs, nextTurn: () => {}, afterPromises: () => {} });
-    return requestHandler({
-      guest: { endpoints: { handle } },
-      engine: engine(),
-      clock,
-      chance: { seed: () => 2n },
-      turn,
-    })(REQUEST, [], { giveUp: undefined, fuel: 0 });
+    return handler(handle, turn)(REQUEST, [], { giveUp: undefined, fuel: 0 });
   };
 
   test('by one that answers at once', () => {
