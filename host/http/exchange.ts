@@ -91,9 +91,6 @@ interface Admitted {
   readonly idempotencyKey: string | undefined;
 }
 
-/** The status of an answer that reached nobody. */
-const NOBODY = 0;
-
 /** A request as it came from the server. */
 export interface Arrival {
   readonly request: IncomingMessage;
@@ -293,7 +290,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
     const spanOutcome = outcome.kind === 'refusal' ? SPAN_REFUSED : outcomeOfStatus(outcome.status);
     if (this.#isAnswered) {
-      this.#record(spanOutcome, refusal, NOBODY);
+      this.#record(spanOutcome, refusal);
       return;
     }
     try {
@@ -318,7 +315,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
-  #record(outcome: SpanOutcome, failure: unknown, status: number): void {
+  #record(outcome: SpanOutcome, failure: unknown, status = 0): void {
     if (this.place < 0 || this.#outcome !== undefined) return;
     this.#outcome = outcome;
     this.#failure = failure;
