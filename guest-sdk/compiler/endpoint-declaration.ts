@@ -57,7 +57,7 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['del', 'DELETE'],
 ]);
 const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
-const PATH = /^(\/([A-Za-z0-9_.~!$&'()*+,;=:@-]*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
+const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
 const ACCESS_HELP =
   'say who may call: @access("internet"), @access("services"), @access("services", "orders", "billing.finance"), @access("local") or @access("nobody")';
@@ -108,6 +108,16 @@ export function readEndpoint(
   return { declaration, name, prefix: prefix ?? '', access: access ?? { allow: 'nobody' }, routes };
 }
 
+/** Whether every percent-encoding of the path decodes to text. */
+function isUtf8(path: string): boolean {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function readAccess(node: DecoratorNode, problems: Problem[]): AccessRule | undefined {
   const [allow, ...services] = stringArguments(node) ?? [];
   if (allow === 'services') {
@@ -155,11 +165,19 @@ function readRoute(
       problemAt(
         node.range,
         `@${decoratorName(node)} needs a path that begins with a slash, with {name} for whole segments`,
-        `@${decoratorName(node)}("/{id}/items"), of ASCII letters, digits and -._~!$&'()*+,;=:@`,
+        `@${decoratorName(node)}("/{id}/items"), of ASCII letters, digits and -._~!$&'()*+,;=:@, everything else percent-encoded (é is %C3%A9)`,
       ),
     );
     return undefined;
   }
+  if (!isUtf8(prefix + path))
+    problems.push(
+      problemAt(
+        node.range,
+        'the path has a percent-encoding that is not UTF-8',
+        'encode each character as UTF-8: é is %C3%A9',
+      ),
+    );
   const template = [...(prefix + path).matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]!);
   for (const [index, name] of template.entries())
     if (template.indexOf(name) !== index)

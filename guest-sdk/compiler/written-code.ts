@@ -175,7 +175,7 @@ export function clientClass(entity: EntityClass): string {
   return `export class ${entity.name}Client extends __svc_EntityClient {
   constructor(id: string) { super(${quote(entity.component)}, id); }
   ${methods.join('\n  ')}
-  /** Gives the next command a key. The runtime refuses keys (BAD_REQUEST) until it keeps them. */
+  /** Gives the commands of this client an idempotency key of 1 to 1,022 characters: each is done once, and a repeat is answered as the first time. */
   withIdempotencyKey(key: string): ${entity.name}Client { this.__svc_key = key; return this; }
   /** Acknowledged events of the entity's present life, oldest first; limit: 1 to 1,000. */
   events(afterSeq: u64 = 0, limit: u32 = 100): __svc_Result<${recorded}> { return this.__svc_events<${entity.event}>(afterSeq, limit); }

@@ -65,6 +65,16 @@ describe('endpoints', () => {
       /^4:\d+ @get needs a path that begins with a slash/,
     ],
     [
+      'a percent-encoding that no request can have',
+      endpoint('@get("/caf%E9") get(): Done { return new Done(); }'),
+      /^4:\d+ the path has a percent-encoding that is not UTF-8: encode each character as UTF-8: é is %C3%A9$/,
+    ],
+    [
+      'half of a percent-encoding',
+      endpoint('@get("/100%") get(): Done { return new Done(); }'),
+      /^4:\d+ @get needs a path/,
+    ],
+    [
       'a parameter that is not a whole segment',
       endpoint('@get("/a-{id}") get(id: string): Done { return new Done(); }'),
       /^4:\d+ @get needs a path/,

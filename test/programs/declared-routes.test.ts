@@ -205,6 +205,9 @@ describe('reply: the return value is encoded by its type', () => {
 describe('precedence: a literal segment is preferred over a parameter at the same position', () => {
   test.each([
     ['/match/latest', { handler: 'latest', text: '' }],
+    ['/match/caf%C3%A9', { handler: 'encoded', text: '' }],
+    ['/match/caf%c3%a9', { handler: 'encoded', text: '' }],
+    ['/match/cafe', { handler: 'byId', text: 'cafe' }],
     ['/match/later', { handler: 'byId', text: 'later' }],
     ['/match/latest/x', { handler: 'latestPart', text: 'x' }],
     ['/match/other/items', { handler: 'items', text: 'other' }],

@@ -121,6 +121,16 @@ describe('methods', () => {
     },
   );
 
+  test.each(['FOO', 'get', 'GETT'])(
+    'a method that no HTTP specification names, %s, is 400 and ends the connection',
+    async (method) => {
+      const { port } = await start({ descriptor: ONE_ROUTE });
+      const answer = await ask(port, `${method} /a HTTP/1.1\r\nhost: t\r\n\r\n`);
+      expect(answer.status).toBe(400);
+      expect(answer.headers['connection']).toBe('close');
+    },
+  );
+
   test('an unknown path is 404 whatever the method', async () => {
     const { port } = await start({ descriptor: ONE_ROUTE });
     for (const method of ['POST', 'OPTIONS', 'PROPFIND'])
