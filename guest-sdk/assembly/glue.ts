@@ -1,5 +1,6 @@
 // What the code that the compiler writes into the user's files refers to.
 export { EntityClient, RecordedEvent } from "./client";
+export { clone } from "./clone";
 export { blank, read, toJson, write } from "./codec";
 export { EffectBase } from "./effect";
 export { EntityCall } from "./entity";

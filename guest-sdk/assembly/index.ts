@@ -1,4 +1,5 @@
 // @svc/guest-sdk: what a user imports.
+export { clone } from "./clone";
 export { Code, Refusal } from "./code";
 export { toJson } from "./codec";
 export { EntityClient, RecordedEvent } from "./client";

@@ -53,6 +53,8 @@ export interface DataClass {
   readonly fields: readonly Field[];
   /** Of a sum type. */
   readonly cases: readonly DataClass[];
+  /** The author has declared a member `clone` in the class, its base or one of its cases. */
+  readonly hasOwnClone: boolean;
 }
 
 export interface Declarations {
@@ -213,7 +215,15 @@ function readData(
     tag: isCase ? (given ?? name) : undefined,
     fields,
     cases,
+    hasOwnClone:
+      declaresClone(declaration) ||
+      (isSumBase && declaresClone(base)) ||
+      cases.some((one) => one.hasOwnClone),
   };
+}
+
+function declaresClone(declaration: ClassDeclaration): boolean {
+  return declaration.members.some((member) => member.name.text === 'clone' && !has(member, STATIC));
 }
 
 function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] {

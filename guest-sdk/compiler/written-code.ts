@@ -19,6 +19,7 @@ const GLUE = [
   'addEndpoint',
   'addEntity',
   'blank',
+  'clone',
   'read',
   'toJson',
   'write',
@@ -36,11 +37,38 @@ export function dataMembers(data: DataClass): string {
     return `${manifest}
 abstract __svc_encode(w: __svc_JsonWriter): void;
 abstract __svc_decode(r: __svc_JsonReader): void;
+abstract __svc_clone(): ${data.name};
+${cloneMethod(data)}
 ${readCase(data)}`;
   const own = data.kind === 'case' ? '__svc_isCase(): void {}' : manifest;
   return `${own}
 ${encode(data)}
-${decode(data)}`;
+${decode(data)}
+${copy(data)}
+${cloneMethod(data)}`;
+}
+
+/** Fills a blank object, since constructors may do more than to assign fields. */
+function copy(data: DataClass): string {
+  const type = ownType(data);
+  const fields = data.fields.map((field) =>
+    assign(field, `__svc_clone<${field.type}>(this.${field.name})`, 'o'),
+  );
+  return `__svc_clone(): ${type} {
+  const o = __svc_blank<${type}>();
+  ${fields.join('\n  ')}
+  return o;
+}`;
+}
+
+/** `clone()`, unless the author has given the name to something else in the class or its sum type. */
+function cloneMethod(data: DataClass): string {
+  return data.hasOwnClone ? '' : `clone(): ${ownType(data)} { return this.__svc_clone(); }`;
+}
+
+function ownType({ name, declaration }: DataClass): string {
+  const parameters = (declaration.typeParameters ?? []).map((parameter) => parameter.name.text);
+  return parameters.length === 0 ? name : `${name}<${parameters.join(', ')}>`;
 }
 
 function readCase(data: DataClass): string {
@@ -116,9 +144,9 @@ function seenBit(index: number): { readonly test: string; readonly set: string }
 }
 
 /** A readonly field is set where it lies: only a constructor may assign it. */
-function assign(field: Field, value: string): string {
-  if (!field.readonly) return `this.${field.name} = ${value};`;
-  return `store<${field.type}>(changetype<usize>(this), ${value}, offsetof<this>(${quote(field.name)}));`;
+function assign(field: Field, value: string, object = 'this'): string {
+  if (!field.readonly) return `${object}.${field.name} = ${value};`;
+  return `store<${field.type}>(changetype<usize>(${object}), ${value}, offsetof<this>(${quote(field.name)}));`;
 }
 
 function whenAbsent(field: Field): string {

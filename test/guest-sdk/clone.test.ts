@@ -1,0 +1,156 @@
+// `clone()` of data classes: a copy shares nothing with its value that can be changed. The test kit encodes the state
+// before and after each call, so a query that changes what the state and a copy have in common fails.
+import { buildComponent } from '@svc/guest-sdk/compiler';
+import { testEntity, testModule } from '@svc/guest-sdk/testing';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { snippetsOf } from '../support/doc-snippets.ts';
+import { UserProjects } from './support/user-projects.ts';
+
+const SHELF = `import { Effect, EventSourcedEntity, clone, register } from "@svc/guest-sdk";
+@data enum Colour { Red, Green }
+@data class Page<T> { items: T[] = []; next: Page<T> | null = null; }
+@data abstract class Shape { note: string = ""; }
+@variant("dot") class Dot extends Shape { at: i32[] = []; }
+@variant("box") class Box extends Shape { inside: Shape | null = null; }
+@data class Fixed { readonly list: i32[]; constructor(first: i32) { this.list = [first]; } }
+@data class Own { words: string[] = []; clone(): string { return "mine"; } }
+@data abstract class Mark {}
+@variant("tick") class Tick extends Mark { clone: i32[] = []; }
+@variant("cross") class Cross extends Mark { arms: i32[] = []; }
+@data class Empty {}
+@data class State {
+  flag: bool = true; big: u64 = 18446744073709551615; real: f64 = 0.5; colour: Colour = Colour.Green;
+  text: string = "a"; none: string | null = null; some: string | null = "b";
+  when: Date = new Date(0); bytes: Uint8Array = new Uint8Array(2); colours: Colour[] = [Colour.Green];
+  grid: i32[][] = [[1], [2]]; counts: Map<string, i32> = new Map(); pages: Map<string, Page<string>> = new Map();
+  page: Page<Shape> = new Page(); fixed: Fixed = new Fixed(7); own: Own = new Own(); mark: Mark = new Tick();
+  marks: Mark[] = []; holes: (Fixed | null)[] = [null]; empty: Empty = new Empty();
+}
+@data abstract class Event {}
+@variant("seen") class Seen extends Event {}
+
+function filled(): State {
+  const state = new State();
+  state.counts.set("one", 1);
+  const page = new Page<string>();
+  page.items.push("x");
+  page.next = new Page<string>();
+  state.pages.set("first", page);
+  const dot = new Dot();
+  dot.at.push(3);
+  const box = new Box();
+  box.inside = dot;
+  state.page.items.push(box);
+  state.marks.push(new Cross());
+  state.holes.push(new Fixed(8));
+  return state;
+}
+
+@entity("shelf") class Shelf extends EventSourcedEntity<State, Event> {
+  empty(id: string): State { return filled(); }
+  apply(state: State, event: Event): State { if (event instanceof Seen) return state; return state; }
+  @query("get") get(state: State): State { return state; }
+  @query("copy") copy(state: State): State { return state.clone(); }
+  @query("changed") changed(state: State): State {
+    const copy = state.clone();
+    copy.flag = false; copy.big = 1; copy.text = "z"; copy.none = "n"; copy.some = null;
+    copy.when.setTime(86400000); copy.bytes[1] = 255; copy.colours[0] = Colour.Red;
+    copy.grid[1][0] = 9; copy.counts.set("one", 9); copy.pages.get("first").items[0] = "z";
+    copy.pages.get("first").next!.items.push("z");
+    ((copy.page.items[0] as Box).inside as Dot).at[0] = 9;
+    copy.page.items[0].note = "z";
+    copy.fixed.list[0] = 9; copy.own.words.push("z"); (copy.mark as Tick).clone.push(9);
+    (copy.marks[0] as Cross).arms.push(9); copy.holes[1]!.list[0] = 9;
+    return copy;
+  }
+  @query("parts") parts(state: State): string[] {
+    const shape: Shape = state.page.items[0].clone();
+    shape.note = "of the base class";
+    const list = clone(state.grid);
+    list[0].push(5);
+    const map = clone(state.counts);
+    map.set("two", 2);
+    const none = clone<Fixed | null>(state.holes[0]);
+    const cross = (state.marks[0] as Cross).clone();
+    cross.arms.push(1);
+    return [shape.note, list[0].length.toString(), map.size.toString(), none == null ? "null" : "some",
+      state.own.clone(), clone(Colour.Green).toString(), cross.arms.length.toString()];
+  }
+}
+register<Shelf>();
+`;
+
+let projects: UserProjects;
+const open = async (source: string) => {
+  const entryFile = await projects.write({ 'index.ts': source });
+  return testModule((await buildComponent({ entryFile })).component);
+};
+
+beforeAll(async () => {
+  projects = await UserProjects.open();
+});
+
+afterAll(() => projects.remove());
+
+test('a copy is the value, and nothing that is changed in it is seen in the value', async () => {
+  const module = await open(SHELF);
+  const shelf = testEntity(module, 'shelf', 'one');
+  const before = shelf.query('get').reply<Record<string, unknown>>();
+  expect(shelf.query('copy').reply()).toEqual(before);
+  const changed = shelf.query('changed').reply<Record<string, unknown>>();
+  const same = Object.keys(changed).filter(
+    (name) => JSON.stringify(changed[name]) === JSON.stringify(before[name]),
+  );
+  expect(same).toEqual(['real', 'colour', 'empty']);
+  expect(shelf.query('get').reply()).toEqual(before);
+  expect(shelf.query('parts').reply()).toEqual([
+    'of the base class',
+    '2',
+    '2',
+    'null',
+    'mine',
+    '1',
+    '1',
+  ]);
+});
+
+const PAGE = 'docs/errors/SVC_STATE_CHANGED.md';
+const snippet = snippetsOf(PAGE, 'ts').map(({ code }) => code);
+const CART = `import { Effect, EventSourcedEntity, register } from "@svc/guest-sdk";
+@data class Line { sku: string = ""; quantity: i32 = 0; }
+@data class Cart { lines: Line[] = []; }
+@data abstract class CartEvent {}
+@variant("added") class Added extends CartEvent { line: Line = new Line(); }
+@entity("cart") class CartEntity extends EventSourcedEntity<Cart, CartEvent> {
+  empty(id: string): Cart { return new Cart(); }
+  apply(state: Cart, event: CartEvent): Cart {
+    if (event instanceof Added) state.lines.push((event as Added).line);
+    return state;
+  }
+${snippet.join('\n')}
+}
+register<CartEntity>();
+`;
+
+const line = (sku: string, quantity: number) => ({ sku, quantity });
+
+test('the handler on the page of SVC_STATE_CHANGED answers a changed copy', async () => {
+  expect(snippet).toHaveLength(1);
+  testEntity(await open(CART), 'cart', 'one')
+    .given([
+      { type: 'added', line: line('b', 2) },
+      { type: 'added', line: line('a', 1) },
+    ])
+    .query('by-quantity')
+    .thenReply({ lines: [line('a', 1), line('b', 2)] });
+});
+
+test('a handler that works on the state itself fails, and not on its copy', async () => {
+  const inPlace = CART.replace('state.clone()', 'state');
+  expect(inPlace).not.toBe(CART);
+  const cart = testEntity(await open(inPlace), 'cart', 'one').given([
+    { type: 'added', line: line('b', 2) },
+    { type: 'added', line: line('a', 1) },
+  ]);
+  expect(() => cart.query('by-quantity').reply()).toThrow('changed the state');
+});
