@@ -3,6 +3,7 @@
 // caller gets a fixed sentence.
 import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
+import { isTooLong } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
 
@@ -32,7 +33,7 @@ const S_MS = 1_000;
 
 /**
  * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
- * its last call, and those before it were done.
+ * one of its calls, and others may have been done.
  */
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   SVC_OVERLOADED: errorAnswer(
@@ -129,7 +130,7 @@ function sentenceOf(failure: unknown): readonly [status: number, error: string] 
       'A part of the service ended while it worked on the request (SVC_CALL_UNCERTAIN). ' +
         'Whether it was done is unknown.',
     ];
-  if (failure instanceof GuestFault && ['fuel', 'time'].includes(failure.faultCause))
+  if (failure instanceof GuestFault && isTooLong(failure))
     return [504, 'The service took too long to handle the request.'];
   return [500, 'The service failed to handle the request.'];
 }

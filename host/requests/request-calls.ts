@@ -20,7 +20,9 @@ import type { HostCalls } from '../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
+import { callFailure, readFailure } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import { CallFailures } from './call-failures.ts';
 import { type RequestKeys, ownKey } from './request-keys.ts';
 
 /** What is known of a call whose answer is not due yet. */
@@ -70,7 +72,7 @@ export class RequestCalls implements HostCalls {
   #firstElsewhere: EntityRef | undefined;
   /** Of the calls that were made, how many the handler is still told again where it cannot wait. */
   #toTellAgain = 0;
-  #failure: unknown;
+  #failures: CallFailures | undefined;
   /** The first call comes right after the handler has begun, which was not in a turn that is used up. */
   #hasCalled = false;
   #givenUp: GuestFault | undefined;
@@ -106,12 +108,12 @@ export class RequestCalls implements HostCalls {
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    return this.#asked(() => this.#engine.readEvents(...range));
+    return this.#asked(() => this.#engine.readEvents(...range), readFailure);
   }
 
-  /** What failed of the last call that failed; undefined when none has. */
-  get failure(): unknown {
-    return this.#failure;
+  /** The failure that an answer of the handler passes on; undefined when the answer is the handler's own word. */
+  failurePassedOnBy(answer: Refusal): unknown {
+    return this.#failures?.passedOnBy(answer);
   }
 
   fromElsewhere(): Promise<void> | undefined {
@@ -158,7 +160,7 @@ export class RequestCalls implements HostCalls {
   runAgain(): boolean {
     this.callAhead = undefined;
     this.#ahead = undefined;
-    this.#failure = undefined;
+    this.#failures = undefined;
     this.#retold = 0;
     return this.#made.length > 0;
   }
@@ -239,8 +241,8 @@ export class RequestCalls implements HostCalls {
     return !isFirst && this.#turn.isUsedUp();
   }
 
-  /** Stays synchronous where the call does, unless the turn is used up. */
-  #asked<T>(call: () => Awaitable<T>): Awaitable<T> {
+  /** Stays synchronous where the call does, unless the turn is used up. `told`: what the module is told of a failure. */
+  #asked<T>(call: () => Awaitable<T>, told = callFailure): Awaitable<T> {
     // Since it waited last; what it used is not known before its end.
     this.#turn.hasComputed();
     if (this.#givenUp !== undefined) throw this.#givenUp;
@@ -250,29 +252,35 @@ export class RequestCalls implements HostCalls {
           if (this.#givenUp !== undefined) throw this.#givenUp;
           return call();
         }),
+        told,
       );
     try {
       const answer = call();
-      return answer instanceof Promise ? this.#waited(answer) : answer;
+      return answer instanceof Promise ? this.#waited(answer, told) : answer;
     } catch (error) {
-      return this.#noticed(error);
+      return this.#noticed(error, told);
     }
   }
 
   /** As the promise, or failed before it by `giveUp`. */
-  #waited<T>(answer: Promise<T>): Promise<T> {
+  #waited<T>(answer: Promise<T>, told = callFailure): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#failWait = reject;
       answer.then(resolve, (error: unknown) => {
-        this.#failure = error;
+        this.#addFailure(error, told);
         reject(error);
       });
     });
   }
 
-  #noticed(error: unknown): never {
-    this.#failure = error;
+  #noticed(error: unknown, told = callFailure): never {
+    this.#addFailure(error, told);
     throw error;
+  }
+
+  #addFailure(error: unknown, told: typeof callFailure): void {
+    this.#failures ??= new CallFailures();
+    this.#failures.add(error, told(error));
   }
 }
 

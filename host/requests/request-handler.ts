@@ -1,7 +1,6 @@
-// RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler
-// its context and its calls, keeps its answer until what it was told is on disk, and sees to it that a
-// failure of a component which the handler only passes on is answered as what it is (500, 503 or 504 with
-// an error id), not as the handler's word.
+// RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler its context
+// and its calls, and keeps its answer until what it was told is on disk. When the handler returns the result of a
+// call that failed, it answers with that failure (500, 503 or 504), and not with the handler's word.
 import type { Chance, Clock } from '../engine/needs/clock.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
@@ -30,13 +29,6 @@ type Outcome = EndpointResponse | Refusal;
 
 /** A handler that has used no more has computed for less than two milliseconds, wherever in its run. */
 const QUICK_FUEL = 100_000;
-
-/** With code OTHER, the SDK's words for a call that gave no reply. */
-const PASSED_ON: ReadonlySet<string | undefined> = new Set([
-  'UNAVAILABLE',
-  'TIMED_OUT',
-  'INTERNAL',
-]);
 
 export function requestHandler({
   guest,
@@ -113,10 +105,9 @@ function checkWanted({ givenUp }: RequestCalls): void {
   if (givenUp !== undefined) throw givenUp;
 }
 
-/** Throws the failure of a component whose refusal is the handler's answer. */
-function notPassedOn(answer: Outcome, { failure }: RequestCalls): Outcome {
-  const isPassedOn =
-    answer.kind === 'refusal' && answer.code === 'OTHER' && PASSED_ON.has(answer.otherCode);
-  if (isPassedOn && failure !== undefined) throw failure;
+/** Throws the failure of the call whose result is the handler's answer. */
+function notPassedOn(answer: Outcome, calls: RequestCalls): Outcome {
+  const failure = answer.kind === 'refusal' ? calls.failurePassedOnBy(answer) : undefined;
+  if (failure !== undefined) throw failure;
   return answer;
 }

@@ -39,6 +39,11 @@ class Asking extends EngineUnderTest {
     }
   }
 
+  /** The failure that a handler passes on by refusing so. */
+  passedOn(otherCode: string, message: string): unknown {
+    return this.calls.failurePassedOnBy({ kind: 'refusal', code: 'OTHER', otherCode, message });
+  }
+
   /** Names of the commands and queries that have reached entities. */
   get asked(): readonly string[] {
     return this.guest.calls.filter((name) => name !== 'apply');
@@ -148,7 +153,7 @@ describe('what it was told', () => {
     await it.journal.fail();
     // A rejection that nobody handles would fail the run.
     await turns();
-    expect(it.calls.failure).toBeUndefined();
+    expect(it.passedOn('UNAVAILABLE', 'the journal is unavailable')).toBeUndefined();
   });
 });
 
@@ -191,7 +196,9 @@ describe('run again, a handler', () => {
     expect(await it.calls.cameTrue()).toBe(false);
     it.calls.runAgain();
     expect(await it.again('add', 4)).toBe('failed SVC_JOURNAL_UNAVAILABLE');
-    expect(it.calls.failure).toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
+    expect(it.passedOn('UNAVAILABLE', 'the journal is unavailable')).toMatchObject({
+      code: 'SVC_JOURNAL_UNAVAILABLE',
+    });
     expect(await it.again('total')).toBe(3);
     expect(it.asked).toEqual(['add', 'total']);
   });
@@ -199,12 +206,12 @@ describe('run again, a handler', () => {
   test('sees a fault that it has seen, the same one, and it is not made twice', async () => {
     const it = await asking();
     expect(() => it.ahead('fault')).toThrow(GuestFault);
-    const failed = it.calls.failure;
+    const failed = it.passedOn('INTERNAL', 'the component failed');
     expect(failed).toBeInstanceOf(GuestFault);
     it.calls.runAgain();
-    expect(it.calls.failure).toBeUndefined();
+    expect(it.passedOn('INTERNAL', 'the component failed')).toBeUndefined();
     expect(await it.again('fault')).toBe('failed trap');
-    expect(it.calls.failure).toBe(failed);
+    expect(it.passedOn('INTERNAL', 'the component failed')).toBe(failed);
     expect(it.faults).toHaveLength(1);
   });
 
@@ -288,7 +295,7 @@ test('where the engine answers no call ahead, a handler waits from the beginning
   expect(valueOf(reply)).toBe(3);
 });
 
-test('events that are read are those on disk, and a failure to read them is the handler’s', async () => {
+test('events that are read are those on disk, and one that cannot read them fails', async () => {
   const it = await asking();
   it.ahead('add', 4);
   it.calls.runAgain();
@@ -299,5 +306,4 @@ test('events that are read are those on disk, and a failure to read them is the 
   await it.engine.close();
   await it.journal.close();
   await expect(it.calls.readEvents(ref, 0, 10)).rejects.toThrow('closed');
-  expect(it.calls.failure).toBeDefined();
 });

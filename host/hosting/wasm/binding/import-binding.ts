@@ -4,14 +4,11 @@
 //
 // Invariant: the clock of a call says its own time, and moves on only where the module has waited for the
 // host. So it measures the host's work and the module's together, and never the module's alone.
-//
-// What a failure says to a module is fixed text: a message of the host may hold paths and names that
-// are none of the module's business.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, Refusal, Reply } from '../../../model/call.ts';
+import { type CallFailureWord, callFailure, readFailure } from '../../../model/call-failure.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
-import { SvcError, type SvcErrorCode } from '../../../model/svc-error.ts';
 import { type CallState, PHASE } from './call-state.ts';
 import { REFUSAL_SIZE, liftPairs, storeEvent, storeRefusal } from './canonical-values.ts';
 import {
@@ -38,16 +35,11 @@ const EVENTS_MAX = 1000;
 /** `result<string, call-error>`: tag 0, string 4; or the error's case 4 and its payload 8. */
 const CALL_RESULT_SIZE = 8 + REFUSAL_SIZE;
 const CALL_ERROR = { refused: 0, denied: 1, unavailable: 2, timedOut: 3, other: 4 } as const;
-/** Failures after which the call may be tried again, and what the module is told. */
-const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
-  ['SVC_OVERLOADED', 'too much is waiting'],
-  ['SVC_STOPPING', 'the service is stopping'],
-  ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
-  ['SVC_JOURNAL_FULL', 'the journal is full'],
-  ['SVC_DISK_FULL', 'the disk is full'],
-  ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
-  ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
-]);
+const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
+  UNAVAILABLE: CALL_ERROR.unavailable,
+  TIMED_OUT: CALL_ERROR.timedOut,
+  INTERNAL: CALL_ERROR.other,
+};
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
 
@@ -231,22 +223,12 @@ function storeOutcome(memory: GuestMemory, address: number, outcome: Reply | Ref
 }
 
 function storeCallFailure(memory: GuestMemory, address: number, error: unknown): void {
-  // Nobody waits for the handler any more.
-  if (error instanceof GuestFault && error.limit === 'request-time') throw error;
-  const [kind, message] = callFailure(error);
+  const failure = callFailure(error);
+  if (failure === undefined) throw error;
+  const kind = CASE_OF_WORD[failure.word];
   memory.storeU8(address, 1);
   memory.storeU8(address + 4, kind);
-  if (kind !== CALL_ERROR.timedOut) memory.storeString(address + 8, message);
-}
-
-function callFailure(error: unknown): readonly [kind: number, message: string] {
-  if (error instanceof GuestFault) return [CALL_ERROR.other, 'the component failed'];
-  if (!(error instanceof SvcError)) throw error;
-  if (error.code === 'SVC_ANSWER_TIMED_OUT' || error.code === 'SVC_CALL_UNCERTAIN')
-    return [CALL_ERROR.timedOut, ''];
-  const reason = NOTHING_DONE.get(error.code);
-  if (reason !== undefined) return [CALL_ERROR.unavailable, reason];
-  return [CALL_ERROR.other, `the runtime failed with ${error.code}`];
+  if (kind !== CALL_ERROR.timedOut) memory.storeString(address + 8, failure.text);
 }
 
 function readJournal(
@@ -278,7 +260,7 @@ function readJournal(
   try {
     events = calls.readEvents(entity, after, count);
   } catch (error) {
-    storeReadFailure(memory, address, readFailure(error));
+    storeReadFailure(memory, address, readError(error));
     return;
   }
   if (!(events instanceof Promise)) {
@@ -291,7 +273,7 @@ function readJournal(
       storeEvents(waited(target), address, settled);
       payForMoving(target);
     },
-    (error: unknown) => storeReadFailure(waited(target), address, readFailure(error)),
+    (error: unknown) => storeReadFailure(waited(target), address, readError(error)),
   );
 }
 
@@ -313,7 +295,9 @@ function storeReadFailure(memory: GuestMemory, address: number, message: string)
   memory.storeString(address + 4, message);
 }
 
-function readFailure(error: unknown): string {
-  if (!(error instanceof SvcError)) throw error;
-  return `the runtime failed with ${error.code}`;
+/** Throws what a module is not told. */
+function readError(error: unknown): string {
+  const failure = readFailure(error);
+  if (failure === undefined) throw error;
+  return failure.text;
 }

@@ -98,7 +98,7 @@ describe('a handler', () => {
       request(ROUTE.call, { parameters: ['c'] }),
       calls,
     );
-    expect(answer).toMatchObject({ status: 504, body: { text: 'the component failed' } });
+    expect(answer).toMatchObject({ status: 504, body: { text: 'the component took too long' } });
   });
 
   test('does not swallow an error that is a bug of the host', async () => {

@@ -1,0 +1,57 @@
+// CallFailure: what a module is told of a call or a read that failed, as one of the runtime's words and a text.
+// Both are fixed for each failure: a message of the host may hold paths and names that are none of the module's
+// business. A handler that answers with the same word and text passes that failure on, so failures that callers
+// get different statuses for have different texts.
+import { GuestFault } from './guest-fault.ts';
+import { SvcError, type SvcErrorCode } from './svc-error.ts';
+
+/** UNAVAILABLE: nothing was done. TIMED_OUT: whether it was done is unknown. INTERNAL: a fault on the way. */
+export type CallFailureWord = 'UNAVAILABLE' | 'TIMED_OUT' | 'INTERNAL';
+
+export interface CallFailure {
+  readonly word: CallFailureWord;
+  /** Empty for TIMED_OUT: the contract has no text there, and the SDK writes one of its own. */
+  readonly text: string;
+}
+
+/** Failures after which the call may be tried again, and what the module is told. */
+const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
+  ['SVC_OVERLOADED', 'too much is waiting'],
+  ['SVC_STOPPING', 'the service is stopping'],
+  ['SVC_JOURNAL_UNAVAILABLE', 'the journal is unavailable'],
+  ['SVC_JOURNAL_FULL', 'the journal is full'],
+  ['SVC_DISK_FULL', 'the disk is full'],
+  ['SVC_ENTITY_HELD_BACK', 'the entity fails and is held back for a while'],
+  ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
+]);
+
+/** What a module is told of a failed call. Undefined: it is not told, and its handler fails with the error. */
+export function callFailure(error: unknown): CallFailure | undefined {
+  // Nobody waits for the handler any more.
+  if (error instanceof GuestFault && error.limit === 'request-time') return undefined;
+  if (error instanceof GuestFault)
+    return {
+      word: 'INTERNAL',
+      text: isTooLong(error) ? 'the component took too long' : 'the component failed',
+    };
+  if (!(error instanceof SvcError)) return undefined;
+  if (error.code === 'SVC_ANSWER_TIMED_OUT' || error.code === 'SVC_CALL_UNCERTAIN')
+    return { word: 'TIMED_OUT', text: '' };
+  const reason = NOTHING_DONE.get(error.code);
+  if (reason !== undefined) return { word: 'UNAVAILABLE', text: reason };
+  return internal(error);
+}
+
+/** What a module is told of a failed read of the journal. Undefined: as in `callFailure`. */
+export function readFailure(error: unknown): CallFailure | undefined {
+  return error instanceof SvcError ? internal(error) : undefined;
+}
+
+function internal(error: SvcError): CallFailure {
+  return { word: 'INTERNAL', text: `the runtime failed with ${error.code}` };
+}
+
+/** Faults that callers are answered 504 for; every other one is 500. */
+export function isTooLong({ faultCause }: GuestFault): boolean {
+  return faultCause === 'fuel' || faultCause === 'time';
+}
