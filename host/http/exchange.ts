@@ -6,12 +6,10 @@
 //   where the caller has gone before; what the handler says after that reaches the log only.
 // - The handler runs only for an admitted caller and a body that was read whole.
 import assert from 'node:assert/strict';
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Chance } from '../engine/needs/clock.ts';
-import type { EndedRequest, Recorder } from '../engine/needs/recorder.ts';
-import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
-import type { AnswerWaiter, Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { EndedRequest } from '../engine/needs/recorder.ts';
+import type { Refusal } from '../model/call.ts';
+import type { AnswerWaiter, Body, EndpointResponse } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import {
   outcomeOfFailure,
@@ -23,9 +21,9 @@ import { SvcError } from '../model/svc-error.ts';
 import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
-import type { Connections, OpenRequest } from './connections.ts';
-import { type HttpLog, logFailure } from './http-log.ts';
-import type { HttpSettings } from './http-settings.ts';
+import type { OpenRequest } from './connections.ts';
+import type { Arrival, ExchangeParts } from './exchange-parts.ts';
+import { logFailure } from './http-log.ts';
 import {
   type BodyRead,
   emptyBody,
@@ -34,54 +32,13 @@ import {
   mediaTypeProblem,
   readBody,
 } from './request-body.ts';
-import type { Outbox, Outgoing } from './outbox.ts';
+import type { Outgoing } from './outbox.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
 import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
-import type { Route, RouteTable } from './route-table.ts';
+import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
-
-/** Runs the handler of a route. Throws GuestFault or SvcError. */
-export type EndpointHandler = (
-  request: EndpointRequest,
-  metadata: Metadata,
-  waiter: AnswerWaiter,
-) => Awaitable<EndpointResponse | Refusal>;
-
-/** What all exchanges of a server share. */
-export interface ExchangeParts {
-  readonly routes: RouteTable;
-  readonly handle: EndpointHandler;
-  readonly settings: HttpSettings;
-  readonly log: HttpLog;
-  readonly chance: Chance;
-  /** Who is at the other end of a connection. */
-  readonly callerOf: (socket: Socket) => Caller;
-  /** The service's own project; undefined on a developer's machine. */
-  readonly project: string | undefined;
-  readonly connections: Connections;
-  readonly outbox: Outbox;
-  readonly load: Load;
-  readonly recorder: Recorder;
-  /** The number of the first route's handler, for the recorder. */
-  readonly firstPlace: number;
-  readonly counts: HttpCounts;
-}
-
-/** What is counted of every request, also of those that no route is there for. */
-export interface HttpCounts {
-  /** `route`: its index; -1: none. `status`: of the answer. */
-  answered(route: number, status: number, durationMs: number): void;
-}
-
-export const NO_COUNTS: HttpCounts = { answered() {} };
-
-export interface Load {
-  /** Requests whose answer or handler is not done. */
-  inFlight: number;
-  isStopping: boolean;
-}
 
 interface Admitted {
   readonly route: Route;
@@ -89,16 +46,6 @@ interface Admitted {
   readonly query: string;
   readonly caller: Caller;
   readonly idempotencyKey: string | undefined;
-}
-
-/** A request as it came from the server. */
-export interface Arrival {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The address as the caller sent it. */
-  readonly target: string;
-  /** The caller sends the body only when told to. */
-  readonly expectsContinue: boolean;
 }
 
 export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {

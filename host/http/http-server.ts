@@ -9,14 +9,14 @@ import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
+import { Exchange } from './exchange.ts';
 import {
   type EndpointHandler,
-  Exchange,
   type ExchangeParts,
   type HttpCounts,
   type Load,
   NO_COUNTS,
-} from './exchange.ts';
+} from './exchange-parts.ts';
 import type { HttpLog } from './http-log.ts';
 import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';

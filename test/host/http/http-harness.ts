@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
 import { type Caller, LOCAL } from '../../../host/http/access.ts';
-import type { EndpointHandler } from '../../../host/http/exchange.ts';
+import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
 import {
   createHttpServer,

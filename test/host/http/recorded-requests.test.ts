@@ -3,7 +3,7 @@ import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { SpanClock } from '../../../host/engine/needs/recorder.ts';
-import type { EndpointHandler } from '../../../host/http/exchange.ts';
+import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import { refusal } from '../../../host/model/call.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';

@@ -1,0 +1,64 @@
+// ExchangeParts: what all exchanges of a server share, and what each is made of.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Chance } from '../engine/needs/clock.ts';
+import type { Recorder } from '../engine/needs/recorder.ts';
+import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
+import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { Caller } from './access.ts';
+import type { Connections } from './connections.ts';
+import type { HttpLog } from './http-log.ts';
+import type { HttpSettings } from './http-settings.ts';
+import type { Outbox } from './outbox.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** Runs the handler of a route. Throws GuestFault or SvcError. */
+export type EndpointHandler = (
+  request: EndpointRequest,
+  metadata: Metadata,
+  waiter: AnswerWaiter,
+) => Awaitable<EndpointResponse | Refusal>;
+
+/** What all exchanges of a server share. */
+export interface ExchangeParts {
+  readonly routes: RouteTable;
+  readonly handle: EndpointHandler;
+  readonly settings: HttpSettings;
+  readonly log: HttpLog;
+  readonly chance: Chance;
+  /** Who is at the other end of a connection. */
+  readonly callerOf: (socket: Socket) => Caller;
+  /** The service's own project; undefined on a developer's machine. */
+  readonly project: string | undefined;
+  readonly connections: Connections;
+  readonly outbox: Outbox;
+  readonly load: Load;
+  readonly recorder: Recorder;
+  /** The number of the first route's handler, for the recorder. */
+  readonly firstPlace: number;
+  readonly counts: HttpCounts;
+}
+
+/** What is counted of every request, also of those that no route is there for. */
+export interface HttpCounts {
+  /** `route`: its index; -1: none. `status`: of the answer. */
+  answered(route: number, status: number, durationMs: number): void;
+}
+
+export const NO_COUNTS: HttpCounts = { answered() {} };
+
+export interface Load {
+  /** Requests whose answer or handler is not done. */
+  inFlight: number;
+  isStopping: boolean;
+}
+
+/** A request as it came from the server. */
+export interface Arrival {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The address as the caller sent it. */
+  readonly target: string;
+  /** The caller sends the body only when told to. */
+  readonly expectsContinue: boolean;
+}
