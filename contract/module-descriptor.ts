@@ -62,6 +62,7 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   }
   problems.push(...routeProblems(descriptor));
   problems.push(...danglingReferences(descriptor), ...circularReferences(descriptor));
+  problems.push(...aliasProblems(descriptor));
   return problems.slice(0, 10);
 }
 
@@ -153,6 +154,35 @@ function depthOf(value: unknown): number {
   }
   return depth;
 }
+
+/** A name is read as one field. */
+function aliasProblems(descriptor: ModuleDescriptor): string[] {
+  const problems: string[] = [];
+  const visit = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    if (isAliased(node)) {
+      const taken = new Set(Object.keys(node.properties));
+      for (const [name, aliases] of Object.entries(node.aliases)) {
+        if (!Object.hasOwn(node.properties, name))
+          problems.push(`'${name}' has aliases and is not a property`);
+        for (const alias of aliases) {
+          if (taken.has(alias)) problems.push(`the alias '${alias}' of '${name}' is taken`);
+          taken.add(alias);
+        }
+      }
+    }
+    for (const child of Object.values(node)) visit(child);
+  };
+  visit(descriptor);
+  return problems;
+}
+
+/** A record by its own fields: a map of properties may have properties of these names. */
+function isAliased(node: object): node is Aliased {
+  return 'aliases' in node && 'type' in node && node.type === 'object' && 'properties' in node;
+}
+
+type Aliased = Required<Extract<TypeSchema, { readonly properties: unknown }>>;
 
 function danglingReferences(descriptor: ModuleDescriptor): string[] {
   const missing = new Set<string>();

@@ -205,7 +205,13 @@ class SchemaWriter {
       name,
       'const' in property ? property : this.schema(property),
     ]);
-    return { ...type, properties: Object.fromEntries(properties) as Json };
+    const { aliases, ...plain } = type;
+    return {
+      ...plain,
+      properties: Object.fromEntries(properties) as Json,
+      // Not a keyword of JSON Schema.
+      ...(aliases === undefined ? {} : { 'x-svc-aliases': aliases }),
+    };
   }
 
   /** Of each case that has a tag, where its schema is. */

@@ -68,6 +68,13 @@ const shapes = {
       type: Type.Literal('object'),
       properties: Type.Record(FieldName, Type.Ref('Property')),
       required: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1000 }),
+      /**
+       * Of a property, further names under which it is read; it is written under its own. No keyword of JSON Schema:
+       * programs that do not know it see what is written.
+       */
+      aliases: Type.Optional(
+        Type.Record(FieldName, Type.Array(FieldName, { minItems: 1, maxItems: 100 })),
+      ),
       description: Description,
     },
     closed,

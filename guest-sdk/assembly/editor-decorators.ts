@@ -8,6 +8,7 @@ declare function entity(component: string): (type: object) => void;
 declare function endpoint(prefix: string): (type: object) => void;
 declare function access(rule: string, ...services: string[]): (place: object, name?: string, handler?: object) => void;
 
+declare function alias(...names: string[]): (type: object, field: string) => void;
 declare function optional(type: object, field: string): void;
 declare function command(name: string): (type: object, name: string, handler: object) => void;
 declare function query(name: string): (type: object, name: string, handler: object) => void;

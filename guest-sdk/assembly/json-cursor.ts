@@ -99,9 +99,10 @@ export class JsonCursor {
     this.within(name);
   }
 
-  twice(name: string): void {
+  /** `names`: those that mean the same field; empty: there is one. */
+  twice(name: string, names: string = ""): void {
     if (this.failed) return;
-    this.fail("is given twice");
+    this.fail(names.length == 0 ? "is given twice" : "is given twice: '" + names + "' are one field");
     this.within(name);
   }
 

@@ -14,6 +14,7 @@ import type { Problem } from './build-error.ts';
 import { readEnums, type DataEnum } from './data-enum.ts';
 import { decoratorProblems } from './decorators.ts';
 import { readEndpoint, type EndpointClass } from './endpoint-declaration.ts';
+import { aliasProblems, readAliases } from './field-aliases.ts';
 import { readEntity, type EntityClass } from './entity-declaration.ts';
 import {
   ABSTRACT,
@@ -37,6 +38,8 @@ export interface Field {
   /** As it is written. */
   readonly initializer: string | undefined;
   readonly optional: boolean;
+  /** Other names that are read as this field. */
+  readonly aliases: readonly string[];
   readonly readonly: boolean;
 }
 
@@ -165,10 +168,9 @@ function readData(
         `@data class '${name}' cannot extend another: put the fields into it, or make it a case with @variant("name")`,
       ),
     );
-  const fields = [
-    ...(isSumBase ? ownFields(base, problems) : []),
-    ...ownFields(declaration, problems),
-  ];
+  const own = ownFields(declaration, problems);
+  const fields = [...(isSumBase ? ownFields(base, []) : []), ...own];
+  problems.push(...aliasProblems(own, fields, isCase));
   if (isCase)
     for (const field of fields)
       if (field.name === 'type')
@@ -243,6 +245,7 @@ function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] 
       type: textOf(member.type),
       initializer: member.initializer === null ? undefined : textOf(member.initializer),
       optional: decoratorOf(member, 'optional') !== undefined,
+      aliases: readAliases(member, problems),
       readonly: has(member, READONLY),
     };
     fields.push(field);

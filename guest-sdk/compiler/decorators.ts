@@ -31,6 +31,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
+  ['alias', 'a field of a @data or @variant class'],
   ['optional', 'a field of a @data or @variant class'],
   ...['command', 'query'].map((name) => [name, 'a method of an @entity class'] as const),
   ...['get', 'post', 'put', 'patch', 'del'].map(
@@ -38,7 +39,7 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 /** A second one would be passed over. Of roles and routes that is said where they are read. */
-const ONCE: ReadonlySet<string> = new Set(['access', 'optional', 'command', 'query']);
+const ONCE: ReadonlySet<string> = new Set(['access', 'alias', 'optional', 'command', 'query']);
 
 export function decoratorProblems(source: Source): Problem[] {
   const problems: Problem[] = [];
@@ -96,7 +97,7 @@ export function decoratorProblems(source: Source): Problem[] {
       // The methods of entities and endpoints are read, decorators and all, as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;
-      check(member.decorators, isData && isField ? ['optional'] : []);
+      check(member.decorators, isData && isField ? ['alias', 'optional'] : []);
     }
   }
   return problems;

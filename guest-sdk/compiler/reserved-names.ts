@@ -28,6 +28,7 @@ const BASE_MEMBERS: ReadonlySet<string> = new Set([
 const NAMING_DECORATORS: ReadonlySet<string> = new Set([
   'data',
   'variant',
+  'alias',
   'entity',
   'command',
   'query',

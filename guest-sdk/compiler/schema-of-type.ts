@@ -164,6 +164,7 @@ export class SchemaBuilder {
   #record(reference: Class, data: DataClass): TypeSchema {
     const properties = Object.create(null) as Record<string, TypeSchema | { const: string }>;
     const required: string[] = [];
+    const aliases = Object.create(null) as Record<string, string[]>;
     if (data.tag !== undefined) {
       properties['type'] = { const: data.tag };
       required.push('type');
@@ -173,8 +174,10 @@ export class SchemaBuilder {
       if (type === undefined) continue;
       properties[field.name] = this.schema(type, field.node.range);
       if (!field.optional && !type.isNullableReference) required.push(field.name);
+      if (field.aliases.length > 0) aliases[field.name] = [...field.aliases];
     }
-    return { type: 'object', properties, required };
+    const hasAliases = Object.keys(aliases).length > 0;
+    return { type: 'object', properties, required, ...(hasAliases ? { aliases } : {}) };
   }
 }
 

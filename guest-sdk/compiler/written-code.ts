@@ -104,14 +104,18 @@ function encode(data: DataClass): string {
 /** Fields of 64 go into one word of `seen`. */
 function decode(data: DataClass): string {
   const words = Math.ceil(data.fields.length / 64);
-  const branches = data.fields.map((field, index) => {
+  const branches = data.fields.flatMap((field, index) => {
     const bit = seenBit(index);
-    return `if (r.keyIs(${quote(field.name)})) {
-      if (${bit.test}) { r.twice(${quote(field.name)}); return; }
+    const names = [field.name, ...field.aliases];
+    const twice = field.aliases.length === 0 ? '' : `, ${quote(names.join("' or '"))}`;
+    return names.map(
+      (name) => `if (r.keyIs(${quote(name)})) {
+      if (${bit.test}) { r.twice(${quote(name)}${twice}); return; }
       ${bit.set};
       ${assign(field, `__svc_read<${field.type}>(r)`)}
-      if (r.failed) { r.within(${quote(field.name)}); return; }
-    }`;
+      if (r.failed) { r.within(${quote(name)}); return; }
+    }`,
+    );
   });
   if (data.tag !== undefined)
     branches.unshift(`if (r.keyIs("type")) {

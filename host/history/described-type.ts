@@ -60,6 +60,19 @@ export function fieldOf({ properties }: RecordType, name: string): TypeSchema | 
   return 'const' in property ? { type: 'string', enum: [property.const] } : property;
 }
 
+/** The field that reads what stands under a name in JSON: the one of the name, or of which it is an alias. */
+export function readAs({ properties, aliases }: RecordType, name: string): string | undefined {
+  if (Object.hasOwn(properties, name)) return name;
+  if (aliases === undefined) return undefined;
+  return Object.keys(aliases).find((field) => aliases[field]!.includes(name));
+}
+
+/** All names that are read as a field of the type, its own first. */
+export function namesOf({ aliases }: RecordType, field: string): readonly string[] {
+  const further = aliases !== undefined && Object.hasOwn(aliases, field) ? aliases[field]! : [];
+  return [field, ...further];
+}
+
 /** `items[].sku`; of a name that is no word, `["a b"]`. */
 export function memberPath(path: string, name: string): string {
   const isWord = /^[A-Za-z_$][\w$]*$/.test(name);

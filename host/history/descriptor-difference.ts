@@ -94,7 +94,8 @@ function entityDifferences(
   for (const { kind, path, renamed } of differences) {
     const field = path === '' ? 'the state' : path;
     const what = `in the state, ${field} ${kind === 'removed' ? 'is gone' : 'has another type'}`;
-    found.push(inDescriptor(`state-field-${kind}`, component, field, { what, renamed }));
+    const help = 'an alias of that says so';
+    found.push(inDescriptor(`state-field-${kind}`, component, field, { what, renamed, help }));
   }
   return found;
 }
@@ -114,12 +115,21 @@ function renamedHandler(
   );
 }
 
+interface Difference {
+  readonly what: string;
+  /** What it is perhaps called now. */
+  readonly renamed?: string | undefined;
+  /** What to write when that is so. */
+  readonly help?: string;
+}
+
 function inDescriptor(
   name: Finding['name'],
   component: string,
   subject: string,
-  { what, renamed }: { readonly what: string; readonly renamed?: string | undefined },
+  { what, renamed, help }: Difference,
 ): Finding {
-  const message = renamed === undefined ? what : `${what}; perhaps it was renamed to '${renamed}'`;
+  const perhaps = renamed === undefined ? '' : `; perhaps it was renamed to '${renamed}'`;
+  const message = what + perhaps + (perhaps === '' || help === undefined ? '' : `: ${help}`);
   return { name, component, subject, message, entities: 0, examples: [] };
 }

@@ -11,7 +11,9 @@ import type { EntityRef } from '../model/entity.ts';
 import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
 import type { ScannedHistory } from '../storage/history-scan.ts';
 import { renamedComponent } from './descriptor-difference.ts';
+import { aliasHint } from './likely-rename.ts';
 import { LifeFold, type FoldFault, type SequencedEvent } from './life-fold.ts';
+import { renamedInEvent } from './missing-field.ts';
 import { stateDifference } from './state-comparison.ts';
 import type { Finding, FindingExample, UpgradeFindings } from './upgrade-finding.ts';
 
@@ -182,9 +184,18 @@ export class EntityComparison {
     }
     const tag = at === undefined ? undefined : caseOf(at.event.json);
     const [place] = words.split(': ', 1);
+    const renamed = at === undefined ? undefined : this.#renamedIn(at.event.json, words);
+    if (renamed !== undefined) example.problem += aliasHint(renamed);
     const message =
       tag === undefined ? 'stored events are refused' : `stored events '${tag}' are refused`;
     this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example);
+  }
+
+  #renamedIn(json: string, problem: string): string | undefined {
+    if (!problem.endsWith(': is missing')) return undefined;
+    const { descriptor } = this.#needs.now;
+    const { schema } = entityOf(descriptor, this.#entity)!.event;
+    return renamedInEvent(json, schema, descriptor.types);
   }
 
   #tell(

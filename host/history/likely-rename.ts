@@ -13,3 +13,8 @@ export function likelyRename(
   const alike = added.filter(isAlike);
   return closest(gone, alike) ?? (alike.length === 1 ? alike[0] : closest(gone, added));
 }
+
+/** Said of a field that is missing: the one that was perhaps renamed to it, and what to write. */
+export function aliasHint(renamed: string): string {
+  return `; perhaps '${renamed}' was renamed to it: as an alias of it, '${renamed}' is read, too`;
+}

@@ -8,6 +8,8 @@ import {
   fieldOf,
   isNull,
   memberPath,
+  namesOf,
+  readAs,
   tagOf,
   TypePairs,
   type Form,
@@ -15,6 +17,7 @@ import {
   type Types,
   type UnionType,
 } from './described-type.ts';
+import { aliasHint, likelyRename } from './likely-rename.ts';
 
 export interface TypeIn {
   readonly type: TypeSchema;
@@ -86,18 +89,7 @@ function formNarrowed(
       pairs,
     );
   }
-  if ('properties' in before && 'properties' in now) {
-    for (const name of now.required)
-      if (!before.required.includes(name))
-        return { path: memberPath(path, name), problem: 'it may not be missing any more' };
-    for (const name of Object.keys(before.properties)) {
-      const present = fieldOf(now, name);
-      if (present === undefined) continue;
-      const found = item(fieldOf(before, name)!, present, memberPath(path, name));
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  }
+  if ('properties' in before && 'properties' in now) return recordNarrowed(before, now, path, item);
   if ('properties' in before && 'additionalProperties' in now) {
     for (const name of Object.keys(before.properties)) {
       const found = item(fieldOf(before, name)!, now.additionalProperties, memberPath(path, name));
@@ -109,10 +101,12 @@ function formNarrowed(
     const [first] = now.required;
     if (first !== undefined)
       return { path: memberPath(path, first), problem: 'it may not be missing any more' };
-    for (const name of Object.keys(now.properties)) {
-      const found = item(before.additionalProperties, fieldOf(now, name)!, memberPath(path, name));
-      if (found !== undefined) return found;
-    }
+    for (const field of Object.keys(now.properties))
+      for (const name of namesOf(now, field)) {
+        const present = fieldOf(now, field)!;
+        const found = item(before.additionalProperties, present, memberPath(path, name));
+        if (found !== undefined) return found;
+      }
     return undefined;
   }
   if ('additionalProperties' in before && 'additionalProperties' in now)
@@ -120,6 +114,47 @@ function formNarrowed(
   if ('items' in before && 'items' in now) return item(before.items, now.items, `${path}[]`);
   const problem = plainProblem(before, now);
   return problem === undefined ? undefined : { path, problem };
+}
+
+function recordNarrowed(
+  before: RecordType,
+  now: RecordType,
+  path: string,
+  item: (old: TypeSchema, present: TypeSchema, at: string) => Narrowing | undefined,
+): Narrowing | undefined {
+  for (const name of now.required)
+    if (!namesOf(now, name).some((one) => before.required.includes(one)))
+      return {
+        path: memberPath(path, name),
+        problem: `it may not be missing any more${renameHint(before, now, name)}`,
+      };
+  /** Of each field of the new type, the old one that is read as it. */
+  const readFrom = new Map<string, string>();
+  for (const name of Object.keys(before.properties)) {
+    const old = fieldOf(before, name)!;
+    const own = readAs(now, name);
+    const other = own === undefined ? undefined : readFrom.get(own);
+    if (other !== undefined)
+      return { path: memberPath(path, name), problem: `it is one field with '${other}' now` };
+    if (own !== undefined) readFrom.set(own, name);
+    for (const given of namesOf(before, name)) {
+      const field = readAs(now, given);
+      if (field !== own && own !== undefined && now.required.includes(own))
+        return { path: memberPath(path, name), problem: `its alias '${given}' is read no more` };
+      if (field === undefined) continue;
+      const found = item(old, fieldOf(now, field)!, memberPath(path, given));
+      if (found !== undefined) return found;
+    }
+  }
+  return undefined;
+}
+
+/** What is said of a required field that is new, when a field that is gone was perhaps the same. */
+function renameHint(before: RecordType, now: RecordType, name: string): string {
+  const gone = Object.keys(before.properties).filter((one) => readAs(now, one) === undefined);
+  const form = JSON.stringify(fieldOf(now, name));
+  const renamed = likelyRename(name, gone, (one) => JSON.stringify(fieldOf(before, one)) === form);
+  return renamed === undefined ? '' : aliasHint(renamed);
 }
 
 function caseFor(before: RecordType, now: UnionType, types: Types): RecordType | undefined {

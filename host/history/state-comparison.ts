@@ -8,6 +8,8 @@ import {
   described,
   fieldOf,
   memberPath,
+  namesOf,
+  readAs,
   TypePairs,
   type Form,
   type RecordType,
@@ -79,10 +81,13 @@ function compareFields(
   step: (before: TypeSchema, now: TypeSchema, at: string) => void,
   found: TypeDifference[],
 ): void {
-  const added = Object.keys(now.properties).filter((name) => fieldOf(before, name) === undefined);
+  const added = Object.keys(now.properties).filter((field) =>
+    namesOf(now, field).every((name) => fieldOf(before, name) === undefined),
+  );
   for (const name of Object.keys(before.properties)) {
     const old = fieldOf(before, name)!;
-    const present = fieldOf(now, name);
+    const field = readAs(now, name);
+    const present = field === undefined ? undefined : fieldOf(now, field);
     if (present !== undefined) {
       step(old, present, memberPath(path, name));
       continue;
@@ -158,16 +163,16 @@ function difference(
     type && fieldTypes(type, form, value);
   const one = fields(beforeType, old, before);
   const other = fields(nowType, present, now);
-  for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+  for (const [name, field] of namePairs(before, now, nowType && recordOf(nowType, present, now))) {
     const oldField = one?.(name);
-    const newField = other?.(name);
+    const newField = other?.(field);
     if (
       one !== undefined &&
       other !== undefined &&
       (oldField === undefined || newField === undefined)
     )
       continue;
-    const found = difference(valueOf(before, name), valueOf(now, name), oldField, newField);
+    const found = difference(valueOf(before, name), valueOf(now, field), oldField, newField);
     if (found !== undefined) return within(found, isMap ? `[${JSON.stringify(name)}]` : name);
   }
   return undefined;
@@ -181,12 +186,33 @@ function fieldTypes(
 ): ((name: string) => Known) | undefined {
   if (form === undefined) return undefined;
   if ('additionalProperties' in form) return () => ({ type: form.additionalProperties, types });
-  const record = 'oneOf' in form ? caseOf(form, value, types) : form;
-  if (record === undefined || !('properties' in record)) return undefined;
+  const record = recordOf({ types }, form, value);
+  if (record === undefined) return undefined;
   return (name) => {
     const type = fieldOf(record, name);
     return type === undefined ? undefined : { type, types };
   };
+}
+
+/** The record that describes the value; undefined when none does. */
+function recordOf(
+  { types }: Pick<TypeIn, 'types'>,
+  form: Form | undefined,
+  value: object,
+): RecordType | undefined {
+  if (form === undefined) return undefined;
+  const record = 'oneOf' in form ? caseOf(form, value, types) : form;
+  return record !== undefined && 'properties' in record ? record : undefined;
+}
+
+/** Each name in either value, with what it is called in the new one: an alias of it tells that. */
+function namePairs(before: object, now: object, record: RecordType | undefined) {
+  const pairs = new Map(
+    Object.keys(before).map((name) => [name, (record && readAs(record, name)) ?? name]),
+  );
+  const paired = new Set(pairs.values());
+  for (const name of Object.keys(now)) if (!paired.has(name)) pairs.set(name, name);
+  return pairs;
 }
 
 function caseOf(

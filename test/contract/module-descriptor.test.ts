@@ -47,9 +47,20 @@ function problemsOf(change: (descriptor: ReturnType<typeof good>) => void): read
   return result.ok ? [] : result.problems;
 }
 
+const emptyRecord = { type: 'object', properties: {}, required: [] };
+
 describe('a module descriptor', () => {
   test('that is right is accepted', () => {
     expect(problemsOf(() => {})).toEqual([]);
+  });
+
+  test('may have aliases of fields, also in a record whose fields are named as those of a record', () => {
+    const inner = { type: 'object', properties: { b: text }, required: [], aliases: { b: ['c'] } };
+    const names = ['aliases', 'properties', 'type'];
+    const properties = Object.fromEntries(names.map((name) => [name, inner]));
+    expect(
+      problemsOf((d) => (d.types['State'] = { type: 'object', properties, required: [] })),
+    ).toEqual([]);
   });
 
   test.each(['', '{', 'null', '[]', '1', '"text"'])('that is %j is refused', (source) => {
@@ -93,6 +104,25 @@ describe('a module descriptor', () => {
     [
       'a reference to a prototype member',
       (d) => (d.types['State'] = { $ref: '#/types/constructor' }),
+    ],
+    ...['a', 'b', 'old'].map((alias): (typeof attacks)[number] => [
+      `an alias that is taken: ${alias}`,
+      (d) =>
+        (d.types['State'] = {
+          type: 'object',
+          properties: { a: text, b: text },
+          required: [],
+          aliases: { a: ['old'], b: [alias] },
+        }),
+    ]),
+    [
+      'an alias of a property that is not there',
+      (d) => (d.types['State'] = { ...emptyRecord, aliases: { a: ['old'] } }),
+    ],
+    [
+      'an alias with a line break',
+      (d) =>
+        (d.types['State'] = { ...emptyRecord, properties: { a: text }, aliases: { a: ['\n'] } }),
     ],
     ['a condition', (d) => (d.types['State'] = { if: text, else: text })],
     [

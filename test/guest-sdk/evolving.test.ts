@@ -71,7 +71,14 @@ test('what is written now is the last word on each case', () => {
   testEntity(module, 'parcel', 'p1')
     .when('send', { to: 'Ada', grams: 250, speed: 'Express', insured: true, sender: 'Cyd' })
     .thenEvents([
-      { type: 'sent', to: 'Ada', grams: 250, speed: 'Express', insured: true, sender: 'Cyd' },
+      {
+        type: 'sent',
+        recipient: 'Ada',
+        grams: 250,
+        speed: 'Express',
+        insured: true,
+        sender: 'Cyd',
+      },
     ])
     .when('arrive', { city: 'Turin', country: 'IT' })
     .thenEvents([{ type: 'arrived', hub: { city: 'Turin', country: 'IT' } }]);
@@ -127,7 +134,18 @@ describe('is refused, with its place:', () => {
   const { to: _renamed, ...withoutTo } = sent;
 
   test.each([
-    ['a field that was renamed', module, { ...withoutTo, recipient: 'Ada' }, /to: is missing/],
+    [
+      'a renamed field that has no alias',
+      first,
+      { ...withoutTo, recipient: 'Ada' },
+      /to: is missing/,
+    ],
+    [
+      'a field that stands there under both of its names',
+      module,
+      { ...sent, recipient: 'Ada' },
+      /recipient: is given twice: 'recipient' or 'to' are one field/,
+    ],
     ['a new field without @optional', first, withoutTo, /to: is missing/],
     ['a number that the type has no longer', first, { ...sent, grams: 2 ** 31 }, /grams: must be/],
     ['a member that is not known', first, { ...sent, speed: 'Standard' }, /speed: must be/],

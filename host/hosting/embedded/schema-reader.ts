@@ -47,10 +47,12 @@ class SchemaReader {
   }
 
   /** `scopes`: the `$defs` around it, innermost last. */
-  shape(schema: unknown, place: string, scopes: readonly Node[]): Shape {
+  shape(schema: unknown, place: string, scopes: readonly Node[], isField = false): Shape {
     if (typeof schema !== 'object' || schema === null)
       throw invalidDefinition(place, 'there is no schema', REMEDY);
     const node = schema as Node;
+    if (!isField && !this.#checksItself && node['aliases'] !== undefined)
+      throw unmapped(place, 'an alias of what is no field of an Object');
     const around = isNode(node['$defs']) ? [...scopes, node['$defs']] : scopes;
     const found = this.#plain(node, place, around);
     const { description } = node;
@@ -109,7 +111,7 @@ class SchemaReader {
   /** What is not known would not be checked. */
   #checkKeywords(node: Node, kept: readonly string[], place: string): void {
     if (this.#checksItself) return;
-    const known = new Set(['type', ...kept, ...NOTES, ...IDENTITY]);
+    const known = new Set(['type', 'aliases', ...kept, ...NOTES, ...IDENTITY]);
     for (const name of Object.keys(node))
       if (!known.has(name)) throw unmapped(place, `the rule '${name}'`);
   }
@@ -216,6 +218,7 @@ class SchemaReader {
     const tag = tagOf(fields.find(({ name }) => name === 'type')?.shape);
     // The tag comes first, as every other hosting writes it.
     const rest = tag === undefined ? fields : fields.filter(({ name }) => name !== 'type');
+    checkAliases(fields, tag !== undefined, place);
     return { kind: 'record', fields: rest, isClosed: additionalProperties === false, tag };
   }
 
@@ -226,16 +229,40 @@ class SchemaReader {
     place: string,
     scopes: readonly Node[],
   ): Field {
-    const shape = this.shape(schema, place, scopes);
+    const shape = this.shape(schema, place, scopes, true);
     const hasDefault = isNode(schema) && schema['default'] !== undefined;
     return {
       name,
       shape,
+      aliases: this.#checksItself ? [] : aliasesOf(schema, place),
       isOptional: !isRequired || hasDefault,
       hasDefault,
       ...(hasDefault ? { default: schema['default'] } : {}),
     };
   }
+}
+
+/** A library that checks for itself reads no aliases; those of typebox's schemas are read here. */
+function aliasesOf(schema: unknown, place: string): readonly string[] {
+  const aliases = isNode(schema) ? (schema['aliases'] ?? []) : [];
+  if (Array.isArray(aliases) && aliases.every((name) => typeof name === 'string' && name !== ''))
+    return aliases as readonly string[];
+  throw invalidDefinition(place, 'its aliases are no list of names', "Write aliases: ['oldName'].");
+}
+
+function checkAliases(fields: readonly Field[], isCase: boolean, place: string): void {
+  const taken = new Set(fields.map(({ name }) => name));
+  for (const { name, aliases } of fields)
+    for (const alias of aliases) {
+      if (isCase && name === 'type') throw unmapped(place, "an alias of a case's field 'type'");
+      if (taken.has(alias))
+        throw invalidDefinition(
+          `${place}.${name}`,
+          `its alias '${alias}' is another field's name or alias`,
+          'A name is read as one field: remove it here or there.',
+        );
+      taken.add(alias);
+    }
 }
 
 interface TextRules {

@@ -164,9 +164,10 @@ class Codecs {
     const parts = fields.map((field) => ({ ...field, codec: this.of(field.shape) }));
     for (const { name, hasDefault, default: fallback, codec } of parts)
       if (hasDefault) at(name, codec.decode, fallback, Infinity);
-    const known = new Set(parts.map(({ name }) => name));
-    if (tag !== undefined) known.add('type');
-    const checked = (value: unknown): Record<string, unknown> => {
+    const written = new Set(parts.map(({ name }) => name));
+    if (tag !== undefined) written.add('type');
+    const read = written.union(new Set(parts.flatMap(({ aliases }) => aliases)));
+    const checked = (value: unknown, known: ReadonlySet<string>): Record<string, unknown> => {
       if (!isObject(value)) return mismatch('an object', value);
       if (tag !== undefined && value['type'] !== tag) {
         if (value['type'] === undefined) throw new ShapeProblem('is missing').within('type');
@@ -178,20 +179,31 @@ class Codecs {
       return value;
     };
     const decode: Convert = (value, depth) => {
-      const from = checked(value);
+      const from = checked(value, read);
       const inner = deeper(depth);
       const record: Record<string, unknown> = {};
       if (tag !== undefined) record['type'] = tag;
-      for (const { name, shape, isOptional, hasDefault, default: fallback, codec } of parts)
-        if (Object.hasOwn(from, name)) put(record, name, at(name, codec.decode, from[name], inner));
+      for (const {
+        name,
+        aliases,
+        shape,
+        isOptional,
+        hasDefault,
+        default: fallback,
+        codec,
+      } of parts) {
+        const given = aliases.length === 0 ? name : givenName(from, name, aliases);
+        if (Object.hasOwn(from, given))
+          put(record, name, at(given, codec.decode, from[given], inner));
         else if (hasDefault) put(record, name, codec.decode(fallback, inner));
         else if (isOptional) continue;
         else if (shape.kind === 'nullable') put(record, name, null);
         else throw new ShapeProblem('is missing').within(name);
+      }
       return record;
     };
     const encode: Convert = (value, depth) => {
-      const from = checked(value);
+      const from = checked(value, written);
       const inner = deeper(depth);
       const record: Record<string, unknown> = {};
       if (tag !== undefined) record['type'] = tag;
@@ -207,6 +219,14 @@ class Codecs {
     };
     return { decode, encode };
   }
+}
+
+/** Under which of a field's names there is a value; its own when there is none. */
+function givenName(from: object, name: string, aliases: readonly string[]): string {
+  const [given = name, other] = [name, ...aliases].filter((one) => Object.hasOwn(from, one));
+  if (other === undefined) return given;
+  const names = [name, ...aliases].join("' or '");
+  throw new ShapeProblem(`is given twice: '${names}' are one field`).within(other);
 }
 
 function mapped(convert: Convert, keyOf: (key: string) => string): Convert {

@@ -64,6 +64,7 @@ export class ShapeDescription {
     const properties = fields.map(
       (field) => [field.name, this.of(field.shape, `${name}.${field.name}`)] as const,
     );
+    const aliased = fields.filter(({ aliases }) => aliases.length > 0);
     const required = fields.filter(
       ({ shape, isOptional }) => !isOptional && shape.kind !== 'nullable',
     );
@@ -74,6 +75,9 @@ export class ShapeDescription {
         ...Object.fromEntries(properties),
       },
       required: [...(tag === undefined ? [] : ['type']), ...required.map((field) => field.name)],
+      ...(aliased.length === 0
+        ? {}
+        : { aliases: Object.fromEntries(aliased.map((one) => [one.name, [...one.aliases]])) }),
     };
   }
 

@@ -53,6 +53,8 @@ export interface RecordShape {
 export interface Field {
   readonly name: string;
   readonly shape: Shape;
+  /** Other names that are read as this field; it is written under its own. */
+  readonly aliases: readonly string[];
   /** It may be missing, and then has the default, if there is one. */
   readonly isOptional: boolean;
   readonly hasDefault: boolean;

@@ -30,6 +30,8 @@ const record = (properties: Fields, optional: readonly string[] = []): TypeSchem
   properties,
   required: Object.keys(properties).filter((name) => !optional.includes(name)),
 });
+const aliased = (type: TypeSchema, aliases: Record<string, string[]>) =>
+  ({ ...type, aliases }) as TypeSchema;
 const kase = (tag: string, fields: Fields = {}) => record({ type: { const: tag }, ...fields });
 const sum = (...names: string[]): TypeSchema => ({
   oneOf: names.map((name) => ref(name)),
@@ -48,7 +50,23 @@ type Case = readonly [
   typesNow?: Types,
 ];
 
+const fee = record({ fee: i32 });
+const renamed = aliased(record({ feePerDay: i32 }), { feePerDay: ['fee', 'price'] });
+
 const WIDER: readonly Case[] = [
+  ['a field with another name and an alias', fee, renamed],
+  ['that within a list', list(fee), list(renamed)],
+  [
+    'the alias as the name again',
+    renamed,
+    aliased(record({ price: i32 }), { price: ['fee', 'feePerDay'] }),
+  ],
+  ['a map whose keys are an alias', map(i32), aliased(record({ a: i32 }, ['a']), { a: ['b'] })],
+  [
+    'an alias less of what may be missing',
+    aliased(record({ a: i32 }, ['a']), { a: ['b'] }),
+    record({ a: i32 }, ['a']),
+  ],
   ['the same integers', i32, i32],
   ['a larger integer', i32, int64],
   ['an unsigned one in a signed one of more bits', u32, int64],
@@ -81,6 +99,17 @@ type Narrower = readonly [
   path: string,
 ];
 const NARROWER: readonly Narrower[] = [
+  ['a field with another name and no alias', fee, record({ feePerDay: i32 }), {}, {}, 'feePerDay'],
+  ['an alias less', renamed, record({ feePerDay: i32 }), {}, {}, 'feePerDay'],
+  ['an alias of another type', fee, aliased(record({ a: text }), { a: ['fee'] }), {}, {}, 'fee'],
+  [
+    'two fields that are one now',
+    record({ a: i32, b: i32 }),
+    aliased(record({ b: i32 }), { b: ['a'] }),
+    {},
+    {},
+    'b',
+  ],
   ['a smaller integer', int64, i32, {}, {}, ''],
   ['a signed integer as an unsigned one', i32, uint64, {}, {}, ''],
   ['an unsigned one of the same bits', uint64, int64, {}, {}, ''],
@@ -149,4 +178,11 @@ describe('a type that holds itself', () => {
       narrowing({ type: ref('node'), types: node(i32) }, { type: ref('node'), types: node(text) }),
     ).toMatchObject({ path: 'value' });
   });
+});
+
+test('the field that was perhaps renamed is told, with the alias to write', () => {
+  const now = record({ feePerDay: i32, other: text }, ['other']);
+  expect(narrowing({ type: fee, types: {} }, { type: now, types: {} })?.problem).toBe(
+    "it may not be missing any more; perhaps 'fee' was renamed to it: as an alias of it, 'fee' is read, too",
+  );
 });

@@ -67,6 +67,39 @@ describe('there is no difference', () => {
 
 const deep = (inner: string) => `${'['.repeat(200_000)}${inner}${']'.repeat(200_000)}`;
 
+describe('a field with another name', () => {
+  const before = list(record({ fee: number, other: text }));
+  const now = list({
+    ...record({ feePerDay: number, other: text }),
+    aliases: { feePerDay: ['fee'] },
+  } as TypeSchema);
+
+  test('is compared when the old one is its alias', () => {
+    const old = [{ fee: 1, other: 'x' }];
+    expect(typeDifferences({ type: before, types }, { type: now, types })).toEqual([]);
+    expect(difference(old, [{ other: 'x', feePerDay: 1 }], before, now)).toBeUndefined();
+    expect(difference(old, [{ feePerDay: 2, other: 'x' }], before, now)).toEqual({
+      path: '[0].fee',
+      pattern: '[].fee',
+      before: '1',
+      now: '2',
+    });
+    expect(difference(old, [{ feePerDay: 1, other: 'y' }], before, now)).toMatchObject({
+      path: '[0].other',
+    });
+  });
+
+  test('is told once without an alias', () => {
+    const bare = list(record({ feePerDay: number, other: text }));
+    expect(
+      difference([{ fee: 1, other: 'x' }], [{ feePerDay: 2, other: 'x' }], before, bare),
+    ).toBeUndefined();
+    expect(typeDifferences({ type: before, types }, { type: bare, types })).toEqual([
+      { kind: 'removed', path: '[].fee', renamed: 'feePerDay' },
+    ]);
+  });
+});
+
 describe('the first difference is told with its place and both values:', () => {
   test.each([
     ['of a field', { a: 1 }, { a: 2 }, record({ a: number }), 'a', 'a', '1', '2'],

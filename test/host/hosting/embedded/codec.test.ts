@@ -76,6 +76,61 @@ describe('a type of typebox', () => {
     expect(text).toBe('{"a":true,"c":false,"d":null}');
   });
 
+  test('a field has further names that are read', () => {
+    const schema = Type.Object(
+      {
+        feePerDay: Type.Integer({ aliases: ['fee', 'price'] }),
+        note: Type.Optional(Type.Union([Type.String(), Type.Null()], { aliases: ['remark'] })),
+      },
+      { additionalProperties: false },
+    );
+    expect(described(schema).schema).toMatchObject({
+      required: ['feePerDay'],
+      aliases: { feePerDay: ['fee', 'price'], note: ['remark'] },
+    });
+    expect(decoded(schema, { fee: 3, remark: null })).toEqual({ feePerDay: 3, note: null });
+    expect(decoded(schema, { feePerDay: 3 })).toEqual({ feePerDay: 3 });
+    expect(codec(schema).encode({ feePerDay: 3, note: 'x' }, 'it')).toBe(
+      '{"feePerDay":3,"note":"x"}',
+    );
+    expect(() => codec(schema).encode({ fee: 3, feePerDay: 3 }, 'it')).toThrow('fee: is not known');
+    expect(() => decoded(schema, { fee: 3, price: 3 })).toThrow(
+      "price: is given twice: 'feePerDay' or 'fee' or 'price' are one field",
+    );
+    expect(() => decoded(schema, { price: '3' })).toThrow('price: must be an integer');
+    expect(() => decoded(schema, {})).toThrow('feePerDay: is missing');
+  });
+
+  test.each<readonly [string, Type.TSchema, string]>([
+    [
+      'the name of a field',
+      Type.Object({ a: Type.Null({ aliases: ['b'] }), b: Type.Null() }),
+      "its alias 'b' is another",
+    ],
+    [
+      'an alias',
+      Type.Object({ a: Type.Null({ aliases: ['c'] }), b: Type.Null({ aliases: ['c'] }) }),
+      "its alias 'c' is another",
+    ],
+    [
+      'no name',
+      Type.Object({ a: Type.Null({ aliases: [1] }) }),
+      'its aliases are no list of names',
+    ],
+    [
+      'of no field',
+      Type.Array(Type.String({ aliases: ['c'] })),
+      'an alias of what is no field of an Object',
+    ],
+    [
+      'of a tag',
+      Type.Object({ type: Type.Literal('a', { aliases: ['c'] }) }),
+      "an alias of a case's field 'type'",
+    ],
+  ])('an alias that is %s is refused', (_name, schema, message) => {
+    expect(() => codec(schema)).toThrow(message);
+  });
+
   test('Union of objects is described by named cases, and Cyclic by its name', () => {
     const Tree = Type.Cyclic(
       {

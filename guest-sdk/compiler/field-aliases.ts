@@ -1,0 +1,67 @@
+// Aliases of a field: the names that it had before, which are read as its own. What is written has the field's name.
+import type { FieldDeclaration } from 'assemblyscript';
+import type { Problem } from './build-error.ts';
+import { decoratorOf, problemAt, stringArguments } from './syntax.ts';
+
+/** What is looked at of a field. */
+interface AliasedField {
+  readonly name: string;
+  readonly node: FieldDeclaration;
+  readonly aliases: readonly string[];
+}
+
+/** What a descriptor may have as the name of a field. */
+// oxlint-disable-next-line no-control-regex -- a control character is what it refuses
+const FIELD_NAME = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/u;
+const ALIASES_MAX = 100;
+
+/** The names in the field's `@alias`, in their order. */
+export function readAliases(field: FieldDeclaration, problems: Problem[]): readonly string[] {
+  const decorator = decoratorOf(field, 'alias');
+  if (decorator === undefined) return [];
+  const names = stringArguments(decorator) ?? [];
+  if (names.length === 0 || names.length > ALIASES_MAX)
+    problems.push(
+      problemAt(
+        decorator.range,
+        '@alias needs the names that the field had before, as strings',
+        '@alias("fee"), or several: @alias("fee", "price")',
+      ),
+    );
+  for (const name of names)
+    if (!FIELD_NAME.test(name) || !name.isWellFormed())
+      problems.push(
+        problemAt(
+          decorator.range,
+          `the alias ${JSON.stringify(name)} cannot be the name of a field`,
+          'write the name that the field had: 1 to 200 characters, none of them a control character',
+        ),
+      );
+  return names;
+}
+
+/** `own`: the fields of the class itself, whose problems are reported; `fields`: inherited ones as well. */
+export function aliasProblems(
+  own: readonly AliasedField[],
+  fields: readonly AliasedField[],
+  isCase: boolean,
+): Problem[] {
+  const problems: Problem[] = [];
+  const meanings = new Map(fields.map(({ name }) => [name, `the name of the field '${name}'`]));
+  if (isCase) meanings.set('type', 'the field that holds the name of the case');
+  // Those of inherited fields first: they stand above.
+  for (const field of [...fields.filter((one) => !own.includes(one)), ...own])
+    for (const alias of field.aliases) {
+      const meaning = meanings.get(alias);
+      if (meaning === undefined) meanings.set(alias, `an alias of the field '${field.name}'`);
+      else if (own.includes(field))
+        problems.push(
+          problemAt(
+            decoratorOf(field.node, 'alias')!.range,
+            `the alias '${alias}' of field '${field.name}' is ${meaning}`,
+            'a name is read as one field: remove it here or there',
+          ),
+        );
+    }
+  return problems;
+}

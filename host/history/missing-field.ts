@@ -1,0 +1,61 @@
+// MissingField: a field that a refused event lacks, and the one in the event that was perhaps the same before it got
+// another name. It is looked for in the event itself, so that no module before is needed.
+import type { TypeSchema } from '@svc/contract';
+import { casesOf, described, fieldOf, readAs, type Types } from './described-type.ts';
+import { likelyRename } from './likely-rename.ts';
+
+/** The field that was perhaps renamed to a missing one: of the innermost object in which one is likely. */
+export function renamedInEvent(json: string, type: TypeSchema, types: Types): string | undefined {
+  try {
+    return renamedIn(JSON.parse(json), type, types);
+  } catch {
+    // No JSON, or nested deeper than a stack.
+    return undefined;
+  }
+}
+
+function renamedIn(value: unknown, type: TypeSchema, types: Types): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { form } = described(type, types);
+  if ('items' in form || 'additionalProperties' in form) {
+    const inner = 'items' in form ? form.items : form.additionalProperties;
+    return first(Object.values(value), (one) => renamedIn(one, inner, types));
+  }
+  const tag: unknown = 'type' in value ? value.type : undefined;
+  const record =
+    'oneOf' in form ? casesOf(form, types).get(typeof tag === 'string' ? tag : '') : form;
+  if (record === undefined || !('properties' in record)) return undefined;
+  const given = new Map(Object.entries(value).map(([name, one]) => [name, one as unknown]));
+  const names = [...given.keys()];
+  const nested = first(names, (name) => {
+    const field = readAs(record, name);
+    return field && renamedIn(given.get(name), fieldOf(record, field)!, types);
+  });
+  if (nested !== undefined) return nested;
+  const unread = names.filter((name) => readAs(record, name) === undefined);
+  const missing = record.required.filter((field) =>
+    names.every((name) => readAs(record, name) !== field),
+  );
+  return first(missing, (field) => {
+    const fieldType = fieldOf(record, field)!;
+    return likelyRename(field, unread, (name) => isLike(given.get(name), fieldType, types));
+  });
+}
+
+/** Whether a value is of the kind that the type has in JSON. */
+function isLike(value: unknown, type: TypeSchema, types: Types): boolean {
+  const { form } = described(type, types);
+  if ('items' in form) return Array.isArray(value);
+  if ('oneOf' in form || form.type === 'object')
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (form.type === 'string' || form.type === 'boolean') return typeof value === form.type;
+  return form.type !== 'null' && typeof value === 'number';
+}
+
+function first<T>(items: readonly T[], find: (item: T) => string | undefined): string | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
