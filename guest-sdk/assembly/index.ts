@@ -9,5 +9,6 @@ export { EventSourcedEntity } from "./entity";
 export { Done } from "./done";
 export { Request, Response } from "./http";
 export { Header } from "./http-answer";
+export { NullablePatch, Patch } from "./patch";
 export { register } from "./registry";
 export { Result, ok, refuse } from "./result";

@@ -28,6 +28,7 @@ import {
   sdkNames,
   stringArguments,
   textOf,
+  type SdkNames,
 } from './syntax.ts';
 
 export interface Field {
@@ -38,6 +39,8 @@ export interface Field {
   /** As it is written. */
   readonly initializer: string | undefined;
   readonly optional: boolean;
+  /** Its type is a `Patch` or a `NullablePatch`, so that it may be absent, and is then not written. */
+  readonly isPatch: boolean;
   /** Other names that are read as this field. */
   readonly aliases: readonly string[];
   readonly readonly: boolean;
@@ -69,6 +72,8 @@ export interface Declarations {
 }
 
 const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint']);
+/** Types of the SDK whose fields may be absent. */
+const PATCHES: ReadonlySet<string> = new Set(['Patch', 'NullablePatch']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 
 export function isUserSource(source: Source): boolean {
@@ -105,7 +110,7 @@ export function readDeclarations(parser: Parser): Declarations {
           endpoints.set(declaration, readEndpoint(declaration, role, names, problems));
           break;
         default:
-          data.set(declaration, readData(declaration, role, classes, problems));
+          data.set(declaration, readData(declaration, role, classes, names, problems));
       }
     }
   }
@@ -136,6 +141,7 @@ function readData(
   declaration: ClassDeclaration,
   role: DecoratorNode,
   classes: readonly ClassDeclaration[],
+  names: SdkNames,
   problems: Problem[],
 ): DataClass {
   const name = declaration.name.text;
@@ -168,8 +174,8 @@ function readData(
         `@data class '${name}' cannot extend another: put the fields into it, or make it a case with @variant("name")`,
       ),
     );
-  const own = ownFields(declaration, problems);
-  const fields = [...(isSumBase ? ownFields(base, []) : []), ...own];
+  const own = ownFields(declaration, problems, names);
+  const fields = [...(isSumBase ? ownFields(base, [], names) : []), ...own];
   problems.push(...aliasProblems(own, fields, isCase));
   if (isCase)
     for (const field of fields)
@@ -188,7 +194,7 @@ function readData(
           (other) =>
             decoratorOf(other, 'variant') !== undefined && baseOf(other, classes) === declaration,
         )
-        .map((other) => readData(other, decoratorOf(other, 'variant')!, classes, []));
+        .map((other) => readData(other, decoratorOf(other, 'variant')!, classes, names, []));
   const isSum = !isCase && has(declaration, ABSTRACT);
   if (isSum && cases.length === 0)
     problems.push(
@@ -224,11 +230,29 @@ function readData(
   };
 }
 
+/** A patch is absent or not by itself. */
+function patchProblems({ name, type, optional, node }: Field, written: NamedTypeNode): Problem[] {
+  const help = 'a Patch may be missing, a NullablePatch may be missing or null';
+  if (optional)
+    return [problemAt(node.range, `field '${name}' is a patch: remove @optional`, help)];
+  const inner = written.typeArguments?.[0];
+  const isNullable = written.isNullable || inner?.isNullable === true;
+  if (!isNullable) return [];
+  const plain = (inner === undefined ? type : textOf(inner)).replace(/ *\| *null$/, '');
+  return [
+    problemAt(
+      node.range,
+      `field '${name}' cannot be '${type}': write NullablePatch<${plain}>`,
+      help,
+    ),
+  ];
+}
+
 function declaresClone(declaration: ClassDeclaration): boolean {
   return declaration.members.some((member) => member.name.text === 'clone' && !has(member, STATIC));
 }
 
-function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] {
+function ownFields(declaration: ClassDeclaration, problems: Problem[], names: SdkNames): Field[] {
   const fields: Field[] = [];
   for (const member of declaration.members) {
     if (member instanceof MethodDeclaration) continue;
@@ -245,10 +269,12 @@ function ownFields(declaration: ClassDeclaration, problems: Problem[]): Field[] 
       type: textOf(member.type),
       initializer: member.initializer === null ? undefined : textOf(member.initializer),
       optional: decoratorOf(member, 'optional') !== undefined,
+      isPatch: PATCHES.has(names.of(member.type) ?? ''),
       aliases: readAliases(member, problems),
       readonly: has(member, READONLY),
     };
     fields.push(field);
+    if (field.isPatch) problems.push(...patchProblems(field, member.type));
     if (field.optional && field.initializer === undefined)
       problems.push(
         problemAt(

@@ -9,9 +9,12 @@ export interface EndlessField {
   readonly field: string;
 }
 
-/** The fields by which a type leads back to itself, with no null, array, map or other case between. */
-export function endlessFields(types: Types): EndlessField[] {
-  const finite = finiteTypes(types);
+/**
+ * The fields by which a type leads back to itself, with no null, array, map or other case between. `absentable`:
+ * schemas of fields that may be absent, which hold nothing then.
+ */
+export function endlessFields(types: Types, absentable: ReadonlySet<unknown>): EndlessField[] {
+  const finite = finiteTypes(types, absentable);
   const found: EndlessField[] = [];
   for (const [type, schema] of Object.entries(types)) {
     if (finite.has(type) || !('properties' in schema)) continue;
@@ -23,9 +26,10 @@ export function endlessFields(types: Types): EndlessField[] {
 }
 
 /** Grows from the types that refer to nothing until nothing more can be made of them. */
-function finiteTypes(types: Types): ReadonlySet<string> {
+function finiteTypes(types: Types, absentable: ReadonlySet<unknown>): ReadonlySet<string> {
   const finite = new Set<string>();
   const isFinite = (schema: TypeSchema | { readonly const: string }): boolean => {
+    if (absentable.has(schema)) return true;
     if ('$ref' in schema) return finite.has(nameIn(schema.$ref));
     if ('oneOf' in schema) return schema.oneOf.some((one) => isFinite(one));
     return (

@@ -39,6 +39,8 @@ export class SchemaBuilder {
   readonly #names = new Map<Class | Enum, string>();
   /** By the name in `types`. */
   readonly #classes = new Map<string, DataClass>();
+  /** Schemas of fields that may be absent. */
+  readonly #absentable = new Set<unknown>();
 
   constructor(program: Program, declarations: Declarations, report: Report) {
     this.#program = program;
@@ -116,7 +118,7 @@ export class SchemaBuilder {
   /** Once every type is known: which of them can have no value. */
   reportEndless(): void {
     const reported = new Set<Field>();
-    for (const { type, field: name } of endlessFields(this.types)) {
+    for (const { type, field: name } of endlessFields(this.types, this.#absentable)) {
       const field = this.#classes.get(type)?.fields.find((one) => one.name === name);
       if (field === undefined || reported.has(field)) continue;
       reported.add(field);
@@ -141,6 +143,18 @@ export class SchemaBuilder {
     this.types[name] = NONE;
     this.types[name] = data.kind === 'sum' ? this.#sum(data) : this.#record(reference, data);
     return name;
+  }
+
+  /** Of what a field holds when it is not absent. */
+  #patch(type: Type, place: Range): TypeSchema {
+    const reference = type.getClass();
+    const [inner] = reference?.typeArguments ?? [];
+    if (inner === undefined) return this.schema(type, place);
+    const value = this.schema(inner, place);
+    const isNullable = reference?.prototype.internalName === NULLABLE_PATCH;
+    const schema: TypeSchema = isNullable ? { anyOf: [value, { type: 'null' }] } : { ...value };
+    this.#absentable.add(schema);
+    return schema;
   }
 
   #freeName(wanted: string, declaration: DeclarationStatement): string {
@@ -172,14 +186,19 @@ export class SchemaBuilder {
     for (const field of data.fields) {
       const type = fieldType(reference, field);
       if (type === undefined) continue;
-      properties[field.name] = this.schema(type, field.node.range);
-      if (!field.optional && !type.isNullableReference) required.push(field.name);
+      properties[field.name] = field.isPatch
+        ? this.#patch(type, field.node.range)
+        : this.schema(type, field.node.range);
+      if (!field.optional && !field.isPatch && !type.isNullableReference) required.push(field.name);
       if (field.aliases.length > 0) aliases[field.name] = [...field.aliases];
     }
     const hasAliases = Object.keys(aliases).length > 0;
     return { type: 'object', properties, required, ...(hasAliases ? { aliases } : {}) };
   }
 }
+
+const PATCH = `${SDK_PATH}patch/Patch`;
+const NULLABLE_PATCH = `${SDK_PATH}patch/NullablePatch`;
 
 function fieldType(reference: Class, field: Field): Type | undefined {
   const member = reference.getMember(field.name);
@@ -192,6 +211,9 @@ function insteadOf(type: Type): string {
   const reference = type.getClass();
   const item = reference?.typeArguments?.[0];
   switch (reference?.prototype.internalName) {
+    case PATCH:
+    case NULLABLE_PATCH:
+      return 'it stands as the type of a field, written out under the name of the SDK';
     case '~lib/set/Set':
       return `use an array, ${displayName(item!)}[]`;
     case '~lib/staticarray/StaticArray':

@@ -88,6 +88,7 @@ function readCase(data: DataClass): string {
 }
 
 function encode(data: DataClass): string {
+  if (data.fields.some((field) => field.isPatch)) return encodePatches(data);
   const lines: string[] = [];
   let before = data.tag === undefined ? '{' : `{"type":${quote(data.tag)}`;
   let separator = data.tag === undefined ? '' : ',';
@@ -99,6 +100,28 @@ function encode(data: DataClass): string {
   }
   lines.push(`w.raw(${quote(`${before}}`)});`);
   return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n}`;
+}
+
+/** Absent fields are left out, so whether a comma is due is known when the first field is written that cannot be. */
+function encodePatches(data: DataClass): string {
+  const lines = [`w.raw(${quote(data.tag === undefined ? '{' : `{"type":${quote(data.tag)}`)});`];
+  let isFollowing = data.tag !== undefined;
+  if (!isFollowing) lines.push('let isFollowing = false;');
+  for (const field of data.fields) {
+    const name = `${quote(field.name)}:`;
+    const separate = isFollowing
+      ? `w.raw(${quote(`,${name}`)});`
+      : `if (isFollowing) w.raw(","); isFollowing = true; w.raw(${quote(name)});`;
+    if (field.isPatch)
+      lines.push(
+        `if (this.${field.name}.isPresent) { ${separate} this.${field.name}.__svc_encode(w); }`,
+      );
+    else {
+      lines.push(separate, `__svc_write<${field.type}>(w, this.${field.name});`);
+      isFollowing = true;
+    }
+  }
+  return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n  w.raw("}");\n}`;
 }
 
 /** Fields of 64 go into one word of `seen`. */
@@ -155,6 +178,7 @@ function assign(field: Field, value: string, object = 'this'): string {
 
 function whenAbsent(field: Field): string {
   if (field.optional) return `{ ${assign(field, field.initializer ?? '0')} }`;
+  if (field.isPatch) return `{ ${assign(field, `instantiate<${field.type}>()`)} }`;
   const missing = `{ r.missing(${quote(field.name)}); return; }`;
   return `{ if (isNullable<${field.type}>()) { ${assign(field, `changetype<${field.type}>(0)`)} } else ${missing} }`;
 }

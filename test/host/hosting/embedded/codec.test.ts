@@ -76,6 +76,15 @@ describe('a type of typebox', () => {
     expect(text).toBe('{"a":true,"c":false,"d":null}');
   });
 
+  test('an Optional field of a Union with Null is absent, null or a value', () => {
+    const schema = Type.Object({ a: Type.Optional(Type.Union([Type.Integer(), Type.Null()])) });
+    for (const value of [{}, { a: null }, { a: 1 }]) {
+      expect(decoded(schema, value)).toStrictEqual(value);
+      expect(codec(schema).encode(value, 'it')).toBe(JSON.stringify(value));
+    }
+    expect(described(schema).schema).toMatchObject({ required: [] });
+  });
+
   test('a field has further names that are read', () => {
     const schema = Type.Object(
       {
