@@ -2,6 +2,12 @@
 // (generated/module-descriptor.schema.json), and that is what descriptors are checked against:
 // programs take the types from here, and leave the schema library to `npm run generate`.
 import { Type, type Static } from 'typebox';
+import {
+  ANSWERS_MAX,
+  DESCRIPTION_LENGTH_MAX,
+  QUERY_PARAMETERS_MAX,
+  SUMMARY_LENGTH_MAX,
+} from './route-limits.ts';
 import { typeSchemaShapes } from './type-schema.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -9,6 +15,8 @@ const closed = { additionalProperties: false } as const;
 const WireName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._-]{0,99}$' });
 const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$' });
 const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
+/** Names of the embedded hosting may have other characters than an identifier: `page-size`, `filter[name]`. */
+const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
 const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", maxLength: 1000 });
 
 const shapes = {
@@ -59,6 +67,17 @@ const shapes = {
       /** How the bytes are read: JSON of `schema`, text, or bytes as they are. */
       kind: Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('bytes')]),
       schema: Type.Optional(Type.Ref('TypeSchema')),
+      /** Whether a request may come without this body; absent: only a text or bytes body may be empty. */
+      optional: Type.Optional(Type.Literal(true)),
+    },
+    closed,
+  ),
+  QueryParameter: Type.Object(
+    {
+      name: QueryName,
+      /** A scalar, a list of scalars (one for each time that the name is given), or one of them or null. */
+      schema: Type.Ref('TypeSchema'),
+      required: Type.Boolean(),
     },
     closed,
   ),
@@ -80,9 +99,24 @@ const shapes = {
         Type.Object({ name: ParameterName, schema: Type.Ref('TypeSchema') }, closed),
         { maxItems: 32 },
       ),
+      /** Absent: the route declares none. What a handler reads from the query string itself is not here. */
+      query: Type.Optional(
+        Type.Array(Type.Ref('QueryParameter'), { minItems: 1, maxItems: QUERY_PARAMETERS_MAX }),
+      ),
       body: Type.Optional(Type.Ref('Body')),
       /** Absent: no content (204). */
       reply: Type.Optional(Type.Ref('Body')),
+      /** Statuses of the handler's own responses; absent: 200, or 204 without a reply. */
+      answers: Type.Optional(
+        Type.Array(Type.Integer({ minimum: 200, maximum: 599 }), {
+          minItems: 1,
+          maxItems: ANSWERS_MAX,
+        }),
+      ),
+      /** For people: one line. */
+      summary: Type.Optional(Type.String({ minLength: 1, maxLength: SUMMARY_LENGTH_MAX })),
+      /** For people: what the summary leaves out. */
+      description: Type.Optional(Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })),
       /** Overrides the endpoint's. */
       access: Type.Optional(Type.Ref('AccessRule')),
     },

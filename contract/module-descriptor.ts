@@ -2,7 +2,7 @@
 // It comes from the module and is as untrusted as the rest of it: parse it with
 // `parseModuleDescriptor`, which refuses whatever the schema does not know.
 import schema from './generated/module-descriptor.schema.json' with { type: 'json' };
-import type { ModuleDescriptor } from './module-descriptor-schema.ts';
+import type { ModuleDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import type { TypeSchema } from './type-schema.ts';
@@ -72,13 +72,12 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
   const taken = new Map<string, string>();
   let count = 0;
   for (const { prefix, routes } of endpoints)
-    for (const { method, path, parameters, body, reply } of routes) {
+    for (const route of routes) {
+      const { method, path, parameters } = route;
       const template = routeTemplate(prefix, path);
       const label = `${method} ${template}`;
       if (++count === ROUTES_MAX + 1) problems.push(`it has more than ${ROUTES_MAX} routes`);
-      for (const part of [body, reply])
-        if (part !== undefined && part.kind !== 'json' && part.schema !== undefined)
-          problems.push(`route ${label}: only JSON has a schema`);
+      problems.push(...contentProblems(route).map((problem) => `route ${label}: ${problem}`));
       const parsed = parseRouteTemplate(template);
       if (!parsed.ok) {
         problems.push(`route ${label}: the path ${parsed.problem}`);
@@ -100,6 +99,23 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
       taken.set(shape, label);
     }
   return problems;
+}
+
+/** What a route takes and answers, beside its path. */
+function contentProblems({ query = [], body, reply, answers = [] }: RouteDescriptor): string[] {
+  const problems: string[] = [];
+  for (const part of [body, reply])
+    if (part !== undefined && part.kind !== 'json' && part.schema !== undefined)
+      problems.push('only JSON has a schema');
+  if (reply?.optional === true) problems.push('only the body of a request can be optional');
+  for (const name of repeated(query.map((parameter) => parameter.name)))
+    problems.push(`the query parameter '${name}' is declared twice`);
+  for (const status of repeated(answers)) problems.push(`status ${status} is declared twice`);
+  return problems;
+}
+
+function repeated<Item>(items: readonly Item[]): readonly Item[] {
+  return items.filter((item, index) => items.indexOf(item) !== index);
 }
 
 /**

@@ -13,7 +13,10 @@ interface Schema {
   readonly type?: string;
   readonly const?: unknown;
   readonly pattern?: string;
+  readonly minLength?: number;
   readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly items?: Schema | readonly Schema[];
   readonly minItems?: number;
   readonly maxItems?: number;
@@ -59,8 +62,7 @@ function compile(
       return (value, path) =>
         typeof value === 'boolean' ? undefined : `${path}: must be a boolean`;
     case 'integer':
-      return (value, path) =>
-        Number.isSafeInteger(value) ? undefined : `${path}: must be an integer`;
+      return integer(schema);
     case 'array':
       return list(schema, inner);
     case 'object':
@@ -92,10 +94,21 @@ function depth(problem: string): number {
   return problem.slice(0, problem.indexOf(':')).split('/').length;
 }
 
-function text({ pattern, maxLength = Infinity }: Schema): Check {
+function integer({ minimum, maximum }: Schema): Check {
+  return (value, path) => {
+    if (!Number.isSafeInteger(value)) return `${path}: must be an integer`;
+    const number = value as number;
+    if (minimum !== undefined && number < minimum) return `${path}: must be at least ${minimum}`;
+    if (maximum !== undefined && number > maximum) return `${path}: must be at most ${maximum}`;
+    return undefined;
+  };
+}
+
+function text({ pattern, minLength = 0, maxLength = Infinity }: Schema): Check {
   const form = pattern === undefined ? undefined : new RegExp(pattern);
   return (value, path) => {
     if (typeof value !== 'string') return `${path}: must be a string`;
+    if (value.length < minLength) return `${path}: must have at least ${minLength} characters`;
     if (value.length > maxLength) return `${path}: must have at most ${maxLength} characters`;
     if (form !== undefined && !form.test(value)) return `${path}: must match ${pattern}`;
     return undefined;

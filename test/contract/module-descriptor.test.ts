@@ -40,6 +40,13 @@ const endpoint = (name: string, count: number) => ({
   routes: Array.from({ length: count }, (_, index) => route('GET', `/${index}`)),
 });
 
+const queryOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => ({ name: `q${index}`, schema: text, required: true }));
+
+const routeWith = (fields: object) => (descriptor: ReturnType<typeof good>) => {
+  descriptor.endpoints[0]!.routes = [{ ...route('POST', '/'), ...fields }];
+};
+
 function problemsOf(change: (descriptor: ReturnType<typeof good>) => void): readonly string[] {
   const descriptor = good();
   change(descriptor);
@@ -61,6 +68,18 @@ describe('a module descriptor', () => {
     expect(
       problemsOf((d) => (d.types['State'] = { type: 'object', properties, required: [] })),
     ).toEqual([]);
+  });
+
+  test('that declares everything that a route may have is accepted', () => {
+    const fields = {
+      query: [...queryOf(31), { name: 'filter[é]', schema: { type: 'boolean' }, required: false }],
+      body: { kind: 'json', schema: { anyOf: [text, { type: 'null' }] }, optional: true },
+      reply: { kind: 'text' },
+      answers: [201, 304, 599],
+      summary: 'a'.repeat(200),
+      description: 'a'.repeat(2000),
+    };
+    expect(problemsOf(routeWith(fields))).toEqual([]);
   });
 
   test.each(['', '{', 'null', '[]', '1', '"text"'])('that is %j is refused', (source) => {
@@ -86,6 +105,27 @@ describe('a module descriptor', () => {
       'parameters in another order',
       (d) => (d.endpoints[0]!.routes = [route('GET', '/{a}/{b}', 'b', 'a')]),
     ],
+    ['no query parameter, in a list', routeWith({ query: [] })],
+    ['more query parameters than a route may have', routeWith({ query: queryOf(33) })],
+    ['a query parameter twice', routeWith({ query: [...queryOf(1), ...queryOf(1)] })],
+    ['a query parameter without a name', routeWith({ query: [{ ...queryOf(1)[0], name: '' }] })],
+    [
+      'a query parameter with a terminal escape',
+      routeWith({ query: [{ ...queryOf(1)[0], name: 'a\u001b[2J' }] }),
+    ],
+    [
+      'a query parameter of a type that is not there',
+      routeWith({ query: [{ ...queryOf(1)[0], schema: { $ref: '#/types/Nothing' } }] }),
+    ],
+    ['an interim status as an answer', routeWith({ answers: [103] })],
+    ['an answer that is no status', routeWith({ answers: [600] })],
+    ['an answer that is no integer', routeWith({ answers: [200.5] })],
+    ['an answer twice', routeWith({ answers: [201, 201] })],
+    ['an empty summary', routeWith({ summary: '' })],
+    ['a summary without end', routeWith({ summary: 'a'.repeat(201) })],
+    ['a description without end', routeWith({ description: 'a'.repeat(2001) })],
+    ['an optional reply', routeWith({ reply: { kind: 'text', optional: true } })],
+    ['a body that is optional or not', routeWith({ body: { kind: 'text', optional: false } })],
     ['a method that no route may have', (d) => (d.endpoints[0]!.routes = [route('TRACE', '/')])],
     ['a path with a space', (d) => (d.endpoints[0]!.routes = [route('GET', '/a b')])],
     ['a path with a line break', (d) => (d.endpoints[0]!.routes = [route('GET', '/a\r\nb')])],
