@@ -42,6 +42,12 @@ export type {
 } from './observability-schema.ts';
 export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {
+  ANSWERS_MAX,
+  DESCRIPTION_LENGTH_MAX,
+  QUERY_PARAMETERS_MAX,
+  SUMMARY_LENGTH_MAX,
+} from './route-limits.ts';
+export {
   SEGMENTS_MAX,
   parseRouteTemplate,
   routeTemplate,

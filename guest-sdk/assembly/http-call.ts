@@ -1,12 +1,16 @@
 // HttpCall: one request on its way to its handler.
 // EndpointComponent: what the compiler makes of the user's endpoint class.
 import { Code, Refusal } from "./code";
-import { fromJson } from "./codec";
+import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
 import { host } from "./host";
 import { Request } from "./http";
 import { BODY_BYTES, BODY_JSON, BODY_NONE, BODY_TEXT, HttpAnswer } from "./http-answer";
+import { shortened } from "./json-cursor";
 import { JsonReader, rangeWords } from "./json-reader";
+import { QueryString } from "./query-string";
+
+const BAD_ENCODING = "a percent-encoding that is malformed or not UTF-8";
 
 export interface EndpointComponent {
   /** Index in the descriptor of the first route; the compiler puts it in. */
@@ -16,6 +20,8 @@ export interface EndpointComponent {
 }
 
 export class HttpCall extends HttpAnswer {
+  private readQuery: QueryString | null = null;
+
   constructor(
     private parametersAt: usize,
     public request: Request,
@@ -34,24 +40,118 @@ export class HttpCall extends HttpAnswer {
   /** The parameter at `index` of the template. */
   parameter<T>(index: i32, name: string): T {
     const text = host.textAt(this.parametersAt + (<usize>index << 3));
+    return this.scalar<T>(text, "path parameter '" + name + "'", false);
+  }
+
+  /** The query parameter of a name: a scalar or a list of scalars, which may be null. */
+  query<T>(name: string): T {
+    if (isReference<T>()) {
+      if (isNullable<T>()) {
+        if (!this.hasQuery(name)) return changetype<T>(0);
+      }
+      return changetype<T>(this.queryReference<nonnull<T>>(name));
+    } else {
+      return this.queryScalar<T>(name);
+    }
+  }
+
+  hasQuery(name: string): bool {
+    return this.queryString().find(name) >= 0;
+  }
+
+  /** By its type from the query string or from the body; `isQueryType` of the compiler is the same rule. */
+  argument<T>(name: string): T {
+    if (isString<T>() || isInteger<T>() || isFloat<T>()) {
+      return this.query<T>(name);
+    } else if (isArray<T>()) {
+      return changetype<T>(this.listArgument<T, valueof<nonnull<T>>>(name));
+    } else if (idof<nonnull<T>>() == idof<Date>()) {
+      return this.query<T>(name);
+    } else {
+      return this.body<T>();
+    }
+  }
+
+  private listArgument<T, Item>(name: string): T {
+    if (isInteger<Item>() || isFloat<Item>()) {
+      return this.query<T>(name);
+    } else if (isNullable<Item>()) {
+      return this.body<T>();
+    } else if (isString<Item>()) {
+      return this.query<T>(name);
+    } else if (!isArray<Item>() && idof<Item>() == idof<Date>()) {
+      return this.query<T>(name);
+    } else {
+      return this.body<T>();
+    }
+  }
+
+  private queryString(): QueryString {
+    const known = this.readQuery;
+    if (known !== null) return known;
+    const read = new QueryString(this.request.query);
+    this.readQuery = read;
+    if (read.isMalformed) this.badRequest("query: a name has " + BAD_ENCODING);
+    return read;
+  }
+
+  private queryReference<T>(name: string): T {
+    if (isArray<T>()) {
+      const query = this.queryString();
+      const list = instantiate<T>();
+      let at = query.find(name);
+      for (let index = 0; at >= 0 && !this.failed; ++index) {
+        const place = "query." + name + "[" + index.toString() + "]";
+        list.push(this.queryText<valueof<T>>(query.value(at), place));
+        at = query.find(name, at + 1);
+      }
+      return list;
+    } else {
+      return this.queryScalar<T>(name);
+    }
+  }
+
+  private queryScalar<T>(name: string): T {
+    const query = this.queryString();
+    const place = "query." + name;
+    const at = query.find(name);
+    if (at < 0) this.badRequest(place + ": is missing");
+    else if (query.find(name, at + 1) >= 0) this.badRequest(place + ": is given twice");
+    return this.queryText<T>(at < 0 ? "" : query.value(at), place);
+  }
+
+  private queryText<T>(text: string | null, place: string): T {
+    if (text !== null) return this.scalar<T>(text, place, true);
+    this.badRequest(place + ": has " + BAD_ENCODING);
+    return this.scalar<T>("", place, true);
+  }
+
+  /** `showsText`: whether a message ends with what was found. */
+  private scalar<T>(text: string, place: string, showsText: bool): T {
     if (isString<T>()) {
       return changetype<T>(text);
     } else if (isBoolean<T>()) {
       if (text != "true" && text != "false")
-        this.badRequest("path parameter '" + name + "': must be true or false");
+        this.badRequest(place + ": must be true or false" + found(text, showsText));
       return text == "true";
     } else if (isInteger<T>() && isDefined(changetype<T>(0).__svc_ofName)) {
       const reader = new JsonReader("");
       const value = (<T>0).__svc_ofName(text, reader);
-      if (reader.failed) this.badRequest("path parameter '" + name + "': " + reader.message);
+      if (reader.failed) this.badRequest(place + ": " + reader.message);
       return <T>value;
+    } else if (isReference<T>()) {
+      // Text with a form of its own: a date.
+      const reader = new JsonReader(toJson<string>(text));
+      const value = fromJson<T>(reader);
+      if (reader.failed) this.badRequest(place + ": " + reader.message);
+      return value;
     } else {
-      // 64-bit integers stand in a path as they are, without the quotes that JSON needs.
+      // 64-bit integers stand here as they are, without the quotes that JSON needs.
       const big = isInteger<T>() && sizeof<T>() == 8;
       const reader = new JsonReader(big ? "\"" + text + "\"" : text);
       const value = fromJson<T>(reader);
       if (reader.failed || hasSpace(text))
-        this.badRequest("path parameter '" + name + "': must be " + parameterWords<T>());
+        this.badRequest(place + ": must be " + parameterWords<T>() + found(text, showsText));
       return value;
     }
   }
@@ -83,9 +183,13 @@ export class HttpCall extends HttpAnswer {
   }
 }
 
-/** JSON text may have space around it, a path parameter may not: a number ends with a digit. */
+/** JSON text may have space around it, a text of path or query may not: a number ends with a digit. */
 function hasSpace(text: string): bool {
   return text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20;
+}
+
+function found(text: string, isShown: bool): string {
+  return isShown ? ", found \"" + shortened(text) + "\"" : "";
 }
 
 function parameterWords<T>(): string {

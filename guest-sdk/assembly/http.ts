@@ -1,6 +1,7 @@
 // Request and Response: what an endpoint's handler sees and answers beyond its values.
-import { host, wellFormed } from "./host";
+import { host } from "./host";
 import { Header, HttpAnswer } from "./http-answer";
+import { decodeLeniently } from "./query-string";
 
 export class Request {
   constructor(
@@ -41,39 +42,11 @@ export class Request {
       const pair = pairs[i];
       const equals = pair.indexOf("=");
       const key = equals < 0 ? pair : pair.substring(0, equals);
-      if (pair.length > 0 && decodeQuery(key) == name)
-        values.push(equals < 0 ? "" : decodeQuery(pair.substring(equals + 1)));
+      if (pair.length > 0 && decodeLeniently(key) == name)
+        values.push(equals < 0 ? "" : decodeLeniently(pair.substring(equals + 1)));
     }
     return values;
   }
-}
-
-/** `+` is a space; what is not a percent-encoding stays as it is; of bad UTF-8 comes some text. */
-function decodeQuery(text: string): string {
-  if (!text.includes("%") && !text.includes("+")) return text;
-  const bytes = Uint8Array.wrap(String.UTF8.encode(text));
-  let length = 0;
-  for (let i = 0; i < bytes.length; ++i) {
-    let byte = bytes[i];
-    if (byte == 0x2b) byte = 0x20;
-    else if (byte == 0x25 && i + 2 < bytes.length) {
-      const high = hexDigit(bytes[i + 1]);
-      const low = hexDigit(bytes[i + 2]);
-      if ((high | low) >= 0) {
-        byte = <u8>((high << 4) | low);
-        i += 2;
-      }
-    }
-    bytes[length++] = byte;
-  }
-  return wellFormed(String.UTF8.decode(bytes.buffer.slice(0, length)));
-}
-
-function hexDigit(unit: u8): i32 {
-  const digit = <i32>unit - 0x30;
-  if (digit >= 0 && digit < 10) return digit;
-  const letter = (<i32>unit | 0x20) - 0x61;
-  return letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
 /** A value with a status and headers of its own. */

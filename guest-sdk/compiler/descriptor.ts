@@ -19,12 +19,14 @@ import {
 } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
-import type { EndpointClass, RouteMethod } from './endpoint-declaration.ts';
+import { isValueArgument, type EndpointClass, type RouteMethod } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
 
 type Body = NonNullable<RouteDescriptor['reply']>;
+type QueryParameters = NonNullable<RouteDescriptor['query']>;
 
 export interface RegisteredEndpoint {
   readonly reference: Class;
@@ -161,15 +163,26 @@ function routeDescriptor(
   const signature = signatureOf(reference, route.method);
   const parameters: RouteDescriptor['parameters'] = [];
   let body: Body | undefined;
+  const query: QueryParameters = [];
   for (const [place, argument] of route.arguments.entries()) {
     const type = signature.parameterTypes[place]!;
-    if (argument.kind === 'parameter') {
+    if (argument.kind === 'parameter')
       parameters[argument.index] = {
         name: argument.name,
         schema: schemas.schema(type, argument.type.range),
       };
-    } else if (argument.kind === 'body')
-      body = bodyOf(type.nonNullableType, argument.type.range, schemas, type);
+    else if (!isValueArgument(argument)) continue;
+    else if (isInQuery(argument, type))
+      query.push({
+        name: argument.name,
+        schema: schemas.schema(type, argument.type.range),
+        required: isQueryRequired(argument, type),
+      });
+    else
+      body = {
+        ...bodyOf(type.nonNullableType, argument.type.range, schemas, type),
+        ...(type.isNullableReference ? { optional: true } : {}),
+      };
   }
   const returned = signature.returnType;
   const reply = replyBody(returned, route.method.signature.returnType.range, schemas, report);
@@ -178,15 +191,11 @@ function routeDescriptor(
     path: route.path,
     handler: route.method.name.text,
     parameters,
+    ...(query.length === 0 ? {} : { query }),
     ...(body === undefined ? {} : { body }),
     ...(reply === undefined ? {} : { reply }),
     ...(route.access === undefined ? {} : { access: route.access }),
   };
-}
-
-/** What the text of a path segment can be read as. */
-export function isParameterType(type: Type): boolean {
-  return type.isValue || type.getClass()?.prototype.internalName === '~lib/string/String';
 }
 
 function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = type): Body {

@@ -3,6 +3,7 @@ import {
   MethodDeclaration,
   type ClassDeclaration,
   type DecoratorNode,
+  type ParameterNode,
   type TypeNode,
 } from 'assemblyscript';
 import type { AccessRule } from '@svc/contract';
@@ -12,7 +13,9 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
+  defaultProblems,
   handlerProblems,
+  optionalMarkProblems,
   problemAt,
   stringArgument,
   stringArguments,
@@ -28,9 +31,22 @@ export type RouteArgument =
       readonly name: string;
       readonly type: TypeNode;
     }
-  | { readonly kind: 'body'; readonly name: string; readonly type: TypeNode }
+  | {
+      /** `query-or-body`: the type decides (`isQueryType`), since the method of the route may have a body. */
+      readonly kind: 'query' | 'body' | 'query-or-body';
+      readonly name: string;
+      readonly type: TypeNode;
+      readonly node: ParameterNode;
+    }
   | { readonly kind: 'request' }
   | { readonly kind: 'context' };
+
+/** An argument that comes from the query string or the body. */
+export type ValueArgument = Extract<RouteArgument, { readonly node: ParameterNode }>;
+
+export function isValueArgument(argument: RouteArgument): argument is ValueArgument {
+  return 'node' in argument;
+}
 
 export interface RouteMethod {
   readonly httpMethod: HttpMethod;
@@ -57,6 +73,8 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['del', 'DELETE'],
 ]);
 const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
+/** A parameter of this name is the body, whatever its type. */
+const BODY_NAME = 'body';
 const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
 const ACCESS_HELP =
@@ -199,6 +217,34 @@ function readRoute(
   };
 }
 
+/** What is neither in the template nor of the SDK comes from the body when it is named so, else by its type. */
+function valueArgument(
+  parameter: ParameterNode,
+  httpMethod: HttpMethod,
+  problems: Problem[],
+): ValueArgument {
+  const name = parameter.name.text;
+  const given = { name, type: parameter.type, node: parameter };
+  const hasBody = WITH_BODY.has(httpMethod);
+  if (name === BODY_NAME) {
+    if (!hasBody)
+      problems.push(
+        problemAt(
+          parameter.range,
+          `'${name}' is the body of a request, and a ${httpMethod} has none`,
+          'give it another name to take it from the query string',
+        ),
+      );
+    return { kind: 'body', ...given };
+  }
+  problems.push(...hostileNameProblems(parameter, 'a query parameter', name));
+  return { kind: hasBody ? 'query-or-body' : 'query', ...given };
+}
+
+function mayHaveDefault({ kind }: RouteArgument): boolean {
+  return kind === 'query' || kind === 'query-or-body';
+}
+
 function readArguments(
   method: MethodDeclaration,
   httpMethod: HttpMethod,
@@ -211,26 +257,17 @@ function readArguments(
     const name = parameter.name.text;
     const index = template.indexOf(name);
     const sdkType = names.of(parameter.type);
-    if (index >= 0) args.push({ kind: 'parameter', index, name, type: parameter.type });
-    else if (sdkType === 'Request') args.push({ kind: 'request' });
-    else if (sdkType === 'Context') args.push({ kind: 'context' });
-    else if (!WITH_BODY.has(httpMethod))
-      problems.push(
-        problemAt(
-          parameter.range,
-          `'${name}' is bound to nothing: the template has no {${name}}, and a ${httpMethod} has no body`,
-          `add {${name}} to the path, or read the query string from a parameter of type Request`,
-        ),
-      );
-    else if (args.some((other) => other.kind === 'body'))
-      problems.push(
-        problemAt(
-          parameter.range,
-          `'${name}' is bound to nothing: the template has no {${name}}, and the body is taken by another parameter`,
-          `add {${name}} to the path, or put '${name}' into the class of the body`,
-        ),
-      );
-    else args.push({ kind: 'body', name, type: parameter.type });
+    const argument: RouteArgument =
+      index >= 0
+        ? { kind: 'parameter', index, name, type: parameter.type }
+        : sdkType === 'Request'
+          ? { kind: 'request' }
+          : sdkType === 'Context'
+            ? { kind: 'context' }
+            : valueArgument(parameter, httpMethod, problems);
+    args.push(argument);
+    if (mayHaveDefault(argument)) problems.push(...optionalMarkProblems(parameter, method));
+    else problems.push(...defaultProblems(parameter, method));
   }
   for (const name of template)
     if (!args.some((argument) => argument.kind === 'parameter' && argument.name === name))

@@ -15,6 +15,7 @@ import {
   constructorProblem,
   decoratorName,
   decoratorOf,
+  defaultProblems,
   handlerProblems,
   methodOf,
   problemAt,
@@ -202,6 +203,8 @@ function readHandler(
   const kind = decoratorName(role) === 'command' ? 'command' : 'query';
   const wireName = stringArgument(role) ?? '';
   problems.push(...handlerProblems(method));
+  for (const parameter of method.signature.parameters)
+    problems.push(...defaultProblems(parameter, method));
   if (!WIRE_NAME.test(wireName))
     report(
       `@${kind} needs the name it is called by`,

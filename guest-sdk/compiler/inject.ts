@@ -1,14 +1,17 @@
 // Puts written code into the syntax tree: members into a class, statements into a file.
 import {
+  BlockStatement,
   ClassDeclaration,
   IdentifierExpression,
   NamedTypeNode,
   Parser,
+  ReturnStatement,
   TypeName,
+  type Expression,
   type Source,
   type Statement,
 } from 'assemblyscript';
-import { ABSTRACT, has, textOf } from './syntax.ts';
+import { ABSTRACT, has, methodOf, textOf } from './syntax.ts';
 
 const written = new WeakSet<Source>();
 
@@ -29,6 +32,19 @@ export function injectMembers(declaration: ClassDeclaration, members: string): v
   );
   if (!(parsed instanceof ClassDeclaration)) throw new Error('written members are not a class');
   declaration.members.push(...parsed.members);
+}
+
+/** Has a written method return an expression of the user's, which keeps its place there. */
+export function returnExpression(
+  declaration: ClassDeclaration,
+  methodName: string,
+  expression: Expression,
+): void {
+  const body = methodOf(declaration, methodName)?.body;
+  const returned = body instanceof BlockStatement ? body.statements[0] : undefined;
+  if (!(returned instanceof ReturnStatement))
+    throw new Error(`written method '${methodName}' returns nothing`);
+  returned.value = expression;
 }
 
 export function injectStatements(source: Source, text: string): void {

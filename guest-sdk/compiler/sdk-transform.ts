@@ -10,7 +10,7 @@ import { isUserSource, readDeclarations, type Declarations } from './declaration
 import { describe } from './descriptor.ts';
 import type { KnownNames } from './diagnostic-help.ts';
 import { entityCallProblems } from './entity-calls.ts';
-import { injectInterface, injectMembers, injectStatements } from './inject.ts';
+import { injectInterface, injectMembers, injectStatements, returnExpression } from './inject.ts';
 import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
@@ -21,6 +21,7 @@ import {
   GLUE_IMPORT,
   clientClass,
   dataMembers,
+  defaultsOf,
   endpointMembers,
   entityMembers,
 } from './written-code.ts';
@@ -130,6 +131,8 @@ function write(parser: Parser, declarations: Declarations): void {
   for (const endpoint of declarations.endpoints.values()) {
     injectInterface(endpoint.declaration, '__svc_EndpointComponent');
     injectMembers(endpoint.declaration, endpointMembers(endpoint));
+    for (const { name, argument } of defaultsOf(endpoint))
+      returnExpression(endpoint.declaration, name, argument.node.initializer!);
   }
   for (const entity of declarations.entities.values()) {
     injectMembers(entity.declaration, entityMembers(entity));

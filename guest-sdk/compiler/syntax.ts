@@ -185,16 +185,37 @@ export function handlerProblems(method: MethodDeclaration): Problem[] {
           `write it: ${its}: string`,
         ),
       );
-    if (parameter.initializer !== null || parameter.parameterKind === OPTIONAL_PARAMETER)
-      problems.push(
-        problemAt(
-          parameter.range,
-          `parameter '${its}' of '${name}' cannot have a default: the runtime gives each one`,
-          'remove it; what may be left out is an @optional field of a @data class',
-        ),
-      );
   }
   return problems;
+}
+
+/** A value that the runtime always gives can have no default. */
+export function defaultProblems(parameter: ParameterNode, method: MethodDeclaration): Problem[] {
+  if (parameter.initializer === null && parameter.parameterKind !== OPTIONAL_PARAMETER) return [];
+  return [
+    problemAt(
+      parameter.range,
+      `parameter '${parameter.name.text}' of '${method.name.text}' cannot have a default: the runtime gives each one`,
+      'remove it; what may be left out is an @optional field of a @data class',
+    ),
+  ];
+}
+
+/** `limit?: u32` would say that it may be left out, and not what its value is then. */
+export function optionalMarkProblems(
+  parameter: ParameterNode,
+  method: MethodDeclaration,
+): Problem[] {
+  const isMarked = parameter.parameterKind === OPTIONAL_PARAMETER && parameter.initializer === null;
+  if (!isMarked) return [];
+  const name = parameter.name.text;
+  return [
+    problemAt(
+      parameter.range,
+      `parameter '${name}' of '${method.name.text}' may be left out, and does not say what its value is then`,
+      'write a default instead of the question mark, as in limit: u32 = 20, or a type that may be null: string | null',
+    ),
+  ];
 }
 
 /** The only type argument of `Name<T>`. */

@@ -10,11 +10,13 @@ import {
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
-import { isParameterType, replyBody } from './descriptor.ts';
+import { replyBody } from './descriptor.ts';
+import type { ValueArgument } from './endpoint-declaration.ts';
 import type { EntityClass } from './entity-declaration.ts';
 import { eventCaseProblem } from './event-cases.ts';
+import { SCALARS, isScalarType, routeValueProblems } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
-import { REPORT, isTypeOmitted, methodOf, problemAt } from './syntax.ts';
+import { REPORT, SWALLOW, isTypeOmitted, methodOf, problemAt } from './syntax.ts';
 
 /**
  * What is wrong with types, said at the user's line before the compiler would say it of the
@@ -72,17 +74,19 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
     if (reference === undefined) continue;
     for (const route of endpoint.routes) {
       for (const argument of route.arguments) {
-        if (argument.kind !== 'body' && argument.kind !== 'parameter') continue;
+        if (argument.kind === 'request' || argument.kind === 'context') continue;
         const type = resolve(program, argument.type, reference);
         if (type === undefined) continue;
-        if (argument.kind === 'body') {
+        if (argument.kind !== 'parameter') {
           if (!isBytes(type)) schemas.schema(type, argument.type.range);
-        } else if (!isParameterType(type))
+        } else if (!isScalarType(type))
           report(
             argument.type.range,
-            `path parameter '${argument.name}' must be a string, a bool, an integer or a float, not '${displayName(type)}'`,
+            `path parameter '${argument.name}' must be ${SCALARS}, not '${displayName(type)}'`,
           );
       }
+      const typeOf = ({ type }: ValueArgument) => resolve(program, type, reference, SWALLOW);
+      routeValueProblems(route, typeOf, report);
       const node = route.method.signature.returnType;
       const returned = resolve(program, node, reference);
       if (returned !== undefined) replyBody(returned, node.range, schemas, report);
@@ -148,7 +152,12 @@ function classOf(
   return program.resolver.resolveClass(prototype, null) ?? undefined;
 }
 
-function resolve(program: Program, node: TypeNode, reference: Class): Type | undefined {
+function resolve(
+  program: Program,
+  node: TypeNode,
+  reference: Class,
+  mode = REPORT,
+): Type | undefined {
   const types = reference.contextualTypeArguments;
-  return program.resolver.resolveType(node, null, reference, types, REPORT) ?? undefined;
+  return program.resolver.resolveType(node, null, reference, types, mode) ?? undefined;
 }

@@ -2,7 +2,12 @@
 // class, so names, aliases and type parameters mean what they mean to the user.
 // Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
 import type { DataClass, Field } from './declarations.ts';
-import type { EndpointClass } from './endpoint-declaration.ts';
+import {
+  isValueArgument,
+  type EndpointClass,
+  type RouteArgument,
+  type ValueArgument,
+} from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
 import { SDK_PACKAGE, textOf } from './syntax.ts';
 
@@ -240,6 +245,8 @@ export function clientClass(entity: EntityClass): string {
 
 // --- endpoints ---
 
+type DecodedArgument = Exclude<RouteArgument, { readonly kind: 'request' | 'context' }>;
+
 /** The members that dispatch routes to the methods of an endpoint. */
 export function endpointMembers(endpoint: EndpointClass): string {
   const cases = endpoint.routes.map((route, index) => {
@@ -247,24 +254,66 @@ export function endpointMembers(endpoint: EndpointClass): string {
     const args = route.arguments.map((argument, place) => {
       if (argument.kind === 'request' || argument.kind === 'context')
         return `call.${argument.kind}`;
-      const type = textOf(argument.type);
-      const value =
-        argument.kind === 'parameter'
-          ? `call.parameter<${type}>(${argument.index}, ${quote(argument.name)})`
-          : `call.body<${type}>()`;
-      decoded.push(`const a${place} = ${value}; if (call.failed) return;`);
+      decoded.push(
+        `const a${place} = ${argumentValue(argument, defaultName(index, place))}; if (call.failed) return;`,
+      );
       return `a${place}`;
     });
     const returned = textOf(route.method.signature.returnType);
     return `case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); return; }`;
   });
+  const defaults = defaultsOf(endpoint).map(
+    ({ name, argument }) => `${name}(): ${textOf(argument.type)} { return 0; }`,
+  );
   return `__svc_firstRoute(): i32 { return 0; }
 __svc_routeCount(): i32 { return ${endpoint.routes.length}; }
 __svc_register(): void { __svc_addEndpoint(this); }
+${defaults.join('\n')}
 __svc_handle(route: i32, call: __svc_HttpCall): void {
   switch (route) {
     ${cases.join('\n    ')}
     default: unreachable();
   }
 }`;
+}
+
+function argumentValue(argument: DecodedArgument, defaultMethod: string): string {
+  const type = textOf(argument.type);
+  const name = quote(argument.name);
+  switch (argument.kind) {
+    case 'parameter':
+      return `call.parameter<${type}>(${argument.index}, ${name})`;
+    case 'body':
+      return `call.body<${type}>()`;
+    case 'query':
+    case 'query-or-body': {
+      const given =
+        argument.kind === 'query'
+          ? `call.query<${type}>(${name})`
+          : `call.argument<${type}>(${name})`;
+      if (argument.node.initializer === null) return given;
+      return `call.hasQuery(${name}) ? ${given} : this.${defaultMethod}()`;
+    }
+  }
+}
+
+/** What a query parameter is when it is left out: the method's body is the initialiser that the user wrote. */
+export interface DefaultMethod {
+  readonly name: string;
+  readonly argument: ValueArgument;
+}
+
+/** Methods of their own: the initialisers see the names that they see where they are written. */
+export function defaultsOf({ routes }: EndpointClass): readonly DefaultMethod[] {
+  return routes.flatMap(({ arguments: args }, index) =>
+    args.flatMap((argument, place) =>
+      isValueArgument(argument) && argument.node.initializer !== null
+        ? [{ name: defaultName(index, place), argument }]
+        : [],
+    ),
+  );
+}
+
+function defaultName(route: number, place: number): string {
+  return `__svc_default_${route}_${place}`;
 }

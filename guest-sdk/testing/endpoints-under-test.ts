@@ -52,7 +52,11 @@ export interface EndpointsOptions {
   readonly caller?: CallerName;
 }
 
+type QueryValue = string | number | bigint | boolean | Date;
+
 export interface RequestOptions {
+  /** Is encoded and added to the path. A list gives its name once for each item; undefined is left out. */
+  readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** A string is sent as text, bytes as bytes, everything else as JSON; a header says otherwise. */
   readonly body?: unknown;
@@ -260,7 +264,7 @@ export class EndpointsUnderTest {
     const { headers, body } = contentOf(method, options);
     const answer = await this.#http.request({
       method,
-      target: path.replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent),
+      target: withQuery(path, options.query).replaceAll(/[^\u0021-\u007e]/gu, encodeURIComponent),
       headers,
       body,
       caller: callerOf(options.caller ?? this.#caller),
@@ -313,6 +317,16 @@ export class EndpointsUnderTest {
       .slice(deleted + 1)
       .flatMap((record) => (record.kind === 'event' ? [record.event] : []));
   }
+}
+
+function withQuery(path: string, query: RequestOptions['query'] = {}): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat() as readonly (QueryValue | undefined)[])
+      if (one !== undefined)
+        pairs.append(name, one instanceof Date ? one.toISOString() : String(one));
+  if (pairs.size === 0) return path;
+  return `${path}${path.includes('?') ? '&' : '?'}${pairs.toString()}`;
 }
 
 function contentOf(method: string, { headers = {}, body }: RequestOptions) {

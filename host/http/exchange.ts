@@ -97,7 +97,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
       else if (this.#isBodyUnread) void this.#readBody(admitted);
-      else this.#continueWith(admitted, emptyBody(admitted.route.bodyKind));
+      else this.#continueWith(admitted, emptyBody(admitted.route));
     } catch (failure) {
       this.#fail(failure);
     }
@@ -154,7 +154,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { request, response, expectsContinue } = this.#arrival;
     const { bodyBytesMax } = this.#parts.settings;
     if (expectsContinue) response.writeContinue();
-    const read = await readBody(request, admitted.route.bodyKind, bodyBytesMax);
+    const read = await readBody(request, admitted.route, bodyBytesMax);
     this.startMs = this.#parts.recorder.latestMs();
     // The connection was told that the body is late or broken; what came after that is too late.
     if (this.#socket.writableEnded) return;

@@ -3,7 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Body } from '../model/endpoint.ts';
 import { type Answer, errorAnswer } from './answers.ts';
-import type { BodyKind } from './route-table.ts';
+import type { BodyKind, Route } from './route-table.ts';
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly body: Body }
@@ -12,6 +12,8 @@ export type BodyRead =
   | { readonly kind: 'refused'; readonly answer: Answer }
   /** The connection is gone. */
   | { readonly kind: 'aborted' };
+
+type BodyWanted = Pick<Route, 'bodyKind' | 'isBodyOptional'>;
 
 /** It keeps nothing from one whole text to the next. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -57,8 +59,8 @@ export function mediaTypeProblem(
 }
 
 /** What a request without a body gives its route. */
-export function emptyBody(kind: BodyKind | undefined): BodyRead {
-  switch (kind) {
+export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyRead {
+  switch (isBodyOptional ? undefined : kind) {
     case undefined:
       return { kind: 'read', body: NONE };
     case 'json':
@@ -67,16 +69,16 @@ export function emptyBody(kind: BodyKind | undefined): BodyRead {
         answer: errorAnswer(400, 'The request has no body: this route takes JSON.'),
       };
     case 'text':
-      return { kind: 'read', body: { kind, text: '' } };
+      return { kind: 'read', body: { kind: 'text', text: '' } };
     case 'bytes':
-      return { kind: 'read', body: { kind, bytes: new Uint8Array() } };
+      return { kind: 'read', body: { kind: 'bytes', bytes: new Uint8Array() } };
   }
 }
 
 /** Reads a body that was not read yet. A route that takes none has it thrown away, within the limit. */
 export function readBody(
   request: IncomingMessage,
-  kind: BodyKind | undefined,
+  wanted: BodyWanted,
   bytesMax: number,
 ): Promise<BodyRead> {
   return new Promise((resolve) => {
@@ -88,12 +90,12 @@ export function readBody(
         request.off('data', onData);
         request.pause();
         resolve({ kind: 'too-large' });
-      } else if (kind !== undefined) chunks.push(chunk);
+      } else if (wanted.bodyKind !== undefined) chunks.push(chunk);
     };
     request.on('data', onData);
     request.once('end', () => {
       const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      resolve(decodeBody(kind, whole));
+      resolve(decodeBody(wanted, whole));
     });
     // Without a listener an aborted request would be an uncaught error.
     request.on('error', () => resolve({ kind: 'aborted' }));
@@ -101,8 +103,9 @@ export function readBody(
   });
 }
 
-function decodeBody(kind: BodyKind | undefined, bytes: Buffer): BodyRead {
-  if (kind === undefined || bytes.length === 0) return emptyBody(kind);
+function decodeBody(wanted: BodyWanted, bytes: Buffer): BodyRead {
+  const { bodyKind: kind } = wanted;
+  if (kind === undefined || bytes.length === 0) return emptyBody(wanted);
   if (kind === 'bytes') return { kind: 'read', body: { kind, bytes } };
   try {
     return { kind: 'read', body: { kind, text: UTF8.decode(bytes) } };

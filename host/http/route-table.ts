@@ -27,6 +27,8 @@ export interface Route {
   readonly label: string;
   readonly access: AccessRule;
   readonly bodyKind: BodyKind | undefined;
+  /** A request without a body is given to the handler as one that has none. */
+  readonly isBodyOptional: boolean;
   /** Which segments of the path are the parameters, in the order of the template. */
   readonly parameterPositions: readonly number[];
 }
@@ -106,6 +108,7 @@ export class RouteTable {
       label,
       access,
       bodyKind: descriptor.body?.kind,
+      isBodyOptional: descriptor.body?.optional === true,
       parameterPositions,
     });
   }

@@ -45,9 +45,84 @@ describe('endpoints', () => {
       /^4:\d+ 'get' does not take the path parameter \{id\}: add a parameter 'id'$/,
     ],
     [
-      'a parameter that nothing binds',
-      endpoint('@get("/{id}") get(id: string, name: string): Done { return new Done(); }'),
-      /^4:\d+ 'name' is bound to nothing: the template has no \{name\}, and a GET has no body: add \{name\} to the path, or read the query string/,
+      'a class in the query string',
+      endpoint('@get("/{id}") get(id: string, name: Body): Done { return new Done(); }'),
+      /^4:\d+ query parameter 'name' must be a string, .* or a list of them, not 'Body': a GET has no body: add \{name\} to the path, or take the fields of 'Body' one by one$/,
+    ],
+    [
+      'a list of lists in the query string',
+      endpoint('@get("/") get(names: string[][]): Done { return new Done(); }'),
+      /^4:\d+ query parameter 'names' must be a string, .* not 'Array<Array<String>>'/,
+    ],
+    [
+      'a list of what may be null in the query string',
+      endpoint('@get("/") get(names: Array<string | null>): Done { return new Done(); }'),
+      /^4:\d+ query parameter 'names' must be a string, /,
+    ],
+    [
+      'bytes in the query string',
+      endpoint('@del("/") remove(key: Uint8Array): Done { return new Done(); }'),
+      /^4:\d+ query parameter 'key' must be a string, .* not 'Uint8Array': a DELETE has no body/,
+    ],
+    [
+      'an enum without names in the query string',
+      endpoint('@get("/") get(sort: Sort): Done { return new Done(); }').replace(
+        '@data',
+        'enum Sort { A }\n@data',
+      ),
+      /^5:\d+ enum 'Sort' has no JSON form: write @data before it/,
+    ],
+    [
+      'a body where there is none',
+      endpoint('@get("/") get(body: string): Done { return new Done(); }'),
+      /^4:\d+ 'body' is the body of a request, and a GET has none: give it another name to take it from the query string$/,
+    ],
+    [
+      'a list that could be the body or a query parameter',
+      endpoint('@post("/") post(names: string[]): Done { return new Done(); }'),
+      /^4:\d+ 'names' could be the body or a query parameter: name it 'body' if it is the body; a query parameter has a default here: names: string\[\] = \[\]$/,
+    ],
+    [
+      'a query parameter that may be left out without a value',
+      endpoint('@get("/") get(limit?: u32): Done { return new Done(); }'),
+      /^4:\d+ parameter 'limit' of 'get' may be left out, and does not say what its value is then: write a default instead of the question mark/,
+    ],
+    [
+      'a default of a path parameter',
+      endpoint('@get("/{id}") get(id: string = "a"): Done { return new Done(); }'),
+      /^4:\d+ parameter 'id' of 'get' cannot have a default: the runtime gives each one/,
+    ],
+    [
+      'a default of the body',
+      endpoint('@post("/") post(input: Body = new Body()): Done { return new Done(); }'),
+      /^4:\d+ the body 'input' cannot have a default: the runtime gives it: write 'Body \| null', which is null when the request has no body$/,
+    ],
+    [
+      'a default of the body that is named so',
+      endpoint('@post("/") post(body: string = ""): Done { return new Done(); }'),
+      /^4:\d+ parameter 'body' of 'post' cannot have a default/,
+    ],
+    [
+      'a default of another type',
+      endpoint('@get("/") get(limit: u32 = "ten"): Done { return new Done(); }'),
+      /^4:\d+ Type 'string' is not assignable to type 'u32'/,
+    ],
+    [
+      'a default that asks for another parameter',
+      endpoint('@get("/") get(limit: u32, page: u32 = limit): Done { return new Done(); }'),
+      /^4:\d+ Cannot find name 'limit'/,
+    ],
+    [
+      'a query parameter with a name that is none to JavaScript',
+      endpoint('@get("/") get(constructor: string): Done { return new Done(); }'),
+      /^4:\d+ a query parameter cannot be named 'constructor'/,
+    ],
+    [
+      'more query parameters than a route may have',
+      endpoint(
+        `@get("/") get(${Array.from({ length: 65 }, (_, index) => `q${index}: i32`).join(', ')}): Done { return new Done(); }`,
+      ),
+      /^4:\d+ 'get' has more than 64 query parameters: take the rest from a parameter of type Request$/,
     ],
     [
       'two bodies',
@@ -82,7 +157,7 @@ describe('endpoints', () => {
     [
       'a path parameter of a type that a path cannot have',
       endpoint('@get("/{id}") get(id: Body): Done { return new Done(); }'),
-      /^4:\d+ path parameter 'id' must be a string, a bool, an integer or a float, not 'Body'$/,
+      /^4:\d+ path parameter 'id' must be a string, a bool, an integer, a float, a Date or a @data enum, not 'Body'$/,
     ],
     [
       'a decorator that is not known',

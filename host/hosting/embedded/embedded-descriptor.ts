@@ -2,9 +2,9 @@
 import { type ModuleDescriptor, PROTOCOL_VERSION, parseModuleDescriptor } from '@svc/contract';
 import type { EndpointDefinition } from './endpoint-definition.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
-import type { RouteBody, RouteDefinition } from './route-definition.ts';
+import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import { ShapeDescription } from './shape-description.ts';
-import { invalidDefinition } from './shape.ts';
+import { type Field, type Shape, invalidDefinition, isRequired, targetOf } from './shape.ts';
 
 const SDK = { name: '@svc/host', version: '0.1.0' };
 
@@ -58,13 +58,14 @@ function describeEntity(
 
 function describeRoute(
   handler: string,
-  { method, path, parameters, body, reply, access }: RouteDefinition,
+  { method, path, parameters, query, body, reply, access }: RouteDefinition,
   types: ShapeDescription,
 ): ModuleDescriptor['endpoints'][number]['routes'][number] {
   const content = (part: RouteBody) =>
     part.kind === 'json'
       ? { kind: part.kind, schema: types.of(part.codec.shape, handler) }
       : { kind: part.kind };
+  const inQuery = queryParameters(query?.shape);
   return {
     method,
     path,
@@ -73,8 +74,25 @@ function describeRoute(
       name,
       schema: types.of(codec.shape, name),
     })),
-    ...(body === undefined ? {} : { body: content(body) }),
+    ...(inQuery.length === 0
+      ? {}
+      : {
+          query: inQuery.map((field) => ({
+            name: field.name,
+            schema: types.of(field.shape, `${handler}.${field.name}`),
+            required: isRequired(field),
+          })),
+        }),
+    ...(body === undefined
+      ? {}
+      : { body: { ...content(body), ...(isOptionalBody(body) ? { optional: true } : {}) } }),
     ...(reply === undefined ? {} : { reply: content(reply) }),
     ...(access === undefined ? {} : { access }),
   };
+}
+
+/** The fields of the query's schema; one that takes any name declares none. */
+function queryParameters(shape: Shape | undefined): readonly Field[] {
+  const target = shape && targetOf(shape);
+  return target?.kind === 'record' ? target.fields : [];
 }

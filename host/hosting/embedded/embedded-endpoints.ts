@@ -13,7 +13,7 @@ import type { EntityDefinition } from './entity-definition.ts';
 import { programFault } from './program-fault.ts';
 import { Ok, Refused, refusalOf } from './result.ts';
 import { ErrorResponse, Response } from './route-answer.ts';
-import type { RouteBody, RouteDefinition } from './route-definition.ts';
+import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import type { CheckRequest, EndpointContext, RouteRequest } from './route-request.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { valueOfQuery, valueOfText } from './sent-text.ts';
@@ -176,6 +176,8 @@ function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
     case undefined:
       return undefined;
     case 'json':
+      if (body.kind === 'none' && isOptionalBody(wanted))
+        return wanted.codec.decodeValue(null, 'body');
       if (body.kind !== 'json') throw new CodecProblem('body: must be JSON');
       return wanted.codec.decode(body.text, 'body');
     case 'text':

@@ -12,7 +12,7 @@ import type {
   EndpointContext,
   RouteRequest,
 } from './route-request.ts';
-import { invalidDefinition } from './shape.ts';
+import { invalidDefinition, targetOf } from './shape.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -214,6 +214,11 @@ function bodyOf(body: BodyType | undefined, place: string): RouteBody | undefine
   if (body === undefined) return undefined;
   if (body === 'text' || body === 'bytes') return { kind: body as 'text' | 'bytes' };
   return { kind: 'json', codec: codecOf(body, place) };
+}
+
+/** A body that may be null may be left out, and is null then. */
+export function isOptionalBody({ codec }: RouteBody): boolean {
+  return codec !== undefined && targetOf(codec.shape).kind === 'nullable';
 }
 
 export function accessRule(access: Access): AccessRule {

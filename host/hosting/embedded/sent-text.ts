@@ -1,6 +1,6 @@
 // SentText: what stands as text in a path or a query string, as the value that its shape wants. Numbers have
 // the grammar of JSON; what does not fit stays text, and the codec says so.
-import type { Shape } from './shape.ts';
+import { type Shape, targetOf } from './shape.ts';
 
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
@@ -33,7 +33,7 @@ export function valueOfText(text: string, shape: Shape): unknown {
 
 /** An object with a field for each name of the query string. A name that is given again adds to a list, and else is left alone. */
 export function valueOfQuery(query: string, shape: Shape): Record<string, unknown> {
-  const target = shape.kind === 'reference' ? shape.target() : shape;
+  const target = targetOf(shape);
   const fields =
     target.kind === 'record'
       ? new Map(target.fields.map((one) => [one.name, one.shape]))

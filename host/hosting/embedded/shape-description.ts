@@ -1,7 +1,7 @@
 // ShapeDescription: a shape in the words of a module descriptor. Cases of unions and types that hold
 // themselves stand among the descriptor's types, under names that are made of where they were first met.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
-import type { RecordShape, Shape } from './shape.ts';
+import { type RecordShape, type Shape, isRequired } from './shape.ts';
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 const DESCRIPTION_MAX = 2000;
@@ -65,9 +65,7 @@ export class ShapeDescription {
       (field) => [field.name, this.of(field.shape, `${name}.${field.name}`)] as const,
     );
     const aliased = fields.filter(({ aliases }) => aliases.length > 0);
-    const required = fields.filter(
-      ({ shape, isOptional }) => !isOptional && shape.kind !== 'nullable',
-    );
+    const required = fields.filter(isRequired);
     return {
       type: 'object',
       properties: {

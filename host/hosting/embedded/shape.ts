@@ -62,6 +62,16 @@ export interface Field {
   readonly default?: unknown;
 }
 
+/** Whether a record without the field is refused. */
+export function isRequired({ isOptional, shape }: Field): boolean {
+  return !isOptional && shape.kind !== 'nullable';
+}
+
+/** The shape itself where it is known by a name. */
+export function targetOf(shape: Shape): Shape {
+  return shape.kind === 'reference' ? shape.target() : shape;
+}
+
 export interface NumberRange {
   readonly min?: number | undefined;
   readonly above?: number | undefined;

@@ -12,6 +12,7 @@ import {
 import { compileFixture } from '../../support/compile-fixture.ts';
 
 const module = await testModule(await compileFixture('impure'));
+const queried = await testModule(await compileFixture('query-parameters'));
 const book = { title: 'A', copies: 2 };
 const shelved = { type: 'shelved', ...book };
 
@@ -173,5 +174,54 @@ describe('a fake component', () => {
     const answer = await api.get('/shelves/s1');
     expect(answer.json).toMatchObject(json);
     expect(answer.status).toBe(status);
+  });
+});
+
+describe('the query string', () => {
+  const books = { text: 'the owl & you', tag: ['a', 'b'], sort: 'Title', call: 1, route: 2 };
+
+  test('may stand in the path, as a client writes it', async () => {
+    const api = testEndpoints(queried);
+    const answer = await api.get('/books/search?text=the+owl+%26+you&tag=a&tag=b&call=1');
+    expect(answer.json).toMatchObject({ text: 'the owl & you', tags: ['a', 'b'], limit: 51 });
+  });
+
+  test('may be given by names and values, which are encoded', async () => {
+    const api = testEndpoints(queried);
+    const since = new Date('2026-02-28T12:30:00Z');
+    const answer = await api.get('/books/search', { query: { ...books, since } });
+    expect(answer.json).toEqual({
+      text: books.text,
+      sort: 'Title',
+      limit: 3,
+      since: since.toISOString(),
+      author: 'anybody',
+      tags: books.tag,
+    });
+    const more = await api.get('/books/search?text=x', { query: { call: 10n, route: 0 } });
+    expect(more.json).toMatchObject({ text: 'x', limit: 10 });
+  });
+
+  test('leaves out what is undefined', async () => {
+    const api = testEndpoints(queried);
+    const answer = await api.get('/books/search', { query: { text: undefined, sort: 'Title' } });
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      { status: 400, error: 'query.text: is missing' },
+    ]);
+  });
+
+  test('goes with a body', async () => {
+    const api = testEndpoints(queried);
+    const answer = await api.post('/books/7', { title: 'Owls' }, { query: { notify: true } });
+    expect(answer.json).toEqual({ what: '7 true 1 Owls' });
+  });
+
+  test('a body that may be null can be left out, any other cannot', async () => {
+    const api = testEndpoints(queried);
+    expect((await api.post('/books/maybe')).json).toEqual({ what: 'nothing' });
+    expect((await api.put('/books/maybe')).json).toEqual({ what: 'nothing' });
+    expect((await api.patch('/books/maybe')).json).toEqual({ what: 'nothing' });
+    expect((await api.post('/books/import')).status).toBe(400);
   });
 });

@@ -19,7 +19,14 @@ const ROUTES = descriptorOf([
   ['POST', '/none'],
   ['GET', '/none'],
   ['PATCH', '/json', JSON_BODY],
+  ['POST', '/optional/json', optional(JSON_BODY)],
+  ['POST', '/optional/text', optional(TEXT_BODY)],
+  ['POST', '/optional/bytes', optional(BYTES_BODY)],
 ]);
+
+function optional<Route extends { readonly body: object }>(route: Route) {
+  return { ...route, body: { ...route.body, optional: true as const } };
+}
 
 async function startWitness(settings = {}) {
   const bodies: Body[] = [];
@@ -160,6 +167,27 @@ describe('decoding', () => {
       { kind: 'text', text: '' },
       { kind: 'bytes', bytes: new Uint8Array() },
     ]);
+  });
+
+  test('no body is none where the route can do without', async () => {
+    const { port, bodies } = await startWitness();
+    for (const request of [
+      bare('/optional/json'),
+      post('/optional/json', 'application/json', ''),
+      chunked('/optional/json', 'application/json'),
+      bare('/optional/text'),
+      bare('/optional/bytes'),
+    ])
+      expect((await ask(port, request)).status).toBe(200);
+    expect(bodies).toEqual(Array.from({ length: 5 }, () => ({ kind: 'none' })));
+  });
+
+  test('a body where the route can do without is read as any other', async () => {
+    const { port, bodies } = await startWitness();
+    expect((await ask(port, post('/optional/json', 'application/json', '{}'))).status).toBe(200);
+    expect((await ask(port, post('/optional/json', 'text/plain', '{}'))).status).toBe(415);
+    expect((await ask(port, post('/optional/text', 'text/plain', '\u00ff'))).status).toBe(400);
+    expect(bodies).toEqual([{ kind: 'json', text: '{}' }]);
   });
 
   test('a route that takes no body ignores one, whatever its type', async () => {

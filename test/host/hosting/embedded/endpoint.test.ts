@@ -45,6 +45,11 @@ const handled = async (
   given: HostCalls = calls,
 ) => guestOf(route).endpoints.handle(context, { ...request, ...other }, given);
 
+const described = (route: RouteDefinition) => {
+  const { body, query } = guestOf(route).descriptor.endpoints[0]!.routes[0]!;
+  return { body, query };
+};
+
 describe('a handler', () => {
   test('is given path, query, headers, caller and body by their types', async () => {
     const route = put(
@@ -117,6 +122,22 @@ describe('a handler', () => {
       kind: 'refusal',
       code: 'BAD_REQUEST',
       message: expect.stringContaining(message),
+    });
+  });
+
+  test('is given null for a body that may be null and was not sent', async () => {
+    const body = Type.Union([Type.Object({ name: Type.String() }), Type.Null()]);
+    const route = post('', { body, reply: 'text' }, (given) => given.body?.name ?? 'nothing');
+    const answered = async (sent: EndpointRequest['body']) =>
+      (await handled(route, { body: sent })) as { readonly body: unknown };
+    expect((await answered({ kind: 'none' })).body).toEqual({ kind: 'text', text: 'nothing' });
+    expect((await answered({ kind: 'json', text: 'null' })).body).toEqual({
+      kind: 'text',
+      text: 'nothing',
+    });
+    expect((await answered({ kind: 'json', text: '{"name":"a"}' })).body).toEqual({
+      kind: 'text',
+      text: 'a',
     });
   });
 
@@ -328,3 +349,47 @@ describe('components that cannot be', () => {
 function endpointOf(routes: Readonly<Record<string, RouteDefinition>>) {
   return defineEndpoint({ prefix: '/e', access: { services: ['orders'] }, routes });
 }
+
+describe('the descriptor', () => {
+  test('has the names of the query with their types, and whether they must be given', () => {
+    const query = Type.Object({
+      'page-size': Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      text: Type.String({ description: 'What to look for' }),
+      tag: Type.Array(Type.String()),
+      since: Type.Optional(Type.String({ format: 'date-time' })),
+      author: Type.Union([Type.String(), Type.Null()]),
+    });
+    expect(described(get('', { query }, () => {})).query).toEqual([
+      {
+        name: 'page-size',
+        schema: { type: 'integer', minimum: 1, maximum: 100 },
+        required: false,
+      },
+      {
+        name: 'text',
+        schema: { type: 'string', description: 'What to look for' },
+        required: true,
+      },
+      { name: 'tag', schema: { type: 'array', items: { type: 'string' } }, required: true },
+      { name: 'since', schema: { type: 'string', format: 'date-time' }, required: false },
+      {
+        name: 'author',
+        schema: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        required: false,
+      },
+    ]);
+  });
+
+  test('has no names of a query that takes any', () => {
+    const query = Type.Record(Type.String(), Type.String());
+    expect(described(get('', { query }, () => {})).query).toBeUndefined();
+    expect(described(get('', {}, () => {})).query).toBeUndefined();
+  });
+
+  test('says of a body that may be null that it can be left out', () => {
+    const maybe = Type.Union([Type.Object({ name: Type.String() }), Type.Null()]);
+    expect(described(post('', { body: maybe }, () => {})).body?.optional).toBe(true);
+    expect(described(post('', { body: Type.String() }, () => {})).body?.optional).toBeUndefined();
+    expect(described(post('', { body: 'text' }, () => {})).body?.optional).toBeUndefined();
+  });
+});
