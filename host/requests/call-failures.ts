@@ -3,7 +3,7 @@
 //
 // Invariant: at most one failure is kept for each text that a module can be told.
 import type { Refusal } from '../model/call.ts';
-import type { CallFailure, CallFailureWord } from '../model/call-failure.ts';
+import { type CallFailure, type CallFailureWord, callFailure } from '../model/call-failure.ts';
 
 const WORDS: ReadonlySet<string | undefined> = new Set<CallFailureWord>([
   'UNAVAILABLE',
@@ -31,9 +31,9 @@ export class CallFailures {
     const ofWord = this.#byText.get(otherCode as CallFailureWord);
     if (ofWord === undefined) return undefined;
     const same = ofWord.get(message);
-    // A handler may say it in words of its own. INTERNAL is not as clear: the SDK says it of results, too, that
-    // it cannot read, and their calls were done.
-    if (same !== undefined || otherCode === 'INTERNAL') return same;
-    return [...ofWord.values()].at(-1);
+    if (same !== undefined) return same;
+    // The handler says it in words of its own. INTERNAL may be of a call that was done, and whose reply could not
+    // be read: it is never answered as a read that failed before anything was done.
+    return [...ofWord.values()].findLast((failure) => callFailure(failure)?.word === otherCode);
   }
 }
