@@ -1,5 +1,6 @@
 // BuildError: why a component could not be built. A Problem is one reason, with its place and what to
 // do; its text is made to be read at a terminal, hence without characters that steer one.
+import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 
 export interface Problem {
   /**
@@ -76,13 +77,8 @@ function excerptOf({ sourceLine, line, column = 1, length = 1 }: Problem): Excer
   };
 }
 
-// eslint-disable-next-line no-control-regex -- these are what it is about
-const STEERING = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-
 function printable(text: string): string {
-  return text
-    .replaceAll('\t', ' ')
-    .replace(STEERING, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+  return text.replaceAll('\t', ' ').replaceAll(HARMFUL_CHARACTERS, escapedCharacter);
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,5 +1,6 @@
 // How a test fails: with a message that says where and with what, a difference that editors can
 // show, and a stack that begins at the test's own line.
+import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 import { expect } from 'vitest';
 import { parsed } from './json-value.ts';
 
@@ -40,11 +41,11 @@ export function expectEqual(actual: unknown, expected: unknown, message: string,
 /** Text of a module on one line or more, without what a terminal would act on. */
 export function shown(text: string, lengthMax = SHOWN_MAX): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
-  return cut.toWellFormed().replaceAll(
-    // oxlint-disable-next-line no-control-regex -- they are what is looked for
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
-    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
-  );
+  return cut
+    .toWellFormed()
+    .replaceAll(HARMFUL_CHARACTERS, (character) =>
+      character === '\n' || character === '\t' ? character : escapedCharacter(character),
+    );
 }
 
 /** Each event by its `type`, for messages. */

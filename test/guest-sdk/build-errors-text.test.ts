@@ -49,16 +49,18 @@ test('of a long line the part around the place is shown', () => {
   expect(text[2]).toBe(`     | ${' '.repeat(40)}^^^`);
 });
 
-test('characters that steer a terminal or turn the text around are written out', () => {
+test('characters that steer a terminal, turn the text around or are not seen are written out', () => {
   const text = problemText({
     ...problem,
     file: 'a\u001b[31m.ts',
     sourceLine: '\tclass \u202eX {}',
     column: 8,
     length: 2,
-    message: 'name \u0007\u2066',
+    message: 'name \u0007\u2066\u3164\ufe0f\u2800',
   });
-  expect(text).toContain('a\\u{1b}[31m.ts:12:8: error: name \\u{7}\\u{2066}');
+  expect(text).toContain(
+    'a\\u{1b}[31m.ts:12:8: error: name \\u{7}\\u{2066}\\u{3164}\\u{fe0f}\\u{2800}',
+  );
   expect(text).toContain('\n  12 |  class \\u{202e}X {}\n     |        ^^^^^^^^^\n');
 });
 

@@ -15,6 +15,16 @@ test.each([
     'no width \u200b\u200d\u2060\ufeff\u00ad',
     String.raw`no width \u{200b}\u{200d}\u{2060}\u{feff}\u{ad}`,
   ],
+  [
+    'fillers \u3164\u115f\u1160\uffa0\u17b4',
+    String.raw`fillers \u{3164}\u{115f}\u{1160}\u{ffa0}\u{17b4}`,
+  ],
+  [
+    'joined and varied \u034f\ufe0f\u{e0100}\u180b',
+    String.raw`joined and varied \u{34f}\u{fe0f}\u{e0100}\u{180b}`,
+  ],
+  ['empty Braille \u2800⠁', String.raw`empty Braille \u{2800}⠁`],
+  ['reserved \u{e0fff}\u2065', String.raw`reserved \u{e0fff}\u{2065}`],
   ['a tag \u{e0041}', String.raw`a tag \u{e0041}`],
   ['half \ud800', String.raw`half \u{d800}`],
 ])('%j is shown as %s', (text, shown) => {
@@ -23,7 +33,13 @@ test.each([
 
 test('JSON stays the same JSON, and shows no harmful character', () => {
   const value = {
-    'a\u202e': ['\u001b\u007f\u009b', '\u2028\u200b\ufeff', '\u{e0041}\ud800', 'ä 🎉'],
+    'a\u202e': [
+      '\u001b\u007f\u009b',
+      '\u2028\u200b\ufeff',
+      '\u{e0041}\ud800',
+      '\u3164\u{e0100}\u2800',
+      'ä 🎉',
+    ],
   };
   const json = JSON.stringify(value, null, 2);
   const shown = printableJson(json);

@@ -1,6 +1,6 @@
 // Text of a module made fit for a message of admission. A name may look like another one, so nothing
 // but ASCII is shown as it is.
-import { escapedCharacter } from '../../../model/printable.ts';
+import { escapedCharacter } from '@svc/contract/harmful-character';
 
 /** Printable ASCII stays, everything else becomes `\u{…}`, and what is too long is cut with `…`. */
 export function printable(text: string, lengthMax = 120): string {

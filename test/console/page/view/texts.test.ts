@@ -65,6 +65,9 @@ describe('a foreign text', () => {
     expect(visibleText('a\u001b[31mb\u202ec\u200bd\ud800')).toBe(
       String.raw`a\u{1b}[31mb\u{202e}c\u{200b}d\u{d800}`,
     );
+    expect(visibleText('a\u3164b\ufe0fc\u2800d\u{e0100}')).toBe(
+      String.raw`a\u{3164}b\u{fe0f}c\u{2800}d\u{e0100}`,
+    );
   });
 
   test('keeps its lines, or has one', () => {
