@@ -173,7 +173,13 @@ const shapes = {
       traces: Type.Array(Type.Ref('TraceSummary')),
       /** Spans that are kept at most, and spans since the process started. */
       window: Type.Object({ capacity: Count, recorded: Count }, closed),
-      /** What `after` is given to have the next page; null: there is none. */
+      /** Traces in the window that fit the filter, on all pages together. */
+      total: Count,
+      /** How many of them are newer than this page. */
+      newer: Count,
+      /** The value of `after` for the page before this one; null: that is the first page, which takes no `after`. */
+      previous: OrNull(Text),
+      /** The value of `after` for the next page; null: there is none. */
       next: OrNull(Text),
       /** Shards that did not answer in time: their spans are missing. */
       silentShards: Type.Array(Count),
@@ -253,7 +259,11 @@ const shapes = {
       component: Text,
       /** Sorted by id. */
       entities: Type.Array(Type.Ref('StoredEntity')),
-      /** What `after` is given to have the next page; null: there is none. */
+      /** Entities whose id begins with `prefix`, on all pages together; counting stops at 100,000. */
+      total: Count,
+      /** There are more than `total`. */
+      totalCapped: Type.Boolean(),
+      /** The value of `after` for the next page; null: there is none. */
       next: OrNull(Text),
     },
     closed,

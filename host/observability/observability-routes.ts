@@ -10,6 +10,7 @@ const FAULTS_MAX = 200;
 const ENTITIES_MAX = 1_000;
 const STEPS_MAX = 200;
 const MS_MAX = 24 * 60 * 60 * 1_000;
+const TEXT_UNITS_MAX = 200;
 const TRACE_ID = /^[0-9a-f]{32}$/;
 /** As `next` of a list of traces is. */
 const TRACE_CURSOR = /^\d{13}\.\d{3}\/[0-9a-f]{32}$/;
@@ -66,12 +67,13 @@ async function answered(
       given.only();
       return shown(service.live());
     case 'entities/1':
-      given.only('after', 'limit');
-      return service.entities(
-        first,
-        given.text('after') ?? '',
-        given.number('limit', 50, [1, ENTITIES_MAX]),
-      );
+      given.only('prefix', 'after', 'limit');
+      return service.entities({
+        component: first,
+        prefix: given.text('prefix') ?? '',
+        afterId: given.text('after') ?? '',
+        limit: given.number('limit', 50, [1, ENTITIES_MAX]),
+      });
     case 'entities/3':
       if (third !== 'history') return nothingHere();
       given.only('from', 'limit');
@@ -109,10 +111,13 @@ async function traceOf(service: ObservedService, traceId: string): Promise<Obser
 }
 
 function traceFilter(given: Parameters) {
-  given.only('limit', 'component', 'outcome', 'min-duration-ms', 'after');
+  given.only('limit', 'component', 'outcome', 'min-duration-ms', 'text', 'after');
   const after = given.text('after');
   if (after !== undefined && !TRACE_CURSOR.test(after))
-    throw new BadRequest('after takes what next of the page before is.');
+    throw new BadRequest('after takes what next or previous of another page is.');
+  const text = given.text('text');
+  if (text !== undefined && text.length > TEXT_UNITS_MAX)
+    throw new BadRequest(`text takes at most ${TEXT_UNITS_MAX} characters.`);
   const outcomes = given.text('outcome')?.split(',');
   for (const outcome of outcomes ?? [])
     if (!SPAN_OUTCOMES.includes(outcome as Outcome))
@@ -121,7 +126,8 @@ function traceFilter(given: Parameters) {
     limit: given.number('limit', 100, [1, TRACES_MAX]),
     component: given.text('component'),
     outcomes: outcomes && new Set(outcomes as Outcome[]),
-    minDurationMs: given.number('min-duration-ms', 0, [0, MS_MAX]),
+    minDurationMs: given.milliseconds('min-duration-ms'),
+    text,
     after,
   };
 }
@@ -177,6 +183,15 @@ class Parameters {
     const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= least && value <= most))
       throw new BadRequest(`${name} takes a whole number from ${least} to ${most}.`);
+    return value;
+  }
+
+  /** A duration, with fractions of a millisecond; 0 unless it is given. */
+  milliseconds(name: string): number {
+    const text = this.text(name);
+    if (text === undefined) return 0;
+    const value = /^[0-9]{1,8}(?:\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= MS_MAX)) throw new BadRequest(`${name} takes a number from 0 to ${MS_MAX}.`);
     return value;
   }
 }

@@ -23,7 +23,9 @@ export interface TraceFilter {
   /** How the first span came out. */
   readonly outcomes: ReadonlySet<Outcome> | undefined;
   readonly minDurationMs: number;
-  /** `next` of the page before. */
+  /** Text in the trace's name or id, or in a span's name, entity id or reason; undefined: any. */
+  readonly text: string | undefined;
+  /** `next` or `previous` of another page. */
   readonly after: string | undefined;
 }
 
@@ -33,6 +35,15 @@ export interface EntityQuery {
   readonly method: string;
   /** JSON text; undefined: there is none. */
   readonly input: string | undefined;
+}
+
+export interface EntityListQuery {
+  readonly component: string;
+  /** What the ids begin with; empty: anything. */
+  readonly prefix: string;
+  /** The page begins after this id; empty: with the first. */
+  readonly afterId: string;
+  readonly limit: number;
 }
 
 export interface HistoryQuery {
@@ -51,7 +62,7 @@ export interface ObservedService {
   faults(limit: number): Promise<FaultList>;
   live(): LiveNumbers;
   query(query: EntityQuery): Promise<ObservedAnswer>;
-  entities(component: string, afterId: string, limit: number): Promise<ObservedAnswer>;
+  entities(query: EntityListQuery): Promise<ObservedAnswer>;
   history(query: HistoryQuery): Promise<ObservedAnswer>;
   openApi(): object;
   /** Undefined: the service is not run by `svc dev`. */

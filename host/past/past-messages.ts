@@ -17,6 +17,7 @@ export type PastQuestion =
   | {
       readonly kind: 'entities';
       readonly component: string;
+      readonly prefix: string;
       readonly afterId: string;
       readonly limit: number;
     }

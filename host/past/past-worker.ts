@@ -21,6 +21,8 @@ import { inspectJournal, type JournalInspection } from '../storage/journal-inspe
 
 /** Of the modules that a developer has had served lately. */
 const PLACES_MAX = 4;
+/** A count goes through the index of the ids, so it stops where a journal has very many. */
+const ENTITIES_COUNTED_MAX = 100_000;
 
 const { dir, module, limits } = workerData as PastWork;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
@@ -56,6 +58,7 @@ async function placesIn({ file, fingerprint }: ModuleSource): Promise<FaultPlace
 
 function entities({
   component,
+  prefix,
   afterId,
   limit,
 }: Extract<PastQuestion, { kind: 'entities' }>): EntityList {
@@ -65,7 +68,7 @@ function entities({
       'SVC_NOT_IN_JOURNAL',
       `Neither the module nor the journal has a component ${quoted(component)}.`,
     );
-  const found = inspection.entities(component, afterId, limit + 1);
+  const found = inspection.entities(component, afterId, limit + 1, prefix);
   const next = found.length > limit ? (found[limit - 1]?.id ?? null) : null;
   const shown = found.slice(0, limit).map(({ id, events, lastTimeMs, deleted }) => ({
     id,
@@ -73,7 +76,14 @@ function entities({
     lastTime: lastTimeMs === undefined ? null : timeText(lastTimeMs),
     deleted,
   }));
-  return { component, entities: shown, next };
+  const counted = inspection.countEntities(component, prefix, ENTITIES_COUNTED_MAX + 1);
+  return {
+    component,
+    entities: shown,
+    total: Math.min(counted, ENTITIES_COUNTED_MAX),
+    totalCapped: counted > ENTITIES_COUNTED_MAX,
+    next,
+  };
 }
 
 async function history({

@@ -48,7 +48,9 @@ const COMPONENTS = (format: number) => `SELECT component, count(*), sum(${events
   FROM entity e GROUP BY component ORDER BY component`;
 const ENTITIES = (format: number) => `SELECT e.id, ${eventsOf(format)}, j.time_ms, j.kind
   FROM entity e LEFT JOIN journal j ON j.pos = ${lastOf('pos', 'e.eno', format)}
-  WHERE e.component = ? AND e.id > ? ORDER BY e.id LIMIT ?`;
+  WHERE e.component = ?1 AND e.id >= ?2 AND e.id < ?3 AND e.id <> ?4 ORDER BY e.id LIMIT ?5`;
+const COUNT = () => `SELECT count(*) FROM (
+  SELECT 1 FROM entity WHERE component = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)`;
 const COMPONENT = () => 'SELECT 1 FROM entity WHERE component = ? LIMIT 1';
 const ENTITY = () => 'SELECT 1 FROM entity WHERE component = ? AND id = ?';
 const RECORDS = (format: number) =>
@@ -83,10 +85,11 @@ export class JournalInspection {
     }));
   }
 
-  /** Those of a component with `id > afterId`, sorted by id, at most `limit`. */
-  entities(component: string, afterId: string, limit: number): EntitySummary[] {
+  /** Entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`. */
+  entities(component: string, afterId: string, limit: number, prefix = ''): EntitySummary[] {
     let before = afterId;
-    return this.#rows(ENTITIES, component, afterId, limit).map(([id, events, timeMs, kind]) => {
+    const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];
+    return this.#rows(ENTITIES, component, ...range).map(([id, events, timeMs, kind]) => {
       // Such an id would not be found by its text, and asking for those after it might never end.
       if (Buffer.compare(Buffer.from(String(id)), Buffer.from(before)) <= 0)
         throw journalDamaged(
@@ -101,6 +104,11 @@ export class JournalInspection {
         deleted: Number(kind) === KIND_DELETED,
       };
     });
+  }
+
+  /** How many entities of a component have an id that begins with `prefix`, counted to `max`. */
+  countEntities(component: string, prefix: string, max: number): number {
+    return Number(this.#rows(COUNT, component, prefix, endOfPrefix(prefix), max)[0]?.[0]);
   }
 
   hasComponent(component: string): boolean {
@@ -152,6 +160,24 @@ function inspected(entity: EntityRef, row: StoredRow): InspectedRecord {
     if (!(error instanceof SvcError)) throw error;
     return { kind: 'damaged', seq: Number(row[1]), problem: 'it is not what was written' };
   }
+}
+
+/** SQLite orders texts by their bytes in UTF-8. */
+function later(a: string, b: string): string {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b;
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const SURROGATES = { first: 0xd800, afterLast: 0xe000 };
+
+/** The least value that is above every text beginning with `prefix`. To SQLite a blob is above every text. */
+function endOfPrefix(prefix: string): string | Uint8Array {
+  const points = Array.from(prefix, (unit) => unit.codePointAt(0)!);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return new Uint8Array();
+  const next = last + 1 === SURROGATES.first ? SURROGATES.afterLast : last + 1;
+  return String.fromCodePoint(...points, next);
 }
 
 function missing(from: number, to: number): string {

@@ -9,11 +9,11 @@ import type {
   ServiceDescription,
   TraceDetail,
   TraceList,
-  TraceSummary,
 } from '@svc/contract';
 import { entityIdProblem } from '../engine/entity-id.ts';
 import { quoted } from '../engine/quoted.ts';
 import {
+  type EntityListQuery,
   type EntityQuery,
   type HistoryQuery,
   type ObservedAnswer,
@@ -25,6 +25,7 @@ import {
 import type { RecordedSpan } from '../observability/recorded-span.ts';
 import type { LiveSamples } from '../observability/live-samples.ts';
 import { SpanWindow, type SpanView } from '../observability/span-window.ts';
+import { type PlacedTrace, tracePage } from '../observability/trace-page.ts';
 import {
   faultOf,
   hasFailed,
@@ -67,12 +68,6 @@ export interface LocalParts {
   readonly ringCapacity: number;
   readonly answerTimeoutMs: number;
   readonly dev?: (() => DevState) | undefined;
-}
-
-interface PlacedTrace {
-  readonly trace: TraceSummary;
-  /** It sorts as the trace does. */
-  readonly cursor: string;
 }
 
 export class LocalService implements ObservedService {
@@ -122,22 +117,10 @@ export class LocalService implements ObservedService {
     return { at: isoTime(Date.now()), seconds: [...live.seconds], totals: metrics.totals() };
   }
 
-  async traces({ limit, component, outcomes, minDurationMs, after }: TraceFilter) {
+  async traces(filter: TraceFilter): Promise<TraceList> {
     const view = await this.#window.latest();
-    const ofComponent =
-      component === undefined
-        ? undefined
-        : new Set(view.spans.flatMap((span) => (span.component === component ? span.traceId : [])));
-    const fitting = this.#tracesOf(view).filter(
-      ({ trace, cursor }) =>
-        (ofComponent === undefined || ofComponent.has(trace.traceId)) &&
-        (outcomes === undefined || outcomes.has(trace.outcome)) &&
-        trace.durationMs >= minDurationMs &&
-        (after === undefined || cursor < after),
-    );
-    const shownTraces = fitting.slice(0, limit);
-    const list: TraceList = {
-      traces: shownTraces.map(({ trace }) => trace),
+    return {
+      ...tracePage(view.spans, this.#tracesOf(view), filter),
       window: {
         capacity: this.#parts.ringCapacity,
         recorded: this.#parts.supervisor.numbers.reduce(
@@ -145,10 +128,8 @@ export class LocalService implements ObservedService {
           0,
         ),
       },
-      next: fitting.length > limit ? (shownTraces.at(-1)?.cursor ?? null) : null,
       silentShards: [...view.silentShards],
     };
-    return list;
   }
 
   async trace(traceId: string): Promise<TraceDetail | undefined> {
@@ -218,9 +199,9 @@ export class LocalService implements ObservedService {
     }
   }
 
-  async entities(component: string, afterId: string, limit: number): Promise<ObservedAnswer> {
+  async entities(query: EntityListQuery): Promise<ObservedAnswer> {
     try {
-      const { list } = await this.#parts.past.ask({ kind: 'entities', component, afterId, limit });
+      const { list } = await this.#parts.past.ask({ kind: 'entities', ...query });
       return shown(list);
     } catch (failure) {
       return errorAnswer(failure);

@@ -107,6 +107,7 @@ describe('/observability/traces', () => {
     let after = '';
     do {
       const { body } = await cart.get(`traces?limit=4${after}`, 'TraceList');
+      expect(body).toMatchObject({ total: all.total, newer: paged.length });
       paged.push(...body.traces);
       after = body.next === null ? '' : `&after=${encodeURIComponent(body.next)}`;
     } while (after !== '');
@@ -126,8 +127,13 @@ describe('/observability/traces', () => {
     expect(new Set(ofCart.map(({ kind }) => kind))).toEqual(new Set(['endpoint', 'query']));
     expect(await of('component=nobody')).toEqual([]);
     const all = await of('min-duration-ms=0');
-    const slow = await of('min-duration-ms=1');
-    expect(slow).toEqual(all.filter(({ durationMs }) => durationMs >= 1));
+    for (const least of [1, 0.4])
+      expect(await of(`min-duration-ms=${least}`)).toEqual(
+        all.filter(({ durationMs }) => durationMs >= least),
+      );
+    const said = await of('text=FILTERED');
+    expect(said.map(({ entityId }) => entityId)).toEqual(said.map(() => 'filtered'));
+    expect(said.length).toBe(2);
     expect((await of('outcome=Ok,Refused')).length).toBe(all.length);
   });
 });
@@ -263,12 +269,25 @@ describe('/observability/query/{component}/{id}/{method}', () => {
 describe('/observability/entities', () => {
   test('lists what is stored, page by page', async () => {
     for (const id of ['e1', 'e2', 'e3']) await cart.post(`/carts/${id}/items`, item('a'));
-    const { body } = await cart.get('entities/shopping-cart?after=e&limit=2', 'EntityList');
-    expect(body).toMatchObject({
+    const page = async (query: string) =>
+      (await cart.get(`entities/shopping-cart?${query}`, 'EntityList')).body;
+    expect(await page('after=e&limit=2')).toMatchObject({
       entities: [
         { id: 'e1', events: 1, deleted: false },
         { id: 'e2', events: 1, deleted: false },
       ],
+      next: 'e2',
+    });
+    const { total } = await page('limit=1');
+    expect((await page('limit=1000')).entities).toHaveLength(total);
+    expect(await page('prefix=e2')).toMatchObject({
+      entities: [{ id: 'e2' }],
+      total: 1,
+      totalCapped: false,
+      next: null,
+    });
+    expect(await page('prefix=e&after=e1&limit=1')).toMatchObject({
+      entities: [{ id: 'e2' }],
       next: 'e2',
     });
     expect((await cart.raw('entities/shop')).status).toBe(404);

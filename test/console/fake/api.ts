@@ -94,7 +94,14 @@ export class FakeApi {
       case 'entities': {
         const [component = '', id] = rest;
         if (id === undefined)
-          return [200, entityList(component, asked('after'), Number(asked('limit')))];
+          return [
+            200,
+            entityList(component, {
+              prefix: asked('prefix'),
+              after: asked('after'),
+              limit: Number(asked('limit')),
+            }),
+          ];
         const page = historyPage(component, id, Number(asked('from')), Number(asked('limit')));
         return page === undefined ? problem(404, `${id} is not in the journal`) : [200, page];
       }
@@ -114,6 +121,9 @@ export class FakeApi {
       return {
         traces: [],
         window: { capacity: 10_000, recorded: 0 },
+        total: 0,
+        newer: 0,
+        previous: null,
         next: null,
         silentShards: [],
       };
@@ -122,7 +132,9 @@ export class FakeApi {
       (trace) => outcome === null || trace.outcome === outcome,
     );
     const window = { capacity: 10_000, recorded: 301_223 };
-    return { traces, window, next: url.searchParams.has('after') ? null : '500', silentShards: [] };
+    const isFirst = !url.searchParams.has('after');
+    const [newer, next] = isFirst ? [0, '500'] : [100, null];
+    return { traces, window, total: 200, newer, previous: null, next, silentShards: [] };
   }
 
   #services(): unknown {

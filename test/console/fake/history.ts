@@ -8,7 +8,10 @@ const LENGTHS: ReadonlyMap<string, number> = new Map([
   ['cart-broken', 12],
 ]);
 
-export function entityList(component: string, after: string, limit: number): EntityList {
+export function entityList(
+  component: string,
+  { prefix, after, limit }: { prefix: string; after: string; limit: number },
+): EntityList {
   const ids =
     component === 'customer'
       ? []
@@ -16,14 +19,16 @@ export function entityList(component: string, after: string, limit: number): Ent
           ...LENGTHS.keys(),
           ...Array.from({ length: 140 }, (_, at) => `cart-${100 + at}`),
         ].toSorted();
-  const rest = ids.filter((id) => id > after);
+  const fitting = ids.filter((id) => id.startsWith(prefix));
+  const rest = fitting.filter((id) => id > after);
   const entities = rest.slice(0, limit).map((id, at) => ({
     id,
     events: LENGTHS.get(id) ?? 3,
     lastTime: new Date(Date.now() - at * 61_000).toISOString(),
     deleted: id.endsWith('9'),
   }));
-  return { component, entities, next: rest.length > limit ? (entities.at(-1)?.id ?? null) : null };
+  const next = rest.length > limit ? (entities.at(-1)?.id ?? null) : null;
+  return { component, entities, total: fitting.length, totalCapped: false, next };
 }
 
 export function historyPage(

@@ -14,7 +14,15 @@ import {
 } from '../../../host/observability/observed-service.ts';
 import { schemaProblems } from '../../support/observed-process.ts';
 
-const TRACES = { traces: [], window: { capacity: 1, recorded: 0 }, next: null, silentShards: [] };
+const TRACES = {
+  traces: [],
+  window: { capacity: 1, recorded: 0 },
+  total: 0,
+  newer: 0,
+  previous: null,
+  next: null,
+  silentShards: [],
+};
 
 /** What a test does not make up must not be asked. */
 async function endpoint(made: Partial<ObservedService> = {}) {
@@ -162,8 +170,22 @@ describe('what may be asked', () => {
     const { address } = await endpoint({ traces });
     await ask(address, '/observability/traces');
     expect(asked).toEqual([
-      { limit: 100, component: undefined, outcomes: undefined, minDurationMs: 0, after: undefined },
+      {
+        limit: 100,
+        component: undefined,
+        outcomes: undefined,
+        minDurationMs: 0,
+        text: undefined,
+        after: undefined,
+      },
     ]);
+  });
+
+  test('is a text, and a duration with fractions', async () => {
+    const { asked, traces } = counting();
+    const { address } = await endpoint({ traces });
+    await ask(address, '/observability/traces?text=a%20b&min-duration-ms=0.25');
+    expect(asked).toMatchObject([{ text: 'a b', minDurationMs: 0.25 }]);
   });
 
   test.each([
@@ -175,7 +197,10 @@ describe('what may be asked', () => {
     ['traces?outcome=Bad', 'outcome takes Ok, Refused, Failed, TimedOut'],
     ['traces?after=x', 'after takes what next'],
     ['traces?min-duration-ms=-1', 'min-duration-ms takes'],
-    ['traces?minDurationMs=1', 'This path takes limit, component, outcome, min-duration-ms, after'],
+    ['traces?min-duration-ms=1e3', 'min-duration-ms takes'],
+    ['traces?min-duration-ms=86400001', 'min-duration-ms takes a number from 0 to 86400000'],
+    [`traces?text=${'x'.repeat(201)}`, 'text takes at most 200 characters'],
+    ['traces?minDurationMs=1', 'This path takes limit, component, outcome, min-duration-ms, text, after'],
     ['traces?limit=1&limit=2', 'each once at most'],
     ['service?x=1', 'takes no parameters'],
     ['faults?limit=201', 'limit takes'],

@@ -76,6 +76,26 @@ describe('looking at a journal', () => {
     ]);
   });
 
+  test('finds ids by what they begin with, and counts them, whatever characters they have', async () => {
+    const dir = temporaryFolder();
+    const ids = ['a', 'a%', 'ab', 'ab\u{10ffff}', 'ab\u{10ffff}z', 'ac', 'b', '\ud7ff', '\ue000x'];
+    await withJournal(dir, async (journal) => {
+      for (const id of ids) await append(journal, { component: 'cart', id }, recordOf(1));
+      await append(journal, { component: 'cat', id: 'ab' }, recordOf(1));
+    });
+    const inspection = opened(dir);
+    const found = (prefix: string, after = '', limit = 100) =>
+      inspection.entities('cart', after, limit, prefix).map(({ id }) => id);
+    for (const prefix of ['', ...ids, 'ab\u{10ffff}\u{10ffff}', 'nobody', '%', '_']) {
+      const wanted = ids.filter((id) => id.startsWith(prefix));
+      expect([prefix, found(prefix)]).toEqual([prefix, wanted]);
+      expect(inspection.countEntities('cart', prefix, 1_000)).toBe(wanted.length);
+    }
+    expect(found('a', 'a%', 2)).toEqual(['ab', 'ab\u{10ffff}']);
+    expect(found('ab', 'z')).toEqual([]);
+    expect(inspection.countEntities('cart', 'a', 3)).toBe(3);
+  });
+
   test('goes on past a damaged record and a missing one, and names them', async () => {
     const dir = await filledFolder(6);
     edit(

@@ -1,0 +1,78 @@
+// TracePage: one page of the traces in the window that fit a filter, newest first. A cursor is a place in that order
+// and no trace: a page begins at the same place whatever has come or gone since.
+import type { TraceList, TraceSummary } from '@svc/contract';
+import type { TraceFilter } from './observed-service.ts';
+import type { RecordedSpan } from './recorded-span.ts';
+
+export interface PlacedTrace {
+  readonly trace: TraceSummary;
+  /** Cursors sort as their traces do. */
+  readonly cursor: string;
+}
+
+export type TracePage = Pick<TraceList, 'traces' | 'total' | 'newer' | 'previous' | 'next'>;
+
+/** `spans`: all spans of the traces. `newestFirst`: sorted by cursor, the largest first. */
+export function tracePage(
+  spans: readonly RecordedSpan[],
+  newestFirst: readonly PlacedTrace[],
+  filter: TraceFilter,
+): TracePage {
+  const { after, limit } = filter;
+  const fitting = fittingTraces(spans, newestFirst, filter);
+  const first = after === undefined ? 0 : fitting.findIndex(({ cursor }) => cursor < after);
+  const newer = first < 0 ? fitting.length : first;
+  const page = fitting.slice(newer, newer + limit);
+  return {
+    traces: page.map(({ trace }) => trace),
+    total: fitting.length,
+    newer,
+    previous: newer > limit ? fitting[newer - limit - 1]!.cursor : null,
+    next: newer + limit < fitting.length ? page.at(-1)!.cursor : null,
+  };
+}
+
+function fittingTraces(
+  spans: readonly RecordedSpan[],
+  newestFirst: readonly PlacedTrace[],
+  { component, outcomes, minDurationMs, text }: TraceFilter,
+): readonly PlacedTrace[] {
+  const ofComponent =
+    component === undefined ? undefined : tracesWith(spans, (span) => span.component === component);
+  const isSaid = containing(text);
+  const saying =
+    isSaid === undefined ? undefined : tracesWith(spans, (span) => textsOf(span).some(isSaid));
+  return newestFirst.filter(
+    ({ trace }) =>
+      (ofComponent === undefined || ofComponent.has(trace.traceId)) &&
+      (outcomes === undefined || outcomes.has(trace.outcome)) &&
+      trace.durationMs >= minDurationMs &&
+      (isSaid === undefined ||
+        saying?.has(trace.traceId) === true ||
+        [trace.name, trace.traceId].some(isSaid)),
+  );
+}
+
+function tracesWith(
+  spans: readonly RecordedSpan[],
+  isWanted: (span: RecordedSpan) => boolean,
+): ReadonlySet<string> {
+  const traceIds = new Set<string>();
+  for (const span of spans)
+    if (!traceIds.has(span.traceId) && isWanted(span)) traceIds.add(span.traceId);
+  return traceIds;
+}
+
+function containing(text: string | undefined): ((part: string) => boolean) | undefined {
+  const wanted = text?.trim().toLowerCase() ?? '';
+  return wanted === '' ? undefined : (part) => part.toLowerCase().includes(wanted);
+}
+
+function textsOf({ component, handler, entityId, fault }: RecordedSpan): string[] {
+  return [
+    `${component}.${handler}`,
+    entityId ?? '',
+    fault?.reason ?? '',
+    fault?.guestMessage ?? '',
+  ];
+}
