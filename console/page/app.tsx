@@ -83,7 +83,7 @@ function ScreenOf({ view: now }: { readonly view: View }) {
           case 'routes':
             return <RoutesScreen service={service} route={now.route} />;
           case 'traces':
-            return <TracesScreen service={service} filter={now.filter} />;
+            return <TracesScreen service={service} view={now} />;
           case 'trace':
             return <TraceScreen service={service} traceId={now.traceId} key={now.traceId} />;
           case 'entities':

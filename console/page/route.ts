@@ -8,7 +8,7 @@ export type View =
       readonly instanceId: string;
       readonly route: RouteName | undefined;
     }
-  | { readonly screen: 'traces'; readonly instanceId: string; readonly filter: TraceFilter }
+  | TracesView
   | { readonly screen: 'trace'; readonly instanceId: string; readonly traceId: string }
   | {
       readonly screen: 'entities';
@@ -22,6 +22,14 @@ export type View =
       readonly query: string | undefined;
     }
   | { readonly screen: 'faults'; readonly instanceId: string };
+
+export interface TracesView {
+  readonly screen: 'traces';
+  readonly instanceId: string;
+  readonly filter: TraceFilter;
+  /** Where the page begins: the newest trace when undefined. */
+  readonly after: string | undefined;
+}
 
 export type Screen = View['screen'];
 
@@ -56,7 +64,12 @@ export function viewOf(hash: string): View {
     }
     case 'traces':
       if (rest[0]) return { screen: 'trace', instanceId, traceId: decoded(rest[0]) };
-      return { screen: 'traces', instanceId, filter: filterOf(asked) };
+      return {
+        screen: 'traces',
+        instanceId,
+        filter: filterOf(asked),
+        after: asked.get('after') ?? undefined,
+      };
     case 'entities':
       return {
         screen: 'entities',
@@ -87,7 +100,7 @@ export function hashOf(view: View): string {
       return `${service}/routes/${view.route.method}${path}`;
     }
     case 'traces':
-      return `${service}/traces${queryOf(view.filter)}`;
+      return `${service}/traces${queryOf(view.filter, view.after)}`;
     case 'trace':
       return `${service}/traces/${encodeURIComponent(view.traceId)}`;
     case 'entities': {
@@ -106,9 +119,18 @@ export function hashOf(view: View): string {
   }
 }
 
-/** The same screen of another instance of the service. */
+/** The same screen of another instance of the service, whose traces are all newer. */
 export function ofInstance(view: View, instanceId: string): View {
-  return view.screen === 'services' ? view : { ...view, instanceId };
+  if (view.screen === 'services') return view;
+  return view.screen === 'traces' ? tracesView(instanceId, view.filter) : { ...view, instanceId };
+}
+
+export function tracesView(
+  instanceId: string,
+  filter: TraceFilter = NO_FILTER,
+  after?: string,
+): TracesView {
+  return { screen: 'traces', instanceId, filter, after };
 }
 
 export function entityView(instanceId: string, component: string, id?: string, at?: number): View {
@@ -124,12 +146,16 @@ function filterOf(asked: URLSearchParams): TraceFilter {
   };
 }
 
-function queryOf({ component, outcomes, minMs, text }: TraceFilter): string {
+function queryOf(
+  { component, outcomes, minMs, text }: TraceFilter,
+  after: string | undefined,
+): string {
   const query = new URLSearchParams();
   if (component !== '') query.set('component', component);
   if (outcomes.length > 0) query.set('outcome', outcomes.join(','));
   if (minMs !== '') query.set('min', minMs);
   if (text !== '') query.set('text', text);
+  if (after !== undefined) query.set('after', after);
   return query.size === 0 ? '' : `?${query}`;
 }
 

@@ -1,5 +1,5 @@
 // Sections: what the console shows of one service, in the order of the side. Pure.
-import { NO_FILTER, type View } from './route.ts';
+import { tracesView, type View } from './route.ts';
 
 export interface Section {
   readonly name: string;
@@ -26,7 +26,7 @@ export const SECTIONS: readonly Section[] = [
     name: 'Traces',
     key: 't',
     screen: 'traces',
-    viewOf: (instanceId) => ({ screen: 'traces', instanceId, filter: NO_FILTER }),
+    viewOf: (instanceId) => tracesView(instanceId),
   },
   {
     name: 'Entities',

@@ -4,7 +4,7 @@ import { computed, signal } from '@preact/signals';
 import type { ServiceList } from '@svc/contract';
 import { getJson } from './api.ts';
 import { pause } from './loaded.ts';
-import { hashOf, ofInstance, viewOf, type View } from './route.ts';
+import { hashOf, ofInstance, viewOf, type TracesView, type View } from './route.ts';
 import {
   comingsAndGoings,
   knownServices,
@@ -26,6 +26,8 @@ export const followed = signal<{ readonly instanceId: string; readonly atMs: num
 );
 /** The instance that `svc dev` runs, when it is looked at. */
 export const developed = signal<string | undefined>(undefined);
+/** The list that a trace was opened from: its filter and its page. */
+export const lastTraces = signal<TracesView | undefined>(undefined);
 /** A second's resolution: what counts time on the page. */
 export const nowMs = signal(Date.now());
 export const announcement = signal('');

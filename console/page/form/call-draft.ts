@@ -2,7 +2,7 @@
 import type { ServiceRoute, TypeSchema } from '@svc/contract';
 import type { CallRequest } from '../api.ts';
 import { readJson } from '../view/json-value.ts';
-import { draftJson, draftText, sampleDraft, type Draft, type Types } from './draft.ts';
+import { draftJson, draftText, emptyDraft, type Draft, type Types } from './draft.ts';
 import { draftProblems, type DraftProblem } from './draft-problems.ts';
 import { draftOfJson } from './draft-of-json.ts';
 
@@ -21,30 +21,45 @@ export interface CallDraft {
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-export function sampleCall(route: ServiceRoute, types: Types): CallDraft {
+/** What the form of a route begins with: nothing that would be sent unseen. */
+export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
   const schema = bodySchema(route);
-  const body = schema === undefined ? undefined : sampleDraft(schema, types, 'value');
+  const body = schema === undefined ? undefined : emptyDraft(schema, types);
   return {
     parameters: route.parameters.map(({ name, schema: type }) => ({
       name,
-      value: sampleDraft(type as TypeSchema, types, name),
+      value: emptyDraft(type as TypeSchema, types),
     })),
     query: '',
     headers: [],
     body,
-    text: body === undefined ? firstText(route) : draftText(body, '  '),
+    text: body === undefined ? '' : draftText(body, '  '),
     mode: body === undefined ? 'json' : 'form',
   };
+}
+
+/** A request that finds the route: for a command that a person copies, and then changes. */
+export function exampleCall(route: ServiceRoute, types: Types): CallDraft {
+  const call = emptyCall(route, types);
+  const parameters = call.parameters.map(({ name, value }, at) => ({
+    name,
+    value: exampleParameter(value, name, route.parameters[at]?.schema as TypeSchema),
+  }));
+  return { ...call, parameters };
+}
+
+function exampleParameter(value: Draft, name: string, schema: TypeSchema): Draft {
+  if ('enum' in schema && schema.enum !== undefined)
+    return { kind: 'text', text: schema.enum[0] ?? '' };
+  if (value.kind === 'text') return { kind: 'text', text: name };
+  if (value.kind !== 'number' && value.kind !== 'big') return value;
+  const [least, most] = 'minimum' in schema ? [schema.minimum, schema.maximum] : [1, 1];
+  return { kind: value.kind, text: String(Math.min(Math.max(least, 1), most)) };
 }
 
 export function bodySchema(route: ServiceRoute): TypeSchema | undefined {
   if (route.body?.kind !== 'json') return undefined;
   return route.body.schema as TypeSchema | undefined;
-}
-
-function firstText(route: ServiceRoute): string {
-  if (route.body?.kind === 'text') return 'some text';
-  return route.body?.kind === 'bytes' ? 'AQID' : 'null';
 }
 
 /** The header that makes a repeated request one. */
@@ -81,7 +96,8 @@ export function callProblems(call: CallDraft, route: ServiceRoute, types: Types)
   const problems: CallProblem[] = call.parameters.flatMap(({ name, value }, at) => {
     const schema = route.parameters[at]?.schema as TypeSchema | undefined;
     const found = schema === undefined ? [] : draftProblems(schema, value, types, name);
-    if (parameterText(value) === '') found.push({ path: name, message: 'must not be empty' });
+    if (found.length === 0 && parameterText(value) === '')
+      found.push({ path: name, message: 'must not be empty', isBlank: true });
     return found.map((problem) => ({ ...problem, part: 'path' as const }));
   });
   for (const [name] of call.headers)
@@ -104,6 +120,7 @@ function bodyProblems(call: CallDraft, route: ServiceRoute, types: Types): reado
   const schema = bodySchema(route);
   if (call.mode === 'form' && call.body !== undefined && schema !== undefined)
     return draftProblems(schema, call.body, types);
+  if (call.text.trim() === '') return [{ path: '', message: 'is not filled in', isBlank: true }];
   const reading = readJson(call.text);
   if (!reading.ok) return [{ path: '', message: reading.problem }];
   if (schema === undefined) return [];

@@ -6,7 +6,7 @@ import { sendCall, type CallAnswer, type CallRequest } from '../api.ts';
 import { announce } from '../store.ts';
 import { problemOf } from '../loaded.ts';
 import { durationText } from '../view/number-text.ts';
-import { callRequest, sampleCall, withIdempotencyKey, type CallDraft } from './call-draft.ts';
+import { callRequest, emptyCall, withIdempotencyKey, type CallDraft } from './call-draft.ts';
 
 const ANSWERS_KEPT = 10;
 
@@ -27,6 +27,8 @@ export class CallState {
   /** Since when a request is under way. */
   readonly sentMs = signal<number | undefined>(undefined);
   readonly problem = signal<string | undefined>(undefined);
+  /** A person has tried to send it: what is not filled in is named from now on. */
+  readonly isAsked = signal(false);
   #stop: AbortController | undefined;
   #sent = 0;
 
@@ -52,11 +54,16 @@ export class CallState {
       announce(`request answered ${answer.status} in ${durationText(answer.durationMs)}`);
     } catch (error) {
       this.problem.value = stop.signal.aborted
-        ? 'Given up. The service may have done it all the same: its trace says.'
+        ? 'Cancelled. The service may have done it nevertheless: look for its trace.'
         : problemText(problemOf(error).status, problemOf(error).message);
     } finally {
       this.sentMs.value = undefined;
     }
+  }
+
+  reset(call: CallDraft): void {
+    this.call.value = call;
+    this.isAsked.value = false;
   }
 
   giveUp(): void {
@@ -74,7 +81,7 @@ export function callState(service: ServiceDescription, route: ServiceRoute): Cal
   const key = `${service.name}\n${route.method} ${route.path}`;
   let state = states.get(key);
   if (state === undefined) {
-    state = new CallState(sampleCall(route, service.types));
+    state = new CallState(emptyCall(route, service.types));
     states.set(key, state);
   }
   return state;

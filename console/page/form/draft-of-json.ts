@@ -5,9 +5,9 @@ import { jsonGist, pathWithin, type JsonValue } from '../view/json-value.ts';
 import type { DraftProblem } from './draft-problems.ts';
 import {
   casesOf,
+  emptyDraft,
   fieldsOf,
   resolved,
-  sampleDraft,
   type Draft,
   type RecordSchema,
   type Types,
@@ -47,6 +47,8 @@ class DraftReader {
       const name = tag?.kind === 'string' ? tag.value : '';
       const cases = casesOf(type, this.#types);
       const record = cases.get(name);
+      const isUnchosen = tag !== undefined && isEmptyText(tag) && value.entries.length === 1;
+      if (isUnchosen) return { kind: 'union', tag: '', value: undefined };
       if (record === undefined) {
         const wanted = [...cases.keys()].join(', ');
         return this.#misfit(`an object whose 'type' is one of ${wanted}`, value, path);
@@ -64,6 +66,7 @@ class DraftReader {
       case 'integer':
       case 'number':
         if (value.kind === 'number') return { kind: 'number', text: value.text };
+        if (isEmptyText(value)) return { kind: 'number', text: '' };
         return this.#misfit('a number', value, path);
       case 'null':
         return isNull ? { kind: 'null' } : this.#misfit('null', value, path);
@@ -99,7 +102,7 @@ class DraftReader {
       if (inner !== undefined)
         return { name, isLeftOut: false, value: this.read(schema, inner, at) };
       if (type.required.includes(name)) this.problems.push({ path: at, message: 'is missing' });
-      return { name, isLeftOut: true, value: sampleDraft(schema, this.#types, name) };
+      return { name, isLeftOut: true, value: emptyDraft(schema, this.#types) };
     });
     for (const key of given.keys()) {
       if (key === 'type' && 'const' in (type.properties['type'] ?? {})) continue;
@@ -112,4 +115,9 @@ class DraftReader {
     this.problems.push({ path, message: `must be ${wanted}, not ${jsonGist(value, 30)}` });
     return { kind: 'unopened' };
   }
+}
+
+/** What the form sends for a number that is not filled in, and for a case that is not chosen. */
+function isEmptyText(value: JsonValue): boolean {
+  return value.kind === 'string' && value.value === '';
 }

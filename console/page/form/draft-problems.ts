@@ -9,6 +9,18 @@ export interface DraftProblem {
   /** 'items[0].quantity'; empty: the whole value. */
   readonly path: string;
   readonly message: string;
+  /** A required value is not filled in yet: worth saying once a person wants to send it. */
+  readonly isBlank?: true;
+}
+
+const BLANK = { message: 'is not filled in', isBlank: true } as const;
+
+/** `isAsked`: a person has tried to send it. */
+export function shownProblems<Problem extends DraftProblem>(
+  problems: readonly Problem[],
+  isAsked: boolean,
+): readonly Problem[] {
+  return isAsked ? problems : problems.filter(({ isBlank }) => isBlank !== true);
 }
 
 export function draftProblems(
@@ -24,7 +36,7 @@ export function draftProblems(
     case 'text':
     case 'number':
     case 'big':
-      return one(textProblem(type, draft.text));
+      return isBlank(type, draft.text) ? [{ path, ...BLANK }] : one(textProblem(type, draft.text));
     case 'nullable':
       if (draft.isNull || draft.value === undefined || !('anyOf' in type)) return [];
       return draftProblems(type.anyOf[0], draft.value, types, path);
@@ -47,12 +59,13 @@ export function draftProblems(
       return 'properties' in type ? recordProblems(type, draft, types, path) : [];
     case 'union': {
       const record = 'oneOf' in type ? casesOf(type, types).get(draft.tag) : undefined;
+      if (draft.tag === '') return [{ path, ...BLANK }];
       if (record === undefined || draft.value === undefined)
         return one(`'${draft.tag}' is no case of this type`);
       return recordProblems(record, draft.value, types, path);
     }
     case 'unopened':
-      return one('is not filled in');
+      return [{ path, ...BLANK }];
     case 'flag':
     case 'null':
     default:
@@ -73,6 +86,13 @@ function recordProblems(
     if (isLeftOut || schema === undefined) return [];
     return draftProblems(schema, value, types, pathWithin(path, name));
   });
+}
+
+/** Of texts, the empty one is a value, unless the type has a form: a time, or one of a choice. */
+function isBlank(type: TypeSchema, text: string): boolean {
+  if (text.trim() !== '' || !('type' in type)) return false;
+  if (type.type !== 'string') return true;
+  return type.format !== undefined || (type.enum !== undefined && !type.enum.includes(text));
 }
 
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;

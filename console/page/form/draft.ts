@@ -1,4 +1,4 @@
-// Draft: what a form holds of a value of a declared type, from the first sample to the JSON text that is sent.
+// Draft: what a form holds of a value of a declared type, from the empty form to the JSON text that is sent.
 // It holds what a person typed, fitting or not (see draft-problems.ts), so that nothing typed is ever lost, and
 // numbers as texts, so that 64 bits stay 64 bits. Pure; drafts are never changed, only replaced.
 import type { TypeSchema } from '@svc/contract';
@@ -19,7 +19,7 @@ export type Draft =
   | { readonly kind: 'record'; readonly fields: readonly RecordField[] }
   /** `value` is kept while it is null. */
   | { readonly kind: 'nullable'; readonly isNull: boolean; readonly value: Draft | undefined }
-  /** `value` is the chosen case's record. */
+  /** `value` is the chosen case's record; the tag is empty until a case is chosen. */
   | { readonly kind: 'union'; readonly tag: string; readonly value: Draft | undefined }
   /** A type that holds itself, not opened yet. */
   | { readonly kind: 'unopened' };
@@ -39,8 +39,8 @@ export type UnionSchema = Extract<TypeSchema, { readonly oneOf: unknown }>;
 
 const REFERENCE = '#/types/';
 const OPENED_MAX = 8;
-/** Of one sample: a type may hold itself many times over, which is many times as much at each depth. */
-const SAMPLE_VALUES_MAX = 300;
+/** In one empty form: a type may hold another many times over, which multiplies at each depth. */
+const VALUES_MAX = 300;
 
 /** Behind references; undefined for one that leads nowhere or in a circle. */
 export function resolved(schema: TypeSchema, types: Types): TypeSchema | undefined {
@@ -78,12 +78,15 @@ export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
   );
 }
 
-/** A value that fits, small: what a form begins with. Texts are the names of their fields. */
-export function sampleDraft(schema: TypeSchema, types: Types, name: string): Draft {
-  return new Sampler(types).draft(schema, name, []);
+/**
+ * What a form begins with: required fields are empty, optional ones left out, lists have no items, and what may be null
+ * is null. So nothing is sent that nobody has typed or chosen.
+ */
+export function emptyDraft(schema: TypeSchema, types: Types): Draft {
+  return new EmptyForm(types).draft(schema, []);
 }
 
-class Sampler {
+class EmptyForm {
   readonly #types: Types;
   #values = 0;
 
@@ -91,68 +94,52 @@ class Sampler {
     this.#types = types;
   }
 
-  /** `opened`: the types within which it is. One that holds itself is left unopened where that fits. */
-  draft(schema: TypeSchema, name: string, opened: readonly string[]): Draft {
+  /** `opened`: the types that the value is within. A type that requires itself is left unopened. */
+  draft(schema: TypeSchema, opened: readonly string[]): Draft {
     const type = resolved(schema, this.#types);
     const reference = typeName(schema);
-    const isTooMuch = ++this.#values > SAMPLE_VALUES_MAX || opened.length > OPENED_MAX;
+    const isTooMuch = ++this.#values > VALUES_MAX || opened.length > OPENED_MAX;
     if (type === undefined || isTooMuch || opened.includes(reference)) return { kind: 'unopened' };
     const within = reference === '' ? opened : [...opened, reference];
-    const inner = (inside: TypeSchema, field: string) => this.draft(inside, field, within);
-    const isOpened = (inside: TypeSchema) => within.includes(typeName(inside));
-    if ('anyOf' in type) {
-      if (isOpened(type.anyOf[0])) return { kind: 'nullable', isNull: true, value: undefined };
-      const value = inner(type.anyOf[0], name);
-      return { kind: 'nullable', isNull: value.kind === 'unopened', value };
-    }
+    if ('anyOf' in type) return { kind: 'nullable', isNull: true, value: undefined };
     if ('oneOf' in type) return this.#union(type, within);
     if (!('type' in type)) return { kind: 'unopened' };
     switch (type.type) {
       case 'string':
-        return { kind: 'text', text: sampleText(type, name) };
+        return { kind: 'text', text: '' };
       case 'boolean':
         return { kind: 'flag', on: false };
       case 'integer':
-        return { kind: 'number', text: String(Math.min(Math.max(type.minimum, 1), type.maximum)) };
       case 'number':
-        return { kind: 'number', text: '1.5' };
+        return { kind: 'number', text: '' };
       case 'null':
         return { kind: 'null' };
       case 'array':
-        return { kind: 'list', items: isOpened(type.items) ? [] : [inner(type.items, name)] };
+        return { kind: 'list', items: [] };
       case 'object':
         if ('properties' in type) return this.#record(type, within);
         return { kind: 'map', entries: [] };
       default:
-        return { kind: 'big', text: '1' };
+        return { kind: 'big', text: '' };
     }
   }
 
   #record(type: RecordSchema, within: readonly string[]): Draft {
-    const fields = fieldsOf(type).map(([name, schema]) => {
-      const value = this.draft(schema, name, within);
-      const isLeftOut = value.kind === 'unopened' && !type.required.includes(name);
-      return { name, isLeftOut, value };
-    });
+    const fields = fieldsOf(type).map(([name, schema]) => ({
+      name,
+      isLeftOut: !type.required.includes(name),
+      value: this.draft(schema, within),
+    }));
     return { kind: 'record', fields };
   }
 
+  /** The only case there is needs no choice. */
   #union(type: UnionSchema, within: readonly string[]): Draft {
-    const cases = casesOf(type, this.#types);
-    const isClosed = (record: RecordSchema) =>
-      fieldsOf(record).every(([, field]) => !within.includes(typeName(field)));
-    const [tag, record] = [...cases].find(([, one]) => isClosed(one)) ?? [...cases][0] ?? [];
-    if (tag === undefined || record === undefined) return { kind: 'unopened' };
-    return { kind: 'union', tag, value: this.#record(record, within) };
+    const [only, ...others] = casesOf(type, this.#types);
+    if (only === undefined) return { kind: 'unopened' };
+    if (others.length > 0) return { kind: 'union', tag: '', value: undefined };
+    return { kind: 'union', tag: only[0], value: this.#record(only[1], within) };
   }
-}
-
-type TextSchema = Extract<TypeSchema, { readonly type: 'string' }>;
-
-function sampleText(type: TextSchema, name: string): string {
-  if (type.format === 'date-time') return '2030-01-01T00:00:00.000Z';
-  if (type.contentEncoding === 'base64') return 'AQID';
-  return type.enum?.[0] ?? name;
 }
 
 /** What is sent. A number that is none is sent as text: the service's own refusal is worth seeing. */

@@ -1,5 +1,5 @@
 // What fields of all kinds are made of: their properties, the frame around fields within fields, and the line of
-// what is left out.
+// a value that is left out or null.
 import type { TypeSchema } from '@svc/contract';
 import type { ComponentChildren, ComponentType } from 'preact';
 import { visibleLine } from '../view/visible-text.ts';
@@ -16,9 +16,16 @@ export interface FieldProps {
   readonly types: Types;
   readonly path: string;
   readonly problems: readonly DraftProblem[];
-  /** Beside the label: 'leave out'. */
+  /** Beside the label. */
   readonly beside?: ComponentChildren;
+  /** Of an optional field of a record: undefined for any other. */
+  readonly leaving?: Leaving | undefined;
   readonly onChange: (draft: Draft) => void;
+}
+
+export interface Leaving {
+  readonly isLeftOut: boolean;
+  readonly leaveOut: () => void;
 }
 
 export type OfKind<Kind extends Draft['kind']> = FieldProps & {
@@ -32,17 +39,14 @@ export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProp
 
 export function Closed({
   label,
-  word,
   beside,
 }: {
   readonly label: string;
-  readonly word: string;
   readonly beside: ComponentChildren;
 }) {
   return (
     <div class="field is-closed">
-      <span class="field-label">{visibleLine(label)}</span>
-      <span class="dim">{word}</span>
+      <span class="field-label">{visibleLine(label || 'Value')}</span>
       {beside}
     </div>
   );

@@ -2,15 +2,18 @@
 // fields; what a type leaves open (null, left out, a case, a list's length) is a control of its own.
 import { pathWithin } from '../view/json-value.ts';
 import { visibleLine } from '../view/visible-text.ts';
-import { casesOf, fieldsOf, resolved, sampleDraft, type Draft } from './draft.ts';
-import { Closed, Frame, type FieldProps, type OfKind } from './field-frame.tsx';
+import { casesOf, emptyDraft, fieldsOf, resolved, type Draft } from './draft.ts';
+import { Frame, type FieldProps, type OfKind } from './field-frame.tsx';
 import { ListField, MapField } from './list-field.tsx';
+import { Presence } from './presence.tsx';
 import { SimpleField } from './simple-field.tsx';
 
 export function Field(props: FieldProps) {
   const { id, label, schema, draft, types, path, problems, beside, onChange } = props;
   const type = resolved(schema, types);
   if (type === undefined) return null;
+  if (props.leaving !== undefined || draft.kind === 'nullable')
+    return <Presence {...props} Inner={Field} />;
   const problem = problems.find((one) => one.path === path)?.message;
   switch (draft.kind) {
     case 'text':
@@ -44,30 +47,6 @@ export function Field(props: FieldProps) {
       return <MapField {...props} Inner={Field} draft={draft} type={type} />;
     case 'record':
       return <RecordField {...props} draft={draft} type={type} />;
-    case 'nullable': {
-      if (!('anyOf' in type)) return null;
-      const inner = type.anyOf[0];
-      const value = draft.value ?? sampleDraft(inner, types, label);
-      const toggle = (
-        <>
-          <label class="check is-small">
-            <input
-              type="checkbox"
-              checked={draft.isNull}
-              aria-label={`${label}: null`}
-              onChange={(event) =>
-                onChange({ kind: 'nullable', isNull: event.currentTarget.checked, value })
-              }
-            />
-            null
-          </label>
-          {beside}
-        </>
-      );
-      if (draft.isNull) return <Closed label={label} word="null" beside={toggle} />;
-      const set = (next: Draft) => onChange({ kind: 'nullable', isNull: false, value: next });
-      return <Field {...props} schema={inner} draft={value} beside={toggle} onChange={set} />;
-    }
     case 'union':
       return <UnionField {...props} draft={draft} type={type} />;
     case 'unopened':
@@ -78,7 +57,7 @@ export function Field(props: FieldProps) {
             type="button"
             class="quiet"
             aria-label={`Fill in ${label}`}
-            onClick={() => onChange(sampleDraft(schema, types, label))}
+            onClick={() => onChange(emptyDraft(schema, types))}
           >
             Fill in…
           </button>
@@ -105,18 +84,9 @@ function RecordField({ label, draft, type, beside, ...rest }: OfKind<'record'>) 
             kind: 'record',
             fields: draft.fields.with(at, { name, isLeftOut: leftOut, value: next }),
           });
-        const leaveOut = type.required.includes(name) ? undefined : (
-          <label class="check is-small">
-            <input
-              type="checkbox"
-              checked={isLeftOut}
-              aria-label={`${name}: leave out`}
-              onChange={(event) => set(value, event.currentTarget.checked)}
-            />
-            leave out
-          </label>
-        );
-        if (isLeftOut) return <Closed key={name} label={name} word="left out" beside={leaveOut} />;
+        const leaving = type.required.includes(name)
+          ? undefined
+          : { isLeftOut, leaveOut: () => set(value, true) };
         return (
           <Field
             {...rest}
@@ -126,7 +96,7 @@ function RecordField({ label, draft, type, beside, ...rest }: OfKind<'record'>) 
             schema={schema}
             draft={value}
             path={pathWithin(rest.path, name)}
-            beside={leaveOut}
+            leaving={leaving}
             onChange={(next) => set(next, false)}
           />
         );
@@ -137,29 +107,38 @@ function RecordField({ label, draft, type, beside, ...rest }: OfKind<'record'>) 
 
 function UnionField({ draft, type, beside, ...rest }: OfKind<'union'>) {
   if (!('oneOf' in type)) return null;
+  const problem = rest.problems.find((one) => one.path === rest.path)?.message;
   const cases = casesOf(type, rest.types);
   const record = cases.get(draft.tag);
   const choose = (tag: string) => {
     const chosen = cases.get(tag);
     if (chosen === undefined) return;
-    const value = sampleDraft(chosen, rest.types, rest.label);
+    const value = emptyDraft(chosen, rest.types);
     rest.onChange({ kind: 'union', tag, value });
   };
   return (
     <Frame label={rest.label} beside={beside ?? false}>
-      <div class="field">
+      <div class={`field ${problem === undefined ? '' : 'is-wrong'}`}>
         <label for={`${rest.id}-type`}>type</label>
         <select
           id={`${rest.id}-type`}
           value={draft.tag}
+          aria-invalid={problem !== undefined}
+          aria-describedby={problem === undefined ? undefined : `${rest.id}-type-problem`}
           onChange={(event) => choose(event.currentTarget.value)}
         >
+          {draft.tag === '' && <option value="">Choose…</option>}
           {[...cases.keys()].map((tag) => (
             <option key={tag} value={tag}>
               {visibleLine(tag)}
             </option>
           ))}
         </select>
+        {problem !== undefined && (
+          <p class="field-problem" id={`${rest.id}-type-problem`}>
+            {problem}
+          </p>
+        )}
       </div>
       {record !== undefined && draft.value !== undefined && (
         <Field

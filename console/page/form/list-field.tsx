@@ -1,6 +1,6 @@
 // The fields of a list and of a map: rows that are added, removed and moved.
 import type { Draft } from './draft.ts';
-import { sampleDraft } from './draft.ts';
+import { emptyDraft } from './draft.ts';
 import { Frame, type ListProps, type MapProps } from './field-frame.tsx';
 import { pathWithin } from '../view/json-value.ts';
 import { amountText } from '../view/number-text.ts';
@@ -57,7 +57,7 @@ export function ListField({ label, draft, type, beside, Inner, ...rest }: ListPr
         type="button"
         class="quiet"
         aria-label={`Add to ${name}`}
-        onClick={() => set([...items, sampleDraft(type.items, rest.types, name)])}
+        onClick={() => set([...items, emptyDraft(type.items, rest.types)])}
       >
         <Icon name="add" /> Add
       </button>
@@ -120,8 +120,8 @@ export function MapField({ label, draft, type, beside, Inner, ...rest }: MapProp
           set([
             ...entries,
             {
-              key: `key${entries.length + 1}`,
-              value: sampleDraft(type.additionalProperties, rest.types, 'value'),
+              key: '',
+              value: emptyDraft(type.additionalProperties, rest.types),
             },
           ])
         }

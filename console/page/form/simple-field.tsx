@@ -1,9 +1,9 @@
 // The field of a text, a number, a time, bytes or one of a choice.
 import type { TypeSchema } from '@svc/contract';
 import { countText } from '../view/number-text.ts';
-import { visibleLine, visibleText } from '../view/visible-text.ts';
+import { visibleLine } from '../view/visible-text.ts';
 import type { OfKind } from './field-frame.tsx';
-import { FieldLabel, TextField, TextInput } from './text-field.tsx';
+import { FieldLabel, FieldProblem, TextField, TextInput } from './text-field.tsx';
 
 export function SimpleField({
   id,
@@ -19,16 +19,27 @@ export function SimpleField({
   if ('enum' in type && type.enum !== undefined)
     return (
       <div class={`field ${problem === undefined ? '' : 'is-wrong'}`}>
-        <label for={id}>{shown}</label>
-        <select id={id} value={draft.text} onChange={(event) => set(event.currentTarget.value)}>
-          {!type.enum.includes(draft.text) && <option value={draft.text}>{draft.text}</option>}
-          {type.enum.map((choice) => (
-            <option key={choice} value={choice}>
-              {visibleLine(choice)}
-            </option>
-          ))}
-        </select>
-        {beside}
+        <FieldLabel id={id} label={shown} />
+        <div class="with-beside">
+          <select
+            id={id}
+            value={draft.text}
+            aria-invalid={problem !== undefined}
+            aria-describedby={problem === undefined ? undefined : `${id}-problem`}
+            onChange={(event) => set(event.currentTarget.value)}
+          >
+            {!type.enum.includes(draft.text) && (
+              <option value={draft.text}>{draft.text === '' ? 'Choose…' : draft.text}</option>
+            )}
+            {type.enum.map((choice) => (
+              <option key={choice} value={choice}>
+                {visibleLine(choice)}
+              </option>
+            ))}
+          </select>
+          {beside}
+        </div>
+        {problem !== undefined && <FieldProblem id={id} problem={problem} />}
       </div>
     );
   const isTime = 'format' in type && type.format === 'date-time';
@@ -41,6 +52,7 @@ export function SimpleField({
     hint: hintOf(type),
     lines: draft.text.includes('\n') ? 4 : 1,
     isNumber: draft.kind !== 'text',
+    placeholder: isTime ? '2030-01-01T00:00:00.000Z' : undefined,
     onChange: set,
   };
   if (beside === undefined && !isTime && !isBytes) return <TextField {...input} />;
@@ -57,11 +69,7 @@ export function SimpleField({
         {isBytes && <FileInput id={`${id}-file`} onBase64={set} />}
         {beside}
       </div>
-      {problem !== undefined && (
-        <p class="field-problem" id={`${id}-problem`}>
-          {visibleText(problem)}
-        </p>
-      )}
+      {problem !== undefined && <FieldProblem id={id} problem={problem} />}
     </div>
   );
 }
@@ -80,7 +88,7 @@ function hintOf(type: TypeSchema): string | undefined {
   }
   if (type.type !== 'string') return undefined;
   if (type.contentEncoding === 'base64') return 'base64';
-  return type.format === 'date-time' ? 'time' : undefined;
+  return type.format === 'date-time' ? 'time, in UTC' : undefined;
 }
 
 /** Reads a file into base64, in the browser. */

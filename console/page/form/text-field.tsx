@@ -10,6 +10,8 @@ export interface TextFieldProps {
   /** More than one: a box. */
   readonly lines?: number;
   readonly isNumber?: boolean;
+  /** How a value looks; it is never sent. */
+  readonly placeholder?: string | undefined;
   readonly onChange: (value: string) => void;
 }
 
@@ -19,11 +21,7 @@ export function TextField(props: TextFieldProps) {
     <div class={`field ${problem === undefined ? '' : 'is-wrong'}`}>
       <FieldLabel id={id} label={label} hint={hint} />
       <TextInput {...props} />
-      {problem !== undefined && (
-        <p class="field-problem" id={`${id}-problem`}>
-          {visibleText(problem)}
-        </p>
-      )}
+      {problem !== undefined && <FieldProblem id={id} problem={problem} />}
     </div>
   );
 }
@@ -42,6 +40,14 @@ export function FieldLabel({ id, label, hint }: Pick<TextFieldProps, 'id' | 'lab
   );
 }
 
+export function FieldProblem({ id, problem }: { readonly id: string; readonly problem: string }) {
+  return (
+    <p class="field-problem" id={`${id}-problem`}>
+      {visibleText(problem)}
+    </p>
+  );
+}
+
 /** Without its label. */
 export function TextInput({
   id,
@@ -50,12 +56,14 @@ export function TextInput({
   problem,
   lines = 1,
   isNumber,
+  placeholder,
   onChange,
 }: TextFieldProps) {
   const described = [hint && `${id}-hint`, problem && `${id}-problem`].filter(Boolean).join(' ');
   const common = {
     id,
     value,
+    placeholder,
     spellcheck: false,
     autocomplete: 'off',
     'aria-invalid': problem !== undefined,

@@ -2,6 +2,7 @@
 import type { ServiceDescription, Span } from '@svc/contract';
 import { useLoaded } from '../loaded.ts';
 import { entityView, hashOf } from '../route.ts';
+import { ownAnswer } from '../view/answer-reason.ts';
 import { storedBy } from '../trace-events.ts';
 import { amountText, countText, durationText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
@@ -28,6 +29,9 @@ export function SpanPanel({
     <aside class="span-panel card" aria-label="Chosen span">
       <h2>{visibleLine(`${span.component}.${span.handler}`)}</h2>
       {span.fault !== null && <FaultPanel fault={span.fault} outcome={span.outcome} />}
+      {span.fault === null && span.outcome !== 'Ok' && (
+        <p class="dim">{visibleLine(ownAnswer(span, span.status))}</p>
+      )}
       <dl class="words">
         <dt>outcome</dt>
         <dd>

@@ -11,9 +11,9 @@ import { statusOutcome } from '../parts/outcome.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
 import { Clock } from '../parts/clock.tsx';
 import { hashOf } from '../route.ts';
+import { answerReason } from '../view/answer-reason.ts';
 import { answerBody, refusalOf, statusWord } from '../view/answer-view.ts';
 import { amountText, bytesText, durationText } from '../view/number-text.ts';
-import { causeOf } from '../view/trace-rows.ts';
 import { visibleLine, visibleText } from '../view/visible-text.ts';
 
 export function AnswerPanel({
@@ -98,7 +98,7 @@ function AnswerHead({
   );
 }
 
-/** The trace of the answer tells what the caller is not told: the module's words, and where it stopped. */
+/** The trace of an answer has what its caller is not told: which invocation decided it, the module's words, and where. */
 function Why({
   answered: { answer, request },
   service,
@@ -107,23 +107,27 @@ function Why({
   readonly service: ServiceDescription;
 }) {
   const { status, traceId, body } = answer;
-  const hasTrace = status >= 500;
-  const trace = useLoaded<TraceDetail>(hasTrace ? traceId : undefined, (signal) =>
+  const isAsked = status >= 400;
+  const trace = useLoaded<TraceDetail | 'missing'>(isAsked ? traceId : undefined, (signal) =>
     traceSoon(service.instanceId, traceId, signal),
   );
-  const refusal = refusalOf(body);
-  const cause = trace.value === undefined ? undefined : causeOf(trace.value);
-  if (status < 400) return null;
+  if (!isAsked) return null;
+  const message = refusalOf(body);
+  const reason =
+    trace.value === undefined
+      ? undefined
+      : answerReason(status, request.method, trace.value === 'missing' ? undefined : trace.value);
+  const fault = reason?.failed?.fault;
   return (
     <>
-      {refusal !== undefined && cause === undefined && (
-        <p class="refusal">{visibleText(refusal)}</p>
+      {message !== undefined && fault == null && <p class="refusal">{visibleText(message)}</p>}
+      {reason !== undefined && reason.text !== '' && (
+        <p class="dim reason">{visibleText(reason.text)}</p>
       )}
-      {status < 500 && <p class="dim">{ruleOf(status, request.method)}</p>}
-      {cause?.fault != null && (
-        <FaultPanel fault={cause.fault} outcome={cause.outcome} title="Why" />
+      {fault != null && (
+        <FaultPanel fault={fault} outcome={reason?.failed?.outcome ?? 'Failed'} title="Why" />
       )}
-      {hasTrace && trace.value === undefined && (
+      {reason === undefined && (
         <p class="dim why-place">
           {trace.problem === undefined
             ? 'Looking for the reason…'
@@ -137,41 +141,24 @@ function Why({
 const TRIES = 5;
 const TRY_EVERY_MS = 150;
 
-/** A span is there a moment after its answer. */
+/** A span is there a moment after its answer; 'missing' when none comes: no handler ran. */
 async function traceSoon(
   instanceId: string,
   traceId: string,
   signal: AbortSignal,
-): Promise<TraceDetail> {
+): Promise<TraceDetail | 'missing'> {
   for (let tries = 1; ; tries++) {
     try {
       const trace = await getJson<TraceDetail>(observed(instanceId, 'traces', traceId), signal);
-      if (causeOf(trace) !== undefined || tries === TRIES) return trace;
+      // Its calls end before the request does.
+      if (tries === TRIES || trace.roots.some(({ kind }) => kind === 'endpoint')) return trace;
     } catch (error) {
       const isMissing = error instanceof ApiProblem && error.status === 404;
-      if (!isMissing || tries === TRIES) throw error;
+      if (!isMissing) throw error;
+      if (tries === TRIES) return 'missing';
     }
     await pause(TRY_EVERY_MS, signal);
     signal.throwIfAborted();
-  }
-}
-
-function ruleOf(status: number, method: string): string {
-  switch (status) {
-    case 403:
-      return 'The access rule of the route, or the module, does not admit this caller.';
-    case 404:
-      return 'No route of the service has this path, or the module does not know what was asked for.';
-    case 405:
-      return `The path is there, but not for ${method}.`;
-    case 413:
-      return 'The body is longer than the service takes.';
-    case 415:
-      return 'The body is of another kind than the route declares.';
-    case 429:
-      return 'Too many requests: the answer says when to come again.';
-    default:
-      return '';
   }
 }
 

@@ -3,8 +3,8 @@
 import type { ObservedQuery, ServiceDescription, TypeSchema } from '@svc/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { type ApiProblem, getText, observed } from '../api.ts';
-import { draftProblems } from '../form/draft-problems.ts';
-import { draftText, sampleDraft, type Draft } from '../form/draft.ts';
+import { draftProblems, shownProblems } from '../form/draft-problems.ts';
+import { draftText, emptyDraft, type Draft } from '../form/draft.ts';
 import { Field } from '../form/field.tsx';
 import { pause, problemOf } from '../loaded.ts';
 import { Empty } from '../parts/empty.tsx';
@@ -84,12 +84,13 @@ function QueryAnswer({
 }: NowProps & { readonly query: ObservedQuery }) {
   const schema = query.input as TypeSchema | undefined;
   const [input, setInput] = useState<Draft | undefined>(() =>
-    schema === undefined ? undefined : sampleDraft(schema, service.types, 'value'),
+    schema === undefined ? undefined : emptyDraft(schema, service.types),
   );
   const [turn, setTurn] = useState(schema === undefined ? 1 : 0);
   const [isRepeated, setRepeated] = useState(false);
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
-  const problems =
+  const [isAsked, setIsAsked] = useState(false);
+  const found =
     schema === undefined || input === undefined ? [] : draftProblems(schema, input, service.types);
   useEffect(() => {
     if (turn === 0) return undefined;
@@ -121,7 +122,9 @@ function QueryAnswer({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          setTurn(turn + 1);
+          // What is not filled in is named first, and asked with as it is when the person insists.
+          if (!isAsked && found.some(({ isBlank }) => isBlank)) setIsAsked(true);
+          else setTurn(turn + 1);
         }}
       >
         {schema !== undefined && input !== undefined && (
@@ -132,7 +135,7 @@ function QueryAnswer({
             draft={input}
             types={service.types}
             path=""
-            problems={problems}
+            problems={shownProblems(found, isAsked)}
             onChange={setInput}
           />
         )}

@@ -10,7 +10,7 @@ import { LatencyPlot } from '../parts/plot.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
 import { Waiting } from '../parts/waiting.tsx';
 import { curlLine } from '../form/call-text.ts';
-import { callRequest, sampleCall } from '../form/call-draft.ts';
+import { callRequest, exampleCall } from '../form/call-draft.ts';
 import { entityView, hashOf } from '../route.ts';
 import { codeWord, placeText } from '../view/fault-advice.ts';
 import { faultCauses, faultName } from '../view/fault-causes.ts';
@@ -135,7 +135,7 @@ function FirstRequest({ service }: { readonly service: ServiceDescription }) {
   const route = routes.find(({ method }) => method === 'GET') ?? routes[0];
   const address = service.instances[0]?.address;
   if (route === undefined) return null;
-  const call = callRequest(sampleCall(route, service.types), route);
+  const call = callRequest(exampleCall(route, service.types), route);
   return (
     <div class="hint">
       <p>

@@ -1,6 +1,6 @@
 // The form of one route: its parts in the order of the request, and below it what was answered.
 import type { ServiceDescription, ServiceRoute, TypeSchema } from '@svc/contract';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { RouteLabel } from '../parts/route-label.tsx';
@@ -9,13 +9,14 @@ import {
   bodySchema,
   callProblems,
   callRequest,
+  emptyCall,
   inMode,
-  sampleCall,
   takesIdempotencyKey,
   type CallDraft,
   type CallProblem,
 } from '../form/call-draft.ts';
 import { callState, type CallState } from '../form/call-state.ts';
+import { shownProblems } from '../form/draft-problems.ts';
 import { Field } from '../form/field.tsx';
 import { FileInput } from '../form/simple-field.tsx';
 import { TextField } from '../form/text-field.tsx';
@@ -39,12 +40,23 @@ export function RouteForm({
 }) {
   const state = callState(service, route);
   const call = state.call.value;
-  const problems = callProblems(call, route, service.types);
-  const send = () => void state.send(service.instanceId, route);
+  const form = useRef<HTMLFormElement>(null);
+  const isAsked = state.isAsked.value;
+  const found = callProblems(call, route, service.types);
+  const problems = shownProblems(found, isAsked);
+  const send = () => {
+    // What is not filled in is named first, and sent as it is when the person insists.
+    if (!isAsked && found.some(({ isBlank }) => isBlank)) state.isAsked.value = true;
+    else void state.send(service.instanceId, route);
+  };
+  useEffect(() => {
+    if (isAsked) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [isAsked]);
   const parts = { state, route, service, problems };
   return (
     <>
       <form
+        ref={form}
         class="route-form"
         aria-label={`${route.method} ${route.path}`}
         noValidate
@@ -150,7 +162,7 @@ function BodyPart({ state, route, service, problems }: PartProps) {
       )}
       {misfit && (
         <p class="problem-note" role="status">
-          This JSON does not fit the form. Mend it, or send it as it is.
+          This JSON does not fit the form. Correct it, or send it as it is.
         </p>
       )}
       {schema !== undefined && call.mode === 'form' && call.body !== undefined ? (
@@ -171,6 +183,7 @@ function BodyPart({ state, route, service, problems }: PartProps) {
             label={bodyLabel(route)}
             lines={Math.min(24, Math.max(5, call.text.split('\n').length))}
             value={call.text}
+            problem={problems.find(({ part, path }) => part === 'body' && path === '')?.message}
             onChange={(text) => change({ text })}
           />
           {route.body?.kind === 'bytes' && (
@@ -264,7 +277,7 @@ function Actions({ state, route, service, problems }: PartProps) {
         <button
           type="button"
           class="quiet"
-          onClick={() => (state.call.value = sampleCall(route, service.types))}
+          onClick={() => state.reset(emptyCall(route, service.types))}
         >
           Reset
         </button>

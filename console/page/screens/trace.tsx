@@ -9,7 +9,8 @@ import { Empty } from '../parts/empty.tsx';
 import { Outcome, outcomeSign } from '../parts/outcome.tsx';
 import { SpanPanel } from '../parts/span-panel.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
-import { NO_FILTER, hashOf } from '../route.ts';
+import { hashOf, tracesView } from '../route.ts';
+import { lastTraces } from '../store.ts';
 import { amountText, countText, durationText } from '../view/number-text.ts';
 import {
   AXIS_TICKS,
@@ -20,6 +21,7 @@ import {
   traceRows,
   type TraceRow,
 } from '../view/trace-rows.ts';
+import { isFiltered } from '../view/trace-list.ts';
 import { isOfConsole } from '../view/trace-origin.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
@@ -34,9 +36,11 @@ export function TraceScreen({
   const trace = useLoaded<TraceDetail>(traceId, (signal) =>
     getJson(observed(instanceId, 'traces', traceId), signal),
   );
+  const list = lastTraces.value;
+  const from = list?.instanceId === instanceId ? list : tracesView(instanceId);
   const back = (
-    <a class="back" href={hashOf({ screen: 'traces', instanceId, filter: NO_FILTER })} data-back>
-      All traces
+    <a class="back" href={hashOf(from)} data-back>
+      {isFiltered(from.filter) ? 'Traces, as filtered' : 'All traces'}
     </a>
   );
   if (trace.value !== undefined)
@@ -84,7 +88,8 @@ function Missing({
     <Empty title="This trace is not in the window.">
       <p>
         The window holds the newest spans only. Raise <code>svc.observability.ring-capacity</code>{' '}
-        to keep more.
+        to keep more. A request that no handler ran for has no trace: no route had its path, or the
+        runtime refused it by itself.
       </p>
       {again}
     </Empty>

@@ -1,17 +1,18 @@
-// The requests of the window, newest first. What is being read does not move: while the list has the pointer or the
-// focus, or is scrolled, new traces gather behind a button.
+// The traces in the window, newest first, a page at a time. The page's beginning stands in the address, so that a live
+// refresh, a reload and going back keep it. The first page takes new traces in by itself, unless the list has the
+// pointer or the focus, or is scrolled: then they gather behind a button, so that nothing moves while it is read.
 import type { Outcome as OutcomeWord, ServiceDescription, TraceList } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';
-import { problemOf, useLoaded } from '../loaded.ts';
+import { useLoaded } from '../loaded.ts';
 import { Empty } from '../parts/empty.tsx';
 import { OUTCOMES, Outcome } from '../parts/outcome.tsx';
 import { TraceTable } from '../parts/trace-table.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
-import { NO_FILTER, hashOf, type TraceFilter } from '../route.ts';
-import { go } from '../store.ts';
+import { NO_FILTER, hashOf, tracesView, type TraceFilter, type TracesView } from '../route.ts';
+import { go, lastTraces } from '../store.ts';
 import { amountText, countText } from '../view/number-text.ts';
-import { fittingTraces, isFiltered, newTraceCount, traceQuery } from '../view/trace-list.ts';
+import { isFiltered, newTraceCount, pageText, traceQuery } from '../view/trace-list.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
 const TRACES_A_PAGE = 100;
@@ -19,30 +20,27 @@ const ASKED_EVERY_MS = 2000;
 
 export function TracesScreen({
   service,
-  filter,
+  view,
 }: {
   readonly service: ServiceDescription;
-  readonly filter: TraceFilter;
+  readonly view: TracesView;
 }) {
+  const { filter, after } = view;
   const { instanceId } = service;
-  const path = `${observed(instanceId, 'traces')}?`;
-  const asked = path + traceQuery(filter, TRACES_A_PAGE);
+  const asked = `${observed(instanceId, 'traces')}?${traceQuery(filter, TRACES_A_PAGE, after)}`;
   const newest = useLoaded<TraceList>(asked, (signal) => getJson(asked, signal), {
     everyMs: ASKED_EVERY_MS,
     keepsOld: true,
   });
-  const { list, older, isSettled, isHeld, show, more } = useSteady(
-    newest.value,
-    asked,
-    (after, signal) => getJson(path + traceQuery(filter, TRACES_A_PAGE, after), signal),
-  );
+  const { list, isSettled, isHeld, show } = useSteady(newest.value, asked);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (newest.isCurrent && (!isSettled || !isRead(place.current))) show();
   }, [newest.value]);
-  const traces = fittingTraces([...(list?.traces ?? []), ...older.traces], filter);
+  useEffect(() => scrollTo(0, 0), [after]);
+  useEffect(() => void (lastTraces.value = view), [view]);
   const waiting =
-    list === undefined || newest.value === undefined
+    list === undefined || newest.value === undefined || after !== undefined
       ? 0
       : newTraceCount(list.traces, newest.value.traces);
   const silent = list?.silentShards ?? [];
@@ -67,63 +65,47 @@ export function TracesScreen({
       )}
       <div ref={place} class="steady">
         {list === undefined && newest.problem === undefined && <Waiting rows={12} />}
-        {list !== undefined && traces.length === 0 && <NoTrace service={service} filter={filter} />}
-        {traces.length > 0 && <TraceTable instanceId={instanceId} traces={traces} />}
+        {list?.traces.length === 0 && <NoTrace service={service} view={view} list={list} />}
+        {list !== undefined && list.traces.length > 0 && (
+          <TraceTable instanceId={instanceId} traces={list.traces} />
+        )}
       </div>
-      {list !== undefined && (
-        <footer class="list-foot">
-          {older.next !== null && (
-            <button type="button" class="quiet" disabled={older.isLoading} onClick={more}>
-              Older
-            </button>
-          )}
-          {older.problem !== undefined && <span>{older.problem}</span>}
-          <span class="dim">
-            The window holds {amountText(list.window.capacity, 'span')};{' '}
-            {countText(list.window.recorded)} recorded
-            {list.window.recorded > list.window.capacity && ': older ones are gone'}.
-          </span>
-        </footer>
-      )}
+      {list !== undefined && <Foot view={view} list={list} />}
     </>
   );
 }
 
-interface Older {
-  readonly traces: TraceList['traces'];
-  readonly next: string | null;
-  readonly isLoading: boolean;
-  readonly problem?: string;
+function Foot({ view, list }: { readonly view: TracesView; readonly list: TraceList }) {
+  const { instanceId, filter } = view;
+  const { previous, newer, next, window } = list;
+  const at = (after: string | undefined) => hashOf(tracesView(instanceId, filter, after));
+  return (
+    <footer class="list-foot">
+      {(newer > 0 || next !== null) && (
+        <nav aria-label="Pages" class="pages">
+          {newer > 0 ? <a href={at(previous ?? undefined)}>Newer</a> : <span>Newer</span>}
+          {next !== null ? <a href={at(next)}>Older</a> : <span>Older</span>}
+        </nav>
+      )}
+      <span class="number">{pageText(list)}</span>
+      <span class="dim">
+        The window holds {amountText(window.capacity, 'span')}; {countText(window.recorded)}{' '}
+        recorded
+        {window.recorded > window.capacity && ': older ones are gone'}.
+      </span>
+    </footer>
+  );
 }
 
-/** What is shown of what there is: the newest page when it is let through, and the pages after it. */
-function useSteady(
-  newest: TraceList | undefined,
-  key: string,
-  load: (after: string, signal: AbortSignal) => Promise<TraceList>,
-) {
+/** The list as it is shown: the newest one of its page that was let through. */
+function useSteady(newest: TraceList | undefined, key: string) {
   const [shown, setShown] = useState<{ key: string; list: TraceList } | undefined>(undefined);
-  const [older, setOlder] = useState<Older>({ traces: [], next: null, isLoading: false });
-  const list = shown?.key === key ? shown.list : newest;
-  const show = () => {
-    if (newest === undefined) return;
-    setShown({ key, list: newest });
-    setOlder({ traces: [], next: newest.next, isLoading: false });
-  };
-  const more = async () => {
-    if (older.next === null || older.isLoading) return;
-    // The pages after it belong to the page that is shown.
-    if (list !== undefined) setShown({ key, list });
-    setOlder({ ...older, isLoading: true });
-    try {
-      const page = await load(older.next, new AbortController().signal);
-      setOlder({ traces: [...older.traces, ...page.traces], next: page.next, isLoading: false });
-    } catch (error) {
-      setOlder({ ...older, isLoading: false, problem: problemOf(error).message });
-    }
-  };
   const isSettled = shown?.key === key;
-  return { list, older, isSettled, isHeld: isSettled && shown.list !== newest, show, more };
+  const list = isSettled ? shown.list : newest;
+  const show = () => {
+    if (newest !== undefined) setShown({ key, list: newest });
+  };
+  return { list, isSettled, isHeld: isSettled && shown.list !== newest, show };
 }
 
 function isRead(place: HTMLElement | null): boolean {
@@ -140,7 +122,7 @@ function Filters({
 }) {
   const { instanceId } = service;
   const change = (next: Partial<TraceFilter>) =>
-    go({ screen: 'traces', instanceId, filter: { ...filter, ...next } }, true);
+    go(tracesView(instanceId, { ...filter, ...next }), true);
   const names = [
     ...new Set([
       ...service.routes.map(({ endpoint }) => endpoint),
@@ -158,8 +140,8 @@ function Filters({
       <input
         type="search"
         class="filter"
-        placeholder="Name, entity or trace id"
-        aria-label="Name, entity or trace id"
+        placeholder="Name, entity, error or trace id"
+        aria-label="Name, entity, error or trace id"
         data-filter
         value={filter.text}
         onInput={(event) => change({ text: event.currentTarget.value })}
@@ -210,17 +192,36 @@ function Filters({
 
 function NoTrace({
   service,
-  filter,
+  view: { instanceId, filter },
+  list: { newer },
 }: {
   readonly service: ServiceDescription;
-  readonly filter: TraceFilter;
+  readonly view: TracesView;
+  readonly list: TraceList;
 }) {
-  if (isFiltered(filter)) return <Empty title="No trace fits." />;
+  if (newer > 0)
+    return (
+      <Empty title="These traces have left the window.">
+        <p>
+          Newer ones have taken their place.{' '}
+          <a href={hashOf(tracesView(instanceId, filter))}>Newest traces</a>
+        </p>
+      </Empty>
+    );
+  if (isFiltered(filter))
+    return (
+      <Empty title="No trace in the window fits.">
+        <p class="dim">
+          The text is looked for in the names of routes and handlers, in the ids of entities and
+          traces, and in what failed.
+        </p>
+      </Empty>
+    );
   const routes = hashOf({ screen: 'routes', instanceId: service.instanceId, route: undefined });
   return (
     <Empty title="No trace in the window yet.">
       <p>
-        <a href={routes}>Send a request</a>, and its trace stands here.
+        <a href={routes}>Send a request</a>, and its trace appears here.
       </p>
     </Empty>
   );

@@ -41,18 +41,37 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   },
 };
 
-const REFUSED: Advice = {
-  word: 'Refused',
-  advice: 'The module declined this call. That is an answer, not a fault: send something it takes.',
+const REFUSALS: Readonly<Record<string, string>> = {
+  BAD_REQUEST: 'The input does not fit, whatever the state is: the message says what to change.',
+  UNAUTHENTICATED: 'The request does not say who sends it, or not in a way that is accepted.',
+  FORBIDDEN: 'This caller may not do it.',
+  NOT_FOUND: 'What the request asks for does not exist.',
+  CONFLICT: 'The present state does not allow it: look at the entity and its history.',
+  UNPROCESSABLE: 'The input has the right form, but cannot be used: the message says why.',
+  TOO_MANY_REQUESTS: 'There were too many requests: try again later.',
 };
+
+/** What a refusal's code means for the caller; a module may have codes of its own, which it explains itself. */
+export function refusalAdvice(code: string): string {
+  if (code.startsWith('SVC_')) return errorPage(code);
+  return Object.hasOwn(REFUSALS, code) ? REFUSALS[code]! : 'The message says why.';
+}
+
+function errorPage(code: string): string {
+  return `docs/errors/${code}.md says what it means and what to do.`;
+}
 
 export function faultAdvice({ code, limit }: SpanFault, isRefusal: boolean): Advice {
   const known = Object.hasOwn(ADVICE, code) ? ADVICE[code] : undefined;
   if (known !== undefined) return known;
-  if (isRefusal) return { ...REFUSED, word: codeWord(code) };
+  if (isRefusal)
+    return {
+      word: codeWord(code),
+      advice: `A refusal is an answer, not a fault. ${refusalAdvice(code)}`,
+    };
   const advice =
     limit === null
-      ? `docs/errors/${code}.md says what it means and what to do.`
+      ? errorPage(code)
       : 'A limit was met. It is a setting: raise it where that is right.';
   return { word: codeWord(code), advice };
 }

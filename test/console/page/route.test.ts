@@ -1,7 +1,16 @@
 // The address after '#': each screen has one, and it leads back there.
+import type { TraceList } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
-import { entityView, hashOf, ofInstance, viewOf, type View } from '../../../console/page/route.ts';
-import { fittingTraces, newTraceCount, traceQuery } from '../../../console/page/view/trace-list.ts';
+import {
+  entityView,
+  hashOf,
+  NO_FILTER,
+  ofInstance,
+  tracesView,
+  viewOf,
+  type View,
+} from '../../../console/page/route.ts';
+import { newTraceCount, pageText, traceQuery } from '../../../console/page/view/trace-list.ts';
 import { traceSummaries } from '../fake/traces.ts';
 
 const instanceId = 'a1b2';
@@ -20,11 +29,16 @@ const VIEWS: readonly (readonly [string, View])[] = [
   ],
   [
     '#/s/a1b2/traces?component=cart&outcome=Failed%2CTimedOut&min=1.5&text=a+b',
-    {
-      screen: 'traces',
-      instanceId,
-      filter: { component: 'cart', outcomes: ['Failed', 'TimedOut'], minMs: '1.5', text: 'a b' },
-    },
+    tracesView(instanceId, {
+      component: 'cart',
+      outcomes: ['Failed', 'TimedOut'],
+      minMs: '1.5',
+      text: 'a b',
+    }),
+  ],
+  [
+    '#/s/a1b2/traces?after=1795000000000.125%2Fab',
+    tracesView(instanceId, NO_FILTER, '1795000000000.125/ab'),
   ],
   ['#/s/a1b2/traces/0af7', { screen: 'trace', instanceId, traceId: '0af7' }],
   ['#/s/a1b2/entities/cart/a%2Fb%3F?at=12', entityView(instanceId, 'cart', 'a/b?', 12)],
@@ -58,6 +72,9 @@ test('a service that is started again is shown where its predecessor was', () =>
   expect(hashOf(ofInstance(entityView('old', 'cart', 'a', 3), 'new'))).toBe(
     '#/s/new/entities/cart/a?at=3',
   );
+  // Its traces are all newer than those of its predecessor.
+  const filter = { ...NO_FILTER, text: 'a' };
+  expect(ofInstance(tracesView('old', filter, '1'), 'new')).toEqual(tracesView('new', filter));
 });
 
 describe('the filter of traces', () => {
@@ -69,26 +86,36 @@ describe('the filter of traces', () => {
       component: 'c&d',
       outcomes: ['Failed', 'Ok'],
       minMs: '2.5',
-      text: 'x',
+      text: ' x y',
     };
     expect(traceQuery(asked, 100, 'n')).toBe(
-      'limit=100&component=c%26d&outcome=Failed%2COk&min-duration-ms=2&after=n',
+      'limit=100&component=c%26d&outcome=Failed%2COk&min-duration-ms=2.5&text=x+y&after=n',
     );
     expect(traceQuery({ ...filter, minMs: 'soon' }, 5)).toBe('limit=5');
   });
 
-  test('chooses the rest by itself', () => {
-    const traces = traceSummaries(64, 600);
-    const slow = fittingTraces(traces, { ...filter, minMs: '10.5' });
-    expect(slow.length).toBeGreaterThan(0);
-    expect(slow.every(({ durationMs }) => durationMs >= 10.5)).toBe(true);
-    expect(slow.length).toBeLessThan(traces.length);
-    const named = fittingTraces(traces, { ...filter, text: ' CART-8 ' });
-    expect(named.length).toBeGreaterThan(0);
-    expect(named.every(({ entityId }) => entityId === 'cart-8')).toBe(true);
-    const said = fittingTraces(traces, { ...filter, text: 'quantity must not be 13' });
-    expect(said.length).toBeGreaterThan(0);
-    expect(said.every(({ outcome }) => outcome === 'Failed')).toBe(true);
+  test.each([
+    ['2,5', '2.5'],
+    ['0.0004', undefined],
+    ['1e9', '86400000'],
+    ['-1', undefined],
+  ])('slower than %s ms is asked as %s', (minMs, asked) => {
+    const query = new URLSearchParams(traceQuery({ ...filter, minMs }, 5));
+    expect(query.get('min-duration-ms') ?? undefined).toBe(asked);
+  });
+
+  test('asks for no longer text than the service takes', () => {
+    const query = new URLSearchParams(traceQuery({ ...filter, text: 'x'.repeat(300) }, 5));
+    expect(query.get('text')).toHaveLength(200);
+  });
+
+  test('says which of the traces are shown', () => {
+    const list = (shown: number, newer: number, total: number) =>
+      pageText({ traces: traceSummaries(shown, 600), newer, total } as TraceList);
+    expect(list(100, 0, 1401)).toBe('1–100 of 1,401 traces');
+    expect(list(1, 1400, 1401)).toBe('1,401–1,401 of 1,401 traces');
+    expect(list(12, 0, 12)).toBe('12 traces');
+    expect(list(0, 40, 40)).toBe('0 of 40 traces');
   });
 
   test('counts what came since', () => {

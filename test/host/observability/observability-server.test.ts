@@ -200,7 +200,10 @@ describe('what may be asked', () => {
     ['traces?min-duration-ms=1e3', 'min-duration-ms takes'],
     ['traces?min-duration-ms=86400001', 'min-duration-ms takes a number from 0 to 86400000'],
     [`traces?text=${'x'.repeat(201)}`, 'text takes at most 200 characters'],
-    ['traces?minDurationMs=1', 'This path takes limit, component, outcome, min-duration-ms, text, after'],
+    [
+      'traces?minDurationMs=1',
+      'This path takes limit, component, outcome, min-duration-ms, text, after',
+    ],
     ['traces?limit=1&limit=2', 'each once at most'],
     ['service?x=1', 'takes no parameters'],
     ['faults?limit=201', 'limit takes'],

@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import {
   callProblems,
   callRequest,
+  emptyCall,
+  exampleCall,
   inMode,
-  sampleCall,
   withIdempotencyKey,
 } from '../../../../console/page/form/call-draft.ts';
 import { curlLine } from '../../../../console/page/form/call-text.ts';
@@ -19,14 +20,54 @@ const ITEM = { $ref: '#/types/Item' } as const;
 
 describe('the request of a form', () => {
   test.each(ROUTES.map((one) => [`${one.method} ${one.path}`, one] as const))(
-    '%s begins with what fits',
+    '%s begins with nothing that would be sent unseen',
     (_, one) => {
-      expect(callProblems(sampleCall(one, TYPES), one, TYPES)).toEqual([]);
+      const call = emptyCall(one, TYPES);
+      const problems = callProblems(call, one, TYPES);
+      expect(problems.every(({ isBlank }) => isBlank)).toBe(true);
+      for (const { name } of call.parameters)
+        expect(problems.map(({ part, path }) => `${part} ${path}`)).toContain(`path ${name}`);
     },
   );
 
+  test('whose fields are all optional changes nothing until one is included', () => {
+    const change: ServiceRoute = {
+      ...ADD_ITEM,
+      method: 'PATCH',
+      parameters: [],
+      body: {
+        kind: 'json',
+        schema: {
+          type: 'object',
+          properties: {
+            name: { type: 'string' },
+            note: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+          },
+          required: [],
+        },
+      },
+    };
+    const call = emptyCall(change, TYPES);
+    expect(callRequest(call, change).body).toBe('{}');
+    expect(callProblems(call, change, TYPES)).toEqual([]);
+  });
+
+  test('as an example finds its route', () => {
+    const parameters = [
+      { name: 'cartId', schema: { type: 'string' } as const },
+      { name: 'at', schema: { type: 'integer', minimum: 5, maximum: 9 } as const },
+      { name: 'colour', schema: { type: 'string', enum: ['red', 'blue'] } as const },
+    ];
+    const one: ServiceRoute = {
+      ...route('GET', '/carts/{cartId}'),
+      path: '/{cartId}/{at}/{colour}',
+      parameters,
+    };
+    expect(callRequest(exampleCall(one, TYPES), one).path).toBe('/cartId/5/red');
+  });
+
   test('has its parameters in the path, whatever they hold', () => {
-    const call = sampleCall(ADD_ITEM, TYPES);
+    const call = emptyCall(ADD_ITEM, TYPES);
     const typed = {
       ...call,
       parameters: [{ name: 'cartId', value: { kind: 'text' as const, text: 'a/b?c#ä$&' } }],
@@ -38,7 +79,7 @@ describe('the request of a form', () => {
   });
 
   test('says what kind its body is, unless that is typed', () => {
-    const call = sampleCall(ADD_ITEM, TYPES);
+    const call = emptyCall(ADD_ITEM, TYPES);
     expect(callRequest(call, ADD_ITEM).headers).toEqual([['content-type', 'application/json']]);
     const typed = { ...call, headers: [['Content-Type', 'text/plain'] as const] };
     expect(callRequest(typed, ADD_ITEM).headers).toEqual([['Content-Type', 'text/plain']]);
@@ -46,22 +87,23 @@ describe('the request of a form', () => {
 
   test('without a body has none', () => {
     const get = route('GET', '/carts/{cartId}');
-    expect(callRequest(sampleCall(get, TYPES), get)).toMatchObject({ body: null, headers: [] });
+    expect(callRequest(emptyCall(get, TYPES), get)).toMatchObject({ body: null, headers: [] });
   });
 
   test('has one idempotency key, the newest', () => {
-    const call = withIdempotencyKey(withIdempotencyKey(sampleCall(ADD_ITEM, TYPES), 'a'), 'b');
+    const call = withIdempotencyKey(withIdempotencyKey(emptyCall(ADD_ITEM, TYPES), 'a'), 'b');
     expect(call.headers).toEqual([['idempotency-key', 'b']]);
   });
 
   test('an empty parameter and an odd header are named', () => {
     const call = {
-      ...sampleCall(ADD_ITEM, TYPES),
+      ...emptyCall(ADD_ITEM, TYPES),
       parameters: [{ name: 'cartId', value: { kind: 'text' as const, text: '' } }],
       headers: [['a b', ''] as const],
     };
-    expect(callProblems(call, ADD_ITEM, TYPES)).toEqual([
-      { part: 'path', path: 'cartId', message: 'must not be empty' },
+    const typed = callProblems(call, ADD_ITEM, TYPES).filter(({ part }) => part !== 'body');
+    expect(typed).toEqual([
+      { part: 'path', path: 'cartId', message: 'must not be empty', isBlank: true },
       { part: 'header', path: 'a b', message: 'is no name of a header' },
     ]);
   });
@@ -69,20 +111,19 @@ describe('the request of a form', () => {
 
 describe('form and JSON are kept in step', () => {
   test('there and back', () => {
-    const call = sampleCall(ADD_ITEM, TYPES);
+    const call = emptyCall(ADD_ITEM, TYPES);
     const json = inMode(call, 'json', ITEM, TYPES)!;
-    const typed = { ...json, text: json.text.replace('"quantity": 1', '"quantity": 7') };
+    expect(inMode(json, 'form', ITEM, TYPES)).toEqual(call);
+    const typed = { ...json, text: json.text.replace('"quantity": ""', '"quantity": 7') };
     const form = inMode(typed, 'form', ITEM, TYPES)!;
-    expect(callRequest(form, ADD_ITEM).body).toBe(
-      '{"sku":"sku","quantity":7,"price":1.5,"note":"note"}',
-    );
+    expect(callRequest(form, ADD_ITEM).body).toBe('{"sku":"","quantity":7,"price":"","note":null}');
   });
 
   test('JSON that does not fit stays JSON, and is sent as it is', () => {
-    const call = { ...sampleCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{"sku": 1}' };
+    const call = { ...emptyCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{"sku": 1}' };
     expect(inMode(call, 'form', ITEM, TYPES)).toBeUndefined();
     expect(callRequest(call, ADD_ITEM).body).toBe('{"sku": 1}');
-    expect(callProblems(call, ADD_ITEM, TYPES)[0]).toEqual({
+    expect(callProblems(call, ADD_ITEM, TYPES)[1]).toEqual({
       part: 'body',
       path: 'sku',
       message: 'must be a text, not 1',
@@ -90,8 +131,8 @@ describe('form and JSON are kept in step', () => {
   });
 
   test('what is no JSON says where', () => {
-    const call = { ...sampleCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{\n "a": }' };
-    expect(callProblems(call, ADD_ITEM, TYPES)).toEqual([
+    const call = { ...emptyCall(ADD_ITEM, TYPES), mode: 'json' as const, text: '{\n "a": }' };
+    expect(callProblems(call, ADD_ITEM, TYPES).slice(1)).toEqual([
       { part: 'body', path: '', message: 'line 2, column 7: a value is expected' },
     ]);
   });

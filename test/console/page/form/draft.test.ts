@@ -1,11 +1,11 @@
-// What a form holds: a sample for each kind of declared type, and the exact JSON that is made of it.
+// What a form holds: an empty field for each kind of declared type, and the exact JSON that is made of what is typed.
 import { describe, expect, test } from 'vitest';
 import type { TypeSchema } from '@svc/contract';
 import { draftOfJson } from '../../../../console/page/form/draft-of-json.ts';
-import { draftProblems } from '../../../../console/page/form/draft-problems.ts';
+import { draftProblems, shownProblems } from '../../../../console/page/form/draft-problems.ts';
 import {
   draftText,
-  sampleDraft,
+  emptyDraft,
   type Draft,
   type Types,
 } from '../../../../console/page/form/draft.ts';
@@ -17,57 +17,162 @@ const int64: TypeSchema = { type: ['integer', 'string'], format: 'int64' };
 const uint64: TypeSchema = { type: ['integer', 'string'], format: 'uint64' };
 const small: TypeSchema = { type: 'integer', minimum: 1, maximum: 999 };
 
+interface Kind {
+  readonly schema: TypeSchema;
+  readonly kind: Draft['kind'];
+  /** What an empty form sends when a person insists. */
+  readonly empty: string;
+  /** The form says first that it is not filled in. */
+  readonly isBlank?: true;
+  readonly filled: string;
+}
+
 /** One of each kind of contract/type-schema.ts. */
-const KINDS: readonly (readonly [string, TypeSchema, Draft['kind'], string])[] = [
-  ['a text', text, 'text', '"name"'],
-  ['a time', { type: 'string', format: 'date-time' }, 'text', '"2030-01-01T00:00:00.000Z"'],
-  ['bytes', { type: 'string', contentEncoding: 'base64' }, 'text', '"AQID"'],
-  ['a choice', { type: 'string', enum: ['red', 'blue'] }, 'text', '"red"'],
-  ['a flag', { type: 'boolean' }, 'flag', 'false'],
-  ['an integer', small, 'number', '1'],
-  ['an integer of 64 bits', int64, 'big', '1'],
-  ['a number', { type: 'number', format: 'double' }, 'number', '1.5'],
-  ['null', { type: 'null' }, 'null', 'null'],
-  ['a list', { type: 'array', items: small }, 'list', '[1]'],
-  ['a map', { type: 'object', additionalProperties: text }, 'map', '{}'],
+const KINDS: readonly (readonly [string, Kind])[] = [
+  ['a text', { schema: text, kind: 'text', empty: '""', filled: '"name"' }],
   [
-    'a record',
-    { type: 'object', properties: { a: text, b: small }, required: ['a'] },
-    'record',
-    '{"a":"a","b":1}',
+    'a time',
+    {
+      schema: { type: 'string', format: 'date-time' },
+      kind: 'text',
+      empty: '""',
+      isBlank: true,
+      filled: '"2030-01-01T00:00:00.000Z"',
+    },
   ],
-  ['what may be null', { anyOf: [text, { type: 'null' }] }, 'nullable', '"name"'],
+  [
+    'bytes',
+    {
+      schema: { type: 'string', contentEncoding: 'base64' },
+      kind: 'text',
+      empty: '""',
+      filled: '"AQID"',
+    },
+  ],
+  [
+    'a choice',
+    {
+      schema: { type: 'string', enum: ['red', 'blue'] },
+      kind: 'text',
+      empty: '""',
+      isBlank: true,
+      filled: '"red"',
+    },
+  ],
+  ['a flag', { schema: { type: 'boolean' }, kind: 'flag', empty: 'false', filled: 'true' }],
+  ['an integer', { schema: small, kind: 'number', empty: '""', isBlank: true, filled: '1' }],
+  [
+    'an integer of 64 bits',
+    { schema: int64, kind: 'big', empty: '""', isBlank: true, filled: '9007199254740991' },
+  ],
+  [
+    'a number',
+    {
+      schema: { type: 'number', format: 'double' },
+      kind: 'number',
+      empty: '""',
+      isBlank: true,
+      filled: '1.5',
+    },
+  ],
+  ['null', { schema: { type: 'null' }, kind: 'null', empty: 'null', filled: 'null' }],
+  [
+    'a list',
+    { schema: { type: 'array', items: small }, kind: 'list', empty: '[]', filled: '[1,2]' },
+  ],
+  [
+    'a map',
+    {
+      schema: { type: 'object', additionalProperties: text },
+      kind: 'map',
+      empty: '{}',
+      filled: '{"a":"b"}',
+    },
+  ],
+  [
+    'a record, whose optional fields are left out',
+    {
+      schema: {
+        type: 'object',
+        properties: { a: text, b: small, c: { anyOf: [text, { type: 'null' }] } },
+        required: ['a'],
+      },
+      kind: 'record',
+      empty: '{"a":""}',
+      filled: '{"a":"a","b":1,"c":null}',
+    },
+  ],
+  [
+    'what may be null',
+    {
+      schema: { anyOf: [text, { type: 'null' }] },
+      kind: 'nullable',
+      empty: 'null',
+      filled: '"name"',
+    },
+  ],
   [
     'a union',
-    { $ref: '#/types/Payment' },
-    'union',
-    '{"type":"card","number":"number","validTo":"2030-01-01T00:00:00.000Z"}',
+    {
+      schema: { $ref: '#/types/Payment' },
+      kind: 'union',
+      empty: '{"type":""}',
+      isBlank: true,
+      filled: '{"type":"card","number":"number","validTo":"2030-01-01T00:00:00.000Z"}',
+    },
   ],
 ];
 
+const read = (schema: TypeSchema, json: string) => {
+  const reading = readJson(json);
+  if (!reading.ok) throw new Error(reading.problem);
+  return draftOfJson(schema, reading.value, TYPES);
+};
+
 describe('a form has a field for each declared type', () => {
-  test.each(KINDS)('%s', (_, schema, kind, json) => {
-    const draft = sampleDraft(schema, TYPES, 'name');
+  test.each(KINDS)('%s begins empty', (_, { schema, kind, empty, isBlank }) => {
+    const draft = emptyDraft(schema, TYPES);
     expect(draft.kind).toBe(kind);
-    expect(draftText(draft)).toBe(json);
+    expect(draftText(draft)).toBe(empty);
+    const problems = draftProblems(schema, draft, TYPES);
+    const blank = { path: '', message: 'is not filled in', isBlank: true };
+    expect(problems).toEqual(isBlank ? [blank] : []);
+    // Nobody is told off before they have tried to send it.
+    expect(shownProblems(problems, false)).toEqual([]);
+    expect(shownProblems(problems, true)).toEqual(problems);
+  });
+
+  test.each(KINDS)('%s is read again from the JSON of the empty form', (_, { schema, empty }) => {
+    const { draft, problems } = read(schema, empty);
+    expect(problems).toEqual([]);
+    expect(draftText(draft)).toBe(empty);
+    expect(draftProblems(schema, draft, TYPES)).toEqual(
+      draftProblems(schema, emptyDraft(schema, TYPES), TYPES),
+    );
+  });
+
+  test.each(KINDS)('%s, filled in from JSON', (_, { schema, filled }) => {
+    const { draft, problems } = read(schema, filled);
+    expect(problems).toEqual([]);
+    expect(draftText(draft)).toBe(filled);
     expect(draftProblems(schema, draft, TYPES)).toEqual([]);
   });
 
-  test.each(KINDS)('%s, filled in from JSON', (_, schema, _kind, json) => {
-    const reading = readJson(json);
-    if (!reading.ok) throw new Error(reading.problem);
-    const { draft, problems } = draftOfJson(schema, reading.value, TYPES);
-    expect(problems).toEqual([]);
-    expect(draftText(draft)).toBe(json);
+  test('a union of one case has it chosen', () => {
+    const schema: TypeSchema = {
+      oneOf: [{ $ref: '#/types/Invoice' }],
+      discriminator: { propertyName: 'type' },
+    };
+    expect(draftText(emptyDraft(schema, TYPES))).toBe('{"type":"invoice","days":""}');
   });
 });
 
 describe('a type that holds itself', () => {
   const schema: TypeSchema = { $ref: '#/types/Category' };
 
-  test('is opened once, and begins with nothing within it', () => {
-    const draft = sampleDraft(schema, TYPES, 'category');
-    expect(draftText(draft)).toBe('{"name":"name","parent":null,"children":[]}');
+  test('begins with nothing within it', () => {
+    const draft = emptyDraft(schema, TYPES);
+    expect(draftText(draft)).toBe('{"name":"","parent":null,"children":[]}');
   });
 
   test('without an end stays to be filled in, and says so', () => {
@@ -75,14 +180,14 @@ describe('a type that holds itself', () => {
       Loop: { type: 'object', properties: { next: { $ref: '#/types/Loop' } }, required: ['next'] },
     };
     const loop: TypeSchema = { $ref: '#/types/Loop' };
-    const draft = sampleDraft(loop, types, 'loop');
+    const draft = emptyDraft(loop, types);
     expect(draftText(draft)).toBe('{"next":null}');
     expect(draftProblems(loop, draft, types)).toEqual([
-      { path: 'next', message: 'is not filled in' },
+      { path: 'next', message: 'is not filled in', isBlank: true },
     ]);
   });
 
-  test('in many others is sampled in bounds', () => {
+  test('in many others is opened in bounds', () => {
     const types = Object.fromEntries(
       Array.from({ length: 6 }, (_, depth) => {
         const inner = depth === 5 ? text : { $ref: `#/types/T${depth + 1}` };
@@ -91,13 +196,13 @@ describe('a type that holds itself', () => {
         return [`T${depth}`, { type: 'object', properties, required: names }];
       }),
     );
-    const json = draftText(sampleDraft({ $ref: '#/types/T0' }, types, 'x'));
+    const json = draftText(emptyDraft({ $ref: '#/types/T0' }, types));
     expect(json.match(/f\d/g)!.length).toBeLessThan(1000);
   });
 
   test('a reference in a circle is no type', () => {
     const types: Types = { A: { $ref: '#/types/B' }, B: { $ref: '#/types/A' } };
-    expect(sampleDraft({ $ref: '#/types/A' }, types, 'a')).toEqual({ kind: 'unopened' });
+    expect(emptyDraft({ $ref: '#/types/A' }, types)).toEqual({ kind: 'unopened' });
   });
 });
 

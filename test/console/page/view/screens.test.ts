@@ -1,7 +1,8 @@
 // What screens are made of: places on the line of time, marks in a state, groups of faults, the list of services.
-import type { ListedService, LiveSecond } from '@svc/contract';
+import type { ListedService, LiveSecond, StoredEntity } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerBody, refusalOf } from '../../../../console/page/view/answer-view.ts';
+import { entityPageText } from '../../../../console/page/view/entity-page.ts';
 import { faultAdvice, faultIn } from '../../../../console/page/view/fault-advice.ts';
 import {
   comingsAndGoings,
@@ -23,6 +24,19 @@ import {
   timelineMarks,
 } from '../../../../console/page/view/timeline-marks.ts';
 import { TRAP } from '../../fake/traces.ts';
+
+test('a page of entities says which they are', () => {
+  const of = (shown: number, total: number, totalCapped = false) => ({
+    entities: Array.from({ length: shown }, () => ({}) as StoredEntity),
+    total,
+    totalCapped,
+  });
+  expect(entityPageText(of(12, 12), 0)).toBe('12 entities');
+  expect(entityPageText(of(1, 1), 0)).toBe('1 entity');
+  expect(entityPageText(of(50, 1_234), 50)).toBe('51–100 of 1,234 entities');
+  expect(entityPageText(of(50, 100_000, true), 0)).toBe('1–50 of more than 100,000 entities');
+  expect(entityPageText(of(0, 51), 50)).toBe('51 entities');
+});
 
 describe('the line of an entity', () => {
   test('has a mark for each event, from one end to the other', () => {
@@ -81,6 +95,9 @@ describe('a fault', () => {
   test('says what to do, whatever the code is', () => {
     expect(faultAdvice(TRAP, false).word).toBe('Trap');
     expect(faultAdvice(code('CONFLICT'), true).word).toBe('Conflict');
+    expect(faultAdvice(code('CONFLICT'), true).advice).toContain('present state');
+    expect(faultAdvice(code('constructor'), true).advice).toContain('The message says why.');
+    expect(faultAdvice(code('SVC_STOPPING'), true).advice).toContain('SVC_STOPPING.md');
     expect(faultAdvice(code('SVC_OVERLOADED'), false).advice).toContain('SVC_OVERLOADED.md');
     expect(faultAdvice(code('constructor'), false).word).toBe('Constructor');
   });
