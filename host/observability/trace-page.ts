@@ -28,7 +28,7 @@ export function tracePage(
     total: fitting.length,
     newer,
     previous: newer > limit ? fitting[newer - limit - 1]!.cursor : null,
-    next: newer + limit < fitting.length ? page.at(-1)!.cursor : null,
+    next: newer + limit < fitting.length ? (page.at(-1)?.cursor ?? null) : null,
   };
 }
 

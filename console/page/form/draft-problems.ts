@@ -20,7 +20,7 @@ export function shownProblems<Problem extends DraftProblem>(
   problems: readonly Problem[],
   isAsked: boolean,
 ): readonly Problem[] {
-  return isAsked ? problems : problems.filter(({ isBlank }) => isBlank !== true);
+  return isAsked ? problems : problems.filter((problem) => problem.isBlank !== true);
 }
 
 export function draftProblems(

@@ -15,6 +15,12 @@ import { visibleLine } from '../view/visible-text.ts';
 const ENTITIES_A_PAGE = 50;
 const LISTED_EVERY_MS = 3000;
 
+interface Page {
+  readonly list: EntityList;
+  /** Entities on the pages before it. */
+  readonly before: number;
+}
+
 export function EntityListPanel({
   service,
   component,
@@ -30,12 +36,15 @@ export function EntityListPanel({
   const [pages, setPages] = useState<readonly string[]>(['']);
   const after = pages.at(-1)!;
   const path = `${observed(instanceId, 'entities', component)}?${entityQuery(prefix, after)}`;
-  const { value: list, problem } = useLoaded<EntityList>(path, (stop) => getJson(path, stop), {
-    everyMs: LISTED_EVERY_MS,
-    keepsOld: true,
-  });
+  const before = (pages.length - 1) * ENTITIES_A_PAGE;
+  const { value, isCurrent, problem } = useLoaded<Page>(
+    path,
+    async (signal) => ({ list: await getJson<EntityList>(path, signal), before }),
+    { everyMs: LISTED_EVERY_MS, keepsOld: true },
+  );
+  const list = value?.list;
   const rows = useRef<HTMLUListElement>(null);
-  useEffect(() => void rows.current?.scrollTo(0, 0), [path]);
+  useEffect(() => rows.current?.scrollTo(0, 0), [path]);
   return (
     <>
       <ComponentChoice service={service} component={component} />
@@ -83,7 +92,7 @@ export function EntityListPanel({
           </li>
         ))}
       </ul>
-      {list !== undefined && list.total > 0 && (
+      {value !== undefined && list !== undefined && list.total > 0 && (
         <footer class="entity-foot">
           <span class="number">{entityPageText(list, (pages.length - 1) * ENTITIES_A_PAGE)}</span>
           {(pages.length > 1 || list.next !== null) && (
@@ -99,7 +108,7 @@ export function EntityListPanel({
               <button
                 type="button"
                 class="quiet"
-                disabled={list.next === null}
+                disabled={list.next === null || !isCurrent}
                 onClick={() => list.next !== null && setPages([...pages, list.next])}
               >
                 Next

@@ -32,7 +32,8 @@ export function TracesScreen({
     everyMs: ASKED_EVERY_MS,
     keepsOld: true,
   });
-  const { list, isSettled, isHeld, show } = useSteady(newest.value, asked);
+  const isFirst = after === undefined;
+  const { list, isSettled, isHeld, show } = useSteady(newest.value, asked, isFirst);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (newest.isCurrent && (!isSettled || !isRead(place.current))) show();
@@ -40,7 +41,7 @@ export function TracesScreen({
   useEffect(() => scrollTo(0, 0), [after]);
   useEffect(() => void (lastTraces.value = view), [view]);
   const waiting =
-    list === undefined || newest.value === undefined || after !== undefined
+    list === undefined || newest.value === undefined
       ? 0
       : newTraceCount(list.traces, newest.value.traces);
   const silent = list?.silentShards ?? [];
@@ -97,10 +98,10 @@ function Foot({ view, list }: { readonly view: TracesView; readonly list: TraceL
   );
 }
 
-/** The list as it is shown: the newest one of its page that was let through. */
-function useSteady(newest: TraceList | undefined, key: string) {
+/** The list as it is shown: of the first page the newest one that was let through; no other page has new rows. */
+function useSteady(newest: TraceList | undefined, key: string, isFirst: boolean) {
   const [shown, setShown] = useState<{ key: string; list: TraceList } | undefined>(undefined);
-  const isSettled = shown?.key === key;
+  const isSettled = isFirst && shown?.key === key;
   const list = isSettled ? shown.list : newest;
   const show = () => {
     if (newest !== undefined) setShown({ key, list: newest });

@@ -77,6 +77,9 @@ test('a service that is started again is shown where its predecessor was', () =>
   expect(ofInstance(tracesView('old', filter, '1'), 'new')).toEqual(tracesView('new', filter));
 });
 
+const tracesText = (shown: number, newer: number, total: number) =>
+  pageText({ traces: traceSummaries(shown, 600), newer, total } as TraceList);
+
 describe('the filter of traces', () => {
   const filter = { component: '', outcomes: [] as string[], minMs: '', text: '' };
 
@@ -110,12 +113,10 @@ describe('the filter of traces', () => {
   });
 
   test('says which of the traces are shown', () => {
-    const list = (shown: number, newer: number, total: number) =>
-      pageText({ traces: traceSummaries(shown, 600), newer, total } as TraceList);
-    expect(list(100, 0, 1401)).toBe('1–100 of 1,401 traces');
-    expect(list(1, 1400, 1401)).toBe('1,401–1,401 of 1,401 traces');
-    expect(list(12, 0, 12)).toBe('12 traces');
-    expect(list(0, 40, 40)).toBe('0 of 40 traces');
+    expect(tracesText(100, 0, 1401)).toBe('1–100 of 1,401 traces');
+    expect(tracesText(1, 1400, 1401)).toBe('1,401–1,401 of 1,401 traces');
+    expect(tracesText(12, 0, 12)).toBe('12 traces');
+    expect(tracesText(0, 40, 40)).toBe('0 of 40 traces');
   });
 
   test('counts what came since', () => {

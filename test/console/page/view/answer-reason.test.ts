@@ -29,6 +29,8 @@ const trace = (root: Span) => ({ roots: [root] }) as unknown as TraceDetail;
 const code = (name: string): SpanFault => ({ ...TRAP, code: name });
 const reason = (status: number, root: Span) => answerReason(status, 'GET', trace(root));
 
+const without = (status: number) => answerReason(status, 'PATCH', undefined).text;
+
 describe('a handler', () => {
   test.each([400, 404, 405, 409, 418, 429, 503])(
     'that answered %d on purpose is named',
@@ -71,8 +73,6 @@ test('what failed is shown in full', () => {
 });
 
 describe('without a trace no handler ran', () => {
-  const without = (status: number) => answerReason(status, 'PATCH', undefined).text;
-
   test.each([
     [404, 'No route of the service has this path.'],
     [405, 'A route has this path, but not for PATCH.'],

@@ -25,17 +25,20 @@ import {
 } from '../../../../console/page/view/timeline-marks.ts';
 import { TRAP } from '../../fake/traces.ts';
 
+const entityPage = (shown: number, total: number, totalCapped = false) => ({
+  entities: Array.from({ length: shown }, () => ({}) as StoredEntity),
+  total,
+  totalCapped,
+});
+
 test('a page of entities says which they are', () => {
-  const of = (shown: number, total: number, totalCapped = false) => ({
-    entities: Array.from({ length: shown }, () => ({}) as StoredEntity),
-    total,
-    totalCapped,
-  });
-  expect(entityPageText(of(12, 12), 0)).toBe('12 entities');
-  expect(entityPageText(of(1, 1), 0)).toBe('1 entity');
-  expect(entityPageText(of(50, 1_234), 50)).toBe('51–100 of 1,234 entities');
-  expect(entityPageText(of(50, 100_000, true), 0)).toBe('1–50 of more than 100,000 entities');
-  expect(entityPageText(of(0, 51), 50)).toBe('51 entities');
+  expect(entityPageText(entityPage(12, 12), 0)).toBe('12 entities');
+  expect(entityPageText(entityPage(1, 1), 0)).toBe('1 entity');
+  expect(entityPageText(entityPage(50, 1_234), 50)).toBe('51–100 of 1,234 entities');
+  expect(entityPageText(entityPage(50, 100_000, true), 0)).toBe(
+    '1–50 of more than 100,000 entities',
+  );
+  expect(entityPageText(entityPage(0, 51), 50)).toBe('51 entities');
 });
 
 describe('the line of an entity', () => {
