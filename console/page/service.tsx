@@ -30,7 +30,7 @@ export function Described({
   if (described.problem === undefined) return <Waiting rows={8} />;
   if (serviceList.value !== undefined && currentService.value === undefined)
     return (
-      <Empty title="This service does not run any more.">
+      <Empty title="This service is no longer running.">
         <p>
           When a service of the same name is started again, this page follows it.{' '}
           <a href="#/">All services</a>

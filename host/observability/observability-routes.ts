@@ -114,7 +114,7 @@ function traceFilter(given: Parameters) {
   given.only('limit', 'component', 'outcome', 'min-duration-ms', 'text', 'after');
   const after = given.text('after');
   if (after !== undefined && !TRACE_CURSOR.test(after))
-    throw new BadRequest('after takes what next or previous of another page is.');
+    throw new BadRequest('after takes the value of next or previous of another page.');
   const text = given.text('text');
   if (text !== undefined && text.length > TEXT_UNITS_MAX)
     throw new BadRequest(`text takes at most ${TEXT_UNITS_MAX} characters.`);

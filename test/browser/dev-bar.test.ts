@@ -92,7 +92,7 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
     await bar().getByText(`assembly/index.ts:${line}:`).waitFor();
     const text = await textOf(bar());
     expect(text).toContain('throw new Error("no tables");');
-    expect(text).toContain('The module before this one is served on.');
+    expect(text).toContain('The previous module is still served.');
     // Of the one that is served.
     expect(text).toContain("stored events 'dish-ordered' are refused");
     await expect.poll(kitchen.said).toMatch(new RegExp(`✕ not served: ${why}.*goes on`));
@@ -120,7 +120,7 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
     const taken = await portTaken();
     const text = await shown(/^refused: .*\[SVC_PORT_IN_USE\]$/);
     expect(text).toContain('this one is started again until it serves');
-    expect(text).not.toContain('is served on');
+    expect(text).not.toContain('is still served');
     await new Promise((resolve) => {
       taken.close(resolve);
     });

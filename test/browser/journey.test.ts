@@ -203,7 +203,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
       .poll(async () => new Set(await rows.locator('a').allTextContents()))
       .toEqual(new Set(['POST /bills/{id}/pay']));
     await page.getByRole('searchbox').fill('no such trace');
-    await page.getByText('No trace in the window fits.').waitFor();
+    await page.getByText('No trace in the window matches.').waitFor();
   });
 
   test('new traces come by themselves, and do not move what is being read', async () => {

@@ -214,7 +214,7 @@ describe.skipIf(noBrowser !== undefined)('the console with 401 traces and 121 en
     await id.fill('table-002');
     await page.getByRole('button', { name: 'Send anyway' }).click();
     await answerOf(page).getByRole('heading', { name: '400' }).waitFor();
-    expect(sent).toEqual(['{"name":"","cents":""}']);
+    expect(sent).toEqual(['{"name":"","cents":null}']);
     await page.getByRole('button', { name: 'Reset' }).click();
     expect(await page.locator('.field-problem').count()).toBe(0);
   });

@@ -102,7 +102,7 @@ export function callProblems(call: CallDraft, route: ServiceRoute, types: Types)
   });
   for (const [name] of call.headers)
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
-      problems.push({ part: 'header', path: name, message: 'is no name of a header' });
+      problems.push({ part: 'header', path: name, message: 'is not a valid header name' });
   return [
     ...problems,
     ...bodyProblems(call, route, types).map((one) => ({ ...one, part: 'body' as const })),

@@ -66,7 +66,7 @@ class DraftReader {
       case 'integer':
       case 'number':
         if (value.kind === 'number') return { kind: 'number', text: value.text };
-        if (isEmptyText(value)) return { kind: 'number', text: '' };
+        if (isNull) return { kind: 'number', text: '' };
         return this.#misfit('a number', value, path);
       case 'null':
         return isNull ? { kind: 'null' } : this.#misfit('null', value, path);
@@ -88,6 +88,7 @@ class DraftReader {
         };
       default:
         if (value.kind === 'number') return { kind: 'big', text: value.text };
+        if (isNull) return { kind: 'big', text: '' };
         if (value.kind === 'string') return { kind: 'big', text: value.value };
         return this.#misfit('a whole number', value, path);
     }
@@ -106,7 +107,7 @@ class DraftReader {
     });
     for (const key of given.keys()) {
       if (key === 'type' && 'const' in (type.properties['type'] ?? {})) continue;
-      this.problems.push({ path: pathWithin(path, key), message: 'is no field of this type' });
+      this.problems.push({ path: pathWithin(path, key), message: 'is not a field of this type' });
     }
     return { kind: 'record', fields };
   }
@@ -117,7 +118,7 @@ class DraftReader {
   }
 }
 
-/** What the form sends for a number that is not filled in, and for a case that is not chosen. */
+/** What the form sends for a case that is not chosen. */
 function isEmptyText(value: JsonValue): boolean {
   return value.kind === 'string' && value.value === '';
 }

@@ -1,5 +1,5 @@
 // What of a draft does not fit its declared type, each with the path of its place. It is said before anything is
-// sent; whether it is sent all the same is the person's choice. Pure.
+// sent; whether it is sent nevertheless is the person's choice. Pure.
 import type { TypeSchema } from '@svc/contract';
 import { countText } from '../view/number-text.ts';
 import { pathWithin } from '../view/json-value.ts';
@@ -50,7 +50,7 @@ export function draftProblems(
       const keys = new Set<string>();
       return draft.entries.flatMap(({ key, value }) => {
         const at = pathWithin(path, key);
-        const twice = keys.has(key) ? [{ path: at, message: 'this key is there twice' }] : [];
+        const twice = keys.has(key) ? [{ path: at, message: 'this key appears twice' }] : [];
         keys.add(key);
         return [...twice, ...draftProblems(type.additionalProperties, value, types, at)];
       });
@@ -61,7 +61,7 @@ export function draftProblems(
       const record = 'oneOf' in type ? casesOf(type, types).get(draft.tag) : undefined;
       if (draft.tag === '') return [{ path, ...BLANK }];
       if (record === undefined || draft.value === undefined)
-        return one(`'${draft.tag}' is no case of this type`);
+        return one(`'${draft.tag}' is not a case of this type`);
       return recordProblems(record, draft.value, types, path);
     }
     case 'unopened':

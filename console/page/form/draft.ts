@@ -185,7 +185,9 @@ export function draftText(draft: Draft, indent = ''): string {
 const NULL: JsonValue = { kind: 'literal', text: 'null' };
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
+/** A number that is not filled in is null: nothing stands for it that could be taken for a value. */
 function numberJson(text: string, isBig: boolean): JsonValue {
+  if (text === '') return NULL;
   if (!JSON_NUMBER.test(text)) return { kind: 'string', value: text };
   if (isBig && !Number.isSafeInteger(Number(text))) return { kind: 'string', value: text };
   return { kind: 'number', text };

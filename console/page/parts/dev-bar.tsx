@@ -45,7 +45,7 @@ export function DevBar({ instanceId }: { readonly instanceId: string }) {
         {dev.problems.map((problem, at) => (
           <Problem key={at} problem={problem} />
         ))}
-        {isOlderServed(dev) && <p class="dim">The module before this one is served on.</p>}
+        {isOlderServed(dev) && <p class="dim">The previous module is still served.</p>}
         {findings.length > 0 && (
           <>
             <p>Stored events do not fold with the module that is served:</p>

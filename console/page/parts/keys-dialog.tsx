@@ -36,7 +36,7 @@ export function KeysDialog() {
             checked={lettersAreOn.value}
             onChange={(event) => switchLetters(event.currentTarget.checked)}
           />
-          Single letters do something
+          Single-letter keys are on
         </label>
         <div class="actions">
           <button class="primary">Close</button>

@@ -25,6 +25,6 @@ export function problemText({ status, message }: ApiProblem): string {
   if (status === 0) return 'The console does not answer. Start it again: npx svc console';
   if (status === 502) return `The service does not answer: ${visibleText(message)}`;
   if (status === 504)
-    return `The service computes and did not answer in time: ${visibleText(message)}`;
+    return `The service is busy and did not answer in time: ${visibleText(message)}`;
   return visibleText(message);
 }

@@ -27,7 +27,7 @@ export function EntitiesScreen({
         </header>
         <Empty title="This module has no entity.">
           <p class="dim">
-            Endpoints keep nothing. Declare an event-sourced entity to store events.
+            Endpoints store nothing. Declare an event-sourced entity to store events.
           </p>
         </Empty>
       </>

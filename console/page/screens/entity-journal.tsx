@@ -122,7 +122,7 @@ export function EntityJournalTab({
 function Unused({ id }: { readonly id: string }) {
   return (
     <Empty title={`${visibleLine(id)} has no events.`}>
-      <p class="dim">Its state is the empty one. Under “Now” its queries answer all the same.</p>
+      <p class="dim">It has the empty state. Its queries under “Now” answer from that.</p>
     </Empty>
   );
 }

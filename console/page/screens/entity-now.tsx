@@ -1,7 +1,7 @@
 // What an entity says of itself: the answer of one of its queries. There is no command here: those go through the
 // service's routes.
 import type { ObservedQuery, ServiceDescription, TypeSchema } from '@svc/contract';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, getText, observed } from '../api.ts';
 import { draftProblems, shownProblems } from '../form/draft-problems.ts';
 import { draftText, emptyDraft, type Draft } from '../form/draft.ts';
@@ -90,8 +90,13 @@ function QueryAnswer({
   const [isRepeated, setRepeated] = useState(false);
   const [asked, setAsked] = useState<Asked | undefined>(undefined);
   const [isAsked, setIsAsked] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (isAsked) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [isAsked]);
   const found =
     schema === undefined || input === undefined ? [] : draftProblems(schema, input, service.types);
+  const shown = shownProblems(found, isAsked);
   useEffect(() => {
     if (turn === 0) return undefined;
     const stop = new AbortController();
@@ -118,6 +123,7 @@ function QueryAnswer({
   return (
     <>
       <form
+        ref={form}
         class="query-form"
         noValidate
         onSubmit={(event) => {
@@ -135,12 +141,12 @@ function QueryAnswer({
             draft={input}
             types={service.types}
             path=""
-            problems={shownProblems(found, isAsked)}
+            problems={shown}
             onChange={setInput}
           />
         )}
         <div class="actions">
-          <button class="primary">Ask</button>
+          <button class="primary">{shown.length > 0 ? 'Ask anyway' : 'Ask'}</button>
           <label class="check">
             <input
               type="checkbox"
@@ -162,7 +168,9 @@ function QueryAnswer({
           <JsonTree text={asked.json} label="answer of the query" openDepth={4} />
         )}
       </div>
-      <p class="dim">Answered by the service’s own query handler. Nothing is stored by it.</p>
+      {asked !== undefined && (
+        <p class="dim">Answered by the service’s own query handler, which stores nothing.</p>
+      )}
     </>
   );
 }

@@ -44,7 +44,7 @@ export function RoutesScreen({
             value={filter}
             onInput={(event) => setFilter(event.currentTarget.value)}
           />
-          {shown.length === 0 && <p class="dim">No route fits.</p>}
+          {shown.length === 0 && <p class="dim">No route matches.</p>}
           {[...endpoints].map(([endpoint, ofEndpoint]) => (
             <div key={endpoint}>
               <h2 class="group-title">{visibleLine(endpoint)}</h2>
@@ -105,7 +105,7 @@ function Chosen({
     return (
       <>
         {back}
-        <Empty title={`${chosen.method} ${visibleLine(chosen.path)} is not served any more.`} />
+        <Empty title={`${chosen.method} ${visibleLine(chosen.path)} is no longer served.`} />
       </>
     );
   return (

@@ -211,7 +211,7 @@ function NoTrace({
     );
   if (isFiltered(filter))
     return (
-      <Empty title="No trace in the window fits.">
+      <Empty title="No trace in the window matches.">
         <p class="dim">
           The text is looked for in the names of routes and handlers, in the ids of entities and
           traces, and in what failed.

@@ -10,7 +10,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   trap: {
     word: 'Trap',
     advice:
-      'The module stopped itself. Read its words and the place: an assertion, an index out of bounds, a division by zero or an abort of its own. The instance was thrown away; the next call gets a fresh one.',
+      'The module stopped itself, by an assertion, an index out of bounds, a division by zero or an abort. Read its message and the source location. The instance was thrown away; the next call gets a fresh one.',
   },
   stack: {
     word: 'Stack used up',
@@ -31,12 +31,12 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     advice: 'The handler waited longer than it may. Look at what it calls, in the trace.',
   },
   value: {
-    word: 'Unfit value',
+    word: 'Invalid value',
     advice:
       'What the module answered does not fit what it declares. Build it with the SDK of the same version, and look at the type of the answer.',
   },
   bug: {
-    word: 'Bug of the runtime',
+    word: 'Runtime bug',
     advice: 'This should not be possible. Please report it with the error id and the log.',
   },
 };

@@ -46,7 +46,7 @@ export function soleService(services: readonly KnownService[]): KnownService | u
   return running.length === 1 ? running[0] : undefined;
 }
 
-/** What to tell a person who does not look: 'cart came', 'cart went'. */
+/** Announcements for a screen reader: 'cart started', 'cart ended'. */
 export function comingsAndGoings(
   before: readonly KnownService[],
   after: readonly KnownService[],
@@ -55,7 +55,7 @@ export function comingsAndGoings(
     new Map(services.filter(({ state }) => state === 'running').map((s) => [s.instanceId, s.name]));
   const [old, now] = [running(before), running(after)];
   return [
-    ...[...now].filter(([id]) => !old.has(id)).map(([, name]) => `${name} came`),
-    ...[...old].filter(([id]) => !now.has(id)).map(([, name]) => `${name} went`),
+    ...[...now].filter(([id]) => !old.has(id)).map(([, name]) => `${name} started`),
+    ...[...old].filter(([id]) => !now.has(id)).map(([, name]) => `${name} ended`),
   ];
 }

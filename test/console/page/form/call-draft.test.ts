@@ -104,7 +104,7 @@ describe('the request of a form', () => {
     const typed = callProblems(call, ADD_ITEM, TYPES).filter(({ part }) => part !== 'body');
     expect(typed).toEqual([
       { part: 'path', path: 'cartId', message: 'must not be empty', isBlank: true },
-      { part: 'header', path: 'a b', message: 'is no name of a header' },
+      { part: 'header', path: 'a b', message: 'is not a valid header name' },
     ]);
   });
 });
@@ -114,9 +114,11 @@ describe('form and JSON are kept in step', () => {
     const call = emptyCall(ADD_ITEM, TYPES);
     const json = inMode(call, 'json', ITEM, TYPES)!;
     expect(inMode(json, 'form', ITEM, TYPES)).toEqual(call);
-    const typed = { ...json, text: json.text.replace('"quantity": ""', '"quantity": 7') };
+    const typed = { ...json, text: json.text.replace('"quantity": null', '"quantity": 7') };
     const form = inMode(typed, 'form', ITEM, TYPES)!;
-    expect(callRequest(form, ADD_ITEM).body).toBe('{"sku":"","quantity":7,"price":"","note":null}');
+    expect(callRequest(form, ADD_ITEM).body).toBe(
+      '{"sku":"","quantity":7,"price":null,"note":null}',
+    );
   });
 
   test('JSON that does not fit stays JSON, and is sent as it is', () => {

@@ -60,17 +60,17 @@ const KINDS: readonly (readonly [string, Kind])[] = [
     },
   ],
   ['a flag', { schema: { type: 'boolean' }, kind: 'flag', empty: 'false', filled: 'true' }],
-  ['an integer', { schema: small, kind: 'number', empty: '""', isBlank: true, filled: '1' }],
+  ['an integer', { schema: small, kind: 'number', empty: 'null', isBlank: true, filled: '1' }],
   [
     'an integer of 64 bits',
-    { schema: int64, kind: 'big', empty: '""', isBlank: true, filled: '9007199254740991' },
+    { schema: int64, kind: 'big', empty: 'null', isBlank: true, filled: '9007199254740991' },
   ],
   [
     'a number',
     {
       schema: { type: 'number', format: 'double' },
       kind: 'number',
-      empty: '""',
+      empty: 'null',
       isBlank: true,
       filled: '1.5',
     },
@@ -163,7 +163,7 @@ describe('a form has a field for each declared type', () => {
       oneOf: [{ $ref: '#/types/Invoice' }],
       discriminator: { propertyName: 'type' },
     };
-    expect(draftText(emptyDraft(schema, TYPES))).toBe('{"type":"invoice","days":""}');
+    expect(draftText(emptyDraft(schema, TYPES))).toBe('{"type":"invoice","days":null}');
   });
 });
 
@@ -302,7 +302,7 @@ describe('an input that cannot be says why before it is sent', () => {
     const entry = { key: 'a b', value: { kind: 'text' as const, text: '' } };
     const schema: TypeSchema = { type: 'object', additionalProperties: text };
     const problems = draftProblems(schema, { kind: 'map', entries: [entry, entry] }, {});
-    expect(problems).toEqual([{ path: '["a b"]', message: 'this key is there twice' }]);
+    expect(problems).toEqual([{ path: '["a b"]', message: 'this key appears twice' }]);
   });
 });
 
@@ -312,7 +312,7 @@ describe('JSON that the form has no place for is named', () => {
       'a field too many',
       '{"type":"invoice","days":3,"more":1}',
       'more',
-      'is no field of this type',
+      'is not a field of this type',
     ],
     ['a field too few', '{"type":"invoice"}', 'days', 'is missing'],
     [

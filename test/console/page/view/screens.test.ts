@@ -128,10 +128,10 @@ describe('the list of services', () => {
     expect(knownServices(later, [], 12_000)).toEqual([]);
   });
 
-  test('says who came and who went', () => {
+  test('says which started and which ended', () => {
     const before = knownServices([], [service('1'), service('2', { name: 'till' })], 0);
     const after = knownServices(before, [service('1'), service('3', { name: 'ledger' })], 1);
-    expect(comingsAndGoings(before, after)).toEqual(['ledger came', 'till went']);
+    expect(comingsAndGoings(before, after)).toEqual(['ledger started', 'till ended']);
   });
 
   test('knows which came in the place of one that is gone: the newest of its name', () => {

@@ -70,6 +70,13 @@ describe('a foreign text', () => {
     );
   });
 
+  test.each([0x3164, 0x115f, 0xffa0, 0x034f, 0xfe0f, 0xe0100, 0x2800, 0x00ad])(
+    'shows a code point that is drawn as nothing: %i',
+    (point) => {
+      expect(visibleText(`a${String.fromCodePoint(point)}`)).toBe(`a\\u{${point.toString(16)}}`);
+    },
+  );
+
   test('keeps its lines, or has one', () => {
     expect(visibleText('a\n\tb')).toBe('a\n\tb');
     expect(visibleLine('a\n\tb')).toBe(String.raw`a\n\tb`);
