@@ -59,6 +59,11 @@ const shapes = {
       event: Type.Ref('StoredType'),
       commands: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
       queries: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
+      /**
+       * A command may leave the text of its reply empty. Once its events are applied, the runtime then asks for
+       * it by a query that has the command's name and the input `null`.
+       */
+      repliesFromState: Type.Optional(Type.Literal(true)),
     },
     closed,
   ),

@@ -16,6 +16,7 @@ export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
 export { ENGINE_LIMITS_DEFAULT, developerLimits } from './engine/engine-limits.ts';
 export { entityIdProblem } from './engine/entity-id.ts';
+export { replyTo } from './engine/entity/applied-effect.ts';
 export { effectFault, outcomeFault, storable } from './engine/entity/guest-answer.ts';
 export type { Chance, Clock } from './engine/needs/clock.ts';
 export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';

@@ -11,6 +11,11 @@ export class Context {
     private metadataCount: i32,
   ) {}
 
+  __svc_moved(metadataAt: usize, metadataCount: i32): void {
+    this.metadataAt = metadataAt;
+    this.metadataCount = metadataCount;
+  }
+
   /** A name of the request's metadata (`traceparent`, …); null when it has none. */
   metadata(name: string): string | null {
     return host.findPair(this.metadataAt, this.metadataCount, name);

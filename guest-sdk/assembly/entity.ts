@@ -4,7 +4,7 @@
 import { Code, Refusal } from "./code";
 import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
-import { Change, Effect, EffectBase } from "./effect";
+import { Change, Effect, EffectBase, LaterReply } from "./effect";
 import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
@@ -26,20 +26,20 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
   abstract apply(state: S, event: E): S;
 
   /** Persist an event, then reply: `return this.persist(event).thenReply(value)`. */
-  protected persist(event: E): Change<E> {
-    return new Change<E>().thenPersist(event);
+  protected persist(event: E): Change<S, E> {
+    return new Change<S, E>().thenPersist(event);
   }
 
   /** Persist events in this order, all of them or none. */
-  protected persistAll(events: E[]): Change<E> {
-    const change = new Change<E>();
+  protected persistAll(events: E[]): Change<S, E> {
+    const change = new Change<S, E>();
     for (let i = 0; i < events.length; ++i) change.thenPersist(events[i]);
     return change;
   }
 
   /** Delete the entity without a last event. */
-  protected deleteEntity(): Change<E> {
-    return new Change<E>().thenDelete();
+  protected deleteEntity(): Change<S, E> {
+    return new Change<S, E>().thenDelete();
   }
 
   /** Reply and change nothing. */
@@ -65,6 +65,7 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
 
   abstract __svc_command(state: S, call: EntityCall): EffectBase;
   abstract __svc_query(state: S, call: EntityCall): Result<string>;
+  abstract __svc_reply(state: S, later: LaterReply): string;
 
   __svc_open(id: string, snapshot: string | null): LiveEntity {
     if (snapshot === null) return new LiveEntityOf<S, E>(this, id, this.empty(id));
@@ -144,6 +145,11 @@ function place(index: i32, count: i32): string {
 }
 
 class LiveEntityOf<S, E> extends LiveEntity {
+  /** The reply that the last command left to be asked for, with the name and the context of that command. */
+  private later: LaterReply | null = null;
+  private laterName: string = "";
+  private laterContext: Context | null = null;
+
   constructor(
     private entity: EventSourcedEntity<S, E>,
     private id: string,
@@ -172,10 +178,25 @@ class LiveEntityOf<S, E> extends LiveEntity {
 
   command(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): EffectBase {
     const context = new Context(this.id, nowMs, metadataAt, metadataCount);
-    return this.entity.__svc_command(this.state, new EntityCall(name, context, input));
+    const effect = this.entity.__svc_command(this.state, new EntityCall(name, context, input));
+    const later = effect.later;
+    this.later = later;
+    if (later !== null) {
+      this.laterName = name;
+      this.laterContext = context;
+    }
+    return effect;
   }
 
   query(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): Result<string> {
+    const later = this.later;
+    if (later !== null && name == this.laterName) {
+      // The runtime hands the same metadata over again: what it handed over for the command is gone.
+      this.laterContext!.__svc_moved(metadataAt, metadataCount);
+      this.later = null;
+      this.laterContext = null;
+      return Result.__svc_of<string>(later.method < 0 ? toJson<S>(this.state) : this.entity.__svc_reply(this.state, later));
+    }
     const context = new Context(this.id, nowMs, metadataAt, metadataCount);
     return this.entity.__svc_query(this.state, new EntityCall(name, context, input));
   }

@@ -2,7 +2,7 @@
 export { EntityClient, RecordedEvent } from "./client";
 export { clone } from "./clone";
 export { blank, read, toJson, write } from "./codec";
-export { EffectBase } from "./effect";
+export { EffectBase, LaterReply } from "./effect";
 export { EntityCall } from "./entity";
 export { EndpointComponent, HttpCall } from "./http-call";
 export { JsonReader } from "./json-reader";

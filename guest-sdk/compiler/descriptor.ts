@@ -2,6 +2,7 @@
 // handlers really have.
 import {
   Class,
+  ClassPrototype,
   Function as CompiledFunction,
   FunctionPrototype,
   type ClassDeclaration,
@@ -120,7 +121,21 @@ function entityDescriptor(
     event: stored(event, entity.eventNode?.range, schemas, report),
     commands: handlers('command'),
     queries: handlers('query'),
+    ...(repliesFromState(reference) ? { repliesFromState: true as const } : {}),
   };
+}
+
+/** Whether some effect of the entity leaves its reply to be computed. */
+function repliesFromState(reference: Class): boolean {
+  const [state, event] = reference.base?.typeArguments ?? [];
+  const prototype = reference.program.elementsByName.get(`${SDK_PATH}effect/Change`);
+  if (!(prototype instanceof ClassPrototype)) return false;
+  return [...(prototype.instances?.values() ?? [])].some((change) => {
+    const [changeState, changeEvent] = change.typeArguments ?? [];
+    const later = change.getMember('__svc_later');
+    if (changeState !== state || changeEvent !== event) return false;
+    return later instanceof FunctionPrototype && (later.instances?.size ?? 0) > 0;
+  });
 }
 
 function stored(

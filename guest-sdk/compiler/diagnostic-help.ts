@@ -12,6 +12,8 @@ const EXPRESSION_EXPECTED = 1109;
 const TYPE_EXPECTED = 1110;
 const TYPE_ARGUMENT_EXPECTED = 1140;
 const NOT_EXPORTED = 2305;
+const NOT_ASSIGNABLE = 2322;
+const TYPE_ARGUMENT_COUNT = 2558;
 const NO_SUCH_MEMBER = 2339;
 const NO_INITIALIZER = 2564;
 const FILE_NOT_FOUND = 6054;
@@ -142,6 +144,19 @@ export function diagnosticHelp(
       return name.startsWith('~lib/')
         ? `a module imports "${SDK_PACKAGE}", its own files as "./file", and packages of AssemblyScript that are installed`
         : undefined;
+    case NOT_ASSIGNABLE: {
+      const [, given, wanted] =
+        /^Type 'Effect<(.+)>' is .* type 'Effect<(.+)>'/.exec(readable(message)) ?? [];
+      return wanted === undefined
+        ? undefined
+        : `it replies ${given}: declare the command as Effect<${given}>, or reply with ${wanted}`;
+    }
+    case TYPE_ARGUMENT_COUNT:
+      return sourceLine.includes('Change<') ? 'Change<State, Event> has both types' : undefined;
+    case TYPE_ARGUMENT_EXPECTED:
+      return sourceLine.includes('thenReplyFrom')
+        ? 'thenReplyFrom is called in the class of the entity, with one of its methods: thenReplyFrom(this.summary)'
+        : BY_CODE.get(code);
     case NOT_IMPLEMENTED:
       return NOT_THERE.find(([what]) => message.includes(what))?.[1];
     default:

@@ -11,6 +11,7 @@ import {
   type TypeNode,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { readLaterReplies, type LaterReplies } from './later-replies.ts';
 import {
   constructorProblem,
   decoratorName,
@@ -48,6 +49,7 @@ export interface EntityClass {
   readonly stateNode: TypeNode | undefined;
   readonly eventNode: TypeNode | undefined;
   readonly handlers: readonly EntityHandler[];
+  readonly laterReplies: LaterReplies;
 }
 
 export const WIRE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
@@ -140,6 +142,7 @@ export function readEntity(
     stateNode,
     eventNode,
     handlers,
+    laterReplies: readLaterReplies(declaration, handlers, names, problems),
   };
 }
 

@@ -1,5 +1,5 @@
-// Queries that build an effect: nothing would come of it, since only the effect that a command returns
-// is carried out. Followed through the methods of the entity that a query calls.
+// Queries, and methods that compute a reply, that build an effect: nothing would come of it, since only the
+// effect that a command returns is carried out. Followed through the methods of the entity that they call.
 import {
   CallExpression,
   ClassDeclaration,
@@ -27,24 +27,47 @@ export function queryEffectProblems(entity: EntityClass): Problem[] {
       .filter((handler) => handler.kind === 'command')
       .map((handler) => [handler.method, handler]),
   );
-  for (const query of entity.handlers) {
-    if (query.kind !== 'query') continue;
-    for (const call of ownCalls(query.method)) {
+  for (const { what, method, replies } of readersOf(entity)) {
+    for (const call of ownCalls(method)) {
       const builder = builderBehind(call.name, entity.declaration, commands, new Set());
       if (builder === undefined) continue;
       const through = builder === call.name ? '' : ` through 'this.${call.name}'`;
       problems.push(
         problemAt(
           call.node.range,
-          `query '${query.wireName}' builds an effect with 'this.${builder}'${through}`,
-          builder === 'refuse'
-            ? 'in a query, return Result<Reply> and write refuse<Reply>(…) without `this`'
-            : 'a query only reads: return the reply, or make it a @command',
+          `${what} builds an effect with 'this.${builder}'${through}`,
+          remedy(builder, replies),
         ),
       );
     }
   }
   return problems;
+}
+
+interface Reader {
+  readonly what: string;
+  readonly method: MethodDeclaration;
+  /** It computes the reply of a command. */
+  readonly replies: boolean;
+}
+
+function readersOf({ handlers, laterReplies }: EntityClass): Reader[] {
+  const queries = handlers
+    .filter(({ kind }) => kind === 'query')
+    .map(({ wireName, method }) => ({ what: `query '${wireName}'`, method, replies: false }));
+  const known = new Set(handlers.map(({ method }) => method));
+  const methods = laterReplies.methods
+    .filter((method) => !known.has(method))
+    .map((method) => ({ what: `'${method.name.text}'`, method, replies: true }));
+  return [...queries, ...methods];
+}
+
+function remedy(builder: string, replies: boolean): string {
+  if (replies)
+    return 'it computes the reply of a command whose events are applied: decide in the command, and return the reply here';
+  return builder === 'refuse'
+    ? 'in a query, return Result<Reply> and write refuse<Reply>(…) without `this`'
+    : 'a query only reads: return the reply, or make it a @command';
 }
 
 /** The first builder of effects that calling a method of the entity leads to. */

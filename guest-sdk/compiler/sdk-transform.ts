@@ -11,6 +11,7 @@ import { describe } from './descriptor.ts';
 import type { KnownNames } from './diagnostic-help.ts';
 import { entityCallProblems } from './entity-calls.ts';
 import { injectInterface, injectMembers, injectStatements, returnExpression } from './inject.ts';
+import { writeLaterReplies } from './later-reply-calls.ts';
 import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
@@ -24,6 +25,7 @@ import {
   defaultsOf,
   endpointMembers,
   entityMembers,
+  laterReplyClasses,
 } from './written-code.ts';
 
 /** What one build learns of its program. */
@@ -136,7 +138,11 @@ function write(parser: Parser, declarations: Declarations): void {
   }
   for (const entity of declarations.entities.values()) {
     injectMembers(entity.declaration, entityMembers(entity));
-    injectStatements(entity.declaration.range.source, clientClass(entity));
+    injectStatements(
+      entity.declaration.range.source,
+      `${clientClass(entity)}\n${laterReplyClasses(entity)}`,
+    );
+    writeLaterReplies(entity);
   }
   const written = new Set(
     [

@@ -16,7 +16,7 @@ import type { EntityClass } from './entity-declaration.ts';
 import { eventCaseProblem } from './event-cases.ts';
 import { SCALARS, isScalarType, routeValueProblems } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
-import { REPORT, SWALLOW, isTypeOmitted, methodOf, problemAt } from './syntax.ts';
+import { REPORT, SWALLOW, isTypeOmitted, methodOf, problemAt, textOf } from './syntax.ts';
 
 /**
  * What is wrong with types, said at the user's line before the compiler would say it of the
@@ -67,6 +67,20 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
         );
       if (handler.input !== undefined) checkJson(handler.input.type, reference);
       checkJson(handler.reply, reference);
+    }
+    const handlers = new Set(entity.handlers.map((handler) => handler.method));
+    for (const method of entity.laterReplies.methods) {
+      if (handlers.has(method)) continue;
+      const [first] = method.signature.parameters;
+      const given = first && resolve(program, first.type, reference);
+      if (given !== undefined && state !== undefined && given !== state)
+        report(
+          first!.range,
+          `the first parameter of '${method.name.text}' is the state after the events, '${displayName(state)}'`,
+        );
+      const { returnType } = method.signature;
+      if (!isTypeOmitted(returnType) && textOf(returnType) !== 'void')
+        checkJson(returnType, reference);
     }
   }
   for (const endpoint of declarations.endpoints.values()) {

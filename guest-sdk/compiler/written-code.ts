@@ -1,6 +1,7 @@
 // The AssemblyScript that the compiler writes into the user's classes. It stands inside of the
 // class, so names, aliases and type parameters mean what they mean to the user.
 // Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
+import type { MethodDeclaration } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
 import {
   isValueArgument,
@@ -19,6 +20,7 @@ const GLUE = [
   'HttpCall',
   'JsonReader',
   'JsonWriter',
+  'LaterReply',
   'RecordedEvent',
   'Result',
   'addEndpoint',
@@ -203,7 +205,37 @@ __svc_command(state: ${entity.state}, call: __svc_EntityCall): __svc_EffectBase 
 __svc_query(state: ${entity.state}, call: __svc_EntityCall): __svc_Result<string> {
   ${queries.map((handler) => dispatch(handler, 'call.queryRefused()')).join('\n  ')}
   return call.unknownQuery(${quote(entity.component)});
+}
+__svc_reply(state: ${entity.state}, later: __svc_LaterReply): string {
+  ${entity.laterReplies.methods.map((method, index) => laterReply(entity, method, index)).join('\n  ')}
+  return "";
 }`;
+}
+
+function laterReply(entity: EntityClass, method: MethodDeclaration, index: number): string {
+  const [, ...values] = method.signature.parameters;
+  const args = ['state', ...values.map((_, place) => `given.a${place}`)];
+  const given = `const given = changetype<${laterReplyClass(entity, method)}>(later);`;
+  const reply = `this.${method.name.text}(${args.join(', ')})`;
+  return `if (later.method == ${index}) { ${given} return __svc_toJson<${textOf(method.signature.returnType)}>(${reply}); }`;
+}
+
+/** The name of the class that keeps what a method of `thenReplyFrom` is given beside the state. */
+export function laterReplyClass(entity: EntityClass, method: MethodDeclaration): string {
+  return `__svc_${entity.name}_${method.name.text}`;
+}
+
+/** Those classes. */
+export function laterReplyClasses(entity: EntityClass): string {
+  return entity.laterReplies.methods
+    .map((method, index) => {
+      const [, ...values] = method.signature.parameters;
+      const fields = values.map(({ type }, place) => `public a${place}: ${textOf(type)}`);
+      return `class ${laterReplyClass(entity, method)} extends __svc_LaterReply {
+  constructor(${fields.join(', ')}) { super(${index}); }
+}`;
+    })
+    .join('\n');
 }
 
 function dispatch(handler: EntityHandler, refused: string): string {

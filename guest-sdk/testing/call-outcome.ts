@@ -51,7 +51,7 @@ export class CallOutcome {
 
   get reply(): unknown {
     if (this.#answer.kind === 'reply') return parsed(this.#answer.json);
-    return this.#answer.kind === 'effect' ? parsed(this.#answer.reply) : undefined;
+    return this.#answer.kind === 'effect' ? parsed(this.#answer.reply ?? 'null') : undefined;
   }
 
   get deletes(): boolean {

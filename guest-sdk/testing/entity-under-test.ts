@@ -16,6 +16,7 @@ import {
   effectFault,
   entityIdProblem,
   outcomeFault,
+  replyTo,
   storable,
 } from '@svc/host/tools';
 import { CallOutcome, type ExpectedRefusal } from './call-outcome.ts';
@@ -117,8 +118,11 @@ export class EntityUnderTest {
       atOnce(entity.command(context, command, text)),
     );
     const decision = storable(decided, ENGINE_LIMITS_DEFAULT);
-    if (decision.kind === 'effect') this.#keep(decision, heading);
-    this.#last = this.#outcome('command', heading, decision);
+    this.#last = this.#outcome(
+      'command',
+      heading,
+      decision.kind === 'effect' ? this.#keep(decision, heading, context, command) : decision,
+    );
     return this;
   }
 
@@ -273,8 +277,8 @@ export class EntityUnderTest {
     }
   }
 
-  /** Folds the events of a command, and ends the entity's life when it says so. */
-  #keep(effect: Effect, heading: string): void {
+  /** Applies the effect of a command, and ends the entity's life when it says so. Returns it with its reply. */
+  #keep(effect: Effect, heading: string, context: CallContext, command: string): Effect {
     const { manifest } = this.#descriptor.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) throw this.#faulted(heading, fault, this.when);
@@ -284,10 +288,23 @@ export class EntityUnderTest {
         `${heading}\nIt persists an event that does not decode: ${shown(problem)}`,
         this.when,
       );
+    const reply = this.#replyTo(effect, heading, context, command);
     this.#history.push(...effect.events);
-    if (!effect.deleteEntity) return;
-    this.#drop();
-    this.#history = [];
+    if (effect.deleteEntity) {
+      this.#drop();
+      this.#history = [];
+    }
+    return { ...effect, reply };
+  }
+
+  /** JSON text. Where the reply is computed from the state after the events, that state has to stay as it is. */
+  #replyTo(effect: Effect, heading: string, context: CallContext, command: string): string {
+    if (effect.reply !== undefined) return effect.reply;
+    const entity = this.#live(this.when);
+    const { json } = this.#watched(heading, `the reply of command '${command}'`, this.when, () =>
+      atOnce(replyTo(entity, effect, context, command, ENGINE_LIMITS_DEFAULT)),
+    );
+    return json;
   }
 
   #folded(events: readonly StoredEvent[], what: string, door: Door): string | undefined {

@@ -4,6 +4,7 @@
 import type { EntityDescriptor } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
+import { replyTo } from '../engine/entity/applied-effect.ts';
 import { FoldTurns } from '../engine/entity/fold-turns.ts';
 import { effectFault, outcomeFault, storable } from '../engine/entity/guest-answer.ts';
 import { PurityCheck } from '../engine/entity/purity-check.ts';
@@ -160,22 +161,28 @@ export class EntityHistory {
         const fault = outcomeFault(decision, ENGINE_LIMITS_DEFAULT);
         return fault === undefined ? decision : faulted(fault);
       }
-      return await this.#effect(guest, before, decision);
+      return await this.#effect(guest, before, decision, command);
     } catch (fault) {
       return faulted(fault);
     }
   }
 
-  async #effect(guest: GuestEntity, before: string, effect: Effect): Promise<Supposition> {
-    const { events, deleteEntity, reply } = effect;
+  async #effect(
+    guest: GuestEntity,
+    before: string,
+    effect: Effect,
+    command: SupposedCommand,
+  ): Promise<Supposition> {
+    const { events, deleteEntity } = effect;
     const { manifest } = this.#component.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) return faulted(fault);
     const problem = events.length === 0 ? undefined : await guest.apply(events);
     if (problem !== undefined)
       return { kind: 'fault', message: `It persists an event that does not decode: ${problem}` };
+    const { json } = await replyTo(guest, effect, command, command.name, ENGINE_LIMITS_DEFAULT);
     const changes = stateChanges(before, await guest.snapshot());
-    return { kind: 'effect', events, deletesEntity: deleteEntity, reply, ...changes };
+    return { kind: 'effect', events, deletesEntity: deleteEntity, reply: json, ...changes };
   }
 
   async #folded(life: PastLife): Promise<GuestEntity> {

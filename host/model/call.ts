@@ -47,8 +47,8 @@ export interface Effect {
   readonly kind: 'effect';
   readonly events: readonly StoredEvent[];
   readonly deleteEntity: boolean;
-  /** JSON text. */
-  readonly reply: string;
+  /** JSON text. Undefined: the module computes it from the state after the events, when it is asked. */
+  readonly reply: string | undefined;
 }
 
 export function refusal(code: RefusalCode, message: string): Refusal {

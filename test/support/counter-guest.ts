@@ -11,7 +11,18 @@ import { GuestFault } from '../../host/model/guest-fault.ts';
 export const COUNTER = 'Counter';
 export const COUNTER_EVENT = 'CounterEvent';
 
-const COMMANDS = ['add', 'take', 'noop', 'remove', 'fault', 'poison', 'unreadable', 'effect'];
+const COMMANDS = [
+  'add',
+  'tell',
+  'remove-and-tell',
+  'take',
+  'noop',
+  'remove',
+  'fault',
+  'poison',
+  'unreadable',
+  'effect',
+];
 const QUERIES = ['total', 'history', 'context', 'faultyQuery', 'answer'];
 
 export interface CounterOptions {
@@ -43,6 +54,8 @@ export class CounterGuest implements Guest {
   /** Wire names of the calls that reached the guest. */
   readonly calls: string[] = [];
   openCount = 0;
+  /** What replies that are computed after the events are; undefined: the total. */
+  laterReply: ((context: CallContext) => Reply | Refusal | undefined) | undefined = undefined;
   /** Ids of the entities that were opened, in order. */
   readonly opened: string[] = [];
   /** Runs in the middle of the next fold, once. */
@@ -169,6 +182,10 @@ class Counter implements GuestEntity {
         return value > this.#total
           ? refusal('CONFLICT', `only ${this.#total} are left`)
           : effect([added(-value)], this.#total - value);
+      case 'remove-and-tell':
+        return { ...effect([added(value)], 0), deleteEntity: true, reply: undefined };
+      case 'tell':
+        return { ...effect(value === 0 ? [] : [added(value)], 0), reply: undefined };
       case 'noop':
         return effect([], this.#total);
       case 'remove':
@@ -206,6 +223,11 @@ class Counter implements GuestEntity {
       default:
         return this.#guest.violated(`query ${name}`);
     }
+  }
+
+  reply(context: CallContext, name: string): Reply | Refusal {
+    this.#check(`reply to ${name}`);
+    return this.#guest.laterReply?.(context) ?? reply(this.#total);
   }
 
   snapshot(): string {
@@ -256,6 +278,10 @@ class LaterCounter implements GuestEntity {
 
   query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal> {
     return this.#later(() => this.#counter.query(context, name, input));
+  }
+
+  reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
+    return this.#later(() => this.#counter.reply(context, name));
   }
 
   snapshot(): Awaitable<string> {

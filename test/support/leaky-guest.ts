@@ -7,7 +7,7 @@ import { GuestFault } from '../../host/model/guest-fault.ts';
 
 export const LEAKY = 'leaky';
 const EVENT = 'leaky-event';
-const COMMANDS = ['add', 'leak', 'leak-and-refuse', 'spoil'];
+const COMMANDS = ['add', 'add-and-sort', 'leak', 'leak-and-refuse', 'spoil'];
 const QUERIES = ['get', 'sort'];
 
 export class LeakyGuest {
@@ -83,8 +83,10 @@ class LeakyEntity implements GuestEntity {
       if (name === 'spoil') this.#state.ratio = NaN;
       if (name === 'leak-and-refuse') return { kind: 'refusal', code: 'CONFLICT', message: 'no' };
       const event = { manifest: EVENT, json: JSON.stringify({ type: 'added', n }) };
-      const events = name === 'add' || name === 'leak' ? [event] : [];
-      return { kind: 'effect', events, deleteEntity: false, reply: 'null' };
+      const isLater = name === 'add-and-sort';
+      const events = name === 'add' || name === 'leak' || isLater ? [event] : [];
+      const reply = isLater ? undefined : 'null';
+      return { kind: 'effect', events, deleteEntity: false, reply };
     });
   }
 
@@ -94,6 +96,10 @@ class LeakyEntity implements GuestEntity {
       if (name === 'sort') numbers.sort((a, b) => a - b);
       return { kind: 'reply', json: JSON.stringify(numbers) };
     });
+  }
+
+  reply(context: unknown, name: string): Awaitable<Reply | Refusal> {
+    return this.query(context, name === 'add-and-sort' ? 'sort' : name);
   }
 
   snapshot(): Awaitable<string> {

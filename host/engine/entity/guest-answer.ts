@@ -56,6 +56,14 @@ export function unreadableEvent(problem: string): GuestFault {
   );
 }
 
+/** Of a command that was to reply from the state after its events, and was refused that. */
+export function refusedReply(name: string, message: string): GuestFault {
+  return new GuestFault(
+    'value',
+    `command ${quoted(name)} gave no reply from the state after its events: ${quoted(message)}`,
+  );
+}
+
 /** The fault in an effect; undefined when there is none. `manifest`: of the entity's event type. */
 export function effectFault(
   effect: Effect,
@@ -63,7 +71,7 @@ export function effectFault(
   limits: EngineLimits,
 ): GuestFault | undefined {
   const { events } = effect;
-  if (!fitsUtf8(effect.reply, limits.replyBytesMax))
+  if (effect.reply !== undefined && !fitsUtf8(effect.reply, limits.replyBytesMax))
     return tooLarge('reply-bytes', 'a reply', limits.replyBytesMax);
   for (const event of events) {
     if (event.manifest !== manifest)

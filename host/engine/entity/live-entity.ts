@@ -16,9 +16,10 @@ import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import type { KeptAnswer } from '../needs/journal.ts';
+import { applyEffect } from './applied-effect.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
-import { effectFault, outcomeFault, storable, unreadableEvent } from './guest-answer.ts';
+import { effectFault, outcomeFault, storable } from './guest-answer.ts';
 import { EntitySnapshots } from './entity-snapshots.ts';
 import { entityName } from './history.ts';
 import { answerToKeep, isForgotten, repeatedOutcome } from './idempotency.ts';
@@ -276,29 +277,21 @@ export class LiveEntity implements Idler {
       return undefined;
     }
     if (isRefusal) return this.#append(call, decision, [], context.nowMs, 0);
-    if (decision.events.length === 0) return this.#applied(call, context, decision, undefined);
-    let problem: Awaitable<string | undefined>;
+    let reply: Awaitable<Reply>;
     try {
-      problem = guest.apply(decision.events, call);
+      reply = applyEffect(guest, decision, context, call.name, limits);
     } catch (applyFault) {
       return this.#faulted(call, applyFault);
     }
-    if (!(problem instanceof Promise)) return this.#applied(call, context, decision, problem);
-    return problem.then(
+    if (!(reply instanceof Promise)) return this.#applied(call, context, decision, reply);
+    return reply.then(
       (later) => this.#applied(call, context, decision, later),
       (applyFault: unknown) => this.#faulted(call, applyFault),
     );
   }
 
-  #applied(
-    call: EntityCall,
-    context: CallContext,
-    effect: Effect,
-    problem: string | undefined,
-  ): undefined {
+  #applied(call: EntityCall, context: CallContext, effect: Effect, reply: Reply): undefined {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    if (problem !== undefined) return this.#faulted(call, unreadableEvent(problem));
-    const reply: Reply = { kind: 'reply', json: effect.reply };
     const records = recordsOf(effect, context, call, this.#seq);
     if (records.length === 0 && call.idempotency === undefined) {
       this.#held.hold(call, reply);

@@ -15,6 +15,8 @@ import type { HandlerKind } from './entity-call.ts';
 import { entityName } from './history.ts';
 import { differencePath } from './state-difference.ts';
 
+type CheckedCall = HandlerKind | 'the reply of command';
+
 export class PurityCheck implements GuestEntities {
   readonly #entities: GuestEntities;
   readonly #descriptor: ModuleDescriptor;
@@ -61,7 +63,7 @@ export class PurityCheck implements GuestEntities {
   /** `after`: undefined when it has no JSON form any more. */
   changed(
     ref: EntityRef,
-    kind: HandlerKind,
+    what: CheckedCall,
     name: string,
     before: string,
     after: string | undefined,
@@ -75,7 +77,7 @@ export class PurityCheck implements GuestEntities {
     const how = after === undefined ? ', so that it has no JSON form any more' : '';
     return new SvcError(
       'SVC_STATE_CHANGED',
-      `${kind} ${quoted(name)} of ${entityName(ref)} changed the state it was given${where}${how}; ` +
+      `${what} ${quoted(name)} of ${entityName(ref)} changed the state it was given${where}${how}; ` +
         'only apply may. Nothing of the call was kept: let the handler work on a copy, and return ' +
         'the change as an event.',
     );
@@ -111,6 +113,11 @@ class CheckedEntity implements GuestEntity {
     return this.#checked('query', name, () => this.#entity.query(context, name, input));
   }
 
+  reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
+    if (!this.#check.isDue(this.#ref)) return this.#entity.reply(context, name);
+    return this.#checked('the reply of command', name, () => this.#entity.reply(context, name));
+  }
+
   snapshot(): Awaitable<string> {
     return this.#entity.snapshot();
   }
@@ -119,7 +126,7 @@ class CheckedEntity implements GuestEntity {
     this.#entity.close();
   }
 
-  #checked<T>(kind: HandlerKind, name: string, call: () => Awaitable<T>): Awaitable<T> {
+  #checked<T>(what: CheckedCall, name: string, call: () => Awaitable<T>): Awaitable<T> {
     const before = recovered(
       () => this.#entity.snapshot(),
       (fault) => {
@@ -132,7 +139,7 @@ class CheckedEntity implements GuestEntity {
         if (this.#entity.lost) return answer;
         return andThen(this.#stateAfter(), (stateAfter) => {
           if (stateBefore === stateAfter) return answer;
-          throw this.#check.changed(this.#ref, kind, name, stateBefore, stateAfter);
+          throw this.#check.changed(this.#ref, what, name, stateBefore, stateAfter);
         });
       }),
     );

@@ -191,6 +191,10 @@ class WatchedEntity implements GuestEntity {
     return this.#entity.query(context, name, input);
   }
 
+  reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
+    return this.#entity.reply(context, name);
+  }
+
   snapshot(): Awaitable<string> {
     return this.#entity.snapshot();
   }

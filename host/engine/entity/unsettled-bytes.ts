@@ -24,7 +24,7 @@ export function answerBytes({ idempotency }: EntityCall, answer: Effect | Outcom
 }
 
 function answerUnits(answer: Effect | Outcome): number {
-  if (answer.kind === 'effect') return answer.reply.length;
+  if (answer.kind === 'effect') return answer.reply?.length ?? 0;
   if (answer.kind === 'reply') return answer.json.length;
   return answer.message.length + (answer.details?.length ?? 0);
 }

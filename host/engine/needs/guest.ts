@@ -52,6 +52,11 @@ export interface GuestEntity {
   /** Decides, and leaves the state as it is. */
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal>;
   query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal>;
+  /**
+   * The reply to the last command, `name`, where its effect has none: computed from the present state, which
+   * is that after its events. Asked for once, with the command's context.
+   */
+  reply(context: CallContext, name: string): Awaitable<Reply | Refusal>;
   /** The present state as JSON text. */
   snapshot(): Awaitable<string>;
   close(): void;

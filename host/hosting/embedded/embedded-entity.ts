@@ -3,6 +3,7 @@
 //
 // Invariants: a state is made of stored events alone, each decoded from its JSON text; nothing that was
 // thrown by a program reaches the engine but as a GuestFault, and nothing of it a caller.
+import assert from 'node:assert';
 import { atOnce } from './at-once.ts';
 import { STORED_DEPTH_MAX, CodecProblem } from './codec.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import type { StoredEvent } from '../../model/entity.ts';
 import type { GuestEntity } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { DecidingContext, Effect, HandlerContext } from './entity-context.ts';
+import { DecidingContext, Effect, HandlerContext, type LaterReply } from './entity-context.ts';
 import type { HandlerDefinition, RunnableEntity } from './entity-definition.ts';
 import { programFault } from './program-fault.ts';
 import { Refused, refusalOf } from './result.ts';
@@ -26,6 +27,8 @@ export class EmbeddedEntity implements GuestEntity {
   readonly #definition: RunnableEntity;
   readonly #id: string;
   #state: unknown;
+  /** Of the last command. */
+  #laterReply: LaterReply | undefined;
   #isLost = false;
 
   /** Throws GuestFault. */
@@ -76,7 +79,10 @@ export class EmbeddedEntity implements GuestEntity {
     return this.#guarded(`command '${name}'`, () => {
       const answer = this.#run(handler, value, deciding);
       if (answer instanceof Refused) return refusalOf(answer);
-      if (answer instanceof Effect) return answer.stored;
+      if (answer instanceof Effect) {
+        this.#laterReply = answer.laterReply;
+        return answer.stored;
+      }
       throw new Error(
         'it answered neither an effect nor a refusal: return persist(…).thenReply(…), reply(…) or refuse(…)',
       );
@@ -92,6 +98,16 @@ export class EmbeddedEntity implements GuestEntity {
       if (answer instanceof Refused) return refusalOf(answer);
       return { kind: 'reply', json: handler.reply!.encode(answer, 'reply') };
     });
+  }
+
+  reply(_context: CallContext, name: string): Reply {
+    const compute = this.#laterReply;
+    this.#laterReply = undefined;
+    assert(compute !== undefined, 'the last command has replied');
+    return this.#guarded(`the reply of command '${name}'`, () => ({
+      kind: 'reply',
+      json: compute(this.#state),
+    }));
   }
 
   snapshot(): string {

@@ -1,9 +1,10 @@
 // What the handlers of an entity are given beside state and input, and what a command answers: an Effect,
-// which only the context of a command can make. Events and reply are encoded as they are handed over, so
-// that nothing that happens to them later is stored.
+// which only the context of a command can make. Events, and a reply that is handed over, are encoded there and
+// then, so that nothing that happens to them later is stored.
 import type { RefusalCode } from '@svc/contract';
 import type { CallContext } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
+import { atOnce } from './at-once.ts';
 import type { Codec } from './codec.ts';
 import { refuse, type RefusalDetails, type Refused } from './result.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -44,13 +45,13 @@ export interface QueryContext {
   ) => Refused;
 }
 
-export interface CommandContext<Event, Reply> extends QueryContext {
+export interface CommandContext<Event, Reply, State = never> extends QueryContext {
   /** An event happens. */
-  readonly persist: (event: ReadonlyDeep<Event>) => Change<Event, Reply>;
+  readonly persist: (event: ReadonlyDeep<Event>) => Change<Event, Reply, State>;
   /** These events happen, in this order, all or none. */
-  readonly persistAll: (events: readonly ReadonlyDeep<Event>[]) => Change<Event, Reply>;
+  readonly persistAll: (events: readonly ReadonlyDeep<Event>[]) => Change<Event, Reply, State>;
   /** The entity is deleted; the same id starts again from the empty state. */
-  readonly deleteEntity: () => Change<Event, Reply>;
+  readonly deleteEntity: () => Change<Event, Reply, State>;
   /** Nothing happens. */
   readonly reply: (...reply: ReplyArguments<Reply>) => Effect<Reply>;
 }
@@ -60,15 +61,23 @@ export type ReplyArguments<Reply> = [Reply] extends [null]
   ? readonly []
   : readonly [reply: ReadonlyDeep<Reply>];
 
+/** `thenReplyState` takes nothing where the state is a reply of the command, and cannot be called elsewhere. */
+export type StateArguments<State, Reply> = [ReadonlyDeep<State>] extends [ReadonlyDeep<Reply>]
+  ? readonly []
+  : readonly [mistake: 'the state is no reply of this command: use thenReplyFrom'];
+
+/** Computes the text of a reply from the state after the events. */
+export type LaterReply = (state: unknown) => string;
+
 /** What a command wants to happen, all of it or nothing. Made by its context. */
 export class Effect<Reply> {
   /** For the compiler only. */
   declare readonly replies: Reply;
   readonly #events: readonly StoredEvent[];
   readonly #isDeletion: boolean;
-  readonly #reply: string;
+  readonly #reply: string | LaterReply;
 
-  constructor(events: readonly StoredEvent[], isDeletion: boolean, reply: string) {
+  constructor(events: readonly StoredEvent[], isDeletion: boolean, reply: string | LaterReply) {
     this.#events = events;
     this.#isDeletion = isDeletion;
     this.#reply = reply;
@@ -78,19 +87,24 @@ export class Effect<Reply> {
     readonly kind: 'effect';
     readonly events: readonly StoredEvent[];
     readonly deleteEntity: boolean;
-    readonly reply: string;
+    readonly reply: string | undefined;
   } {
     return {
       kind: 'effect',
       events: this.#events,
       deleteEntity: this.#isDeletion,
-      reply: this.#reply,
+      reply: typeof this.#reply === 'string' ? this.#reply : undefined,
     };
+  }
+
+  /** Undefined where the reply is known. */
+  get laterReply(): LaterReply | undefined {
+    return typeof this.#reply === 'string' ? undefined : this.#reply;
   }
 }
 
-/** Events that a command wants to happen. `thenReply` makes it an effect. */
-export class Change<Event, Reply> {
+/** Events that a command wants to happen. `thenReply` and its variants make it an effect. */
+export class Change<Event, Reply, State = never> {
   readonly #codecs: CommandCodecs;
   readonly #events: StoredEvent[] = [];
   #isDeletion = false;
@@ -116,6 +130,26 @@ export class Change<Event, Reply> {
   thenReply(...[reply]: ReplyArguments<Reply>): Effect<Reply> {
     // What is added to the change later is no part of it: the engine has it by then.
     return new Effect([...this.#events], this.#isDeletion, replyText(this.#codecs.reply, reply));
+  }
+
+  /** The caller gets the state after the events, once they are on disk. */
+  thenReplyState(..._none: StateArguments<State, Reply>): Effect<Reply> {
+    return this.#later((state) => state);
+  }
+
+  /**
+   * The caller gets what `compute` makes of the state after the events, once they are on disk. It answers at
+   * once, and leaves the state as it is.
+   */
+  thenReplyFrom(compute: (state: ReadonlyDeep<State>) => ReadonlyDeep<Reply>): Effect<Reply> {
+    return this.#later(compute as (state: unknown) => unknown);
+  }
+
+  #later(compute: (state: unknown) => unknown): Effect<Reply> {
+    const { reply } = this.#codecs;
+    return new Effect([...this.#events], this.#isDeletion, (state) =>
+      replyText(reply, atOnce(compute(state), 'thenReplyFrom was given an async function')),
+    );
   }
 }
 
@@ -160,7 +194,7 @@ export class HandlerContext implements QueryContext {
   }
 }
 
-type Deciding = CommandContext<unknown, unknown>;
+type Deciding = CommandContext<unknown, unknown, unknown>;
 
 export class DecidingContext extends HandlerContext implements Deciding {
   readonly #codecs: CommandCodecs;
@@ -190,7 +224,7 @@ export class DecidingContext extends HandlerContext implements Deciding {
     return (reply) => new Effect([], false, replyText(this.#codecs.reply, reply));
   }
 
-  #change(): Change<unknown, unknown> {
+  #change(): Change<unknown, unknown, unknown> {
     return new Change(this.#codecs);
   }
 }

@@ -32,7 +32,7 @@ interface Command<State, Event, Input, Reply> {
   readonly reply?: Reply;
   /** Decides, and leaves the state as it is. */
   handle(
-    ...args: HandlerArguments<State, Input, CommandContext<Event, Described<Reply>>>
+    ...args: HandlerArguments<State, Input, CommandContext<Event, Described<Reply>, State>>
   ): Effect<Described<Reply>> | Refused;
 }
 

@@ -131,6 +131,7 @@ function guest(rules: {
         snapshot: () => JSON.stringify(rules.state?.(total, events, starts) ?? total),
         command: () => ({ kind: 'refusal', code: 'CONFLICT', message: 'no' }),
         query: () => ({ kind: 'reply', json: 'null' }),
+        reply: () => ({ kind: 'reply', json: 'null' }),
         close() {},
       };
     };

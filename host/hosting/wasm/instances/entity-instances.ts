@@ -67,8 +67,14 @@ export class EntityInstances implements GuestEntities {
     memory.addHolder((spared) => this.#letGoOfOldest(spared, false));
     this.#log = log;
     let uses = 0;
+    const fromState = new Set(
+      module.descriptor.entities
+        .filter(({ repliesFromState }) => repliesFromState === true)
+        .map(({ component }) => component),
+    );
     this.#owner = {
       log,
+      repliesFromState: ({ component }) => fromState.has(component),
       using(shared) {
         shared.usedAt = ++uses;
       },
@@ -234,6 +240,8 @@ function nameOf({ component, id }: EntityRef): string {
 /** What an entity tells of itself. */
 interface Owner {
   readonly log: GuestLog;
+  /** Whether an empty text stands for a reply that is to be asked for. */
+  repliesFromState(entity: EntityRef): boolean;
   using(shared: Shared): void;
   /** A call threw. */
   faulted(shared: Shared, entity: EntityRef): void;
@@ -273,11 +281,17 @@ class WasmEntity implements GuestEntity {
   command(context: CallContext, name: string, input: string): Effect | Refusal {
     const instance = this.#live();
     try {
-      return command(instance, this.#rep, context, name, input, this.#source);
+      const decision = command(instance, this.#rep, context, name, input, this.#source);
+      if (decision.kind === 'refusal' || decision.reply !== '') return decision;
+      return this.#owner.repliesFromState(this.ref) ? { ...decision, reply: undefined } : decision;
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       throw error;
     }
+  }
+
+  reply(context: CallContext, name: string): Reply | Refusal {
+    return this.query(context, name, 'null');
   }
 
   query(context: CallContext, name: string, input: string): Reply | Refusal {

@@ -45,6 +45,7 @@ describe.each([
     ['leak', 'command', 'numbers[0]'],
     ['leak-and-refuse', 'command', 'numbers[0]'],
     ['sort', 'query', 'numbers[0]'],
+    ['add-and-sort', 'the reply of command', 'numbers[0]'],
   ])('%s fails, is named with its place, and changes nothing', async (name, kind, path) => {
     const { call, faults, guest, engine } = world(1, isLater);
     await call('add', 3);

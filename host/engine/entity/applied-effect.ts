@@ -1,0 +1,46 @@
+// Applies the effect of a command to its entity: folds the events in their stored form, and then asks for
+// the reply where the module computes it from the state after them.
+//
+// Invariant: nothing that throws here may be stored, and the state that it leaves is not to be relied on.
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { GuestEntity } from '../needs/guest.ts';
+import { outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
+
+/** Answers with the reply to command `name`, which was called with `context`. Throws GuestFault, also later. */
+export function applyEffect(
+  guest: GuestEntity,
+  effect: Effect,
+  context: CallContext,
+  name: string,
+  limits: EngineLimits,
+): Awaitable<Reply> {
+  if (effect.events.length === 0) return replyTo(guest, effect, context, name, limits);
+  const next = (problem: string | undefined): Awaitable<Reply> => {
+    if (problem !== undefined) throw unreadableEvent(problem);
+    return replyTo(guest, effect, context, name, limits);
+  };
+  const folded = guest.apply(effect.events, context.spent);
+  // oxlint-disable-next-line promise/no-callback-in-promise -- it stays synchronous where it can
+  return folded instanceof Promise ? folded.then(next) : next(folded);
+}
+
+/** The reply of an effect whose events are applied. Throws GuestFault, also later. */
+export function replyTo(
+  guest: GuestEntity,
+  { reply }: Effect,
+  context: CallContext,
+  name: string,
+  limits: EngineLimits,
+): Awaitable<Reply> {
+  if (reply !== undefined) return { kind: 'reply', json: reply };
+  const next = (answer: Reply | Refusal): Reply => {
+    const fault = outcomeFault(answer, limits);
+    if (fault !== undefined) throw fault;
+    if (answer.kind === 'refusal') throw refusedReply(name, answer.message);
+    return answer;
+  };
+  const answer = guest.reply(context, name);
+  // oxlint-disable-next-line promise/no-callback-in-promise -- as above
+  return answer instanceof Promise ? answer.then(next) : next(answer);
+}
