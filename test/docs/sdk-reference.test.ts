@@ -64,7 +64,7 @@ function membersOf(type: Export): string[] {
   const members: string[] = [];
   const isBase = type.text.startsWith('export abstract');
   const pattern =
-    /^ {2}((?:(?:public|protected|private|abstract|static|readonly|get) )*)(\w+)(<\w+>)?(\(([^)]*)\))?(?:!?: ([^=;{]+?))?(?: = [^;]+)?(?:;| \{)/gm;
+    /^ {2}((?:(?:public|protected|private|abstract|static|readonly|get) )*)(\w+)(<[\w ,[\]]+>)?(\(((?:[^()]|\([^()]*\))*)\))?(?:!?: ([^=;{]+?))?(?: = [^;]+)?(?:;| \{)/gm;
   for (const [, words, name, generic, call, parameters, result] of body.matchAll(pattern)) {
     const has = (word: string) => words!.split(' ').includes(word);
     if (name === 'constructor') {

@@ -128,8 +128,7 @@ describe.skipIf(noRegistry !== undefined)('a new author', () => {
   renew(state: Loan, input: Renew): Effect<Loan> {
     if (state.reader == "") return this.refuse<Loan>("nobody has it", Code.CONFLICT);
     const renewed: Renewed = { weeks: input.weeks };
-    const next: Loan = { reader: state.reader, count: state.count + 1 };
-    return this.persist(renewed).thenReply(next);
+    return this.persist(renewed).thenReplyState();
   }
 
   @query("get")`,

@@ -35,8 +35,7 @@ export class Book extends EventSourcedEntity<Loan, BookEvent> {
     if (input.reader == "") return this.refuse<Loan>("reader: must not be empty");
     if (state.reader != "") return this.refuse<Loan>(state.reader + " has it", Code.CONFLICT);
     const lent: Lent = { reader: input.reader };
-    const next: Loan = { reader: input.reader, count: state.count + 1 };
-    return this.persist(lent).thenReply(next);
+    return this.persist(lent).thenReplyState();
   }
 
   @command("give-back")

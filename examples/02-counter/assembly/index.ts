@@ -39,8 +39,7 @@ class Counter extends EventSourcedEntity<Count, CounterEvent> {
     if (input.by <= 0) return this.refuse<Count>("by: must be positive");
     if (input.by > i32.MAX_VALUE - state.value) return this.refuse<Count>("by: the counter would overflow");
     const increased: Increased = { by: input.by };
-    const after: Count = { value: state.value + input.by };
-    return this.persist(increased).thenReply(after);
+    return this.persist(increased).thenReplyState();
   }
 
   @query("get")

@@ -38,8 +38,7 @@ export const flag = defineEntity({
         if (percentage === state.percentage) return context.reply(state);
         if (percentage > 50 && state.percentage === 0)
           return context.refuse('a new feature begins with at most 50 percent', 'CONFLICT');
-        const changed = { percentage, reason };
-        return context.persist({ type: 'changed', ...changed }).thenReply(changed);
+        return context.persist({ type: 'changed', percentage, reason }).thenReplyState();
       },
     },
     retire: {
