@@ -76,7 +76,10 @@ describe('the method of a reply', () => {
       items: 1,
     });
     expect((await api.request('POST', '/carts/a/trap')).status).toBe(500);
-    expect((await api.request('GET', '/carts/a')).json).toEqual({ items: [{ sku: 'x' }], total: 0 });
+    expect((await api.request('GET', '/carts/a')).json).toEqual({
+      items: [{ sku: 'x' }],
+      total: 0,
+    });
   });
 });
 
@@ -100,7 +103,7 @@ test('the descriptor of an entity says that it replies so, and that of another o
 });
 
 test('the reference shows a command and its method as the fixture has them', () => {
-  const [snippet] = snippetsOf('docs/reference/sdk.md', 'ts').filter(({ code }) =>
+  const snippet = snippetsOf('docs/reference/sdk.md', 'ts').find(({ code }) =>
     code.includes('thenReplyFrom'),
   );
   expect(filesWith(snippet!.code, ['fixtures/replies/assembly/index.ts'])).toHaveLength(1);

@@ -57,19 +57,25 @@ describe.each([
       },
     ],
     ['a refusal', () => refusal('CONFLICT', 'no')],
-    ['more than a reply may take', () => ({ kind: 'reply', json: `"${'x'.repeat(100)}"` }) as const],
-  ])('%s in the place of the reply fails the command, and nothing is stored', async (_what, reply) => {
-    const it = new EngineUnderTest({ ...options, limits: { replyBytesMax: 50 } });
-    await it.outcome('a', 'add', 1);
-    it.guest.laterReply = reply;
-    await expect(it.call('a', 'tell', 4)).rejects.toBeInstanceOf(GuestFault);
-    it.guest.laterReply = undefined;
-    expect(await it.records('a')).toHaveLength(1);
-    expect(await it.outcome('a', 'total')).toBe(1);
-    expect(await it.outcome('a', 'tell', 2)).toBe(3);
-    expect(it.faults.map(({ handler }) => handler)).toEqual(['tell']);
-    expect(it.guest.violations).toEqual([]);
-  });
+    [
+      'more than a reply may take',
+      () => ({ kind: 'reply', json: `"${'x'.repeat(100)}"` }) as const,
+    ],
+  ])(
+    '%s in the place of the reply fails the command, and nothing is stored',
+    async (_what, reply) => {
+      const it = new EngineUnderTest({ ...options, limits: { replyBytesMax: 50 } });
+      await it.outcome('a', 'add', 1);
+      it.guest.laterReply = reply;
+      await expect(it.call('a', 'tell', 4)).rejects.toBeInstanceOf(GuestFault);
+      it.guest.laterReply = undefined;
+      expect(await it.records('a')).toHaveLength(1);
+      expect(await it.outcome('a', 'total')).toBe(1);
+      expect(await it.outcome('a', 'tell', 2)).toBe(3);
+      expect(it.faults.map(({ handler }) => handler)).toEqual(['tell']);
+      expect(it.guest.violations).toEqual([]);
+    },
+  );
 
   test('a command whose events are not written fails, and the reply that was computed leaves with it', async () => {
     const it = new EngineUnderTest(options);

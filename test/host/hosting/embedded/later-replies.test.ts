@@ -1,7 +1,13 @@
 // Commands of embedded entities that reply from the state after their events.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { createService, defineEntity, GuestFault, type LogEntry } from '../../../../host/embed.ts';
+import {
+  createService,
+  defineEntity,
+  GuestFault,
+  type LogEntry,
+  SvcError,
+} from '../../../../host/embed.ts';
 
 const Amount = Type.Object({ amount: Type.Integer() });
 const Total = Type.Object({ total: Type.Integer(), parts: Type.Array(Type.Integer()) });
@@ -114,7 +120,7 @@ describe('a command of an embedded entity', () => {
     );
     expect(failure?.message).toMatch(message);
     expect(failure?.message).not.toContain('secret');
-    if (name !== 'spoil') expect(failure).toBeInstanceOf(GuestFault);
+    expect(failure).toBeInstanceOf(name === 'spoil' ? SvcError : GuestFault);
     expect(errors).toHaveLength(1);
     expect(await a.get()).toMatchObject({ value: { total: 3, parts: [3] } });
     expect(await service.readEvents(sum, 'a')).toHaveLength(1);
