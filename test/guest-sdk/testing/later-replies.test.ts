@@ -1,11 +1,14 @@
 // Commands that reply from the state after their events: what the module answers, in the sandbox and over HTTP.
+import type { EntityDescriptor } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { testEndpoints, testEntity, testModule } from '../../../guest-sdk/testing/index.ts';
+import { WASM_LIMITS_DEFAULT, admitModule, startWasmGuest } from '../../../host/tools.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { filesWith, snippetsOf } from '../../support/doc-snippets.ts';
 import { failureOf } from './failure.ts';
 
-const module = await testModule(await compileFixture('replies'));
+const bytes = await compileFixture('replies');
+const module = await testModule(bytes);
 const cart = () => testEntity(module, 'cart', 'c1');
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
@@ -93,6 +96,17 @@ test('the fuel of a reply is the fuel of its command', async () => {
   const before = spent.fuel;
   expect(await entity.reply(context, 'put')).toMatchObject({ kind: 'reply' });
   expect(spent.fuel).toBeGreaterThan(before);
+  await guest.close();
+});
+
+test('an entity that declares no such reply has its empty text passed on', async () => {
+  const admitted = admitModule(bytes);
+  const [{ repliesFromState: _, ...entity }] = admitted.descriptor.entities as [EntityDescriptor];
+  const descriptor = { ...admitted.descriptor, entities: [entity] };
+  const guest = startWasmGuest({ ...admitted, descriptor }, WASM_LIMITS_DEFAULT, () => {});
+  const cartEntity = await guest.entities.open({ component: 'cart', id: 'a' }, undefined);
+  const context = { nowMs: 1, seed: 1n, metadata: [] };
+  expect(await cartEntity.command(context, 'nothing', 'null')).toMatchObject({ reply: '' });
   await guest.close();
 });
 
