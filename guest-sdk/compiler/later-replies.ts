@@ -8,7 +8,6 @@ import {
   type ClassDeclaration,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
-import type { EntityHandler } from './entity-declaration.ts';
 import {
   handlerProblems,
   isTypeOmitted,
@@ -30,11 +29,16 @@ export interface LaterReplyCall {
   readonly method: MethodDeclaration;
 }
 
+interface HandlerMethod {
+  readonly kind: 'command' | 'query';
+  readonly method: MethodDeclaration;
+}
+
 const BUILDER = 'thenReplyFrom';
 
 export function readLaterReplies(
   declaration: ClassDeclaration,
-  handlers: readonly EntityHandler[],
+  handlers: readonly HandlerMethod[],
   names: SdkNames,
   problems: Problem[],
 ): LaterReplies {
@@ -100,7 +104,7 @@ function namedMethod(
 
 function methodProblems(
   method: MethodDeclaration,
-  handlers: readonly EntityHandler[],
+  handlers: readonly HandlerMethod[],
   names: SdkNames,
 ): Problem[] {
   const handler = handlers.find((one) => one.method === method);

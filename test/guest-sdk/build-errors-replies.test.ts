@@ -64,11 +64,6 @@ test.each([
     /^9:\d+ 'f' computes a reply and needs the state as its first parameter/,
   ],
   [
-    'a method with a default',
-    using('thenReplyFrom(this.f, 2)', 'f(s: State, n: i32 = 1): State { return s; }'),
-    /^9:\d+ parameter 'n' of 'f' cannot have a default/,
-  ],
-  [
     'a method that is static',
     using('thenReplyFrom(this.f)', `static ${METHOD}`),
     /^9:\d+ handler 'f' cannot be static/,

@@ -128,8 +128,7 @@ export class Change<Event, Reply, State = never> {
 
   /** What the caller gets once the events are on disk. */
   thenReply(...[reply]: ReplyArguments<Reply>): Effect<Reply> {
-    // What is added to the change later is no part of it: the engine has it by then.
-    return new Effect([...this.#events], this.#isDeletion, replyText(this.#codecs.reply, reply));
+    return this.#effect(replyText(this.#codecs.reply, reply));
   }
 
   /** The caller gets the state after the events, once they are on disk. */
@@ -147,9 +146,14 @@ export class Change<Event, Reply, State = never> {
 
   #later(compute: (state: unknown) => unknown): Effect<Reply> {
     const { reply } = this.#codecs;
-    return new Effect([...this.#events], this.#isDeletion, (state) =>
+    return this.#effect((state) =>
       replyText(reply, atOnce(compute(state), 'thenReplyFrom was given an async function')),
     );
+  }
+
+  #effect(reply: string | LaterReply): Effect<Reply> {
+    // What is added to the change later is no part of it: the engine has it by then.
+    return new Effect([...this.#events], this.#isDeletion, reply);
   }
 }
 
