@@ -84,7 +84,7 @@ async function fillCart(entities: GuestEntities, cart: number): Promise<number> 
   for (const item of ITEMS) {
     const effect = await entity.command(CONTEXT, 'add-item', item);
     if (effect.kind !== 'effect') throw new Error(`the cart refused: ${effect.message}`);
-    await entity.apply(effect.events);
+    await entity.apply(effect.events, undefined);
   }
   entity.close();
   return ITEMS.length;

@@ -89,7 +89,7 @@ async function folded({ entities }: Guest, seconds: number): Promise<number> {
   while (performance.now() < startedMs + seconds * 1000) {
     const entity = await entities.open({ component: COMPONENT, id: 'alone' }, undefined);
     for (let until = events + EVENTS; events < until; events += BATCH.length)
-      await entity.apply(BATCH);
+      await entity.apply(BATCH, undefined);
     entity.close();
   }
   return (events * 1000) / (performance.now() - startedMs);

@@ -311,7 +311,7 @@ export class EntityUnderTest {
     if (events.length === 0) return undefined;
     const entity = this.#live(door);
     try {
-      return atOnce(entity.apply(events));
+      return atOnce(entity.apply(events, undefined));
     } catch (fault) {
       throw this.#faulted(`${what}\nFolding it (${typesOf(events)}) failed`, fault, door);
     }
@@ -324,7 +324,7 @@ export class EntityUnderTest {
     try {
       const entity = atOnce(this.#guest.entities.open(this.#ref, undefined));
       this.#entity = entity;
-      if (this.#history.length > 0) atOnce(entity.apply(this.#history));
+      if (this.#history.length > 0) atOnce(entity.apply(this.#history, undefined));
       return entity;
     } catch (fault) {
       throw this.#faulted(`${this.#name}: its empty state cannot be made`, fault, door);

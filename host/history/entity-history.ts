@@ -177,7 +177,7 @@ export class EntityHistory {
     const { manifest } = this.#component.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) return faulted(fault);
-    const problem = events.length === 0 ? undefined : await guest.apply(events);
+    const problem = events.length === 0 ? undefined : await guest.apply(events, undefined);
     if (problem !== undefined)
       return { kind: 'fault', message: `It persists an event that does not decode: ${problem}` };
     const { json } = await replyTo(guest, effect, command, command.name, ENGINE_LIMITS_DEFAULT);
@@ -210,7 +210,7 @@ export class EntityHistory {
   async #apply(guest: GuestEntity, seq: number, event: StoredEvent): Promise<void> {
     let problem: string | GuestFault | undefined;
     try {
-      problem = await guest.apply([event]);
+      problem = await guest.apply([event], undefined);
     } catch (fault) {
       if (!(fault instanceof GuestFault)) throw fault;
       problem = fault;

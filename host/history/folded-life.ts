@@ -58,7 +58,7 @@ export function foldInto(
   let units = 0;
   let turn = 0;
   const flush = () => {
-    const problem = batch.length === 0 ? undefined : attempt(() => guest.apply(batch));
+    const problem = batch.length === 0 ? undefined : attempt(() => guest.apply(batch, undefined));
     if (problem !== undefined) return { kind: 'problem', index, problem } as const;
     index += batch.length;
     batch = [];

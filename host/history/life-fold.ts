@@ -117,7 +117,7 @@ export class LifeFold {
       const guest = (this.#guest ??= await this.#open(alone));
       for (let from = 0; from < events.length;) {
         const batch = this.#batchOf(events, from);
-        const refusal = await guest.apply(batch);
+        const refusal = await guest.apply(batch, undefined);
         if (refusal !== undefined) return { refusal };
         from += batch.length;
         this.#seq += batch.length;

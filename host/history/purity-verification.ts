@@ -345,7 +345,7 @@ function foldOne(guest: GuestEntity, life: FoldedLife, index: number, event: Sto
 }
 
 function isFolded(guest: GuestEntity, event: StoredEvent): boolean {
-  return isCalled(() => guest.apply([event]));
+  return isCalled(() => guest.apply([event], undefined));
 }
 
 function isCalled(call: () => unknown): boolean {

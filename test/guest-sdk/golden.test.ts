@@ -46,7 +46,7 @@ async function before(name: string): Promise<GuestEntity> {
 }
 
 async function fold(entity: GuestEntity, { manifest, stored }: Golden): Promise<void> {
-  const problem = await entity.apply([{ manifest, json: stored }]);
+  const problem = await entity.apply([{ manifest, json: stored }], undefined);
   if (problem !== undefined) throw new Error(problem);
 }
 
@@ -68,7 +68,7 @@ describe.each(files)('%s', (name) => {
   test('is read', async () => {
     const { manifest, stored } = golden;
     const entity = await before(name);
-    expect(await entity.apply([{ manifest, json: stored }])).toBeUndefined();
+    expect(await entity.apply([{ manifest, json: stored }], undefined)).toBeUndefined();
   });
 
   // What only older versions have written is read, and no longer written.

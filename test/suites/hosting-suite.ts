@@ -78,8 +78,8 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
       const events = [added('a', 2), added('b', 1), added('a', 3), checkedOut];
       const from = await guest();
       const [batch, single] = [await open(from, 'c1'), await open(from, 'c1')];
-      expect(await batch.apply(events)).toBeUndefined();
-      for (const event of events) expect(await single.apply([event])).toBeUndefined();
+      expect(await batch.apply(events, undefined)).toBeUndefined();
+      for (const event of events) expect(await single.apply([event], undefined)).toBeUndefined();
       const items = [
         { sku: 'a', quantity: 5 },
         { sku: 'b', quantity: 1 },
@@ -98,12 +98,12 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
       ['of another manifest', { manifest: 'order-event', json: '{"type":"checked-out"}' }],
     ])('names an event %s instead of folding it', async (_what, event) => {
       const entity = await open(await guest(), 'c1');
-      expect(await entity.apply([event])).toEqual(expect.any(String));
+      expect(await entity.apply([event], undefined)).toEqual(expect.any(String));
     });
 
     test('refuses on purpose with code and message', async () => {
       const entity = await open(await guest(), 'c1');
-      await entity.apply([added('a', 1), checkedOut]);
+      await entity.apply([added('a', 1), checkedOut], undefined);
       expect(await entity.command(context, 'add-item', '{"sku":"b","quantity":1}')).toMatchObject({
         kind: 'refusal',
         code: 'CONFLICT',
@@ -149,7 +149,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
     test('comes back from its snapshot as it was', async () => {
       const from = await guest();
       const entity = await open(from, 'c1');
-      await entity.apply([added('ä 漢 🎉', 2)]);
+      await entity.apply([added('ä 漢 🎉', 2)], undefined);
       const again = await open(from, 'c1', await entity.snapshot());
       expect(await cart(again)).toEqual(await cart(entity));
     });
@@ -157,7 +157,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
     test('shares nothing with another one', async () => {
       const from = await guest();
       const [one, two] = [await open(from, 'one'), await open(from, 'two')];
-      await one.apply([added('a', 1)]);
+      await one.apply([added('a', 1)], undefined);
       expect(await cart(two)).toEqual({ id: 'two', items: [], checkedOut: false });
       one.close();
       expect(await cart(two)).toMatchObject({ id: 'two' });

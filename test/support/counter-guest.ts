@@ -3,12 +3,22 @@
 // rules of `needs/guest.ts`.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Guest, GuestEntity } from '../../host/engine/needs/guest.ts';
-import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../host/model/call.ts';
+import type {
+  Awaitable,
+  CallContext,
+  Effect,
+  Refusal,
+  Reply,
+  Spent,
+} from '../../host/model/call.ts';
 import { refusal } from '../../host/model/call.ts';
 import type { EntityRef, StoredEvent } from '../../host/model/entity.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 
 export const COUNTER = 'Counter';
+/** Fuel that a command uses, and the fold of each of its events. */
+export const COMMAND_FUEL = 100;
+export const FOLD_FUEL = 7;
 export const COUNTER_EVENT = 'CounterEvent';
 
 const COMMANDS = [
@@ -152,8 +162,9 @@ class Counter implements GuestEntity {
     return this.#instance.lost;
   }
 
-  apply(events: readonly StoredEvent[]): string | undefined {
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): string | undefined {
     this.#check('apply');
+    if (spent !== undefined) spent.fuel += FOLD_FUEL * events.length;
     this.#guest.folds.push(events.length);
     this.#guest.onFold?.(events.length);
     if (events.length > this.#guest.foldEventsMax) this.#fault('a large fold');
@@ -174,6 +185,7 @@ class Counter implements GuestEntity {
 
   command(context: CallContext, name: string, input: string): Effect | Refusal {
     this.#check(name);
+    if (context.spent !== undefined) context.spent.fuel += COMMAND_FUEL;
     const value = JSON.parse(input) as number;
     switch (name) {
       case 'add':
@@ -268,8 +280,8 @@ class LaterCounter implements GuestEntity {
     return this.#counter.lost;
   }
 
-  apply(events: readonly StoredEvent[]): Awaitable<string | undefined> {
-    return this.#later(() => this.#counter.apply(events));
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined> {
+    return this.#later(() => this.#counter.apply(events, spent));
   }
 
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {

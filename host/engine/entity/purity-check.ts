@@ -5,7 +5,7 @@
 // Invariants: a call that is not looked at costs a count. The check never turns a component off: one
 // whose state cannot be encoded is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
@@ -99,8 +99,8 @@ class CheckedEntity implements GuestEntity {
     return this.#entity.lost;
   }
 
-  apply(events: readonly StoredEvent[]): Awaitable<string | undefined> {
-    return this.#entity.apply(events);
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined> {
+    return this.#entity.apply(events, spent);
   }
 
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {

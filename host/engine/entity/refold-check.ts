@@ -9,7 +9,7 @@
 // R4  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '../../model/svc-error.ts';
@@ -176,9 +176,9 @@ class WatchedEntity implements GuestEntity {
     return this.#entity.lost;
   }
 
-  apply(events: readonly StoredEvent[]): Awaitable<string | undefined> {
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined> {
     this.#events += events.length;
-    return this.#entity.apply(events);
+    return this.#entity.apply(events, spent);
   }
 
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {

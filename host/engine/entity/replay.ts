@@ -252,7 +252,7 @@ async function applied(
   events: readonly StoredEvent[],
 ): Promise<string | GuestFault | undefined> {
   try {
-    return await guest.apply(events);
+    return await guest.apply(events, undefined);
   } catch (fault) {
     if (fault instanceof GuestFault) return fault;
     throw fault;

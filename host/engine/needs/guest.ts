@@ -47,8 +47,11 @@ export interface GuestEntities {
 export interface GuestEntity {
   /** True once its instance was thrown away: close it, open it anew and fold the journal again. */
   readonly lost: boolean;
-  /** Folds events in order. Answers what could not be decoded (the entity is then of no more use). */
-  apply(events: readonly StoredEvent[], spent?: Spent): Awaitable<string | undefined>;
+  /**
+   * Folds events in order, and adds what that costs to `spent`. Answers what could not be decoded (the entity is then
+   * of no more use).
+   */
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined>;
   /** Decides, and leaves the state as it is. */
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal>;
   query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal>;

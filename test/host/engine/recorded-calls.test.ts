@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { LoopTurn } from '../../../host/requests/loop-turn.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
-import { CounterGuest } from '../../support/counter-guest.ts';
+import { summedTotals } from '../../../host/observability/invocation-totals.ts';
+import { COMMAND_FUEL, CounterGuest, FOLD_FUEL } from '../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
 
 const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
@@ -16,7 +17,7 @@ function recorded(options: ConstructorParameters<typeof EngineUnderTest>[0] = {}
     ring
       .after(0, 100)
       .map(({ handler, outcome, events, fault }) => [handler, outcome, events, fault?.code]);
-  return { it, ring, told };
+  return { it, ring, numbers, told };
 }
 
 test('a command persists what its append has stored, a refused one and a query nothing', async () => {
@@ -32,6 +33,29 @@ test('a command persists what its append has stored, a refused one and a query n
     ['total', 'Ok', 0, undefined],
   ]);
 });
+
+test.each([
+  ['by nobody', 0, 0],
+  ['for a changed state', 1, 0],
+  ['when they leave memory', 0, 1],
+  ['in both ways', 1, 1],
+])(
+  'a command has used what its own fold used, also where entities are checked %s',
+  async (_how, purityCheckInterval, purityRefoldInterval) => {
+    for (const later of [false, true]) {
+      const limits = { purityCheckInterval, purityRefoldInterval };
+      const { it, ring, numbers } = recorded({ limits, later });
+      await it.outcome('a', 'add', 3);
+      await it.outcome('a', 'noop');
+      expect(ring.after(0, 100).map(({ fuel }) => fuel)).toEqual([
+        COMMAND_FUEL + FOLD_FUEL,
+        COMMAND_FUEL,
+      ]);
+      const commands = summedTotals([numbers.totals]).find(({ kind }) => kind === 'command');
+      expect(commands!.fuel).toBe(2 * COMMAND_FUEL + FOLD_FUEL);
+    }
+  },
+);
 
 test('a span ends when its answer is given, not when it was decided', async () => {
   const { it, told } = recorded();

@@ -64,7 +64,7 @@ async function askEntity(
   }
   await liftedBy(async () => {
     const entity = await open();
-    await entity.apply([{ manifest: 'm', json: '{}' }]);
+    await entity.apply([{ manifest: 'm', json: '{}' }], undefined);
     return entity.snapshot();
   });
 }

@@ -81,7 +81,7 @@ async function startsOrFails(input: Uint8Array): Promise<void> {
     const guest = await createWasmGuest(input, LIMITS);
     await expectFault(async () => {
       const entity = await guest.entities.open(entityRef('a'), undefined);
-      await entity.apply([{ manifest: 'counted', json: '{}' }]);
+      await entity.apply([{ manifest: 'counted', json: '{}' }], undefined);
       await entity.command(CONTEXT, 'add', '{}');
       await entity.query(CONTEXT, 'get', 'x');
       entity.close();

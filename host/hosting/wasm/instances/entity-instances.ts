@@ -268,7 +268,7 @@ class WasmEntity implements GuestEntity {
     return this.#shared.instance === undefined;
   }
 
-  apply(events: readonly StoredEvent[], spent?: Spent): string | undefined {
+  apply(events: readonly StoredEvent[], spent: Spent | undefined): string | undefined {
     const instance = this.#live();
     try {
       return applyEvents(instance, this.#rep, events, this.#source, spent);

@@ -114,7 +114,7 @@ describe('a command', () => {
 
 test('an event of another manifest is not folded', async () => {
   const entity = await open(() => {})();
-  expect(await entity.apply([{ ...added(1), manifest: 'other-event' }])).toBe(
+  expect(await entity.apply([{ ...added(1), manifest: 'other-event' }], undefined)).toBe(
     "event 1 of 1: its manifest is 'other-event', this component stores 'count-event'",
   );
 });
@@ -195,7 +195,7 @@ describe('the fault of', () => {
         throw new Error('a bad fold');
       },
     })();
-    expect(await faultOf(() => entity.apply([added(1)]))).toMatchObject({
+    expect(await faultOf(() => entity.apply([added(1)], undefined))).toMatchObject({
       guestMessage: expect.stringContaining('a bad fold'),
     });
     expect(entity.lost).toBe(true);
@@ -206,7 +206,7 @@ describe('the fault of', () => {
     ['a promise', async () => ({ value: 1 }), 'apply answered a promise'],
   ])('apply that answers %s drops its entity', async (_what, apply, guestMessage) => {
     const entity = await open(() => {}, { apply: apply as never })();
-    expect(await faultOf(() => entity.apply([added(1)]))).toMatchObject({
+    expect(await faultOf(() => entity.apply([added(1)], undefined))).toMatchObject({
       guestMessage: expect.stringContaining(guestMessage),
     });
     expect(entity.lost).toBe(true);
@@ -231,7 +231,7 @@ test('an empty state that a program keeps for itself is no other entity', async 
     },
   });
   const [one, two] = [await opened(), await opened()];
-  await one.apply([added(5)]);
+  await one.apply([added(5)], undefined);
   expect(await two.query(context, 'get', 'null')).toEqual({ kind: 'reply', json: '{"value":0}' });
   expect(shared).toEqual({ value: 0 });
 });

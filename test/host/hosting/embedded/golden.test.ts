@@ -25,7 +25,7 @@ async function directoryAfter(events: readonly Golden[]): Promise<GuestEntity> {
   const ref = { component: 'user-directory', id: 'golden' };
   const entity = await guest.entities.open(ref, undefined);
   for (const { manifest, stored } of events)
-    expect(await entity.apply([{ manifest, json: stored }])).toBeUndefined();
+    expect(await entity.apply([{ manifest, json: stored }], undefined)).toBeUndefined();
   return entity;
 }
 
@@ -38,7 +38,7 @@ describe.each(files.map((name, index) => ({ name, index })))('$name', ({ index }
 
   test('is read', async () => {
     const entity = await directoryAfter(golden.slice(0, index));
-    expect(await entity.apply([{ manifest, json: stored }])).toBeUndefined();
+    expect(await entity.apply([{ manifest, json: stored }], undefined)).toBeUndefined();
   });
 
   if (command === undefined) return;

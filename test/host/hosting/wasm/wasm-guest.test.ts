@@ -44,7 +44,7 @@ async function runEverything(bytes: Uint8Array): Promise<string[]> {
     endings.push(
       await ending(async () => {
         const entity = await guest.entities.open(entityRef('a'), '12');
-        await entity.apply([{ manifest: 'counted', json: '{}' }]);
+        await entity.apply([{ manifest: 'counted', json: '{}' }], undefined);
         await entity.command(CONTEXT, name, '{}');
         await entity.query(CONTEXT, 'get', 'x');
         await entity.snapshot();

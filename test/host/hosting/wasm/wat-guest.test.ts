@@ -241,12 +241,15 @@ describe('its memory', () => {
     const { entities } = await createWasmGuest(await cart(), limits, () => {});
     const entity = await entities.open(ref, undefined);
     for (let turn = 0; turn < 2000; turn++) {
-      await entity.apply([added(`${sku}${turn}`), added('b')]);
+      await entity.apply([added(`${sku}${turn}`), added('b')], undefined);
       await entity.command(CONTEXT, 'add-item', item(`new ${sku}`));
       await entity.command(CONTEXT, 'add-item', '{"sku":');
       await entity.query(CONTEXT, 'get', 'null');
       await entity.snapshot();
-      await entity.apply([event(JSON.stringify({ type: 'item-removed', sku: `${sku}${turn}` }))]);
+      await entity.apply(
+        [event(JSON.stringify({ type: 'item-removed', sku: `${sku}${turn}` }))],
+        undefined,
+      );
     }
     expect(entity.lost).toBe(false);
     expect(await entity.snapshot()).toBe(
@@ -260,7 +263,7 @@ describe('its memory', () => {
     const events = Array.from({ length: 100 }, (_, index) => added(`${sku}${index}`));
     for (let turn = 0; turn < 200; turn++) {
       const entity = await entities.open({ ...ref, id: `${sku}${turn}` }, undefined);
-      await entity.apply(events);
+      await entity.apply(events, undefined);
       entity.close();
     }
     // An instance that is crowded takes no more entities: this abort would be another one's.
@@ -272,7 +275,7 @@ describe('its memory', () => {
     const { entities } = await createWasmGuest(await cart());
     const entity = await entities.open(ref, undefined);
     const large = '漢'.repeat(200_000);
-    expect(await entity.apply([added(large)])).toBeUndefined();
+    expect(await entity.apply([added(large)], undefined)).toBeUndefined();
     expect(await entity.query(CONTEXT, 'item', JSON.stringify({ sku: large }))).toEqual({
       kind: 'reply',
       json: item(large),
@@ -287,7 +290,7 @@ describe('its diagnostics', () => {
       lines.push(line),
     );
     const entity = await guest.entities.open({ component: 'shopping-cart', id: 'c 😀' }, undefined);
-    await entity.apply([added('a')]);
+    await entity.apply([added('a')], undefined);
     await entity.command(CONTEXT, 'check-out', 'null');
     await entity.query(CONTEXT, 'get', 'null');
     const source = 'component shopping-cart';

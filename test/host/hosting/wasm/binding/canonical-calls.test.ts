@@ -45,7 +45,7 @@ const withPost = (name: PostName, body: string): GuestParts => ({
 async function callEntity(parts: GuestParts): Promise<void> {
   const { entities } = await liveGuest(parts);
   const entity = await entities.open(entityRef('a'), undefined);
-  await entity.apply([]);
+  await entity.apply([], undefined);
   await entity.command(CONTEXT, 'c', '');
   await entity.query(CONTEXT, 'q', '');
   await entity.snapshot();
@@ -82,7 +82,7 @@ describe('a post-return', () => {
     const { entities } = await liveGuest(noting);
     const entity = await entities.open(entityRef('a'), undefined);
     for (const letter of work)
-      if (letter === 'a') await entity.apply([]);
+      if (letter === 'a') await entity.apply([], undefined);
       else if (letter === 'c') await entity.command(CONTEXT, 'c', '');
       else if (letter === 'q') await entity.query(CONTEXT, 'q', '');
       else await entity.snapshot();
@@ -274,7 +274,7 @@ describe('a handle', () => {
         await entities.open(entityRef('a'), undefined),
         await entities.open(entityRef('b'), undefined),
       ];
-      await one.apply([]);
+      await one.apply([], undefined);
       await one.command(CONTEXT, 'c', '');
       await one.query(CONTEXT, 'q', '');
       await one.snapshot();

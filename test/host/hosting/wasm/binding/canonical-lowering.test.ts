@@ -170,7 +170,7 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
       });
       const events = TEXTS.map((text) => ({ manifest: `m ${text}`, json: text }));
       const entity = await guest.entities.open(entityRef('a'), undefined);
-      await entity.apply(events);
+      await entity.apply(events, undefined);
       expect(await entity.command(CONTEXT, 'c', '')).toMatchObject({ events });
     });
   },
@@ -215,7 +215,7 @@ test('a value of more than 2^31 - 1 bytes is not asked for', async () => {
   const entity = await entities.open(entityRef('a'), undefined);
   // The longest string that there is has 2^29 - 24 units, so a list has to do: an event has 16 bytes.
   const many = { length: 2 ** 27, [Symbol.iterator]: () => [][Symbol.iterator]() };
-  const fault = await faultOf(() => entity.apply(many as never));
+  const fault = await faultOf(() => entity.apply(many as never, undefined));
   expect(fault.faultCause).toBe('limit');
 });
 

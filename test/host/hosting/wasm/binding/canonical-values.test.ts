@@ -186,7 +186,7 @@ describe('a result', () => {
       apply: `(drop (call $clear)) ${put8(16, 1)} ${pair(20, 0, 0)} ${pair(28, -1, -1)} (i32.const 16)`,
     });
     const entity = await entities.open(entityRef('a'), undefined);
-    expect(await entity.apply([])).toBe('');
+    expect(await entity.apply([], undefined)).toBe('');
   });
 
   test('that is ok without a payload has an error that nobody reads', async () => {
@@ -194,7 +194,7 @@ describe('a result', () => {
       apply: `(drop (call $clear)) ${pair(20, -1, -1)} (i32.const 16)`,
     });
     const entity = await entities.open(entityRef('a'), undefined);
-    expect(await entity.apply([])).toBeUndefined();
+    expect(await entity.apply([], undefined)).toBeUndefined();
   });
 
   test.each([2, 128, 255])('with the tag %i is a fault', async (tag) => {

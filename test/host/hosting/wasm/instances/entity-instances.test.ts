@@ -26,8 +26,8 @@ describe('an entity', () => {
       reply: '1',
     });
     expect(entity.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '0' });
-    expect(entity.apply([COUNTED, COUNTED])).toBeUndefined();
-    expect(entity.apply([])).toBeUndefined();
+    expect(entity.apply([COUNTED, COUNTED], undefined)).toBeUndefined();
+    expect(entity.apply([], undefined)).toBeUndefined();
     expect(entity.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '2' });
     expect(entity.snapshot()).toBe('2');
   });
@@ -35,7 +35,7 @@ describe('an entity', () => {
   test('begins from a snapshot when there is one', async () => {
     const { entities } = await liveGuest(counter);
     const entity = await entities.open(entityRef('a'), '41');
-    await entity.apply([COUNTED]);
+    await entity.apply([COUNTED], undefined);
     expect(entity.snapshot()).toBe('42');
   });
 
@@ -70,7 +70,7 @@ describe('an entity', () => {
   test('says which event it cannot decode', async () => {
     const { entities } = await liveGuest(counter);
     const entity = await entities.open(entityRef('a'), undefined);
-    expect(entity.apply([{ manifest: 'counted', json: 'oops' }])).toBe('bad event');
+    expect(entity.apply([{ manifest: 'counted', json: 'oops' }], undefined)).toBe('bad event');
   });
 
   test('is told the recorded time, the seed and the metadata of its call', async () => {
@@ -170,7 +170,7 @@ describe('other calls', () => {
     const { entities } = await liveGuest(parts);
     const fault = await faultOf(async () => {
       const entity = await entities.open(entityRef('a'), undefined);
-      await entity.apply([COUNTED]);
+      await entity.apply([COUNTED], undefined);
       await entity.snapshot();
     });
     expect(fault.faultCause).toBe('trap');
@@ -193,10 +193,13 @@ describe('other calls', () => {
       (loop $l (br_if $l (local.tee $n (i32.sub (local.get $n) (i32.const 1))))) (call $clear)`;
     const { entities } = await liveGuest({ apply: work }, { applyFuelPerEvent: 2000 });
     const entity = await entities.open(entityRef('a'), undefined);
-    await entity.apply(Array.from({ length: 100 }, () => COUNTED));
+    await entity.apply(
+      Array.from({ length: 100 }, () => COUNTED),
+      undefined,
+    );
     const poor = await liveGuest({ apply: work }, { applyFuelPerEvent: 500 });
     const other = await poor.entities.open(entityRef('a'), undefined);
-    expect((await faultOf(() => other.apply([COUNTED]))).faultCause).toBe('fuel');
+    expect((await faultOf(() => other.apply([COUNTED], undefined))).faultCause).toBe('fuel');
   });
 });
 
@@ -265,7 +268,7 @@ describe('instances', () => {
     const { entities } = await liveGuest(counter, { entitiesPerInstance: 2 });
     const open = (id: string) => entities.open(entityRef(id), undefined);
     const [a, b, c] = [await open('a'), await open('b'), await open('c')];
-    await c.apply([COUNTED]);
+    await c.apply([COUNTED], undefined);
     await faultOf(() => a.command(CONTEXT, 'trap', ''));
     expect([a.lost, b.lost, c.lost]).toEqual([true, true, false]);
     expect(c.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '1' });

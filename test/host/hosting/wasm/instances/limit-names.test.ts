@@ -29,7 +29,8 @@ const RECURSE = {
 const open = (guest: LiveGuest) => guest.entities.open(entityRef('a'), undefined);
 const DRIVES = {
   open: (guest: LiveGuest) => open(guest),
-  apply: async (guest: LiveGuest) => (await open(guest)).apply([{ manifest: 'm', json: '{}' }]),
+  apply: async (guest: LiveGuest) =>
+    (await open(guest)).apply([{ manifest: 'm', json: '{}' }], undefined),
   command: async (guest: LiveGuest) => (await open(guest)).command(CONTEXT, 'c', ''),
   query: async (guest: LiveGuest) => (await open(guest)).query(CONTEXT, 'q', ''),
   snapshot: async (guest: LiveGuest) => (await open(guest)).snapshot(),

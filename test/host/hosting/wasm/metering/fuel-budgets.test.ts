@@ -28,7 +28,7 @@ async function callOnce(name: string, fields: string, limits: object): Promise<v
   const entity = await entities.open(entityRef('a'), undefined);
   if (name === 'command') await entity.command(CONTEXT, 'add', '{}');
   else if (name === 'query') await entity.query(CONTEXT, 'get', '{}');
-  else if (name === 'apply') await entity.apply([EVENT]);
+  else if (name === 'apply') await entity.apply([EVENT], undefined);
   else await entity.snapshot();
 }
 
@@ -63,7 +63,10 @@ describe('folding', () => {
     const { entities } = await liveGuest(parts, { ...limits, ...more });
     const entity = await entities.open(entityRef('a'), undefined);
     try {
-      await entity.apply(Array.from({ length: count }, () => EVENT));
+      await entity.apply(
+        Array.from({ length: count }, () => EVENT),
+        undefined,
+      );
       return 'folded';
     } catch (error) {
       if (error instanceof GuestFault) return error.limit;

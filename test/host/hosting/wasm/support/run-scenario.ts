@@ -67,7 +67,7 @@ export async function throughOurs(
         outcome = null;
         break;
       case 'apply':
-        outcome = (await entity!.apply(made.events)) ?? null;
+        outcome = (await entity!.apply(made.events, undefined)) ?? null;
         break;
       case 'command':
       case 'query':
