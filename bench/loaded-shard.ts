@@ -16,6 +16,7 @@ import { LoopTurn } from '../host/requests/loop-turn.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/observability/observability-limits.ts';
 import { requestHandler } from '../host/requests/request-handler.ts';
+import { requestBudgets } from '../host/model/request-budgets.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
 import { shardRouting } from '../host/shards/shard-routing.ts';
@@ -78,6 +79,7 @@ const engine = createEngine({
     throw fault;
   },
 });
+const { unsent } = requestBudgets(HTTP_SETTINGS_DEFAULT);
 const parts = { guest, engine, clock: systemClock, chance, turn };
 const handle = count === 1 ? requestHandler(parts) : routed();
 const server = createHttpServer({
@@ -106,7 +108,7 @@ const texts = Array.from({ length: entities }, (_, n) => [
 
 function routed(): ReturnType<typeof requestHandler> {
   const faults = new FaultReport(new LimitCounters());
-  const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places });
+  const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places, unsent });
   for (const peer of peers) routing.router.connect(peer);
   return routing.handle;
 }

@@ -35,6 +35,7 @@ import { createLog, type Log } from './log/log.ts';
 import { entryBytes, LogRate } from './log/log-rate.ts';
 import { LoopTurn } from './requests/loop-turn.ts';
 import { printable } from './model/printable.ts';
+import { requestBudgets } from './model/request-budgets.ts';
 import { SvcError } from './model/svc-error.ts';
 import { newTraceParent, traceParentText } from './model/trace-context.ts';
 import { requestHandler } from './requests/request-handler.ts';
@@ -240,6 +241,7 @@ class EmbeddedService implements Service {
     });
     const { deployed = false } = options;
     const http = {
+      budgets: requestBudgets(rooms.http),
       routes: new RouteTable(guest.descriptor),
       settings: rooms.http,
       chance,

@@ -12,6 +12,7 @@ import { LimitCounters } from './log/limit-counters.ts';
 import { LogRate } from './log/log-rate.ts';
 import { LoopTurn } from './requests/loop-turn.ts';
 import { NumberSamples } from './shards/number-samples.ts';
+import { requestBudgets } from './model/request-budgets.ts';
 import { SvcError } from './model/svc-error.ts';
 import { SpanRing } from './observability/span-ring.ts';
 import { requestHandler } from './requests/request-handler.ts';
@@ -111,10 +112,19 @@ async function run(): Promise<void> {
   setInterval(() => void engine.passivate(), PASSIVATE_MS).unref();
   let callable: CallableEngine = engine;
   let handle: ReturnType<typeof requestHandler>;
+  const budgets = requestBudgets(rooms.http, settings.budgets, index);
+  const { unsent } = budgets;
   const parts = { guest, engine, clock: systemClock, chance, turn };
   if (count > 1) {
     const { shardRouting } = await import('./shards/shard-routing.ts');
-    const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places });
+    const routing = shardRouting({
+      ...parts,
+      index,
+      count,
+      faults,
+      places: numbers.places,
+      unsent,
+    });
     ({ router: callable, handle } = routing);
     meet = (peer) => routing.router.connect(peer);
     away = (other, pauseMs) => routing.router.away(other, pauseMs);
@@ -128,6 +138,7 @@ async function run(): Promise<void> {
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle,
+    budgets,
     observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
     log: {
       warn: ({ err, guestMessage: _told, ...fields }, message) =>
@@ -137,7 +148,7 @@ async function run(): Promise<void> {
       unlogged: (failure) => void faults.fields(failure),
     },
   });
-  const samples = new NumberSamples(numbers, { engine, guest, server });
+  const samples = new NumberSamples(numbers, { engine, guest, server, budgets });
   samples.take();
   setInterval(() => samples.take(), SAMPLE_MS).unref();
   const toldToStop = nextMessage('stop');

@@ -35,12 +35,13 @@ const S_MS = 1_000;
  * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
  * one of its calls, and others may have been done.
  */
+const OVERLOADED = errorAnswer(
+  503,
+  'The service has too much under way (SVC_OVERLOADED). Try again.',
+  [RETRY_AFTER],
+);
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
-  SVC_OVERLOADED: errorAnswer(
-    503,
-    'The service has too many requests in flight (SVC_OVERLOADED). Try again.',
-    [RETRY_AFTER],
-  ),
+  SVC_OVERLOADED: OVERLOADED,
   SVC_STOPPING: {
     ...errorAnswer(503, 'The service is stopping (SVC_STOPPING). Nothing was done: try again.', [
       RETRY_AFTER,
@@ -74,6 +75,11 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   ),
 };
 
+/** What is said to a connection that brings more than the service takes. */
+export function overloadedAnswer(): Answer {
+  return OVERLOADED;
+}
+
 export function errorAnswer(status: number, error: string, headers: HeaderList = []): Answer {
   return jsonAnswer(status, JSON.stringify({ status, error }), headers);
 }
@@ -92,6 +98,7 @@ const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_STOPPING',
   'SVC_ENTITY_HELD_BACK',
   'SVC_SHARD_UNAVAILABLE',
+  'SVC_RESPONSE_DROPPED',
 ]);
 
 /** Whether a failure gets a line in the log. */
@@ -129,6 +136,12 @@ function sentenceOf(failure: unknown): readonly [status: number, error: string] 
       504,
       'A part of the service ended while it worked on the request (SVC_CALL_UNCERTAIN). ' +
         'Whether it was done is unknown.',
+    ];
+  if (failure instanceof SvcError && failure.code === 'SVC_RESPONSE_DROPPED')
+    return [
+      504,
+      'The service keeps too many responses that callers do not read, and had no room for this one ' +
+        '(SVC_RESPONSE_DROPPED). Whether it was done is unknown.',
     ];
   if (failure instanceof GuestFault && isTooLong(failure))
     return [504, 'The service took too long to handle the request.'];

@@ -4,14 +4,20 @@
 // Time is looked after in sweeps over all of them: a timer for each, set anew with every request and every
 // answer, would be a part of what a short request costs.
 //
+// Requests that are pipelined wait while the connection keeps more than a little for its caller, and nothing further is read
+// from it meanwhile: a caller that reads no response gets no further one made.
+//
 // Invariants:
 // - A socket whose bytes were not HTTP gets its last answer after those of the requests before it.
 // - Once closing, a socket without a request under way is closed.
 // - No request is taken from a socket after the answer that said it would close.
-// - An idle socket is closed after its time, and one whose other end takes nothing of an answer, too.
+// - An idle socket is closed after its time, and one whose other end takes nothing of an answer, or too little, too.
 import type { Socket } from 'node:net';
-import type { Answer } from './answers.ts';
+import type { ByteBudget } from '../model/byte-budget.ts';
+import type { KeptTogether } from '../model/kept-bytes.ts';
+import { type Answer, overloadedAnswer } from './answers.ts';
 import type { ConnectionTimes } from './http-settings.ts';
+import { ResponseRate } from './response-rate.ts';
 import { writeLastAnswer } from './response-writer.ts';
 
 /** A request whose answer is not finished. */
@@ -20,12 +26,21 @@ export interface OpenRequest {
   readonly isReading: boolean;
   /** Its connection is closed: nobody is left to take its answer. */
   abandon(): void;
+  /** The request had to wait for those before it, and is served now. */
+  serve(): void;
 }
 
-interface Connection {
+/** What a request knows of its connection. */
+export interface Connection extends KeptTogether {
+  readonly socket: Socket;
   /** In the order of arrival. An array: without pipelining there is one. */
   readonly open: OpenRequest[];
   newest: OpenRequest | undefined;
+  /** Of the open ones, those that are not served yet, in the order of arrival. */
+  readonly waiting: OpenRequest[];
+  /** Requests that came too late to be answered, and are in memory until the socket is closed. */
+  ignored: number;
+  readonly rate: ResponseRate;
   lastAnswer: Answer | undefined;
   /** The last answer is given or due: nothing further is taken from the socket. */
   isEnding: boolean;
@@ -35,19 +50,27 @@ interface Connection {
 
 const SWEEPS_PER_TIME = 4;
 const SWEEP_MS_MAX = 5000;
+/** What a connection may keep for its caller while its next request is served, in bytes. */
+const KEPT_BYTES_MAX = 64 * 1024;
+/** Requests of all connections that came too late; one that brings more is cut. */
+const IGNORED_MAX = 10_000;
 
 export class Connections {
   /** The header of that name for an answer after which the connection stays open. */
   readonly keepAlive: string | undefined;
   readonly #connections = new Map<Socket, Connection>();
   readonly #times: ConnectionTimes;
+  readonly #unsent: ByteBudget;
   readonly #sweepMs: number;
   #sweeper: NodeJS.Timeout | undefined;
   #isClosing = false;
+  #ignored = 0;
 
-  constructor(times: ConnectionTimes) {
+  /** `unsent`: what all connections keep for their callers. */
+  constructor(times: ConnectionTimes, unsent: ByteBudget) {
     this.#times = times;
-    const shorterMs = Math.min(times.idleMs, times.stallMs);
+    this.#unsent = unsent;
+    const shorterMs = Math.min(times.idleMs, times.stallMs, times.rateGraceMs);
     this.#sweepMs = Math.min(SWEEP_MS_MAX, Math.ceil(shorterMs / SWEEPS_PER_TIME));
     const seconds = Math.floor(times.idleMs / 1000);
     this.keepAlive = seconds > 0 ? `timeout=${seconds}` : undefined;
@@ -59,8 +82,13 @@ export class Connections {
       return;
     }
     const connection: Connection = {
+      socket,
+      keptBytes: 0,
       open: [],
       newest: undefined,
+      waiting: [],
+      ignored: 0,
+      rate: new ResponseRate(this.#times, socket),
       lastAnswer: undefined,
       isEnding: false,
       idleSweeps: 0,
@@ -70,18 +98,49 @@ export class Connections {
     // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
     socket.once('close', () => {
       this.#connections.delete(socket);
+      this.#ignored -= connection.ignored;
       if (this.#connections.size === 0) this.#stopSweeping();
       for (const request of connection.open) request.abandon();
     });
   }
 
-  /** A request's headers have arrived. False when it comes too late to be answered. */
-  begin(socket: Socket, request: OpenRequest): boolean {
-    const connection = this.#connections.get(socket);
-    if (connection === undefined || connection.isEnding) return false;
+  /** Undefined: the socket is closed. */
+  of(socket: Socket): Connection | undefined {
+    return this.#connections.get(socket);
+  }
+
+  /**
+   * A request's headers have arrived. False when it comes too late to be answered. `isFull`: the server has as many
+   * requests as it may; one that comes behind another is not taken then.
+   */
+  begin(connection: Connection, request: OpenRequest, isFull: boolean): boolean {
+    if (isFull && connection.open.length > 0) this.breakOff(connection.socket, overloadedAnswer());
+    if (connection.isEnding) {
+      this.#ignore(connection);
+      return false;
+    }
     connection.open.push(request);
     connection.newest = request;
     return true;
+  }
+
+  /** Whether a request that has begun has to wait for those before it; `serve` is called once it has not. */
+  mustWait(connection: Connection, request: OpenRequest): boolean {
+    const { waiting, keptBytes, socket } = connection;
+    if (waiting.length === 0 && keptBytes <= KEPT_BYTES_MAX) return false;
+    // Node pauses a connection, too, for other reasons, and resumes it by itself.
+    if (waiting.length === 0) socket.pause().on('resume', stayPaused);
+    waiting.push(request);
+    return true;
+  }
+
+  /** The connection keeps less for its caller. */
+  proceed(connection: Connection): void {
+    const { waiting, socket } = connection;
+    if (waiting.length === 0 || socket.destroyed) return;
+    while (waiting.length > 0 && connection.keptBytes <= KEPT_BYTES_MAX && !connection.isEnding)
+      waiting.shift()!.serve();
+    if (waiting.length === 0) socket.off('resume', stayPaused).resume();
   }
 
   /** The answer that is being given says that the connection closes. */
@@ -133,13 +192,21 @@ export class Connections {
     return hasCut;
   }
 
+  #ignore(connection: Connection): void {
+    connection.ignored += 1;
+    this.#ignored += 1;
+    if (this.#ignored > IGNORED_MAX) connection.socket.destroy();
+  }
+
   #sweep(): void {
     const { idleMs, stallMs } = this.#times;
+    const isPressed = this.#unsent.total * 2 > this.#unsent.bytesMax;
     for (const [socket, connection] of this.#connections) {
       // With bytes that wait, the socket's own timer sees whether any of them leave.
       const isWriting = socket.writableLength > 0;
       const isTimed = (socket.timeout ?? 0) > 0;
       if (isWriting !== isTimed) socket.setTimeout(isWriting ? stallMs : 0);
+      if (connection.rate.isTooLow(isWriting ? this.#sweepMs : 0, isPressed)) socket.destroy();
       // Before its first request, the time for its headers runs.
       if (connection.open.length > 0 || connection.newest === undefined) continue;
       connection.idleSweeps += 1;
@@ -157,7 +224,17 @@ export class Connections {
     if (lastAnswer === undefined) return;
     for (const request of connection.open) if (!request.isReading) return;
     connection.lastAnswer = undefined;
-    if (socket.writable) writeLastAnswer(socket, lastAnswer, this.#times.lingerMs);
-    else socket.destroy();
+    if (!socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const bytes = lastAnswer.body?.length ?? 0;
+    this.#unsent.add(bytes);
+    socket.once('close', () => this.#unsent.add(-bytes));
+    writeLastAnswer(socket, lastAnswer, this.#times.lingerMs);
   }
+}
+
+function stayPaused(this: Socket): void {
+  this.pause();
 }

@@ -5,6 +5,7 @@ import type { Chance } from '../engine/needs/clock.ts';
 import type { Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { Caller } from './access.ts';
 import type { Connections } from './connections.ts';
 import type { HttpLog } from './http-log.ts';
@@ -32,6 +33,7 @@ export interface ExchangeParts {
   readonly project: string | undefined;
   readonly connections: Connections;
   readonly outbox: Outbox;
+  readonly budgets: RequestBudgets;
   readonly load: Load;
   readonly recorder: Recorder;
   /** The number of the first route's handler, for the recorder. */

@@ -17,11 +17,12 @@ import {
   SPAN_REFUSED,
   type SpanOutcome,
 } from '../model/span-outcome.ts';
+import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
-import type { OpenRequest } from './connections.ts';
+import type { Connection, OpenRequest } from './connections.ts';
 import type { Arrival, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import {
@@ -36,7 +37,12 @@ import type { Outgoing } from './outbox.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
-import { handlerRefusalAnswer, responseAnswer, writeAnswer } from './response-writer.ts';
+import {
+  answerBytes,
+  handlerRefusalAnswer,
+  responseAnswer,
+  writeAnswer,
+} from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
 
@@ -58,9 +64,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   parentId: bigint | undefined;
   status = 0;
   errorId: string | undefined;
+  readonly kept: KeptBytes;
   readonly #parts: ExchangeParts;
   readonly #arrival: Arrival;
   readonly #socket: Socket;
+  readonly #connection: Connection | undefined;
+  #body: KeptBytes | undefined;
   #route: Route | undefined;
   #isBodyUnread: boolean;
   #isAnswered = false;
@@ -78,6 +87,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     this.#parts = parts;
     this.#arrival = arrival;
     this.#socket = arrival.request.socket;
+    this.#connection = parts.connections.of(this.#socket);
+    this.kept = new KeptBytes(parts.budgets.unsent, this.#connection);
     this.#isBodyUnread = hasBody(arrival.request.headers);
   }
 
@@ -86,13 +97,20 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   run(): void {
-    const { connections, load } = this.#parts;
-    if (!connections.begin(this.#socket, this)) return;
+    const { connections, load, settings, recorder } = this.#parts;
+    const connection = this.#connection;
+    const isFull = load.inFlight >= settings.requestsInFlightMax;
+    if (connection === undefined || !connections.begin(connection, this, isFull)) return;
     load.inFlight += 1;
-    this.#arrivedMs = this.#parts.recorder.arrivalMs();
-    this.startMs = this.#parts.recorder.latestMs();
+    this.#arrivedMs = recorder.arrivalMs();
     // It comes once, and `once` would cost more.
     this.#arrival.response.on('close', () => this.abandon());
+    if (!connections.mustWait(connection, this)) this.serve();
+  }
+
+  serve(): void {
+    if (this.#isOver) return;
+    this.startMs = this.#parts.recorder.latestMs();
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
@@ -113,11 +131,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #admit(): Answer | Admitted {
-    const { settings, routes, load, project } = this.#parts;
+    const { settings, routes, load, project, budgets } = this.#parts;
     const { request, target: rawTarget } = this.#arrival;
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
     if (load.inFlight > settings.requestsInFlightMax)
       throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
+    if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
     const problem = headerProblem(request, settings.headersMax);
     if (problem !== undefined) return { ...problem, close: true };
     const method = request.method!;
@@ -153,12 +172,13 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   async #readBody(admitted: Admitted): Promise<void> {
     const { request, response, expectsContinue } = this.#arrival;
     const { bodyBytesMax } = this.#parts.settings;
+    this.#body = new KeptBytes(this.#parts.budgets.bodies);
     if (expectsContinue) response.writeContinue();
-    const read = await readBody(request, admitted.route, bodyBytesMax);
+    const read = await readBody(request, admitted.route, bodyBytesMax, this.#body);
     this.startMs = this.#parts.recorder.latestMs();
     // The connection was told that the body is late or broken; what came after that is too late.
     if (this.#socket.writableEnded) return;
-    this.#isBodyUnread = read.kind === 'too-large';
+    this.#isBodyUnread = read.kind === 'too-large' || read.kind === 'no-room';
     try {
       this.#continueWith(admitted, read);
     } catch (failure) {
@@ -177,6 +197,11 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
       case 'too-large':
         this.#answer(this.#tooLarge());
         break;
+      case 'no-room':
+        throw new SvcError(
+          'SVC_OVERLOADED',
+          'The bodies of requests take too much memory together.',
+        );
       case 'aborted':
         break;
     }
@@ -211,16 +236,22 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const deadline = setTimeout(() => this.#expire(), settings.answerTimeoutMs);
     outcome.then(
       (value) => {
-        clearTimeout(deadline);
+        this.#handlerDone(deadline);
         this.#succeed(value);
         this.#release();
       },
       (failure: unknown) => {
-        clearTimeout(deadline);
+        this.#handlerDone(deadline);
         this.#fail(failure);
         this.#release();
       },
     );
+  }
+
+  /** What it was told is let go of with `giveUp`, while its response may wait for the caller. */
+  #handlerDone(deadline: NodeJS.Timeout): void {
+    clearTimeout(deadline);
+    this.giveUp = undefined;
   }
 
   #expire(): void {
@@ -245,6 +276,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
         outcome.kind === 'refusal'
           ? handlerRefusalAnswer(outcome, settings)
           : responseAnswer(outcome, settings);
+      if (!this.kept.fits(answerBytes(answer))) throw responseDropped();
       this.#record(spanOutcome, refusal, answer.status);
       this.#answer(answer);
     } catch (failure) {
@@ -275,6 +307,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #answer(answer: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
+    this.kept.become(answerBytes(answer));
     const { load, connections, outbox } = this.#parts;
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
@@ -290,6 +323,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   write(endMs: number): void {
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;
+    this.#given = undefined;
     const { recorder, counts } = this.#parts;
     counts.answered(this.#route?.index ?? -1, answer.status, endMs - this.#arrivedMs);
     if (this.#outcome !== undefined) recorder.served(this, endMs, this.#outcome, this.#failure);
@@ -318,7 +352,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
 
   #release(): void {
     this.#pending -= 1;
-    if (this.#pending === 0) this.#parts.load.inFlight -= 1;
+    if (this.#pending > 0) return;
+    const { load, connections } = this.#parts;
+    load.inFlight -= 1;
+    this.kept.free();
+    this.#body?.free();
+    if (this.#connection !== undefined) connections.proceed(this.#connection);
   }
 
   #log(failure: unknown, errorId: string): void {

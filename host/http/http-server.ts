@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
 import { NO_RECORDER, type Recorder } from '../engine/needs/recorder.ts';
+import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
 import { breakOff } from './client-error.ts';
@@ -35,6 +36,8 @@ export interface HttpServerOptions {
   readonly project?: string;
   /** What is told of each request; left out: nobody looks. */
   readonly observer?: HttpObserver;
+  /** Shared with other servers of the service; left out: this one has all that the settings give. */
+  readonly budgets?: RequestBudgets;
 }
 
 export interface HttpObserver {
@@ -77,7 +80,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { settings } = options;
   checkHttpSettings(settings);
   const load: Load = { inFlight: 0, isStopping: false };
-  const connections = new Connections(connectionTimes(settings));
+  const budgets = options.budgets ?? requestBudgets(settings);
+  const connections = new Connections(connectionTimes(settings), budgets.unsent);
   const observer = options.observer ?? NOBODY;
   const server = createNodeServer({
     routes: options.routes,
@@ -90,6 +94,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     ...observer,
     connections,
     outbox: new Outbox(() => observer.recorder.endMs()),
+    budgets,
     load,
   });
   let stopped: ReturnType<HttpServer['stop']> | undefined;

@@ -16,6 +16,14 @@ export interface HttpSettings {
   readonly responseHeaderBytesMax: number;
   /** Bytes of an endpoint's response body, or of the message and the details of its refusal; a fault of the module beyond. */
   readonly responseBytesMax: number;
+  /** Bodies of requests that are being read or handled, of all requests together, in bytes; 503 beyond. At least `bodyBytesMax`. */
+  readonly bodyBytesTotalMax: number;
+  /** Responses that callers have not taken yet, of all connections together, in bytes; 503 beyond. At least `responseBytesMax`. */
+  readonly unsentBytesMax: number;
+  /** Bytes of a response that a caller has to take in a second, on average; its connection is cut when it takes fewer. */
+  readonly responseRateMin: number;
+  /** How long a caller may take fewer, in milliseconds. */
+  readonly responseRateGraceMs: number;
   /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. */
   readonly requestsInFlightMax: number;
   /** Open connections; further ones are closed as soon as they are accepted. */
@@ -42,6 +50,11 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   responseHeadersMax: 100,
   responseHeaderBytesMax: 32 * 1024,
   responseBytesMax: 8 * 1024 * 1024,
+  bodyBytesTotalMax: 256 * 1024 * 1024,
+  unsentBytesMax: 256 * 1024 * 1024,
+  // Less than the slowest mobile networks carry. What fits into the buffers of the system is not measured.
+  responseRateMin: 4096,
+  responseRateGraceMs: 30_000,
   requestsInFlightMax: 1000,
   connectionsMax: 10_000,
   answerTimeoutMs: 60_000,
@@ -58,6 +71,8 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
 const TIMER_MS_MAX = 1_000_000_000;
 const COUNT_MAX = 1_000_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
+const TOTAL_BYTES_MIN = 64 * 1024;
+const TOTAL_BYTES_MAX = 1024 * BYTES_MAX;
 
 /** The least and the most that each can be set to. */
 export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [number, number]>> =
@@ -69,6 +84,10 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
     responseHeadersMax: [0, COUNT_MAX],
     responseHeaderBytesMax: [0, BYTES_MAX],
     responseBytesMax: [0, BYTES_MAX],
+    bodyBytesTotalMax: [TOTAL_BYTES_MIN, TOTAL_BYTES_MAX],
+    unsentBytesMax: [TOTAL_BYTES_MIN, TOTAL_BYTES_MAX],
+    responseRateMin: [1, BYTES_MAX],
+    responseRateGraceMs: [1, TIMER_MS_MAX],
     requestsInFlightMax: [1, COUNT_MAX],
     connectionsMax: [1, COUNT_MAX],
     answerTimeoutMs: [1, TIMER_MS_MAX],
@@ -95,6 +114,22 @@ export function checkHttpSettings(settings: HttpSettings): void {
       `The HTTP setting headersTimeoutMs (${settings.headersTimeoutMs}) is longer than requestTimeoutMs ` +
         `(${settings.requestTimeoutMs}). The headers are a part of the request: make it as long at most.`,
     );
+  checkTotal(settings, 'bodyBytesMax', 'bodyBytesTotalMax');
+  checkTotal(settings, 'responseBytesMax', 'unsentBytesMax');
+}
+
+/** Throws SVC_SETTING_INVALID when the largest one alone would never have room. */
+function checkTotal(
+  settings: HttpSettings,
+  one: 'bodyBytesMax' | 'responseBytesMax',
+  total: 'bodyBytesTotalMax' | 'unsentBytesMax',
+): void {
+  if (settings[one] > settings[total])
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `The HTTP setting ${one} (${settings[one]}) is larger than ${total} (${settings[total]}), so that the largest ` +
+        `would never have room. Make ${total} larger, or ${one} smaller.`,
+    );
 }
 
 export interface ConnectionTimes {
@@ -104,6 +139,10 @@ export interface ConnectionTimes {
   readonly idleMs: number;
   /** How long the other end may take nothing of an answer, in milliseconds, and up to two sweeps longer. */
   readonly stallMs: number;
+  /** Bytes of responses that the other end has to take in a second, on average. */
+  readonly bytesPerSecondMin: number;
+  /** How long it may take fewer, in milliseconds, and up to two sweeps longer. */
+  readonly rateGraceMs: number;
 }
 
 /** What the connections of a server are timed by. */
@@ -112,5 +151,7 @@ export function connectionTimes(settings: HttpSettings): ConnectionTimes {
     lingerMs: settings.lingerTimeoutMs,
     idleMs: settings.keepAliveTimeoutMs,
     stallMs: settings.stallTimeoutMs,
+    bytesPerSecondMin: settings.responseRateMin,
+    rateGraceMs: settings.responseRateGraceMs,
   };
 }

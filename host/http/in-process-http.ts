@@ -7,6 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import type { Chance } from '../engine/needs/clock.ts';
 import { NO_RECORDER } from '../engine/needs/recorder.ts';
 import type { HeaderList } from '../model/endpoint.ts';
+import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { type Caller, INTERNET } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
@@ -27,6 +28,8 @@ export interface InProcessHttpOptions {
   readonly project: string | undefined;
   /** Absent: the defaults. Those of connections mean nothing here. */
   readonly settings?: HttpSettings;
+  /** Shared with a server of the same service. */
+  readonly budgets?: RequestBudgets;
 }
 
 export interface InProcessRequest {
@@ -47,13 +50,16 @@ export interface InProcessAnswer {
 
 export class InProcessHttp {
   readonly #callers = new WeakMap<object, Caller>();
-  readonly #connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT));
+  readonly #connections: Connections;
   readonly #server;
 
   constructor(options: InProcessHttpOptions) {
+    const budgets = options.budgets ?? requestBudgets(options.settings ?? HTTP_SETTINGS_DEFAULT);
+    this.#connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT), budgets.unsent);
     const parts: ExchangeParts = {
       settings: HTTP_SETTINGS_DEFAULT,
       ...options,
+      budgets,
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
       outbox: new Outbox(() => NO_RECORDER.endMs()),

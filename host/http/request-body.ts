@@ -2,13 +2,17 @@
 // limit. A body is read whole before the handler runs; nothing is parsed here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Body } from '../model/endpoint.ts';
+import type { KeptBytes } from '../model/kept-bytes.ts';
 import { type Answer, errorAnswer } from './answers.ts';
+import { GatheredBytes } from './gathered-bytes.ts';
 import type { BodyKind, Route } from './route-table.ts';
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly body: Body }
   /** Not read to its end: the connection has to close. */
   | { readonly kind: 'too-large' }
+  /** Bodies of other requests fill the memory that there is for them; the rest is thrown away. */
+  | { readonly kind: 'no-room' }
   | { readonly kind: 'refused'; readonly answer: Answer }
   /** The connection is gone. */
   | { readonly kind: 'aborted' };
@@ -75,14 +79,18 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
   }
 }
 
-/** Reads a body that was not read yet. A route that takes none has it thrown away, within the limit. */
+/**
+ * Reads a body that was not read yet. A route that takes none has it thrown away, within the limit. `kept`: what it
+ * takes in memory.
+ */
 export function readBody(
   request: IncomingMessage,
   wanted: BodyWanted,
   bytesMax: number,
+  kept: KeptBytes,
 ): Promise<BodyRead> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    const gathered = new GatheredBytes(bytesMax);
     let length = 0;
     const onData = (chunk: Buffer): void => {
       length += chunk.length;
@@ -90,12 +98,16 @@ export function readBody(
         request.off('data', onData);
         request.pause();
         resolve({ kind: 'too-large' });
-      } else if (wanted.bodyKind !== undefined) chunks.push(chunk);
+      } else if (wanted.bodyKind === undefined) return;
+      else if (kept.fits(gathered.bytesWith(chunk))) gathered.add(chunk);
+      else {
+        request.off('data', onData).resume();
+        resolve({ kind: 'no-room' });
+      }
     };
     request.on('data', onData);
     request.once('end', () => {
-      const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
-      resolve(decodeBody(wanted, whole));
+      resolve(decodeBody(wanted, gathered.whole));
     });
     // Without a listener an aborted request would be an uncaught error.
     request.on('error', () => resolve({ kind: 'aborted' }));

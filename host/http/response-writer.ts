@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import type { Refusal } from '../model/call.ts';
 import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import { SMALL_BYTES } from '../model/kept-bytes.ts';
 import { type Answer, refusalAnswer } from './answers.ts';
 import { isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
 import type { HttpSettings } from './http-settings.ts';
@@ -15,6 +16,9 @@ const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
 /** A refusal's details are parsed before they are told, and parsing is not paid for. */
 const DETAILS_BYTES_MAX = 64 * 1024;
+
+/** Of a larger body so much is written at a time. */
+export const PIECE_BYTES = 64 * 1024;
 
 const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   json: 'application/json',
@@ -32,11 +36,12 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
   const { body } = response;
   if (body.kind === 'none') return { status, headers, body: '' };
   const content = body.kind === 'bytes' ? body.bytes : body.text;
-  checkSize(Buffer.byteLength(content), settings.responseBytesMax);
+  const bytes = Buffer.byteLength(content);
+  checkSize(bytes, settings.responseBytesMax);
   const types = headers.filter(([name]) => name === 'content-type').length;
   if (types > 1) throw new GuestFault('value', 'The response has more than one content-type.');
   if (types === 0) headers.push(['content-type', CONTENT_TYPE[body.kind]]);
-  return { status, headers, body: content };
+  return { status, headers, body: sendable(content, bytes) };
 }
 
 /** Throws GuestFault when it is more than a handler may answer. */
@@ -45,7 +50,21 @@ export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): 
   const detailsBytes = Buffer.byteLength(details);
   checkSize(detailsBytes, DETAILS_BYTES_MAX);
   checkSize(Buffer.byteLength(message) + detailsBytes, settings.responseBytesMax);
-  return refusalAnswer(refusal);
+  const answer = refusalAnswer(refusal);
+  const { body = '' } = answer;
+  return { ...answer, body: sendable(body, Buffer.byteLength(body)) };
+}
+
+/** The bytes of a large text, so that it is not kept beside them until they have left. */
+function sendable(content: string | Uint8Array, bytes: number): string | Uint8Array {
+  return typeof content === 'string' && bytes > SMALL_BYTES ? Buffer.from(content) : content;
+}
+
+/** What an answer takes in memory until it has left, roughly. */
+export function answerBytes({ headers, body = '' }: Answer): number {
+  let bytes = body.length;
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  return bytes;
 }
 
 function checkSize(bytes: number, bytesMax: number): void {
@@ -112,7 +131,8 @@ export function writeAnswer(
   response.writeHead(answer.status, headers);
   const { body } = answer;
   if (!options.closes || options.lingerMs === 0) {
-    response.end(body);
+    if (body === undefined || body.length <= PIECE_BYTES) response.end(body);
+    else endInPieces(response, body as Uint8Array);
     return;
   }
   // Closing a socket that has unread bytes resets it, and the reset may overtake the answer. So the
@@ -127,6 +147,23 @@ export function writeAnswer(
   request.once('end', end).once('close', end).on('error', end).resume();
   // A caller that waits to be asked for its body, and is not, says so by ending its side.
   request.socket.once('end', end);
+}
+
+/** As the other end takes them: so it is seen that it does. */
+function endInPieces(response: ServerResponse, body: Uint8Array): void {
+  let at = 0;
+  const goOn = (): void => {
+    for (;;) {
+      const piece = body.subarray(at, (at += PIECE_BYTES));
+      if (at >= body.length) {
+        response.off('drain', goOn).end(piece);
+        return;
+      }
+      if (!response.write(piece)) return;
+    }
+  };
+  response.on('drain', goOn);
+  goOn();
 }
 
 /** Says one last thing to a connection whose bytes were not HTTP, and closes it. */

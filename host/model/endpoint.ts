@@ -1,6 +1,7 @@
 // A request and a response of an endpoint, as the guest sees them, and who waits for the response.
-import type { Spent } from './call.ts';
+import type { Refusal, Spent } from './call.ts';
 import type { GuestFault } from './guest-fault.ts';
+import { type KeptBytes, textBytes } from './kept-bytes.ts';
 
 export type Body =
   | { readonly kind: 'none' }
@@ -37,8 +38,22 @@ export interface EndpointResponse {
   readonly body: Body;
 }
 
+/** What a handler's answer takes in memory, roughly. */
+export function outcomeBytes(outcome: EndpointResponse | Refusal): number {
+  if (outcome.kind === 'refusal')
+    return textBytes(outcome.message) + textBytes(outcome.details ?? '');
+  const { headers, body } = outcome;
+  let bytes = 0;
+  if (body.kind !== 'none')
+    bytes = body.kind === 'bytes' ? body.bytes.length : textBytes(body.text);
+  for (const [name, value] of headers) bytes += name.length + value.length;
+  return bytes;
+}
+
 /** Who waits for the answer of a handler, and learns what it has cost. */
 export interface AnswerWaiter extends Spent {
   /** Set by whoever runs the handler, where it could not answer at once: to be called when nobody waits any more. */
   giveUp: ((reason: GuestFault) => void) | undefined;
+  /** What is in memory for the answer until its caller has it. */
+  readonly kept: KeptBytes;
 }

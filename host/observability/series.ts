@@ -183,6 +183,16 @@ export function shardFamilies(sum: (name: ShardSeries) => number): Family[] {
       'Requests whose answer or handler is not done.',
       sum('requests-in-flight'),
     ),
+    gauge(
+      'svc_http_unsent_bytes',
+      'Bytes of responses that callers have not taken yet.',
+      sum('unsent-bytes'),
+    ),
+    gauge(
+      'svc_http_body_bytes',
+      'Bytes of the bodies of requests that are read or handled.',
+      sum('body-bytes'),
+    ),
     gauge('svc_entities_in_memory', 'Entities that are in memory.', sum('entities-in-memory')),
     {
       name: 'svc_entity_activations_total',

@@ -11,6 +11,8 @@ export const SHARD_SERIES = [
   'entity-instances',
   'guest-memory-bytes',
   'requests-in-flight',
+  'unsent-bytes',
+  'body-bytes',
 ] as const;
 export type ShardSeries = (typeof SHARD_SERIES)[number];
 
@@ -21,4 +23,6 @@ export const SHARD_GAUGES: readonly ShardSeries[] = [
   'entity-instances',
   'guest-memory-bytes',
   'requests-in-flight',
+  'unsent-bytes',
+  'body-bytes',
 ];

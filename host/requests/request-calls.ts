@@ -40,6 +40,7 @@ export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'
  * none of it is kept.
  */
 const KEPT_UNITS_MAX = 1024 * 1024;
+const BYTES_PER_UNIT = 2;
 
 type Call = Parameters<HostCalls['call']>;
 type Outcome = Reply | Refusal;
@@ -155,6 +156,11 @@ export class RequestCalls implements HostCalls {
     } catch {
       return false;
     }
+  }
+
+  /** What is kept to be told again, in bytes. */
+  get keptBytes(): number {
+    return this.#keptUnits * BYTES_PER_UNIT;
   }
 
   runAgain(): boolean {

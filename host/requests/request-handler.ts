@@ -5,8 +5,14 @@ import type { Chance, Clock } from '../engine/needs/clock.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, CallContext, Metadata, Refusal } from '../model/call.ts';
-import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import {
+  type AnswerWaiter,
+  type EndpointRequest,
+  type EndpointResponse,
+  outcomeBytes,
+} from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';
+import { responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
 import { type CallableEngine, RequestCalls } from './request-calls.ts';
 import { RequestKeys } from './request-keys.ts';
 
@@ -44,6 +50,7 @@ export function requestHandler({
     calls: RequestCalls,
     waiter: AnswerWaiter | undefined,
   ): Awaitable<Outcome> => {
+    if (waiter?.kept.isUsedUp === true) throw tooMuchUnsent();
     const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent: waiter };
     let isQuick = false;
     let answer: Awaitable<Outcome>;
@@ -56,9 +63,13 @@ export function requestHandler({
     if (answer instanceof Promise) {
       const { firstElsewhere } = calls;
       if (firstElsewhere !== undefined) asksElsewhere?.(request, firstElsewhere, waiter);
+      waiter?.kept.become(calls.keptBytes);
       return settled(answer, calls);
     }
-    if (calls.isAhead) return confirmed(answer, context, request, calls);
+    if (calls.isAhead) {
+      const isKept = waiter?.kept.fits(calls.keptBytes + outcomeBytes(answer)) ?? true;
+      return confirmed(isKept ? answer : undefined, context, request, calls);
+    }
     return notPassedOn(answer, calls);
   };
   const settled = async (answer: Awaitable<Outcome>, calls: RequestCalls): Promise<Outcome> => {
@@ -68,14 +79,20 @@ export function requestHandler({
       turn.hasComputed();
     }
   };
-  /** The answer once what it was made of is on disk; or what the handler answers when it is not. */
+  /**
+   * The answer once what it was made of is on disk; or what the handler answers when it is not. Undefined: there was no
+   * room to keep it.
+   */
   const confirmed = async (
-    answer: Outcome,
+    answer: Outcome | undefined,
     context: CallContext,
     request: EndpointRequest,
     calls: RequestCalls,
   ): Promise<Outcome> => {
-    if (await calls.cameTrue()) return notPassedOn(answer, calls);
+    if (await calls.cameTrue()) {
+      if (answer === undefined) throw responseDropped();
+      return notPassedOn(answer, calls);
+    }
     checkWanted(calls);
     calls.runAgain();
     return settled(guest.endpoints.handle(context, request, calls), calls);

@@ -37,6 +37,8 @@ export interface FrameReader {
   cost(number: number, cost: RequestCost): void;
   /** Nobody waits for the request any more. */
   giveUp(number: number, reason: GuestFault): void;
+  /** The large answer of the request has come. */
+  taken(number: number): void;
   outcome(number: number, outcome: FrameOutcome): void;
   /**
    * What was thrown: SvcError, GuestFault, or any other as an Error with its stack for a message. `isTold`: the log has
@@ -55,6 +57,7 @@ const KIND = {
   response: 6,
   cost: 7,
   giveUp: 8,
+  taken: 9,
 } as const;
 
 export function writeCall(
@@ -88,6 +91,10 @@ export function writeCost(frames: Frames, number: number, { fuel, hasStrayed }: 
 
 export function writeGiveUp(frames: Frames, number: number, reason: GuestFault): void {
   frames.push(KIND.giveUp, number, reason.faultCause, reason.message, reason.limit ?? null);
+}
+
+export function writeTaken(frames: Frames, number: number): void {
+  frames.push(KIND.taken, number);
 }
 
 /** The cause of a failure, and what stands in its `cause`, stay behind. */
@@ -154,6 +161,9 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         reader.giveUp(call, new GuestFault(faultCause, message, { limit }));
         break;
       }
+      case KIND.taken:
+        reader.taken(call);
+        break;
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];

@@ -2,12 +2,14 @@
 // thread shares. Once a second, so that no request pays for it; what a thread counted in its last second is lost with it.
 import type { EngineNumbers } from '../engine/entity-engine.ts';
 import type { WasmNumbers } from '../hosting/wasm/wasm-guest.ts';
+import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
 
 interface Sampled {
   readonly engine: { readonly numbers: EngineNumbers };
   readonly guest: { readonly numbers: WasmNumbers };
   readonly server: { readonly inFlight: number };
+  readonly budgets: { readonly [Kind in keyof RequestBudgets]: { readonly held: number } };
 }
 
 export class NumberSamples {
@@ -23,7 +25,7 @@ export class NumberSamples {
 
   take(): void {
     const numbers = this.#numbers;
-    const { engine, guest, server } = this.#sampled;
+    const { engine, guest, server, budgets } = this.#sampled;
     const now = engine.numbers;
     const before = this.#before;
     for (const how of ['empty', 'snapshot', 'folded'] as const)
@@ -36,5 +38,7 @@ export class NumberSamples {
     numbers.set('entity-instances', entityInstances);
     numbers.set('guest-memory-bytes', memoryBytes);
     numbers.set('requests-in-flight', server.inFlight);
+    numbers.set('unsent-bytes', budgets.unsent.held);
+    numbers.set('body-bytes', budgets.bodies.held);
   }
 }

@@ -4,13 +4,21 @@
 // hear, the memory is looked at in every turn of the event loop; soon after, this end sleeps, and is woken by a message.
 // Invariants:
 // I1  A call or request that was taken settles once: with its outcome, or with the end of the other side.
+//     Its large answer is counted here until the other side says that it has come.
 // I2  Whoever stops waiting for it leaves it to settle: none is kept longer than the other side works on it.
 // I3  Of what fails with SVC_SHARD_UNAVAILABLE nothing was done; SVC_CALL_UNCERTAIN says that this is unknown.
 import type { MessagePort } from 'node:worker_threads';
 import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
-import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { ByteBudget } from '../model/byte-budget.ts';
+import {
+  type AnswerWaiter,
+  type EndpointRequest,
+  type EndpointResponse,
+  outcomeBytes,
+} from '../model/endpoint.ts';
 import type { GuestFault } from '../model/guest-fault.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
+import { KeptBytes, responseDropped, SMALL_BYTES } from '../model/kept-bytes.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 import {
@@ -25,6 +33,7 @@ import {
   writeFailure,
   writeGiveUp,
   writeOutcome,
+  writeTaken,
 } from './frame.ts';
 import { NumberedSlots, slotOf } from './numbered-slots.ts';
 import type { PeerLink } from './peer-link.ts';
@@ -66,6 +75,8 @@ export interface PeerPortOptions {
   readonly failed: (failure: unknown) => boolean;
   /** Is told of each failure that came from the other shard, which has counted it; `isTold` as `failed` says there. */
   readonly learned: (failure: Error, isTold: boolean) => void;
+  /** What the service keeps for callers. */
+  readonly unsent: ByteBudget;
   /** The other side has ended; every call under way has failed. */
   readonly ended: () => void;
 }
@@ -84,6 +95,8 @@ export class PeerPort {
   #sent = 0;
   /** Requests of the other side whose handlers are not done, by their numbers there. */
   readonly #served: (ServedRequest | undefined)[] = [];
+  /** Large answers that were sent and that the other side has not taken yet, by their numbers there. */
+  readonly #untaken = new Map<number, KeptBytes>();
   #hasEnded = false;
   /** Of this turn, not sent yet: what is not in the outbox. */
   #frames: Frames = [];
@@ -120,7 +133,13 @@ export class PeerPort {
         options.learned(reason, true);
         this.#servedOf(number)?.giveUp?.(reason);
       },
-      outcome: (number, outcome) => this.#take(number)?.resolve(outcome),
+      taken: (number) => this.#hasTaken(number),
+      outcome: (number, outcome) => {
+        const underWay = this.#take(number);
+        if (outcome.kind !== 'reply' && outcomeBytes(outcome) > SMALL_BYTES)
+          this.#tellTaken(number);
+        underWay?.resolve(outcome);
+      },
       failure: (number, failure, isTold) => {
         options.learned(failure, isTold);
         this.#take(number)?.reject(failure);
@@ -200,6 +219,17 @@ export class PeerPort {
     this.#says();
   }
 
+  #tellTaken(number: number): void {
+    if (this.#hasEnded) return;
+    writeTaken(this.#frames, number);
+    this.#says();
+  }
+
+  #hasTaken(number: number): void {
+    this.#untaken.get(number)?.free();
+    this.#untaken.delete(number);
+  }
+
   #serve(number: number, call: ForwardedCall): void {
     let outcome: Awaitable<CallOutcome>;
     try {
@@ -216,7 +246,7 @@ export class PeerPort {
   }
 
   #serveRequest(number: number, request: EndpointRequest, metadata: Metadata): void {
-    const served = new ServedRequest(number);
+    const served = new ServedRequest(number, new KeptBytes(this.#options.unsent));
     let outcome: Awaitable<RequestOutcome>;
     try {
       outcome = this.#options.serveRequest(request, metadata, served);
@@ -246,7 +276,15 @@ export class PeerPort {
   }
 
   #respond(number: number, served: ServedRequest, outcome: RequestOutcome): void {
+    const bytes = outcomeBytes(outcome);
+    // What is small leaves without being counted: what the other side may have under way bounds it.
+    if (bytes > SMALL_BYTES && !this.#hasEnded && !served.kept.fits(bytes)) {
+      this.#failRequest(number, served, responseDropped());
+      return;
+    }
     this.#forget(served);
+    if (this.#hasEnded || bytes <= SMALL_BYTES) served.kept.free();
+    else this.#untaken.set(number, served.kept);
     if (this.#hasEnded) return;
     if (outcome.kind !== 'response' || !this.#ring.writeResponse(number, outcome, served)) {
       writeCost(this.#frames, number, served);
@@ -257,6 +295,7 @@ export class PeerPort {
 
   #failRequest(number: number, served: ServedRequest, failure: unknown): void {
     this.#forget(served);
+    served.kept.free();
     if (!this.#hasEnded) writeCost(this.#frames, number, served);
     this.#fail(number, failure);
   }
@@ -307,6 +346,7 @@ export class PeerPort {
     // The other side may have said more before it ended.
     this.#ring.read(this.#reader);
     this.#hasEnded = true;
+    for (const number of this.#untaken.keys()) this.#hasTaken(number);
     for (const { order, reject } of this.#underWay.takeAll())
       reject(order < this.#sent ? uncertain() : shardUnavailable());
     this.#options.ended();

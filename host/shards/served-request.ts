@@ -1,6 +1,7 @@
 // ServedRequest: a request of another shard while its handler runs here: what it has cost, whether it came to the right
 // shard, and how it is given up.
 import type { AnswerWaiter } from '../model/endpoint.ts';
+import type { KeptBytes } from '../model/kept-bytes.ts';
 import type { RequestCost } from './frame.ts';
 
 export class ServedRequest implements AnswerWaiter, RequestCost {
@@ -9,8 +10,10 @@ export class ServedRequest implements AnswerWaiter, RequestCost {
   fuel = 0;
   hasStrayed = false;
   giveUp: AnswerWaiter['giveUp'] = undefined;
+  readonly kept: KeptBytes;
 
-  constructor(number: number) {
+  constructor(number: number, kept: KeptBytes) {
     this.number = number;
+    this.kept = kept;
   }
 }

@@ -5,6 +5,7 @@ import type { LogEntry } from '../log/log-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { RoomSettings } from '../room-settings.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
+import type { SharedRequestBudgets } from '../model/request-budgets.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
 import type { PeerLink } from './peer-link.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
@@ -79,6 +80,8 @@ export interface ShardSettings {
   readonly http: boolean;
   /** What LimitCounters share. */
   readonly counters: SharedArrayBuffer;
+  /** What all shards share. */
+  readonly budgets: SharedRequestBudgets;
   /** The share of a shard in what the service may have (shard-limits.ts). */
   readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log' | 'observability'>;
 }

@@ -23,6 +23,7 @@ interface Parts {
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
   readonly places: HandlerPlaces;
+  readonly unsent: PeerPortOptions['unsent'];
   /** Does a request that another shard has sent here. */
   readonly serveRequest: PeerPortOptions['serveRequest'];
 }
@@ -40,12 +41,13 @@ export class ShardRouter implements CallableEngine {
 
   /** To that shard, which has the other end. */
   connect({ index, ...link }: Peer): void {
-    const { faults, places, serveRequest } = this.#parts;
+    const { faults, places, unsent, serveRequest } = this.#parts;
     const peer = new PeerPort(link, places, {
       serve: (call) => this.#serve(call),
       serveRequest,
       failed: (failure) => faults.passedOn(failure),
       learned: (failure, isTold) => faults.isKnown(failure, isTold),
+      unsent,
       ended: () => {
         if (this.#peers[index] === peer) this.#peers[index] = undefined;
       },

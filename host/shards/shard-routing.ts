@@ -4,6 +4,7 @@ import type { Clock, Chance } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { FaultReport } from '../log/fault-report.ts';
+import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import type { LoopTurn } from '../requests/loop-turn.ts';
 import { requestHandler } from '../requests/request-handler.ts';
@@ -22,6 +23,8 @@ interface Parts {
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
   readonly places: HandlerPlaces;
+  /** What the service keeps for callers. */
+  readonly unsent: ByteBudget;
 }
 
 export interface ShardRouting {

@@ -9,6 +9,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { LimitCounters } from '../log/limit-counters.ts';
 import type { Log } from '../log/log.ts';
+import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
@@ -23,7 +24,7 @@ export interface Supervised {
   /** What a shard's thread runs. */
   readonly shardFile: URL;
   /** What each shard is started with. */
-  readonly settings: Omit<ShardSettings, 'counters' | 'index'>;
+  readonly settings: Omit<ShardSettings, 'counters' | 'index' | 'budgets'>;
   /** What the shards run, or why there is nothing to be run. */
   readonly module: Promise<AdmittedModule>;
   readonly limits: SupervisorLimits;
@@ -43,6 +44,8 @@ export interface Equipment {
 /** The service around the shard. */
 export interface AroundShard {
   readonly index: number;
+  /** What all shards share. */
+  readonly budgets: SharedRequestBudgets;
   /** Where to listen. */
   readonly address: () => Address;
   /** Asked at each start, once the module is admitted: the thread is told to serve next. */
@@ -158,10 +161,10 @@ export class SupervisedShard {
 
   #newThread(module: Promise<AdmittedModule>): ShardThread {
     const { shardFile, settings, limits, env = {}, log } = this.#supervised;
-    const { index, address } = this.#around;
+    const { index, address, budgets } = this.#around;
     return new ShardThread({
       file: shardFile,
-      settings: { ...settings, index, address: address(), counters: this.counters.shared },
+      settings: { ...settings, index, address: address(), counters: this.counters.shared, budgets },
       module,
       limits,
       env,
@@ -194,6 +197,7 @@ export class SupervisedShard {
   #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
     this.isServing = false;
     this.numbers?.threadEnded();
+    requestThreadEnded(this.#around.budgets, this.#around.index);
     if (isHang) this.counters.count('shard-hangs');
     const message = isHang
       ? 'the shard did not answer, was ended, and is started again'

@@ -14,6 +14,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { type LimitCounts, summedCounts } from '../log/limit-counters.ts';
+import { sharedRequestBudgets, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { peerLinks } from './peer-link.ts';
 import type { Address, Peer } from './shard-messages.ts';
 import type { ShardEnding } from './shard-ends.ts';
@@ -48,6 +49,7 @@ export class Supervisor {
   readonly #supervised: SupervisedService;
   readonly #shards: readonly SupervisedShard[];
   readonly #heldPort = new HeldPort();
+  readonly #budgets: SharedRequestBudgets;
   readonly #present = new Map<number, Present>();
   #address: Address;
   /** That nobody listens on the port when the first of several shards is about to. */
@@ -58,6 +60,7 @@ export class Supervisor {
   constructor(supervised: SupervisedService) {
     this.#supervised = supervised;
     this.#address = supervised.settings.address;
+    this.#budgets = sharedRequestBudgets(supervised.settings.count);
     this.#shards = Array.from({ length: supervised.settings.count }, (_, index) =>
       this.#shard(index),
     );
@@ -138,6 +141,7 @@ export class Supervisor {
   #shard(index: number): SupervisedShard {
     return new SupervisedShard(this.#supervised, {
       index,
+      budgets: this.#budgets,
       address: () => this.#address,
       equip: async (thread) => this.#equip(index, thread),
       listens: (thread, address) => {

@@ -79,6 +79,7 @@ describe('failures', () => {
         SVC_SHARD_UNAVAILABLE: 503,
         SVC_ANSWER_TIMED_OUT: 504,
         SVC_CALL_UNCERTAIN: 504,
+        SVC_RESPONSE_DROPPED: 504,
       }[code as string] ?? 500;
     const answer = failureAnswer(new SvcError(code, 'secret /data/path'), ERROR_ID);
     expect(answer.status).toBe(status);

@@ -14,6 +14,7 @@ import {
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
+import type { RequestBudgets } from '../../../host/model/request-budgets.ts';
 
 export type RouteSketch = readonly [
   method: RouteDescriptor['method'],
@@ -79,6 +80,7 @@ export interface StartOptions {
   readonly caller?: Caller;
   readonly project?: string;
   readonly observer?: HttpObserver;
+  readonly budgets?: RequestBudgets;
 }
 
 const running: HttpServer[] = [];
@@ -104,6 +106,7 @@ export async function start(options: StartOptions): Promise<Running> {
     callerOf: () => options.caller ?? LOCAL,
     ...(options.project === undefined ? {} : { project: options.project }),
     ...(options.observer === undefined ? {} : { observer: options.observer }),
+    ...(options.budgets === undefined ? {} : { budgets: options.budgets }),
   });
   running.push(server);
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

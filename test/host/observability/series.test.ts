@@ -171,6 +171,8 @@ test('what shards sample is told under the names of the metrics', () => {
   const text = metricsText(shardFamilies((name) => name.length));
   expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
     'svc_http_requests_in_flight 18',
+    'svc_http_unsent_bytes 12',
+    'svc_http_body_bytes 10',
     'svc_entities_in_memory 18',
     'svc_entity_activations_total{kind="empty"} 17',
     'svc_entity_activations_total{kind="snapshot"} 20',

@@ -12,6 +12,7 @@ import type {
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { type CallableEngine, RequestCalls } from '../../../host/requests/request-calls.ts';
 import { requestHandler } from '../../../host/requests/request-handler.ts';
+import { amplyKept } from '../../support/kept-bytes.ts';
 
 const LATE = new GuestFault('time', 'too late', { limit: 'request-time' });
 const REPLY: Reply = { kind: 'reply', json: '1' };
@@ -132,7 +133,7 @@ describe('what a handler has computed since a call of it ended is no more overlo
   const run = (handle: (context: CallContext) => Awaitable<EndpointResponse>) => {
     nowMs = 0;
     turn = new LoopTurn({ nowMs: () => nowMs, nextTurn: () => {}, afterPromises: () => {} });
-    return handler(handle, turn)(REQUEST, [], { giveUp: undefined, fuel: 0 });
+    return handler(handle, turn)(REQUEST, [], { giveUp: undefined, fuel: 0, kept: amplyKept() });
   };
 
   test('by one that answers at once', () => {
@@ -211,7 +212,7 @@ describe('a handler for whose answer nobody waits any more', () => {
       begun++;
       return RESPONSE;
     }, turn);
-    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0 };
+    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
     waiter.giveUp!(LATE);
     await Promise.all([expect(answer).rejects.toBe(LATE), turns()]);
@@ -235,7 +236,7 @@ describe('a handler for whose answer nobody waits any more', () => {
       clock,
       chance: { seed: () => 2n },
     });
-    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0 };
+    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
     waiter.giveUp!(LATE);
     write.reject(new Error('the disk failed'));

@@ -28,6 +28,7 @@ function read(frames: Frames, told: boolean[] = []): Read[] {
     request: (number) => found.push(['request', number, undefined]),
     cost: (number, cost) => found.push(['cost', number, cost]),
     giveUp: (number, reason) => found.push(['giveUp', number, reason]),
+    taken: (number) => found.push(['taken', number, undefined]),
   });
   return found;
 }

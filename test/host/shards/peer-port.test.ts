@@ -13,10 +13,12 @@ import {
   PeerPort,
   type PeerPortOptions,
 } from '../../../host/shards/peer-port.ts';
+import { ampleBudget, amplyKept } from '../../support/kept-bytes.ts';
 
 interface Pair {
   readonly unitsMax: number;
   readonly serveRequest: PeerPortOptions['serveRequest'];
+  readonly unsent: PeerPortOptions['unsent'];
 }
 
 type Serve = (call: ForwardedCall) => Awaitable<Reply | Refusal>;
@@ -49,7 +51,7 @@ const noRequests: PeerPortOptions['serveRequest'] = () => {
 function pair(
   serve: Serve,
   servedByCaller: Serve = never,
-  { unitsMax, serveRequest = noRequests }: Partial<Pair> = {},
+  { unitsMax, serveRequest = noRequests, unsent = ampleBudget() }: Partial<Pair> = {},
 ) {
   const [link1, link2] = peerLinks(2);
   const [port1, port2] = [link1.port, link2.port];
@@ -65,6 +67,7 @@ function pair(
     serveRequest: noRequests,
     failed: () => true,
     learned: (failure) => learned.push(failure),
+    unsent: ampleBudget(),
     ended: () => ended.push('caller'),
   };
   const caller = new PeerPort(link1, PLACES, callerOptions, unitsMax);
@@ -73,6 +76,7 @@ function pair(
     serveRequest,
     failed: (failure) => failed.push(failure) > 0,
     learned: () => {},
+    unsent,
     ended: () => ended.push('server'),
   });
   onTestFinished(() => port1.close());
@@ -242,7 +246,11 @@ const RESPONSE: EndpointResponse = {
   headers: [],
   body: { kind: 'json', text: '"€"' },
 };
-const waiter = () => ({ fuel: 0, giveUp: undefined as ((reason: GuestFault) => void) | undefined });
+const waiter = () => ({
+  fuel: 0,
+  giveUp: undefined as ((reason: GuestFault) => void) | undefined,
+  kept: amplyKept(),
+});
 
 test('a request is answered, at once or later, with what it has cost and whether it went astray', async () => {
   const { caller } = pair(never, never, {

@@ -4,6 +4,7 @@ import type { EndpointRequest, EndpointResponse } from '../../../host/model/endp
 import { RequestRouter } from '../../../host/shards/request-router.ts';
 import { ServedRequest } from '../../../host/shards/served-request.ts';
 import { shardOf } from '../../../host/shards/shard-of.ts';
+import { amplyKept } from '../../support/kept-bytes.ts';
 
 const COMPONENT = 'cart';
 const idOf = (shard: number): string => {
@@ -94,7 +95,7 @@ test('a route whose request went astray stays here for the next hundred that ask
 
 test('a request that was sent here and asks for an entity elsewhere says so, and teaches nothing here', () => {
   const { router, went } = routerUnderTest();
-  const served = new ServedRequest(1);
+  const served = new ServedRequest(1, amplyKept());
   router.asksElsewhere(request(THERE), { component: COMPONENT, id: THERE }, served);
   expect(served.hasStrayed).toBe(true);
   void router.handle(request(THERE), []);

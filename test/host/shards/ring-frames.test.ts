@@ -21,6 +21,7 @@ function frames() {
       request: (...all) => found.push(['request', ...all]),
       cost: (...all) => found.push(['cost', ...all]),
       giveUp: (...all) => found.push(['giveUp', ...all]),
+      taken: (...all) => found.push(['taken', ...all]),
       outcome: (...all) => found.push(['outcome', ...all]),
       failure: (...all) => found.push(['failure', ...all]),
     };

@@ -28,6 +28,7 @@ function sampled() {
     },
     guest: { numbers: { endpointInstances: 7, entityInstances: 8, memoryBytes: 9 } },
     server: { inFlight: 10 },
+    budgets: { unsent: { held: 11 }, bodies: { held: 12 } },
   };
 }
 
@@ -53,7 +54,7 @@ describe('what is sampled', () => {
     const samples = new NumberSamples(numbers, of);
     samples.take();
     samples.take();
-    expect(valuesOf(numbers)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect(valuesOf(numbers)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
     of.engine.numbers = {
       liveEntities: 1,
       activations: { empty: 4, snapshot: 4, folded: 5 },
@@ -61,16 +62,16 @@ describe('what is sampled', () => {
     };
     of.server.inFlight = 0;
     samples.take();
-    expect(valuesOf(numbers)).toEqual([1, 4, 4, 5, 8, 7, 8, 9, 0]);
+    expect(valuesOf(numbers)).toEqual([1, 4, 4, 5, 8, 7, 8, 9, 0, 11, 12]);
   });
 
   test('is nothing once the thread has ended, but for what was counted, which the next one goes on with', () => {
     const numbers = new ShardNumbers(handlersDescriptor(), 10);
     new NumberSamples(numbers, sampled()).take();
     numbers.threadEnded();
-    expect(valuesOf(numbers)).toEqual([0, 3, 4, 5, 6, 0, 0, 0, 0]);
+    expect(valuesOf(numbers)).toEqual([0, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0]);
     new NumberSamples(numbers, sampled()).take();
-    expect(valuesOf(numbers)).toEqual([2, 6, 8, 10, 12, 7, 8, 9, 10]);
+    expect(valuesOf(numbers)).toEqual([2, 6, 8, 10, 12, 7, 8, 9, 10, 11, 12]);
   });
 });
 

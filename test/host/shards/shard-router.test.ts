@@ -14,6 +14,7 @@ import { shardOf } from '../../../host/shards/shard-of.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf } from '../../support/engine-under-test.ts';
+import { ampleBudget, amplyKept } from '../../support/kept-bytes.ts';
 
 class ShardUnderTest extends EngineUnderTest {
   readonly counters = new LimitCounters();
@@ -33,6 +34,7 @@ class ShardUnderTest extends EngineUnderTest {
       turn: loopTurn,
       faults,
       places: new HandlerPlaces(this.guest.descriptor),
+      unsent: ampleBudget(),
       serveRequest: (...request) => this.serveRequest(...request),
     });
   }
@@ -129,7 +131,11 @@ test('a request that is given up has met its limit once, where it was given up',
     new Promise((_resolve, reject) => {
       served.giveUp = reject;
     });
-  const waiter = { fuel: 0, giveUp: undefined as ((reason: GuestFault) => void) | undefined };
+  const waiter = {
+    fuel: 0,
+    giveUp: undefined as ((reason: GuestFault) => void) | undefined,
+    kept: amplyKept(),
+  };
   const answer = here.router.request(1, REQUEST, [], waiter, () => {})!;
   const late = new GuestFault('time', 'Late.', { limit: 'request-time' });
   here.report.fields(late);

@@ -13,6 +13,7 @@ import { shardRouting } from '../../../host/shards/shard-routing.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { endlessTurn } from '../../support/endless-turn.ts';
 import { EngineUnderTest } from '../../support/engine-under-test.ts';
+import { ampleBudget } from '../../support/kept-bytes.ts';
 
 const THERE = Array.from({ length: 20 }, (_, number) => `c${number}`).find(
   (id) => shardOf(COUNTER, id, 2) === 1,
@@ -53,6 +54,7 @@ function shards(busy: LoopTurn = endlessTurn()) {
       turn,
       faults: new FaultReport(new LimitCounters()),
       places: new HandlerPlaces(guest.descriptor),
+      unsent: ampleBudget(),
     });
   };
   const [here, there] = [one(0, endlessTurn()), one(1, busy)];

@@ -1,0 +1,76 @@
+// KeptBytes: how much of one kind a request keeps in memory, counted in the budget of the service and, if need be, on its
+// connection. Of responses: the response until the caller has taken it and, while it waits for the disk, what its
+// handler was told. Of bodies: what has come of the request's body, until its handler is done.
+//
+// Invariant: what was counted is given back once, by `free`.
+import type { ByteBudget } from './byte-budget.ts';
+import { SvcError } from './svc-error.ts';
+
+/** So much is kept whether the service has room or not: it is little for each of the requests in flight. */
+export const SMALL_BYTES = 16 * 1024;
+
+/** What several requests keep together. */
+export interface KeptTogether {
+  keptBytes: number;
+}
+
+export class KeptBytes {
+  readonly #budget: ByteBudget;
+  readonly #together: KeptTogether | undefined;
+  #bytes = 0;
+
+  constructor(budget: ByteBudget, together?: KeptTogether) {
+    this.#budget = budget;
+    this.#together = together;
+  }
+
+  /** The service keeps as much as it may. */
+  get isUsedUp(): boolean {
+    return this.#budget.isUsedUp;
+  }
+
+  /** Keeps so many bytes in the place of those before. False, and nothing changes, when the service has no room. */
+  fits(bytes: number): boolean {
+    const isGrowing = bytes > this.#bytes;
+    if (isGrowing && bytes > SMALL_BYTES && !this.#budget.hasRoom(bytes - this.#bytes))
+      return false;
+    this.become(bytes);
+    return true;
+  }
+
+  /** Keeps so many bytes in the place of those before, whether there is room or not. */
+  become(bytes: number): void {
+    const more = bytes - this.#bytes;
+    if (more === 0) return;
+    this.#bytes = bytes;
+    this.#budget.add(more);
+    if (this.#together !== undefined) this.#together.keptBytes += more;
+  }
+
+  free(): void {
+    this.become(0);
+  }
+}
+
+/** What a text takes in memory: a byte for each unit where all of them are ASCII, else perhaps two. */
+export function textBytes(text: string): number {
+  if (text.length > SMALL_BYTES && Buffer.byteLength(text) === text.length) return text.length;
+  return 2 * text.length;
+}
+
+/** What a request fails with before its handler runs, while there is no room for responses. */
+export function tooMuchUnsent(): SvcError {
+  return new SvcError(
+    'SVC_OVERLOADED',
+    'Responses that callers do not take fill the memory that is there for them (svc.http.unsent-bytes-max).',
+  );
+}
+
+/** What a request fails with whose handler has run, and whose response would be too much. */
+export function responseDropped(): SvcError {
+  return new SvcError(
+    'SVC_RESPONSE_DROPPED',
+    'A response was thrown away: others that callers do not take fill the memory that is there for them ' +
+      '(svc.http.unsent-bytes-max).',
+  );
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest';
+import { ResponseRate } from '../../../host/http/response-rate.ts';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const TIMES = { bytesPerSecondMin: 10 * KIB, rateGraceMs: 10_000 };
+const S_MS = 1_000;
+// The grace is 100 KiB here, and a piece of 64 KiB may be on its way: 16.4 seconds.
+
+function connection() {
+  const socket = { bytesWritten: 0, writableLength: 0 };
+  const rate = new ResponseRate(TIMES, socket);
+  return {
+    /** So many seconds pass in which the system takes so many bytes a second; says after how many it was too slow. */
+    takes: (bytesPerSecond: number, seconds: number, isPressed = false) => {
+      for (let second = 1; second <= seconds; second++) {
+        socket.bytesWritten += bytesPerSecond;
+        if (rate.isTooLow(S_MS, isPressed)) return second;
+      }
+      return undefined;
+    },
+    takesAtOnce: (bytes: number) => {
+      socket.bytesWritten += bytes;
+    },
+    waits: (bytes: number) => {
+      socket.bytesWritten += bytes;
+      socket.writableLength += bytes;
+    },
+    idles: () => rate.isTooLow(0, false),
+  };
+}
+
+describe('the rate of responses', () => {
+  test('that is the least is enough for ever', () => {
+    expect(connection().takes(10 * KIB, 100_000)).toBeUndefined();
+  });
+
+  test('may be less for as long as the grace', () => {
+    expect(connection().takes(0, 1_000)).toBe(17);
+    expect(connection().takes(5 * KIB, 1_000)).toBe(33);
+  });
+
+  test('counts what has left the process, not what waits there', () => {
+    const one = connection();
+    one.waits(8 * MIB);
+    expect(one.takes(0, 1_000)).toBe(17);
+  });
+
+  test('is an average: what the system took at once counts for what it takes later', () => {
+    const one = connection();
+    one.takesAtOnce(2 * MIB);
+    // It takes the next megabyte when half of its buffer is free.
+    expect(one.takes(0, 100)).toBeUndefined();
+    one.takesAtOnce(MIB);
+    expect(one.takes(0, 100)).toBeUndefined();
+  });
+
+  test('is an average of no more than the buffers of the system', () => {
+    const one = connection();
+    one.takesAtOnce(100 * MIB);
+    // 4 MiB, from the first look on.
+    expect(one.takes(0, 10_000)).toBe(428);
+  });
+
+  test('counts at once while there is little room left', () => {
+    const one = connection();
+    one.takesAtOnce(4 * MIB);
+    expect(one.takes(0, 100, true)).toBe(18);
+    expect(connection().takes(10 * KIB, 1_000, true)).toBeUndefined();
+  });
+
+  test('is none while nothing waits', () => {
+    const one = connection();
+    for (let n = 0; n < 1_000; n++) expect(one.idles()).toBe(false);
+    expect(one.takes(0, 16)).toBeUndefined();
+  });
+});
