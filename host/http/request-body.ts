@@ -2,7 +2,7 @@
 // limit. A body is read whole before the handler runs; nothing is parsed here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Body } from '../model/endpoint.ts';
-import type { KeptBytes } from '../model/kept-bytes.ts';
+import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
 import { type Answer, errorAnswer } from './answers.ts';
 import { GatheredBytes } from './gathered-bytes.ts';
 import type { BodyKind, Route } from './route-table.ts';
@@ -107,7 +107,9 @@ export function readBody(
     };
     request.on('data', onData);
     request.once('end', () => {
-      resolve(decodeBody(wanted, gathered.whole));
+      const read = decodeBody(wanted, gathered.whole);
+      if (read.kind === 'read') keepText(read.body, kept);
+      resolve(read);
     });
     // Without a listener an aborted request would be an uncaught error.
     request.on('error', () => resolve({ kind: 'aborted' }));
@@ -115,9 +117,13 @@ export function readBody(
   });
 }
 
+/** A text is kept in the place of its bytes. */
+function keepText(body: Body, kept: KeptBytes): void {
+  if (body.kind === 'json' || body.kind === 'text') kept.become(textBytes(body.text));
+}
+
 function decodeBody(wanted: BodyWanted, bytes: Buffer): BodyRead {
-  const { bodyKind: kind } = wanted;
-  if (kind === undefined || bytes.length === 0) return emptyBody(wanted);
+  if (kind === undefined || bytes.length === 0) return emptyBody(kind);
   if (kind === 'bytes') return { kind: 'read', body: { kind, bytes } };
   try {
     return { kind: 'read', body: { kind, text: UTF8.decode(bytes) } };

@@ -362,6 +362,13 @@ describe('listen', () => {
       expect.objectContaining({ code: 'SVC_SETTING_INVALID' }),
     );
   });
+
+  test.each([
+    { responseBytesMax: 65_537, unsentBytesMax: 65_536 },
+    { bodyBytesMax: 65_537, bodyBytesTotalMax: 65_536 },
+  ])('the settings %j are refused: the largest would never have room', (settings) => {
+    expect(() => create(settings)).toThrow(/would never have room\. Make \w+ larger/);
+  });
 });
 
 function create(settings = {}) {

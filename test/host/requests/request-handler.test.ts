@@ -3,12 +3,18 @@
 import { describe, expect, test } from 'vitest';
 import type { GuestEndpoints, HostCalls } from '../../../host/engine/needs/guest.ts';
 import type { CallContext, Refusal, Reply } from '../../../host/model/call.ts';
-import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
+import type {
+  AnswerWaiter,
+  EndpointRequest,
+  EndpointResponse,
+} from '../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { requestHandler } from '../../../host/requests/request-handler.ts';
 import { endlessTurn } from '../../support/endless-turn.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
+import { ByteBudget } from '../../../host/model/byte-budget.ts';
+import { KeptBytes } from '../../../host/model/kept-bytes.ts';
 
 const request: EndpointRequest = {
   route: 0,
@@ -111,7 +117,7 @@ class Service extends EngineUnderTest {
     return this.#answer;
   }
 
-  send(handler: Handler): Promise<EndpointResponse | Refusal> {
+  send(handler: Handler, waiter?: AnswerWaiter): Promise<EndpointResponse | Refusal> {
     const serve = requestHandler({
       guest: { endpoints: { handle: (...given) => this.#run(handler, ...given) } },
       engine: this.engine,
@@ -119,7 +125,7 @@ class Service extends EngineUnderTest {
       chance: { seed: () => ++this.seed },
       turn: endlessTurn(),
     });
-    const sent = (async () => serve(request, []))();
+    const sent = (async () => serve(request, [], waiter))();
     sent.then(
       (answer) => (this.#answer = answer),
       () => {},
@@ -208,6 +214,50 @@ describe('the answer of a handler that was told what is not on disk', () => {
     await it.journal.letAllThrough();
     expect(await sent).toEqual(text(4));
     expect(it.runs).toEqual([false]);
+  });
+
+  test('counts as kept until it leaves, with what the handler was told', async () => {
+    const budget = new ByteBudget(1_000_000);
+    const it = await new Service().begin();
+    const sent = it.send(
+      function* (ask) {
+        yield ask('a', 'add', 4);
+        return text('x'.repeat(100_000));
+      },
+      { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) },
+    );
+    await turns();
+    expect(budget.total).toBeGreaterThan(100_000);
+    expect(budget.total).toBeLessThan(100_500);
+    await it.journal.letAllThrough();
+    expect(await sent).toEqual(text('x'.repeat(100_000)));
+  });
+
+  test('is thrown away where there is no room to keep it, and that is the failure', async () => {
+    const budget = new ByteBudget(100_000);
+    const it = await new Service().begin();
+    const sent = it.send(
+      function* (ask) {
+        yield ask('a', 'add', 4);
+        return text('x'.repeat(100_000));
+      },
+      { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) },
+    );
+    sent.catch(() => {});
+    await it.journal.letAllThrough();
+    await expect(sent).rejects.toMatchObject({ code: 'SVC_RESPONSE_DROPPED' });
+    expect(budget.total).toBe(0);
+    // What was asked for was done.
+    expect(await it.records('a')).toHaveLength(1);
+  });
+
+  test('is none while callers do not take what there is: no handler runs', async () => {
+    const budget = new ByteBudget(100_000);
+    budget.add(100_000);
+    const it = await new Service().begin();
+    const sent = it.send(add, { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) });
+    await expect(sent).rejects.toMatchObject({ code: 'SVC_OVERLOADED' });
+    expect(it.runs).toEqual([]);
   });
 
   test('is what it answers to the failure, when the write fails', async () => {

@@ -90,6 +90,28 @@ test('a shard that ends is started again by itself, meets the others, and its en
   expect(await supervisor.stop()).toBe(true);
 });
 
+test('what a shard kept for callers is given back when it ends', async () => {
+  const { supervisor, logs } = supervise(
+    `${MEET}${LISTEN}
+     const [unsent, bodies] = [settings.budgets.unsent, settings.budgets.bodies].map(
+       (shared) => new Float64Array(shared));
+     const second = unsent.length / 2;
+     if (settings.index === 1 && settings.address.port !== 0) {
+       unsent[second] = 70;
+       bodies[second] = 80;
+       process.exit(1);
+     }
+     parentPort.on('message', ({ kind }) => {
+       if (kind === 'peer-away') say('kept ' + [...unsent, ...bodies].join(''));
+     });
+     ${STOP}`,
+    { shards: 2, limits: { restartPauseMs: 1_000_000 } },
+  );
+  await supervisor.start();
+  await logs(`kept ${'0'.repeat(32)}`, 1);
+  await supervisor.stop();
+});
+
 test('no shard closes its engine before every other has finished its requests', async () => {
   const { supervisor, log } = supervise(
     `${MEET}${LISTEN}
