@@ -123,7 +123,8 @@ function keepText(body: Body, kept: KeptBytes): void {
 }
 
 function decodeBody(wanted: BodyWanted, bytes: Buffer): BodyRead {
-  if (kind === undefined || bytes.length === 0) return emptyBody(kind);
+  const { bodyKind: kind } = wanted;
+  if (kind === undefined || bytes.length === 0) return emptyBody(wanted);
   if (kind === 'bytes') return { kind: 'read', body: { kind, bytes } };
   try {
     return { kind: 'read', body: { kind, text: UTF8.decode(bytes) } };
