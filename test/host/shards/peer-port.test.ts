@@ -1,7 +1,6 @@
 // Two shards' ends of a channel: what one sends the other does, and what becomes of calls when the other ends.
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
-import { ByteBudget } from '../../../host/model/byte-budget.ts';
 import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
@@ -19,7 +18,6 @@ import { ampleBudget, amplyKept } from '../../support/kept-bytes.ts';
 interface Pair {
   readonly unitsMax: number;
   readonly serveRequest: PeerPortOptions['serveRequest'];
-  readonly unsent: PeerPortOptions['unsent'];
 }
 
 type Serve = (call: ForwardedCall) => Awaitable<Reply | Refusal>;
@@ -52,7 +50,7 @@ const noRequests: PeerPortOptions['serveRequest'] = () => {
 function pair(
   serve: Serve,
   servedByCaller: Serve = never,
-  { unitsMax, serveRequest = noRequests, unsent = ampleBudget() }: Partial<Pair> = {},
+  { unitsMax, serveRequest = noRequests }: Partial<Pair> = {},
 ) {
   const [link1, link2] = peerLinks(2);
   const [port1, port2] = [link1.port, link2.port];
@@ -77,7 +75,7 @@ function pair(
     serveRequest,
     failed: (failure) => failed.push(failure) > 0,
     learned: () => {},
-    unsent,
+    unsent: ampleBudget(),
     ended: () => ended.push('server'),
   });
   onTestFinished(() => port1.close());
@@ -361,55 +359,4 @@ test('a request that does not go through memory, or to an end that is gone, is n
   expect(await lost).toBe('SVC_CALL_UNCERTAIN');
   while (!ended.includes('caller')) await turn();
   expect(caller.request(REQUEST, [], waiter(), () => {})).toBeUndefined();
-});
-
-const LARGE = 100_000;
-const large = (): EndpointResponse => ({
-  ...RESPONSE,
-  body: { kind: 'text', text: 'x'.repeat(LARGE) },
-});
-
-test('a large answer counts where it was made until the other shard has it', async () => {
-  const unsent = ampleBudget();
-  const { caller } = pair(never, never, { unsent, serveRequest: large });
-  const answer = caller.request(REQUEST, [], waiter(), () => {})!;
-  expect(await answer).toMatchObject({ body: { text: 'x'.repeat(LARGE) } });
-  expect(unsent.total).toBe(LARGE);
-  await expect.poll(() => unsent.total).toBe(0);
-});
-
-test('a large answer for which there is no room is thrown away, and that is told', async () => {
-  const unsent = new ByteBudget(LARGE - 1);
-  const { caller } = pair(never, never, { unsent, serveRequest: large });
-  const failure = await codeOf(Promise.resolve(caller.request(REQUEST, [], waiter(), () => {})));
-  expect(failure).toBe('SVC_RESPONSE_DROPPED');
-  expect(unsent.total).toBe(0);
-});
-
-test('what a request keeps while its handler waits is given back when it fails', async () => {
-  const unsent = ampleBudget();
-  const { caller } = pair(never, never, {
-    unsent,
-    serveRequest: (_request, _metadata, served) => {
-      served.kept.become(1_000_000);
-      throw new GuestFault('trap', 'Trapped.');
-    },
-  });
-  await codeOf(Promise.resolve(caller.request(REQUEST, [], waiter(), () => {})));
-  expect(unsent.total).toBe(0);
-});
-
-test('large answers that the other shard has not taken are given back when it ends', async () => {
-  const unsent = ampleBudget();
-  const added = vi.spyOn(unsent, 'add');
-  const { caller, port1, ended } = pair(never, never, {
-    unsent,
-    serveRequest: () => {
-      port1.close();
-      return large();
-    },
-  });
-  void codeOf(Promise.resolve(caller.request(REQUEST, [], waiter(), () => {})));
-  while (!ended.includes('server')) await turn();
-  expect(added.mock.calls.flat()).toEqual([LARGE, -LARGE]);
 });

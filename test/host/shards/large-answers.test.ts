@@ -1,0 +1,79 @@
+// Answers between two shards that are large, and count as unsent until the one that the caller talks to has them.
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { ByteBudget } from '../../../host/model/byte-budget.ts';
+import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
+import { GuestFault } from '../../../host/model/guest-fault.ts';
+import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { peerLinks } from '../../../host/shards/peer-link.ts';
+import { PeerPort, type PeerPortOptions } from '../../../host/shards/peer-port.ts';
+import { CounterGuest } from '../../support/counter-guest.ts';
+import { ampleBudget } from '../../support/kept-bytes.ts';
+
+const REQUEST: EndpointRequest = {
+  route: 0,
+  parameters: [],
+  query: '',
+  headers: [],
+  caller: 'internet',
+  body: { kind: 'none' },
+};
+const LARGE = 100_000;
+const large = (): EndpointResponse => ({
+  kind: 'response',
+  status: 200,
+  headers: [],
+  body: { kind: 'text', text: 'x'.repeat(LARGE) },
+});
+
+/** Two shards: `caller` sends requests, the other one handles them. */
+function pair(serveRequest: PeerPortOptions['serveRequest'], unsent = ampleBudget()) {
+  const [link1, link2] = peerLinks(2);
+  const places = new HandlerPlaces(new CounterGuest().descriptor);
+  const ended = Promise.withResolvers<void>();
+  const options: PeerPortOptions = {
+    serve: () => expect.fail('no call was expected'),
+    serveRequest,
+    failed: () => true,
+    learned: () => {},
+    unsent,
+    ended: ended.resolve,
+  };
+  const caller = new PeerPort(link1, places, { ...options, unsent: ampleBudget(), ended() {} });
+  const server = new PeerPort(link2, places, options);
+  onTestFinished(() => link1.port.close());
+  const answer = async () => caller.request(REQUEST, [], undefined, () => {});
+  return { answer, server, unsent, callerEnds: () => link1.port.close(), ended: ended.promise };
+}
+
+test('a large answer counts where it was made until the other shard has it', async () => {
+  const { answer, unsent } = pair(large);
+  expect(await answer()).toEqual(large());
+  expect(unsent.total).toBe(LARGE);
+  await expect.poll(() => unsent.total).toBe(0);
+});
+
+test('a large answer for which there is no room is thrown away, and that is told', async () => {
+  const { answer, unsent } = pair(large, new ByteBudget(LARGE - 1));
+  await expect(answer()).rejects.toMatchObject({ code: 'SVC_RESPONSE_DROPPED' });
+  expect(unsent.total).toBe(0);
+});
+
+test('what a request keeps while its handler waits is given back when it fails', async () => {
+  const { answer, unsent } = pair((_request, _metadata, served) => {
+    served.kept.become(1_000_000);
+    throw new GuestFault('trap', 'Trapped.');
+  });
+  await expect(answer()).rejects.toThrow('Trapped.');
+  expect(unsent.total).toBe(0);
+});
+
+test('large answers that the other shard has not taken are given back when it ends', async () => {
+  const it = pair(() => {
+    it.callerEnds();
+    return large();
+  });
+  const added = vi.spyOn(it.unsent, 'add');
+  it.answer().catch(() => {});
+  await it.ended;
+  expect(added.mock.calls.flat()).toEqual([LARGE, -LARGE]);
+});
