@@ -109,7 +109,7 @@ test('what a shard kept for callers is given back when it ends', async () => {
   );
   await supervisor.start();
   await logs(`kept ${'0'.repeat(32)}`, 1);
-  await supervisor.stop();
+  expect(await supervisor.stop()).toBe(true);
 });
 
 test('no shard closes its engine before every other has finished its requests', async () => {
