@@ -2,22 +2,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { DiagnosticMessage } from 'assemblyscript';
 import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, inOrder, type Problem } from './build-error.ts';
 import { CompilerCrash, withoutExit } from './compiler-crash.ts';
-import { diagnosticHelp, readable, type KnownNames } from './diagnostic-help.ts';
-import { isWritten } from './inject.ts';
+import { errorProblems, isError, isLibrary, warningProblems } from './compiler-messages.ts';
+import { NO_NAMES } from './diagnostic-help.ts';
+import { noteCallSites } from './call-sites.ts';
 import { sdkTransform, type BuildState } from './sdk-transform.ts';
 import { type CoreSourceMap, takeSourceMap } from './source-map.ts';
-import { SDK_PATH, problemAt } from './syntax.ts';
 
 const ASSEMBLY_FOLDER = fileURLToPath(new URL('../assembly/', import.meta.url));
 /** No file of the user's has this name: its own would be taken for it. */
 const ENTRY = 'svc-module-entry';
 const SDK_FILE = /(?:^|[/\\])node_modules[/\\]@svc[/\\]guest-sdk[/\\](.+)$/;
-const ERROR_CATEGORY = 3;
 const ERRORS_SHOWN = 50;
 
 /** 64 MiB; the runtime may allow less. */
@@ -67,10 +65,11 @@ export async function compileCoreModule(
     problems: [],
     warnings: [],
     descriptor: undefined,
-    known: { clients: new Map(), caseFields: new Map() },
+    known: NO_NAMES,
     diagnostics: [],
     sourceNumbers: new Set(),
   };
+  noteCallSites(isLibrary);
   let compiled: Compiled | undefined;
   let crash: unknown;
   try {
@@ -78,14 +77,14 @@ export async function compileCoreModule(
   } catch (error) {
     crash = error;
   }
-  const errors = (state.problems.length > 0 ? state.problems : compilerErrors(state)).map(named);
+  const errors = (
+    state.problems.length > 0 ? state.problems : errorProblems(state.diagnostics, state.known)
+  ).map(named);
   if (errors.length > 0) throw new BuildError(firstOf(errors));
   if (crash !== undefined) throw crash;
   if (compiled?.core === undefined || state.descriptor === undefined)
     throw new CompilerCrash('it gave no module');
-  const remarks = state.diagnostics
-    .filter((one) => !isError(one) && one.range?.source.normalizedPath.startsWith('~lib/') !== true)
-    .map((one): Problem => ({ ...problemOf(one, state.known), severity: 'warning' }));
+  const remarks = warningProblems(state.diagnostics, state.known);
   const warnings = inOrder([...state.warnings, ...remarks].map((problem) => named(problem)));
   const { core, map } = compiled;
   const withMap =
@@ -185,39 +184,4 @@ async function readText(file: string): Promise<string | null> {
   } catch {
     return null;
   }
-}
-
-function isError(diagnostic: DiagnosticMessage): boolean {
-  const category: number = diagnostic.category;
-  return category === ERROR_CATEGORY;
-}
-
-/** An error in written code mostly repeats one of the user's: it is said when there is no other. */
-function compilerErrors({ diagnostics, known }: BuildState): Problem[] {
-  const errors = diagnostics.filter((one) => isError(one));
-  const users = errors.filter(({ range }) => range === null || !isWritten(range.source));
-  return (users.length > 0 ? users : errors).map((one) => problemOf(one, known));
-}
-
-function problemOf(diagnostic: DiagnosticMessage, known: KnownNames): Problem {
-  const { range, relatedRange } = diagnostic;
-  const message = `${readable(diagnostic.message)} (AS${diagnostic.code})`;
-  if (range === null) return { message };
-  // What the SDK's own files cannot do with a type of the user's has its place in none of the user's.
-  if (range.source.normalizedPath.startsWith(SDK_PATH))
-    return { message: message.replace(/^User-defined: "(.*)" \(AS\d+\)$/, '$1') };
-  if (isWritten(range.source)) {
-    const code = range.source.text.slice(range.start, range.end);
-    return {
-      file: range.source.normalizedPath,
-      message: `${message}; in what the SDK has written for this file: ${code}`,
-    };
-  }
-  const problem = problemAt(range, message);
-  const help = diagnosticHelp(diagnostic, problem.sourceLine ?? '', known);
-  if (help !== undefined) return { ...problem, help };
-  if (relatedRange === null || isWritten(relatedRange.source)) return problem;
-  const { source, start } = relatedRange;
-  if (source.normalizedPath.startsWith('~lib/')) return problem;
-  return { ...problem, help: `see also ${source.normalizedPath}:${source.lineAt(start)}` };
 }

@@ -8,6 +8,7 @@ import {
   ClassPrototype,
   Enum,
   EnumDeclaration,
+  StringLiteralExpression,
   Type,
   TypeDefinition,
   type Program,
@@ -50,6 +51,7 @@ export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
   const enums: DataEnum[] = [];
   for (const declaration of source.statements) {
     if (!(declaration instanceof EnumDeclaration)) continue;
+    problems.push(...textValueProblems(declaration));
     const role = decoratorOf(declaration, 'data');
     if (role === undefined) continue;
     const name = declaration.name.text;
@@ -68,6 +70,20 @@ export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
     enums.push({ declaration, name, members });
   }
   return enums;
+}
+
+/** One for each enum: the others have the same cause. */
+function textValueProblems({ name, values }: EnumDeclaration): Problem[] {
+  const text = values.find(({ initializer }) => initializer instanceof StringLiteralExpression);
+  return text === undefined
+    ? []
+    : [
+        problemAt(
+          text.range,
+          `a member of an enum is a number: '${name.text}.${text.name.text}' cannot be text`,
+          `leave the values away: @data enum ${name.text} { ${values.map((value) => value.name.text).join(', ')} } is stored by the names of its members`,
+        ),
+      ];
 }
 
 const quote = (text: string): string => JSON.stringify(text);

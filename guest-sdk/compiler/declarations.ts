@@ -196,7 +196,11 @@ function readData(
         )
         .map((other) => readData(other, decoratorOf(other, 'variant')!, classes, names, []));
   const isSum = !isCase && has(declaration, ABSTRACT);
-  if (isSum && cases.length === 0)
+  if (
+    isSum &&
+    cases.length === 0 &&
+    !classes.some((other) => baseOf(other, classes) === declaration)
+  )
     problems.push(
       problemAt(
         declaration.name.range,

@@ -27,19 +27,35 @@ const LANGUAGE: ReadonlySet<string> = new Set([
   'unmanaged',
   'unsafe',
 ]);
+const METHOD_OF_ENTITY = 'a method of an @entity class';
+const METHOD_OF_ENDPOINT = 'a method of an @endpoint class';
 const PLACES: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
   ['alias', 'a field of a @data or @variant class'],
   ['optional', 'a field of a @data or @variant class'],
-  ...['command', 'query'].map((name) => [name, 'a method of an @entity class'] as const),
-  ...['get', 'post', 'put', 'patch', 'del'].map(
-    (name) => [name, 'a method of an @endpoint class'] as const,
-  ),
+  ...['command', 'query'].map((name) => [name, METHOD_OF_ENTITY] as const),
+  ...['get', 'post', 'put', 'patch', 'del'].map((name) => [name, METHOD_OF_ENDPOINT] as const),
 ]);
 /** A second one would be passed over. Of roles and routes that is said where they are read. */
 const ONCE: ReadonlySet<string> = new Set(['access', 'alias', 'optional', 'command', 'query']);
+
+/** The decorator of a class that has handlers and no role, as it could be written; undefined for any other class. */
+export function missingRole(declaration: ClassDeclaration): string | undefined {
+  const roles = new Set((declaration.decorators ?? []).map((one) => decoratorName(one)));
+  if (ROLES.some((role) => roles.has(role))) return undefined;
+  const handlers = new Set(
+    declaration.members
+      .filter((member) => member instanceof MethodDeclaration)
+      .flatMap(({ decorators }) => decorators ?? [])
+      .map((one) => PLACES.get(decoratorName(one))),
+  );
+  const name = declaration.name.text.toLowerCase();
+  if (handlers.has(METHOD_OF_ENTITY)) return `@entity("${name}")`;
+  if (handlers.has(METHOD_OF_ENDPOINT)) return `@endpoint("/${name}") @access("internet")`;
+  return undefined;
+}
 
 export function decoratorProblems(source: Source): Problem[] {
   const problems: Problem[] = [];
@@ -92,6 +108,12 @@ export function decoratorProblems(source: Source): Problem[] {
     const isService = names.has('entity') || names.has('endpoint');
     check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access'] : ROLES);
     checkRepeated(statement.decorators);
+    const missing = isData || isService ? undefined : missingRole(statement);
+    if (missing !== undefined) {
+      const message = `class '${statement.name.text}' has handlers, and does not say what it is`;
+      problems.push(problemAt(statement.name.range, message, `write ${missing} before it`));
+      continue;
+    }
     for (const member of statement.members) {
       checkRepeated(member.decorators);
       // The methods of entities and endpoints are read, decorators and all, as handlers.

@@ -1,30 +1,21 @@
-// What to do about messages of AssemblyScript's own that TypeScript's habits or a forgotten import
+// What to do about messages of AssemblyScript's own that a forgotten import, a mistyped name or TypeScript's habits
 // lead to. A message that is not known here stands for itself.
+import { closest } from '@svc/contract/suggestion';
+import type { Problem } from './build-error.ts';
 import { SDK_PACKAGE } from './syntax.ts';
+import { NAMES_ELSEWHERE, habitHelp } from './typescript-habits.ts';
 
 /** Diagnostic codes of AssemblyScript. */
 const CANNOT_FIND_NAME = 2304;
-const NOT_IMPLEMENTED = 100;
-const NOT_NULLABLE = 204;
-const NO_OPTIONAL_MEMBERS = 219;
-const PUNCTUATION_EXPECTED = 1005;
-const EXPRESSION_EXPECTED = 1109;
-const TYPE_EXPECTED = 1110;
-const TYPE_ARGUMENT_EXPECTED = 1140;
-const NOT_EXPORTED = 2305;
-const NOT_ASSIGNABLE = 2322;
-const TYPE_ARGUMENT_COUNT = 2558;
 const NO_SUCH_MEMBER = 2339;
-const NO_INITIALIZER = 2564;
+const NOT_ASSIGNABLE = 2322;
+const ABSTRACT_CLASS = 2511;
 const FILE_NOT_FOUND = 6054;
-/** Said where a word means nothing to the language. */
-const SYNTAX: ReadonlySet<number> = new Set([
-  PUNCTUATION_EXPECTED,
-  EXPRESSION_EXPECTED,
-  TYPE_EXPECTED,
-]);
 
-const SDK_NAMES: ReadonlySet<string> = new Set([
+const MEMBERS_SHOWN = 12;
+
+/** What `@svc/guest-sdk` exports. */
+export const SDK_NAMES: ReadonlySet<string> = new Set([
   'Change',
   'Code',
   'Context',
@@ -38,63 +29,33 @@ const SDK_NAMES: ReadonlySet<string> = new Set([
   'Request',
   'Response',
   'Result',
+  'clone',
   'ok',
   'refuse',
   'register',
   'toJson',
 ]);
-const NO_NETWORK =
-  'a module has no network: what it needs comes with the request or from an entity';
-const NO_TIMERS = 'a module has no timers: it runs while it is called, and computes';
-const NO_WAITING =
-  'calls of entities answer at once: use the Result that they give, without async, await and Promise';
-const ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ...['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource'].map(
-    (name) => [name, NO_NETWORK] as const,
-  ),
-  ...['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask'].map(
-    (name) => [name, NO_TIMERS] as const,
-  ),
-  ['Promise', NO_WAITING],
-  ['JSON', 'a @data class is read and written as JSON by itself'],
-  ['Buffer', 'use Uint8Array'],
-  ['require', 'use import at the top of the file; there are no npm packages of Node in a module'],
-  ['number', 'use f64, or an integer: i32, i64, u32, u64'],
-  ['bigint', 'use i64 or u64'],
-  ['any', 'write the type: a @data class, or a sum type of @variant classes'],
-  ['object', 'write the type: a @data class'],
-  ['structuredClone', 'copy the fields: `const copy: State = { n: state.n }`'],
-]);
-
-const BY_CODE: ReadonlyMap<number, string> = new Map([
-  [
-    TYPE_EXPECTED,
-    'write the type, name: i32 = 1, get(id: string): Done: only those of variables follow by themselves',
-  ],
-  [TYPE_ARGUMENT_EXPECTED, 'write it out: this.refuse<Reply>("…"), refuse<Reply>("…")'],
-  [
-    NOT_NULLABLE,
-    'only classes can be null: use an array of none or one, a class with the one field, or a member None of the enum',
-  ],
-  [NOT_EXPORTED, 'write export before its declaration there'],
-  [NO_OPTIONAL_MEMBERS, '@optional name: string = "", or name: string | null = null'],
-  [
-    NO_INITIALIZER,
-    'write a value: name: string = "", list: Item[] = [], place: Place = new Place()',
-  ],
-]);
-/** What AssemblyScript says it has not, by what its message names. */
-const NOT_THERE: readonly (readonly [what: string, help: string])[] = [
-  [
-    'Closures',
-    'a function sees its parameters and what stands at the top level: hand over what it needs, or write a loop',
-  ],
-  [
-    'union types',
-    'a class may be T | null; else write an abstract @data class with a @variant class for each case, or a @data enum for a choice of names',
-  ],
-  ['Exceptions', 'there is nothing to catch: what can fail gives a Result; a throw ends the call'],
-  ['Iterators', 'for (let i = 0; i < list.length; i++) { … list[i] … }'],
+const BUILT_IN_TYPES: readonly string[] = [
+  'bool',
+  'string',
+  'i8',
+  'i16',
+  'i32',
+  'i64',
+  'u8',
+  'u16',
+  'u32',
+  'u64',
+  'f32',
+  'f64',
+  'Date',
+  'Map',
+  'Math',
+  'Set',
+  'Uint8Array',
+  'console',
+  'parseFloat',
+  'parseInt',
 ];
 
 /** Names without the files that they stand in, which the compiler has in front of them. */
@@ -109,57 +70,124 @@ export function readable(message: string): string {
     .replaceAll(/(?<=\w)#(?=\w)/g, '.');
 }
 
-/** What the build knows of the user's names. */
+/** What the build knows of the author's names. */
 export interface KnownNames {
   /** The clients that the compiler writes → the files that it writes them into. */
   readonly clients: ReadonlyMap<string, string>;
-  /** `Event.amount` → the cases of `Event` that have the field. */
-  readonly caseFields: ReadonlyMap<string, readonly string[]>;
+  /** `Event.amount` → the cases of `Event` that have the member. */
+  readonly caseMembers: ReadonlyMap<string, readonly string[]>;
+  /** Sum types → their cases. */
+  readonly cases: ReadonlyMap<string, readonly string[]>;
+  /** Data enums → their members. */
+  readonly enums: ReadonlyMap<string, readonly string[]>;
+  /** What the top level of a file exports → the files. */
+  readonly exported: ReadonlyMap<string, readonly string[]>;
+  /** Names that have a meaning in a file without an import: its own, and those that it imports. */
+  namesOf(file: string): readonly string[];
+  /** The members of a type; empty when the type is not known. */
+  membersOf(type: string): readonly string[];
 }
 
-/** `sourceLine`: the line that the message is about. */
+export const NO_NAMES: KnownNames = {
+  clients: new Map(),
+  caseMembers: new Map(),
+  cases: new Map(),
+  enums: new Map(),
+  exported: new Map(),
+  namesOf: () => [],
+  membersOf: () => [],
+};
+
+/** What to write instead; undefined when nothing is known of a message. `message`: a readable one. */
 export function diagnosticHelp(
   { code, message }: { readonly code: number; readonly message: string },
-  sourceLine: string,
+  problem: Problem,
   known: KnownNames,
 ): string | undefined {
-  if (SYNTAX.has(code) && /\b(?:async|await)\b/.test(sourceLine)) return NO_WAITING;
-  const [, name = '', type = ''] = /'([^']+)'(?:[^']+'([^']+)')?/.exec(message) ?? [];
+  const { sourceLine = '', column = 1 } = problem;
+  const inLine = {
+    code,
+    message,
+    before: sourceLine.slice(0, column - 1),
+    after: sourceLine.slice(column - 1),
+  };
+  const [, name = '', type = ''] = /'([^']+)'(?:[^']+'([^']+)')?/.exec(inLine.message) ?? [];
   switch (code) {
-    case CANNOT_FIND_NAME: {
-      if (SDK_NAMES.has(name)) return `add import { ${name} } from "${SDK_PACKAGE}";`;
-      const file = known.clients.get(name);
-      return file === undefined
-        ? ELSEWHERE.get(name)
-        : `the compiler writes it into the file of its entity: import { ${name} } from that file, ${file}`;
+    case CANNOT_FIND_NAME:
+      return nameHelp(name, problem.file ?? '', known);
+    case NO_SUCH_MEMBER:
+      return (
+        memberHelp(name, type, known) ??
+        habitHelp(inLine) ??
+        amongMembers(name, known.membersOf(type))
+      );
+    case NOT_ASSIGNABLE: {
+      const [member] = (name === 'string' && known.enums.get(type)) || [];
+      if (member !== undefined) return `name a member: ${type}.${member}`;
+      return replyHelp(message) ?? habitHelp(inLine);
     }
-    case NO_SUCH_MEMBER: {
-      const [first] = known.caseFields.get(`${readable(`'${type}'`).slice(1, -1)}.${name}`) ?? [];
-      return first === undefined
-        ? undefined
-        : `it is a field of '${first}': instanceof does not narrow the type, write (event as ${first}).${name}`;
+    case ABSTRACT_CLASS: {
+      const cases = known.cases.get(/^(?:new\s+)?(\w+)/.exec(inLine.after)?.[1] ?? '');
+      const [first = 'Lent'] = cases ?? [];
+      return `make an object of one of its cases: new ${first}(), or const event: ${first} = { … }`;
     }
     case FILE_NOT_FOUND:
       if (/\.ts["']/.test(sourceLine)) return 'leave the ending away: import … from "./file"';
-      return name.startsWith('~lib/')
+      return !/["']\.\.?\//.test(sourceLine)
         ? `a module imports "${SDK_PACKAGE}", its own files as "./file", and packages of AssemblyScript that are installed`
-        : undefined;
-    case NOT_ASSIGNABLE: {
-      const [, given, wanted] =
-        /^Type 'Effect<(.+)>' is .* type 'Effect<(.+)>'/.exec(readable(message)) ?? [];
-      return wanted === undefined
-        ? undefined
-        : `it replies ${given}: declare the command as Effect<${given}>, or reply with ${wanted}`;
-    }
-    case TYPE_ARGUMENT_COUNT:
-      return sourceLine.includes('Change<') ? 'Change<State, Event> has both types' : undefined;
-    case TYPE_ARGUMENT_EXPECTED:
-      return sourceLine.includes('thenReplyFrom')
-        ? 'thenReplyFrom is called in the class of the entity, with one of its methods: thenReplyFrom(this.summary)'
-        : BY_CODE.get(code);
-    case NOT_IMPLEMENTED:
-      return NOT_THERE.find(([what]) => message.includes(what))?.[1];
+        : 'a file is named from the one that imports it, without its ending: import … from "./file"';
     default:
-      return BY_CODE.get(code);
+      return habitHelp(inLine);
   }
+}
+
+function replyHelp(message: string): string | undefined {
+  const [, given, wanted] = /^Type 'Effect<(.+)>' is .* type 'Effect<(.+)>'/.exec(message) ?? [];
+  return wanted === undefined || given === 'usize'
+    ? undefined
+    : `it replies ${given}: declare the command as Effect<${given}>, or reply with ${wanted}`;
+}
+
+function nameHelp(name: string, file: string, known: KnownNames): string | undefined {
+  if (SDK_NAMES.has(name)) return `add import { ${name} } from "${SDK_PACKAGE}";`;
+  const entityFile = known.clients.get(name);
+  if (entityFile !== undefined)
+    return `the compiler writes it into the file of its entity: import { ${name} } from that file, ${entityFile}`;
+  const elsewhere = NAMES_ELSEWHERE.get(name);
+  if (elsewhere !== undefined) return elsewhere;
+  const exporting = known.exported.get(name)?.find((other) => other !== file);
+  if (exporting !== undefined) return `import { ${name} } from its file, ${exporting}`;
+  return (
+    nearest(name, [...known.namesOf(file), ...BUILT_IN_TYPES]) ??
+    'declare it, or import it from the file that does: import { … } from "./file"'
+  );
+}
+
+function memberHelp(name: string, type: string, known: KnownNames): string | undefined {
+  const [first] = known.caseMembers.get(`${type}.${name}`) ?? [];
+  if (first !== undefined)
+    return `it is a member of '${first}': instanceof does not narrow the type, write (event as ${first}).${name}`;
+  const [aCase] = known.cases.get(type) ?? [];
+  if (name === 'type' && aCase !== undefined)
+    return `ask which case it is: if (event instanceof ${aCase}) { … (event as ${aCase}) … }`;
+  const members = known.enums.get(type);
+  return members && amongMembers(name, members);
+}
+
+/** The nearest; all of them when there are few and none is near. */
+function amongMembers(name: string, members: readonly string[]): string | undefined {
+  const meant = nearest(name, members);
+  if (meant !== undefined || members.length === 0 || members.length > MEMBERS_SHOWN) return meant;
+  const named = members.filter((one) => !one.startsWith('__'));
+  return named.length === 0 ? undefined : `it has ${named.join(', ')}`;
+}
+
+/** Of a name of one or two letters anything would be near. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  if (name.length < 3) return undefined;
+  const meant = closest(
+    name,
+    names.filter((one) => !one.startsWith('__')),
+  );
+  return meant === undefined || meant === name ? undefined : `did you mean '${meant}'?`;
 }

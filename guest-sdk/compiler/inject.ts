@@ -1,19 +1,39 @@
-// Puts written code into the syntax tree: members into a class, statements into a file.
+// Puts written code into the syntax tree: members into a class, statements into a file. Written code says by marks
+// which of the author's declarations each part of it was made for.
 import {
   BlockStatement,
   ClassDeclaration,
   IdentifierExpression,
   NamedTypeNode,
   Parser,
+  Range,
   ReturnStatement,
   TypeName,
   type Expression,
+  type Node,
   type Source,
   type Statement,
 } from 'assemblyscript';
 import { ABSTRACT, has, methodOf, textOf } from './syntax.ts';
 
-const written = new WeakSet<Source>();
+/** Written code → the author's file that it stands beside. */
+const written = new WeakMap<Source, Source>();
+const MARK = /\/\*@(\d+):(\d+)\*\//g;
+
+/** Stands in written code before what is made for a node of the author's file, until the next mark. */
+export function madeFor({ range }: Node): string {
+  return `/*@${range.start}:${range.end}*/`;
+}
+
+/** What the author wrote that a part of written code was made for; undefined where no mark precedes the part. */
+export function originOf({ source, start }: Range): Range | undefined {
+  const beside = written.get(source);
+  const mark = [...source.text.slice(0, start).matchAll(MARK)].at(-1);
+  if (beside === undefined || mark === undefined) return undefined;
+  const origin = new Range(Number(mark[1]), Number(mark[2]));
+  origin.source = beside;
+  return origin;
+}
 
 /** Lines and columns of such a source are not the user's. */
 export function isWritten(source: Source): boolean {
@@ -67,6 +87,6 @@ function parse(beside: Source, text: string): Statement[] {
     throw new Error(`written code does not parse: ${problem.message}\n${text}`);
   const [source] = parser.sources;
   if (source === undefined) throw new Error('written code has no source');
-  written.add(source);
+  written.set(source, beside);
   return source.statements;
 }

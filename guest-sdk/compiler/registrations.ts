@@ -14,6 +14,7 @@ import {
   type Range,
 } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
+import { missingRole } from './decorators.ts';
 import { isUserSource, type Declarations } from './declarations.ts';
 import type { EndpointClass } from './endpoint-declaration.ts';
 import { displayName } from './schema-of-type.ts';
@@ -63,7 +64,7 @@ export function readRegistrations(
         warnings.push({ ...again, severity: 'warning' });
       }
       registered.add(declaration);
-    } else
+    } else if (declaration === undefined || missingRole(declaration) === undefined)
       problems.push(
         problemAt(
           argument.range,

@@ -3,6 +3,7 @@
 import {
   Class,
   Enum,
+  Interface,
   PropertyPrototype,
   Type,
   type DeclarationStatement,
@@ -19,6 +20,7 @@ import { SDK_PATH } from './syntax.ts';
 
 type Report = (range: Range, message: string) => void;
 
+const STRING = '~lib/string/String';
 const INTEGERS = new Map<Type, readonly [minimum: number, maximum: number]>([
   [Type.i8, [-128, 127]],
   [Type.u8, [0, 255]],
@@ -80,7 +82,7 @@ export class SchemaBuilder {
       case '~lib/typedarray/Uint8Array':
         return { type: 'string', contentEncoding: 'base64' };
       case '~lib/map/Map':
-        if (first!.getClass()?.prototype.internalName !== '~lib/string/String')
+        if (first!.getClass()?.prototype.internalName !== STRING)
           this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
         return { type: 'object', additionalProperties: this.schema(second!, place) };
       case `${SDK_PATH}done/Done`:
@@ -209,6 +211,8 @@ function fieldType(reference: Class, field: Field): Type | undefined {
 /** What to write in the place of a type that has no JSON form. */
 function insteadOf(type: Type): string {
   const reference = type.getClass();
+  if (type === Type.void) return 'return Done when there is nothing to say';
+  if (reference instanceof Interface) return 'write a @data class in the place of the interface';
   const item = reference?.typeArguments?.[0];
   switch (reference?.prototype.internalName) {
     case PATCH:
@@ -239,6 +243,8 @@ export function displayName(type: Type): string {
   if (type instanceof EnumType) return type.element.name;
   const reference = type.getClass();
   if (reference === null) return type.toString();
+  if (reference.prototype.internalName === STRING)
+    return type.isNullableReference ? 'string | null' : 'string';
   const args = (reference.typeArguments ?? []).map((argument) => displayName(argument));
   const nullable = type.isNullableReference ? ' | null' : '';
   return reference.prototype.name + (args.length > 0 ? `<${args.join(', ')}>` : '') + nullable;

@@ -12,6 +12,7 @@ import type { KnownNames } from './diagnostic-help.ts';
 import { entityCallProblems } from './entity-calls.ts';
 import { injectInterface, injectMembers, injectStatements, returnExpression } from './inject.ts';
 import { writeLaterReplies } from './later-reply-calls.ts';
+import { knownNames } from './known-names.ts';
 import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
@@ -66,7 +67,7 @@ export function sdkTransform(state: BuildState): TransformClass {
 
     afterParse(parser: Parser): void {
       declarations = readDeclarations(parser);
-      state.known = knownNames(declarations);
+      state.known = knownNames(parser, declarations);
       const { clients } = state.known;
       const entities = [...declarations.entities.values()];
       state.problems.push(
@@ -81,9 +82,11 @@ export function sdkTransform(state: BuildState): TransformClass {
 
     afterInitialize(program: Program): void {
       giveEnumsTypes(program, isUserSource, declarations!.enums);
+      // They come first: a type is resolved once, and only here so that the compiler reports why it does not resolve.
+      const types = typeProblems(program, declarations!);
       const registrations = readRegistrations(program, declarations!, state.entryName);
       const said = new Set(state.problems.map(placeKey));
-      const more = [...typeProblems(program, declarations!), ...registrations.problems];
+      const more = [...types, ...registrations.problems];
       state.problems.push(...more.filter((problem) => !said.has(placeKey(problem))));
       state.warnings = registrations.warnings;
       isEmpty = registrations.isEmpty;
@@ -102,23 +105,6 @@ export function sdkTransform(state: BuildState): TransformClass {
       stopOnProblems();
     }
   };
-}
-
-function knownNames({ entities, data }: Declarations): KnownNames {
-  const clients = new Map(
-    [...entities.values()].map(({ name, declaration }) => [
-      `${name}Client`,
-      declaration.range.source.normalizedPath,
-    ]),
-  );
-  const caseFields = new Map<string, string[]>();
-  for (const { name, cases } of data.values())
-    for (const one of cases)
-      for (const field of one.fields) {
-        const key = `${name}.${field.name}`;
-        caseFields.set(key, [...(caseFields.get(key) ?? []), one.name]);
-      }
-  return { clients, caseFields };
 }
 
 /** One place gets one message of each pass: a second would follow from the first. */

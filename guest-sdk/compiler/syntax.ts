@@ -42,6 +42,8 @@ function flag(name: string): number {
 export const STATIC = flag('Static');
 export const READONLY = flag('Readonly');
 export const ABSTRACT = flag('Abstract');
+export const EXPORT = flag('Export');
+export const PRIVATE = flag('Private');
 
 export function has(node: { readonly flags: number }, wanted: number): boolean {
   return (node.flags & wanted) !== 0;

@@ -66,7 +66,7 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
           `the first parameter of a ${handler.kind} is the state, '${displayName(state)}'`,
         );
       if (handler.input !== undefined) checkJson(handler.input.type, reference);
-      checkJson(handler.reply, reference);
+      if (resolve(program, handler.reply, reference) !== state) checkJson(handler.reply, reference);
     }
     const handlers = new Set(entity.handlers.map((handler) => handler.method));
     for (const method of entity.laterReplies.methods) {

@@ -1,7 +1,7 @@
 // The AssemblyScript that the compiler writes into the user's classes. It stands inside of the
 // class, so names, aliases and type parameters mean what they mean to the user.
 // Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
-import type { MethodDeclaration } from 'assemblyscript';
+import type { MethodDeclaration, Node } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
 import {
   isValueArgument,
@@ -10,6 +10,7 @@ import {
   type ValueArgument,
 } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { madeFor } from './inject.ts';
 import { SDK_PACKAGE, textOf } from './syntax.ts';
 
 const GLUE = [
@@ -39,7 +40,8 @@ const quote = (text: string): string => JSON.stringify(text);
 
 /** The members that give a data class its JSON form. */
 export function dataMembers(data: DataClass): string {
-  const manifest = `__svc_manifest(): string { return ${quote(data.manifest)}; }`;
+  const mark = madeFor(data.declaration.name);
+  const manifest = `${mark}__svc_manifest(): string { return ${quote(data.manifest)}; }`;
   if (data.kind === 'sum')
     return `${manifest}
 abstract __svc_encode(w: __svc_JsonWriter): void;
@@ -47,7 +49,7 @@ abstract __svc_decode(r: __svc_JsonReader): void;
 abstract __svc_clone(): ${data.name};
 ${cloneMethod(data)}
 ${readCase(data)}`;
-  const own = data.kind === 'case' ? '__svc_isCase(): void {}' : manifest;
+  const own = data.kind === 'case' ? `${mark}__svc_isCase(): void {}` : manifest;
   return `${own}
 ${encode(data)}
 ${decode(data)}
@@ -58,8 +60,9 @@ ${cloneMethod(data)}`;
 /** Fills a blank object, since constructors may do more than to assign fields. */
 function copy(data: DataClass): string {
   const type = ownType(data);
-  const fields = data.fields.map((field) =>
-    assign(field, `__svc_clone<${field.type}>(this.${field.name})`, 'o'),
+  const fields = data.fields.map(
+    (field) =>
+      `${madeFor(fieldPlace(field))}${assign(field, `__svc_clone<${field.type}>(this.${field.name})`, 'o')}`,
   );
   return `__svc_clone(): ${type} {
   const o = __svc_blank<${type}>();
@@ -101,7 +104,7 @@ function encode(data: DataClass): string {
   let separator = data.tag === undefined ? '' : ',';
   for (const field of data.fields) {
     lines.push(`w.raw(${quote(`${before}${separator}${quote(field.name)}:`)});`);
-    lines.push(`__svc_write<${field.type}>(w, this.${field.name});`);
+    lines.push(`${madeFor(fieldPlace(field))}__svc_write<${field.type}>(w, this.${field.name});`);
     before = '';
     separator = ',';
   }
@@ -139,7 +142,7 @@ function decode(data: DataClass): string {
     const names = [field.name, ...field.aliases];
     const twice = field.aliases.length === 0 ? '' : `, ${quote(names.join("' or '"))}`;
     return names.map(
-      (name) => `if (r.keyIs(${quote(name)})) {
+      (name) => `if (${madeFor(fieldPlace(field))}r.keyIs(${quote(name)})) {
       if (${bit.test}) { r.twice(${quote(name)}${twice}); return; }
       ${bit.set};
       ${assign(field, `__svc_read<${field.type}>(r)`)}
@@ -155,7 +158,8 @@ function decode(data: DataClass): string {
       if (r.failed) { r.within("type"); return; }
     }`);
   const absent = data.fields.map(
-    (field, index) => `if (!(${seenBit(index).test})) ${whenAbsent(field)}`,
+    (field, index) =>
+      `${madeFor(fieldPlace(field))}if (!(${seenBit(index).test})) ${whenAbsent(field)}`,
   );
   if (data.tag !== undefined) absent.unshift('if (!tagged) { r.missing("type"); return; }');
   return `__svc_decode(r: __svc_JsonReader): void {
@@ -169,6 +173,11 @@ function decode(data: DataClass): string {
   if (r.failed) return;
   ${absent.join('\n  ')}
 }`;
+}
+
+/** Its type, which a message about the code of a field is mostly about. */
+function fieldPlace(field: Field): Node {
+  return field.node.type ?? field.node;
 }
 
 function seenBit(index: number): { readonly test: string; readonly set: string } {
@@ -196,7 +205,7 @@ function whenAbsent(field: Field): string {
 export function entityMembers(entity: EntityClass): string {
   const commands = entity.handlers.filter((handler) => handler.kind === 'command');
   const queries = entity.handlers.filter((handler) => handler.kind === 'query');
-  return `__svc_component(): string { return ${quote(entity.component)}; }
+  return `${madeFor(entity.declaration.name)}__svc_component(): string { return ${quote(entity.component)}; }
 __svc_register(): void { __svc_addEntity(this); }
 __svc_command(state: ${entity.state}, call: __svc_EntityCall): __svc_EffectBase {
   ${commands.map((handler) => dispatch(handler, 'call.commandRefused()')).join('\n  ')}
@@ -252,7 +261,7 @@ function dispatch(handler: EntityHandler, refused: string): string {
     handler.kind === 'command'
       ? result
       : `call.queryReply<${textOf(handler.method.signature.returnType)}>(${result})`;
-  return `if (call.name == ${quote(handler.wireName)}) { ${decoded} return ${returned}; }`;
+  return `${madeFor(handler.method.name)}if (call.name == ${quote(handler.wireName)}) { ${decoded} return ${returned}; }`;
 }
 
 /** The class by which handlers call the entity. */
@@ -262,10 +271,10 @@ export function clientClass(entity: EntityClass): string {
     const input =
       handler.input === undefined ? '"null"' : `__svc_toJson<${textOf(handler.input.type)}>(input)`;
     const reply = textOf(handler.reply);
-    return `${handler.method.name.text}(${parameter}): __svc_Result<${reply}> { return this.__svc_call<${reply}>(${quote(handler.wireName)}, ${input}); }`;
+    return `${madeFor(handler.method.name)}${handler.method.name.text}(${parameter}): __svc_Result<${reply}> { return this.__svc_call<${reply}>(${quote(handler.wireName)}, ${input}); }`;
   });
   const recorded = `__svc_RecordedEvent<${entity.event}>[]`;
-  return `export class ${entity.name}Client extends __svc_EntityClient {
+  return `${madeFor(entity.declaration.name)}export class ${entity.name}Client extends __svc_EntityClient {
   constructor(id: string) { super(${quote(entity.component)}, id); }
   ${methods.join('\n  ')}
   /** Gives the commands of this client an idempotency key of 1 to 1,022 characters: each is done once, and a repeat is answered as the first time. */
@@ -292,12 +301,13 @@ export function endpointMembers(endpoint: EndpointClass): string {
       return `a${place}`;
     });
     const returned = textOf(route.method.signature.returnType);
-    return `case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); return; }`;
+    return `${madeFor(route.method.name)}case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); return; }`;
   });
   const defaults = defaultsOf(endpoint).map(
-    ({ name, argument }) => `${name}(): ${textOf(argument.type)} { return 0; }`,
+    ({ name, argument }) =>
+      `${madeFor(argument.node)}${name}(): ${textOf(argument.type)} { return 0; }`,
   );
-  return `__svc_firstRoute(): i32 { return 0; }
+  return `${madeFor(endpoint.declaration.name)}__svc_firstRoute(): i32 { return 0; }
 __svc_routeCount(): i32 { return ${endpoint.routes.length}; }
 __svc_register(): void { __svc_addEndpoint(this); }
 ${defaults.join('\n')}

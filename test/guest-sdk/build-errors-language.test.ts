@@ -68,7 +68,7 @@ test.each([
       'ok, ',
       'ok, toJson, ',
     ),
-    /^undefined:undefined toJson is called with a type that has no JSON form$/,
+    /^8:42 toJson is called with a type that has no JSON form: give it a @data class/,
   ],
   [
     'a name of the SDK that is not imported',
@@ -84,7 +84,7 @@ test('a field of a case that is taken from the event', async () => {
     .replace('extends Event {}', 'extends Event { by: i32 = 0; }')
     .replace('state.n += 1', 'state.n += event.by');
   expect(await projects.firstLine(source)).toMatch(
-    /^7:\d+ Property 'by' does not exist on type 'Event'\. \(AS2339\): it is a field of 'Added': instanceof does not narrow the type, write \(event as Added\)\.by$/,
+    /^7:\d+ Property 'by' does not exist on type 'Event'\. \(AS2339\): it is a member of 'Added': instanceof does not narrow the type, write \(event as Added\)\.by$/,
   );
 });
 

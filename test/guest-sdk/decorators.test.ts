@@ -17,8 +17,14 @@ test.each([
   ['@dta class Typo {}', /^\d+:1 @dta is not known; there are @data, @variant, /],
   ['@data class Typo { @optinal a: i32 = 1; }', /^\d+:20 @optinal is not known; there are /],
   ['class Plain { @optional a: i32 = 1; }', /@optional means nothing here: .* a field of a @data/],
-  ['class Plain { @command("a") a(): void {} }', /@command means .* a method of an @entity class$/],
-  ['class Plain { @get("/a") a(): void {} }', /@get means .* a method of an @endpoint class$/],
+  [
+    'class Plain { @command("a") a(): void {} }',
+    /^11:7 class 'Plain' has handlers, and does not say what it is: write @entity\("plain"\) before it$/,
+  ],
+  [
+    'class Plain { @get("/a") a(): void {} }',
+    /^11:7 class 'Plain' has handlers, .*: write @endpoint\("\/plain"\) @access\("internet"\) before it$/,
+  ],
   ['@access("local") class Plain {}', /@access means .* an @endpoint class or one of its routes$/],
   ['@data interface Color {}', /@data means nothing here: it stands before a class or an enum$/],
   ['@query("a") function a(): void {}', /@query means nothing here/],

@@ -1,0 +1,104 @@
+// What the build knows of names when the compiler does not know one: who else has it, and which was probably meant.
+// It is looked up for messages only, hence when it is asked for.
+import {
+  ClassDeclaration,
+  DeclarationStatement,
+  EnumDeclaration,
+  ImportStatement,
+  MethodDeclaration,
+  ParameterNode,
+  type Parser,
+  type Source,
+} from 'assemblyscript';
+import { isUserSource, type DataClass, type Declarations } from './declarations.ts';
+import type { KnownNames } from './diagnostic-help.ts';
+import { EXPORT, PRIVATE, classesOf, has } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+export function knownNames(parser: Parser, declarations: Declarations): KnownNames {
+  const sources = parser.sources.filter((source) => isUserSource(source));
+  const sums = [...declarations.data.values()].filter(({ kind }) => kind === 'sum');
+  return {
+    clients: new Map(
+      [...declarations.entities.values()].map(({ name, declaration }) => [
+        `${name}Client`,
+        declaration.range.source.normalizedPath,
+      ]),
+    ),
+    caseMembers: caseMembers(sums),
+    cases: new Map(sums.map(({ name, cases }) => [name, cases.map((one) => one.name)])),
+    enums: new Map([...declarations.enums.values()].map(({ name, members }) => [name, members])),
+    exported: exportedNames(sources),
+    namesOf: (file) =>
+      sources.filter(({ normalizedPath }) => normalizedPath === file).flatMap(namesIn),
+    membersOf: (type) => membersOf(parser, type),
+  };
+}
+
+function caseMembers(sums: readonly DataClass[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { name, cases } of sums)
+    for (const { name: ofCase, fields, declaration } of cases) {
+      const methods = declaration.members.filter((member) => member instanceof MethodDeclaration);
+      const members = new Set([
+        ...fields.map((field) => field.name),
+        ...methods.map((method) => method.name.text),
+      ]);
+      for (const member of members) {
+        const key = `${name}.${member}`;
+        found.set(key, [...(found.get(key) ?? []), ofCase]);
+      }
+    }
+  return found;
+}
+
+function exportedNames(sources: readonly Source[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { statements, normalizedPath } of sources)
+    for (const statement of statements)
+      if (statement instanceof DeclarationStatement && has(statement, EXPORT)) {
+        const name = statement.name.text;
+        found.set(name, [...(found.get(name) ?? []), normalizedPath]);
+      }
+  return found;
+}
+
+/** What a file declares, at its top level and inside of functions, and what it imports. */
+function namesIn(source: Source): string[] {
+  const names: string[] = [];
+  for (const statement of source.statements)
+    if (statement instanceof ImportStatement)
+      names.push(...(statement.declarations ?? []).map(({ name }) => name.text));
+    else
+      walk(statement, (node) => {
+        if (node instanceof MethodDeclaration) return;
+        if (node instanceof DeclarationStatement || node instanceof ParameterNode)
+          names.push(node.name.text);
+      });
+  return names;
+}
+
+/** Also of the SDK's classes and enums, and of the standard library's; inherited ones are among them. */
+function membersOf(parser: Parser, type: string): string[] {
+  const wanted = type === 'string' ? 'String' : type.replace(/<.*$| \| null$/, '');
+  const classes = parser.sources.flatMap((source) => classesOf(source));
+  const members: string[] = [];
+  for (const { statements } of parser.sources)
+    for (const one of statements)
+      if (one instanceof EnumDeclaration && one.name.text === wanted)
+        return one.values.map(({ name }) => name.text);
+  let at = classes.find(({ name }) => name.text === wanted);
+  for (let depth = 0; at !== undefined && depth < 10; depth++) {
+    members.push(...namesOfMembers(at));
+    const base = at.extendsType?.name.identifier.text;
+    at = classes.find(({ name }) => name.text === base);
+  }
+  return members;
+}
+
+function namesOfMembers({ members }: ClassDeclaration): string[] {
+  return members
+    .filter((member) => !has(member, PRIVATE))
+    .map(({ name }) => name.text)
+    .filter((name) => name !== 'constructor');
+}
