@@ -212,8 +212,9 @@ async function serve(
     if (typeof started !== 'string') {
       const { address, descriptor } = started;
       const url = address === undefined ? undefined : urlOf(address);
-      if (loop === undefined) announce(settings, log, { url, descriptor });
+      // First, so that whoever waits for the announcement finds the service registered.
       await surface.served({ url, descriptor });
+      if (loop === undefined) announce(settings, log, { url, descriptor });
       if (loop !== undefined) {
         const { ModuleSwap } = await import('./dev/module-swap.ts');
         const limits = settings.rooms.wasm;

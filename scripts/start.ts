@@ -1,5 +1,6 @@
 // `npm start`: builds the example cart and serves it. `npm start -- MODULE.wasm [FLAG ...]` serves
-// another module instead. From here on it is `svc run`.
+// another module instead. From here on it is `svc run`, whose routes and requests to try are shown to a person,
+// also when the output goes into a file or a pipe.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { compileFixture } from '../test/support/compile-fixture.ts';
@@ -16,6 +17,7 @@ async function buildCart(): Promise<string> {
   return relative(process.cwd(), file);
 }
 
+process.env['SVC_LOG'] ??= 'text';
 const args = process.argv.slice(2);
 const modules = args.filter((arg) => arg.endsWith('.wasm'));
 process.exitCode = await run.run(modules.length > 0 ? args : [await buildCart(), ...args]);

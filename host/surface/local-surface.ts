@@ -1,5 +1,5 @@
-// LocalSurface: what a service on a developer's machine shows of itself (observed-run.ts). Its code is loaded once the
-// service is served, which nobody waits for.
+// LocalSurface: what a service on a developer's machine shows of itself (observed-run.ts). Its code is loaded while the
+// module is judged and started, so that the announcement of the service waits for little.
 import type { SourcePlace } from '@svc/contract';
 import type { ObservedRun } from './observed-run.ts';
 import type { FaultySpan } from './placed-faults.ts';
@@ -11,6 +11,7 @@ export function localSurface(service: ShownService): Surface {
 
 class LocalSurface implements Surface {
   readonly #service: ShownService;
+  #code: Promise<typeof import('./observed-run.ts')> | undefined;
   #run: ObservedRun | undefined;
   /** It came while the one before was about to be shown. */
   #early: ReplacingModule | undefined;
@@ -19,10 +20,14 @@ class LocalSurface implements Surface {
     this.#service = service;
   }
 
-  async open(): Promise<void> {}
+  async open(): Promise<void> {
+    this.#code = import('./observed-run.ts');
+    // Whoever waits for it is told.
+    this.#code.catch(() => {});
+  }
 
   async served(served: ServedService): Promise<void> {
-    const { ObservedRun: Run } = await import('./observed-run.ts');
+    const { ObservedRun: Run } = await (this.#code ?? import('./observed-run.ts'));
     const run = new Run(this.#service);
     await run.served(served);
     this.#run = run;
