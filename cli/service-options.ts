@@ -15,6 +15,12 @@ export const SERVICE_OPTIONS = {
     help: 'address to listen on',
     default: '127.0.0.1',
   },
+  cors: {
+    type: 'string',
+    value: 'ORIGINS',
+    help: `origins whose pages may call routes with @cors, with commas
+between: http://localhost:5173`,
+  },
   data: {
     type: 'string',
     value: 'DIR',

@@ -9,6 +9,7 @@ export {
 } from './module-descriptor.ts';
 export type {
   AccessRule,
+  CorsDescriptor,
   EndpointDescriptor,
   EntityDescriptor,
   ModuleDescriptor,
@@ -40,6 +41,8 @@ export type {
   TraceList,
   TraceSummary,
 } from './observability-schema.ts';
+export { originProblem } from './origin.ts';
+export { declaredCors } from './declared-cors.ts';
 export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';
 export {
   ANSWERS_MAX,

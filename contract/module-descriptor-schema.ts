@@ -17,6 +17,9 @@ const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$
 const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
 /** Names of the embedded hosting may have other characters than an identifier: `page-size`, `filter[name]`. */
 const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
+/** In lower case; `originProblem` says the rest. */
+const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
+const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
 const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", maxLength: 1000 });
 
 const shapes = {
@@ -42,6 +45,20 @@ const shapes = {
     Type.Object({ allow: Type.Literal('local') }, closed),
     Type.Object({ allow: Type.Literal('nobody') }, closed),
   ]),
+  /** That pages of other origins may call, within what the operator allows. What is left out is as the operator allows. */
+  Cors: Type.Object(
+    {
+      /** Of the operator's origins, only those that one of these is or covers. */
+      origins: Type.Optional(Type.Array(Origin, { minItems: 1, maxItems: 100 })),
+      /** Of the operator's request headers, only these. */
+      headers: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
+      /** Of the operator's response headers, only these. */
+      exposedHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
+      /** `false`: never with cookies, HTTP authentication or client certificates. */
+      credentials: Type.Optional(Type.Boolean()),
+    },
+    closed,
+  ),
   Handler: Type.Object(
     {
       name: WireName,
@@ -124,6 +141,8 @@ const shapes = {
       description: Type.Optional(Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })),
       /** Overrides the endpoint's. */
       access: Type.Optional(Type.Ref('AccessRule')),
+      /** Overrides the endpoint's. Only a route that the internet may call has one. */
+      cors: Type.Optional(Type.Ref('Cors')),
     },
     closed,
   ),
@@ -132,6 +151,8 @@ const shapes = {
       name: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
       prefix: Path,
       access: Type.Ref('AccessRule'),
+      /** Of its routes that the internet may call; absent: pages of other origins cannot read what they answer. */
+      cors: Type.Optional(Type.Ref('Cors')),
       routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
     },
     closed,
@@ -163,6 +184,7 @@ const module = Type.Module(shapes);
 export const ModuleDescriptor = module.ModuleDescriptor;
 export type ModuleDescriptor = Static<typeof ModuleDescriptor>;
 export type AccessRule = Static<typeof module.AccessRule>;
+export type CorsDescriptor = Static<typeof module.Cors>;
 export type EntityDescriptor = ModuleDescriptor['entities'][number];
 export type EndpointDescriptor = ModuleDescriptor['endpoints'][number];
 export type RouteDescriptor = EndpointDescriptor['routes'][number];

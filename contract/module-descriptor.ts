@@ -2,7 +2,12 @@
 // It comes from the module and is as untrusted as the rest of it: parse it with
 // `parseModuleDescriptor`, which refuses whatever the schema does not know.
 import schema from './generated/module-descriptor.schema.json' with { type: 'json' };
-import type { ModuleDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
+import type {
+  CorsDescriptor,
+  ModuleDescriptor,
+  RouteDescriptor,
+} from './module-descriptor-schema.ts';
+import { originProblem } from './origin.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import type { TypeSchema } from './type-schema.ts';
@@ -71,11 +76,15 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const taken = new Map<string, string>();
   let count = 0;
-  for (const { prefix, routes } of endpoints)
+  for (const { name, prefix, access, cors: endpointCors, routes } of endpoints) {
+    problems.push(...corsProblems(`endpoint '${name}'`, endpointCors));
     for (const route of routes) {
-      const { method, path, parameters } = route;
+      const { method, path, parameters, access: own, cors } = route;
       const template = routeTemplate(prefix, path);
       const label = `${method} ${template}`;
+      problems.push(...corsProblems(`route ${label}`, cors));
+      if (cors !== undefined && (own ?? access).allow !== 'internet')
+        problems.push(`route ${label}: CORS is for routes that the internet may call`);
       if (++count === ROUTES_MAX + 1) problems.push(`it has more than ${ROUTES_MAX} routes`);
       problems.push(...contentProblems(route).map((problem) => `route ${label}: ${problem}`));
       const parsed = parseRouteTemplate(template);
@@ -98,6 +107,7 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
         problems.push(`the routes '${other}' and '${label}' match the same requests`);
       taken.set(shape, label);
     }
+  }
   return problems;
 }
 
@@ -116,6 +126,13 @@ function contentProblems({ query = [], body, reply, answers = [] }: RouteDescrip
 
 function repeated<Item>(items: readonly Item[]): readonly Item[] {
   return items.filter((item, index) => items.indexOf(item) !== index);
+}
+
+function corsProblems(place: string, cors: CorsDescriptor | undefined): string[] {
+  return (cors?.origins ?? []).flatMap((origin) => {
+    const problem = originProblem(origin);
+    return problem === undefined ? [] : [`${place}: the origin '${origin}' ${problem}`];
+  });
 }
 
 /**

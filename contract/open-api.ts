@@ -1,6 +1,11 @@
 // OpenApi: the routes of a module as an OpenAPI 3.1 document, for tools that read one. It says what the descriptor says:
 // nothing of it is checked here, and nothing is added but what the runtime answers by itself.
-import type { ModuleDescriptor, RouteDescriptor } from './module-descriptor-schema.ts';
+import { declaredCors } from './declared-cors.ts';
+import type {
+  EndpointDescriptor,
+  ModuleDescriptor,
+  RouteDescriptor,
+} from './module-descriptor-schema.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import type { TypeSchema } from './type-schema.ts';
 
@@ -101,6 +106,7 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
         tags: [endpoint.name],
         ...operation(route, path.parameterNames, writer),
         'x-svc-access': route.access ?? endpoint.access,
+        ...corsOf(endpoint, route),
       });
     }
   return Object.fromEntries(
@@ -109,6 +115,12 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
       Object.fromEntries(operations),
     ]),
   );
+}
+
+/** Which pages of other origins may call it, as far as the operator allows; nothing: none may. */
+function corsOf(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
+  const cors = declaredCors(endpoint, route);
+  return cors === undefined ? {} : { 'x-svc-cors': cors };
 }
 
 function operation(

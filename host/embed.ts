@@ -59,6 +59,7 @@ export { before, del, get, patch, post, put } from './hosting/embedded/route-def
 export type {
   Access,
   CheckedRoutes,
+  Cors,
   RouteDefinition,
 } from './hosting/embedded/route-definition.ts';
 export { respond, respondError } from './hosting/embedded/route-answer.ts';
@@ -244,6 +245,7 @@ class EmbeddedService implements Service {
       budgets: requestBudgets(rooms.http),
       routes: new RouteTable(guest.descriptor),
       settings: rooms.http,
+      cors: rooms['http.cors'],
       chance,
       handle: requestHandler({ guest, engine: this.#engine, clock: systemClock, chance, turn }),
       log: {

@@ -2,6 +2,11 @@
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from './engine/engine-limits.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from './hosting/wasm/wasm-limits.ts';
 import {
+  checkCorsSettings,
+  CORS_SETTINGS_DEFAULT,
+  CORS_SETTINGS_RANGE,
+} from './http/cors-settings.ts';
+import {
   checkHttpSettings,
   HTTP_SETTINGS_DEFAULT,
   HTTP_SETTINGS_RANGE,
@@ -17,6 +22,7 @@ import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './shards/sup
 
 export const ROOM_DEFAULTS = {
   http: { ...HTTP_SETTINGS_DEFAULT },
+  'http.cors': { ...CORS_SETTINGS_DEFAULT },
   engine: { ...ENGINE_LIMITS_DEFAULT },
   wasm: { ...WASM_LIMITS_DEFAULT },
   journal: { ...JOURNAL_LIMITS_DEFAULT },
@@ -29,6 +35,7 @@ export type RoomSettings = typeof ROOM_DEFAULTS;
 /** The least and the most that each can be set to. */
 export const ROOM_RANGES: RoomRanges<RoomSettings> = {
   http: HTTP_SETTINGS_RANGE,
+  'http.cors': CORS_SETTINGS_RANGE,
   engine: ENGINE_LIMITS_RANGE,
   wasm: WASM_LIMITS_RANGE,
   journal: JOURNAL_LIMITS_RANGE,
@@ -38,6 +45,7 @@ export const ROOM_RANGES: RoomRanges<RoomSettings> = {
 };
 
 /** Throws SVC_SETTING_INVALID for values that make no sense together. */
-export function checkRoomSettings({ http }: RoomSettings): void {
-  checkHttpSettings(http);
+export function checkRoomSettings(rooms: RoomSettings): void {
+  checkHttpSettings(rooms.http);
+  checkCorsSettings(rooms['http.cors']);
 }

@@ -6,13 +6,20 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SvcError } from './model/svc-error.ts';
 
-/** The numbers that a room can be set to, with their defaults: `{ answerTimeoutMs: 60_000 }`. */
-export type RoomDefaults = Readonly<Record<string, number>>;
+export type SettingValue = number | boolean | readonly string[];
 
-/** The least and the most that each number can be set to. */
+/** The settings of a room with their defaults: `{ answerTimeoutMs: 60_000 }`. */
+export type RoomDefaults = Readonly<Record<string, SettingValue>>;
+
+/** The type that a setting has, whatever its default is. */
+type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
+
+/** The least and the most of each number, and how many entries each list has. */
 export type RoomRanges<Rooms extends Readonly<Record<string, RoomDefaults>>> = {
   readonly [Room in keyof Rooms]: {
-    readonly [Key in keyof Rooms[Room]]: readonly [min: number, max: number];
+    readonly [
+      Key in keyof Rooms[Room] as Rooms[Room][Key] extends boolean ? never : Key
+    ]: readonly [min: number, max: number];
   };
 };
 
@@ -45,9 +52,11 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   readonly shards: number;
   /** Components that the module has no more on purpose: their events stay unread. */
   readonly allowUnread: readonly string[];
-  /** Each room's numbers, as they are set. */
+  /** Each room's settings, as they are set. */
   readonly rooms: {
-    readonly [Room in keyof Rooms]: { readonly [Key in keyof Rooms[Room]]: number };
+    readonly [Room in keyof Rooms]: {
+      readonly [Key in keyof Rooms[Room]]: Widened<Rooms[Room][Key]>;
+    };
   };
 }
 
@@ -72,6 +81,7 @@ const flags = {
   name: { type: 'string', dotted: 'svc.name' },
   log: { type: 'string', dotted: 'svc.log' },
   shards: { type: 'string', dotted: 'svc.shards' },
+  cors: { type: 'string', dotted: 'svc.http.cors.origins' },
   'allow-unread': { type: 'string', dotted: 'svc.allow-unread' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
 } as const;
@@ -90,6 +100,8 @@ const plainNames: readonly string[] = [
 const PORT_RANGE = [0, 65_535] as const;
 const SHARDS_RANGE = [1, 256] as const;
 const MANAGEMENT_PORT = 7626;
+/** Sets a list to nothing: a value that is empty is refused. */
+const EMPTY_LIST = 'none';
 /** Where a receiver of OTLP over HTTP takes traces, when the address has no path of its own. */
 const OTLP_TRACES_PATH = '/v1/traces';
 
@@ -163,7 +175,8 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
         Object.fromEntries(
           Object.entries(record).map(([key, fallback]) => {
             const dotted = dottedName(room, key);
-            return [key, readNumber(dotted, lookUp(dotted), fallback, ranges[room]![key]!)];
+            const range = (ranges[room] as Readonly<Record<string, Range>>)[key];
+            return [key, readValue(dotted, lookUp(dotted), fallback, range)];
           }),
         ),
       ]),
@@ -258,6 +271,27 @@ function otlpTarget(
   return { url: url.href, headers };
 }
 
+type Range = readonly [min: number, max: number];
+
+/** A value of the type that the default has. Every number and every list has a range. */
+function readValue(
+  dotted: string,
+  text: string | undefined,
+  fallback: SettingValue,
+  range: Range | undefined,
+): SettingValue {
+  if (typeof fallback === 'number') return readNumber(dotted, text, fallback, range!);
+  if (text === undefined) return fallback;
+  return typeof fallback === 'boolean' ? readBoolean(dotted, text) : readList(dotted, text, range!);
+}
+
+function readList(dotted: string, text: string, [min, max]: Range): readonly string[] {
+  const entries = text === EMPTY_LIST ? [] : text.split(',').map((entry) => entry.trim());
+  if (entries.includes('') || entries.length < min || entries.length > max)
+    throw invalid(dotted, text, `'${EMPTY_LIST}', or up to ${max} entries with commas between`);
+  return entries;
+}
+
 function readBoolean(dotted: string, text: string | undefined): boolean {
   if (text === undefined || text === 'false') return false;
   if (text === 'true') return true;
@@ -268,7 +302,7 @@ function readNumber(
   dotted: string,
   text: string | undefined,
   fallback: number,
-  [min, max]: readonly [min: number, max: number],
+  [min, max]: Range,
 ): number {
   if (text === undefined) return fallback;
   const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;

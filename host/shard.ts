@@ -135,6 +135,7 @@ async function run(): Promise<void> {
   const server = createHttpServer({
     routes,
     settings: settings.rooms.http,
+    cors: settings.rooms['http.cors'],
     chance,
     callerOf: (socket) => (settings.deployed ? INTERNET : callerOfAddress(socket.remoteAddress)),
     handle,

@@ -22,6 +22,7 @@ export type { Chance, Clock } from './engine/needs/clock.ts';
 export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';
 export { MemoryJournal } from './storage/memory-journal.ts';
 export { INTERNET, LOCAL, type Caller } from './http/access.ts';
+export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
 export { requestHandler } from './requests/request-handler.ts';

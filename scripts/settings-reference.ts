@@ -3,13 +3,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/room-settings.ts';
-import { dottedName, variableName } from '../host/settings.ts';
+import { dottedName, type SettingValue, variableName } from '../host/settings.ts';
 
 const root = join(import.meta.dirname, '..');
 
 /** A room → the file whose interface documents its settings, and what the page calls it. */
 const DECLARED_IN = {
   http: ['host/http/http-settings.ts', 'HTTP server'],
+  'http.cors': ['host/http/cors-settings.ts', 'Pages of other origins (CORS)'],
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/journal-limits.ts', 'Journal'],
@@ -21,15 +22,14 @@ const DECLARED_IN = {
 export function settingsReference(): string {
   const rooms = Object.entries(DECLARED_IN).map(([room, [file, title]]) => {
     const documented = documentedKeys(readFileSync(join(root, file), 'utf8'));
-    const defaults: Readonly<Record<string, number>> =
+    const defaults: Readonly<Record<string, SettingValue>> =
       ROOM_DEFAULTS[room as keyof typeof ROOM_DEFAULTS];
     const ranges: Readonly<Record<string, readonly [number, number]>> =
       ROOM_RANGES[room as keyof typeof ROOM_DEFAULTS];
     const rows = Object.entries(defaults).map(([key, value]) => {
       const text = documented.get(key);
       if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
-      const [min, max] = ranges[key]!;
-      const range = `${shown(min)} to ${shown(max)}`;
+      const range = rangeOf(value, ranges[key]);
       // Another setting of the room, by the name under which it is set.
       const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
         other in defaults ? `\`${dottedName(room, other)}\`` : word,
@@ -47,12 +47,14 @@ Every setting has one dotted name. It can be given three ways; the first that is
 3. the default.
 
 An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), a value that a setting cannot take
-[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are whole and not negative.
+[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are whole and not negative. A list has commas between
+its entries; the word \`none\` is a list without any.
 
 | Setting | Short form | Default | What it is |
 |---|---|---|---|
 | \`svc.http.port\` | \`--port\` | 9000 | HTTP port; 0 takes a free one |
 | \`svc.http.host\` | \`--host\` | 127.0.0.1 | address to listen on |
+| \`svc.http.cors.origins\` | \`--cors\` | none | origins whose pages may call the service, with commas between ([Calling from a browser](../how-to/calling-from-a-browser.md)) |
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
@@ -74,13 +76,25 @@ internet, also on loopback, so a route with the access rule \`local\` admits nob
 ${rooms.join('\n')}`;
 }
 
-function shown(value: number): string {
+/** Every number and every list has a range. */
+function rangeOf(value: SettingValue, range: readonly [number, number] | undefined): string {
+  if (typeof value === 'boolean') return '`true` or `false`';
+  const [min, max] = range!;
+  return typeof value === 'number'
+    ? `${shown(min)} to ${shown(max)}`
+    : `${shown(min)} to ${shown(max)} entries`;
+}
+
+function shown(value: SettingValue): string {
+  if (typeof value === 'boolean') return `\`${value}\``;
+  if (typeof value !== 'number') return value.length === 0 ? 'none' : `\`${value.join(',')}\``;
   return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
 }
 
 /** \`readonly key: number\` → the docstring above it, on one line. */
 function documentedKeys(source: string): ReadonlyMap<string, string> {
-  const pattern = /\/\*\*[\s*]*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): number;/g;
+  const pattern =
+    /\/\*\*[\s*]*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): (?:number|boolean|readonly string\[\]);/g;
   return new Map(
     [...source.matchAll(pattern)].map(([, text, key]) => [
       key!,

@@ -18,6 +18,7 @@ the journal.`,
     options: {
       port: SERVICE_OPTIONS.port,
       host: SERVICE_OPTIONS.host,
+      cors: SERVICE_OPTIONS.cors,
       data: { ...SERVICE_OPTIONS.data, otherwise: 'DIR/.svc/NAME' },
       name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
       set: SERVICE_OPTIONS.set,
@@ -26,9 +27,9 @@ the journal.`,
 name may be given in its place. The module is compiled without optimizing, so that it is there at
 once and its places are exact: it is larger, slower and uses more fuel than what svc build makes.
 Every setting of svc run can be given by the environment too: svc.http.port is SVC_HTTP_PORT.`,
-    examples: ['svc dev', 'svc dev my-service --port 0'],
+    examples: ['svc dev', 'svc dev my-service --port 0', 'svc dev --cors http://localhost:5173'],
   },
-  async ([dir = '.'], { port, host, data, name, set }) => {
+  async ([dir = '.'], { port, host, cors, data, name, set }) => {
     const stop = stopRequest();
     const { findProject } = await import('../dev/dev-project.ts');
     const found = findProject(dir);
@@ -37,6 +38,7 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
       `--name=${project.name}`,
       `--port=${port}`,
       `--host=${host}`,
+      ...(cors === undefined ? [] : [`--cors=${cors}`]),
       ...(data === undefined ? [] : [`--data=${resolve(data)}`]),
       ...set.map((setting) => `--set=${setting}`),
     ];

@@ -3,7 +3,12 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { AccessRule, ModuleDescriptor } from '@svc/contract';
+import {
+  type AccessRule,
+  type CorsDescriptor,
+  declaredCors,
+  type ModuleDescriptor,
+} from '@svc/contract';
 import type { ModuleReport } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
@@ -125,11 +130,12 @@ function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescripto
     ),
     ...section(
       'routes',
-      endpoints.flatMap(({ prefix, access, routes }) =>
-        routes.map(
-          (route) =>
-            `${route.method.padEnd(7)} ${prefix + route.path || '/'}  (${accessText(route.access ?? access)})`,
-        ),
+      endpoints.flatMap((endpoint) =>
+        endpoint.routes.map((route) => {
+          const access = accessText(route.access ?? endpoint.access);
+          const cors = corsText(declaredCors(endpoint, route));
+          return `${route.method.padEnd(7)} ${endpoint.prefix + route.path || '/'}  (${access}${cors})`;
+        }),
       ),
     ),
   ];
@@ -138,6 +144,14 @@ function descriptorLines({ sdk, protocol, entities, endpoints }: ModuleDescripto
 function accessText(rule: AccessRule): string {
   if (rule.allow !== 'services') return rule.allow;
   return rule.services === undefined ? 'services' : `services ${rule.services.join(', ')}`;
+}
+
+/** Which pages of other origins may call it, if the operator allows them. */
+function corsText(cors: CorsDescriptor | undefined): string {
+  if (cors === undefined) return '';
+  const { origins, credentials } = cors;
+  const pages = origins === undefined ? '' : ` for ${origins.join(', ')}`;
+  return `; CORS${pages}${credentials === false ? ', without credentials' : ''}`;
 }
 
 function section(title: string, lines: readonly string[]): string[] {

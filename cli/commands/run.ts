@@ -19,6 +19,7 @@ const description: CommandDescription = {
   options: {
     port: SERVICE_OPTIONS.port,
     host: SERVICE_OPTIONS.host,
+    cors: SERVICE_OPTIONS.cors,
     data: { ...SERVICE_OPTIONS.data, otherwise: '.svc/NAME' },
     name: { ...SERVICE_OPTIONS.name, otherwise: "the module file's name" },
     log: {

@@ -7,6 +7,9 @@ declare function variant(name: string): (type: object) => void;
 declare function entity(component: string): (type: object) => void;
 declare function endpoint(prefix: string): (type: object) => void;
 declare function access(rule: string, ...services: string[]): (place: object, name?: string, handler?: object) => void;
+declare function cors(narrower: CorsOptions): (place: object, name?: string, handler?: object) => void;
+declare function cors(place: object, name?: string, handler?: object): void;
+interface CorsOptions { origins?: string[]; headers?: string[]; exposedHeaders?: string[]; credentials?: boolean }
 
 declare function alias(...names: string[]): (type: object, field: string) => void;
 declare function optional(type: object, field: string): void;

@@ -34,12 +34,20 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
   ['alias', 'a field of a @data or @variant class'],
+  ['cors', 'an @endpoint class or one of its routes'],
   ['optional', 'a field of a @data or @variant class'],
   ...['command', 'query'].map((name) => [name, METHOD_OF_ENTITY] as const),
   ...['get', 'post', 'put', 'patch', 'del'].map((name) => [name, METHOD_OF_ENDPOINT] as const),
 ]);
 /** A second one would be passed over. Of roles and routes that is said where they are read. */
-const ONCE: ReadonlySet<string> = new Set(['access', 'alias', 'optional', 'command', 'query']);
+const ONCE: ReadonlySet<string> = new Set([
+  'access',
+  'alias',
+  'cors',
+  'optional',
+  'command',
+  'query',
+]);
 
 /** The decorator of a class that has handlers and no role, as it could be written; undefined for any other class. */
 export function missingRole(declaration: ClassDeclaration): string | undefined {
@@ -106,7 +114,7 @@ export function decoratorProblems(source: Source): Problem[] {
     const names = new Set((statement.decorators ?? []).map((one) => decoratorName(one)));
     const isData = names.has('data') || names.has('variant');
     const isService = names.has('entity') || names.has('endpoint');
-    check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access'] : ROLES);
+    check(statement.decorators, names.has('endpoint') ? [...ROLES, 'access', 'cors'] : ROLES);
     checkRepeated(statement.decorators);
     const missing = isData || isService ? undefined : missingRole(statement);
     if (missing !== undefined) {

@@ -165,6 +165,7 @@ function endpointDescriptor(
     name: endpoint.name,
     prefix: endpoint.prefix,
     access: endpoint.access,
+    ...(endpoint.cors === undefined ? {} : { cors: endpoint.cors }),
     routes: endpoint.routes.map((route) => routeDescriptor(reference, route, schemas, report)),
   };
 }
@@ -210,6 +211,7 @@ function routeDescriptor(
     ...(body === undefined ? {} : { body }),
     ...(reply === undefined ? {} : { reply }),
     ...(route.access === undefined ? {} : { access: route.access }),
+    ...(route.cors === undefined ? {} : { cors: route.cors }),
   };
 }
 

@@ -6,8 +6,9 @@ import {
   type ParameterNode,
   type TypeNode,
 } from 'assemblyscript';
-import type { AccessRule } from '@svc/contract';
+import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Problem } from './build-error.ts';
+import { readCors } from './cors-declaration.ts';
 import { hostileNameProblems } from './reserved-names.ts';
 import {
   constructorProblem,
@@ -55,6 +56,7 @@ export interface RouteMethod {
   readonly method: MethodDeclaration;
   readonly arguments: readonly RouteArgument[];
   readonly access: AccessRule | undefined;
+  readonly cors: CorsDescriptor | undefined;
 }
 
 export interface EndpointClass {
@@ -62,6 +64,7 @@ export interface EndpointClass {
   readonly name: string;
   readonly prefix: string;
   readonly access: AccessRule;
+  readonly cors: CorsDescriptor | undefined;
   readonly routes: readonly RouteMethod[];
 }
 
@@ -77,6 +80,7 @@ const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
 const BODY_NAME = 'body';
 const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
+const INTERNET: AccessRule = { allow: 'internet' };
 const ACCESS_HELP =
   'say who may call: @access("internet"), @access("services"), @access("services", "orders", "billing.finance"), @access("local") or @access("nobody")';
 
@@ -123,7 +127,28 @@ export function readEndpoint(
         'add one: @get("/{id}") get(id: string): string { return id; }',
       ),
     );
-  return { declaration, name, prefix: prefix ?? '', access: access ?? { allow: 'nobody' }, routes };
+  const rule = access ?? { allow: 'nobody' };
+  const corsNode = decoratorOf(declaration, 'cors');
+  const cors = corsNode === undefined ? undefined : readCors(corsNode, problems);
+  if (corsNode !== undefined && access !== undefined) {
+    const isOpen = routes.some((route) => (route.access ?? rule).allow === 'internet');
+    if (!isOpen) problems.push(uselessCors(corsNode, `no route of endpoint '${name}' is`));
+  }
+  for (const route of routes) {
+    const node = decoratorOf(route.method, 'cors');
+    if (node === undefined || (route.access ?? access ?? INTERNET).allow === 'internet') continue;
+    problems.push(uselessCors(node, `'${route.method.name.text}' is not`));
+  }
+  return { declaration, name, prefix: prefix ?? '', access: rule, cors, routes };
+}
+
+/** A page of another origin is a caller like any of the internet, and never a service or the own machine. */
+function uselessCors(node: DecoratorNode, which: string): Problem {
+  return problemAt(
+    node.range,
+    `@cors has no effect: ${which} open to the internet`,
+    'take @cors away, or say @access("internet")',
+  );
 }
 
 /** Whether every percent-encoding of the path decodes to text. */
@@ -161,13 +186,13 @@ function readRoute(
   let found: { readonly httpMethod: HttpMethod; readonly node: DecoratorNode } | undefined;
   for (const decorator of method.decorators ?? []) {
     const name = decoratorName(decorator);
-    if (name === 'access' || name === 'inline') continue;
+    if (name === 'access' || name === 'cors' || name === 'inline') continue;
     const httpMethod = METHODS.get(name);
     if (httpMethod === undefined)
       problems.push(
         problemAt(
           decorator.range,
-          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access; not @${name}`,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access and @cors; not @${name}`,
         ),
       );
     else if (found !== undefined)
@@ -208,12 +233,14 @@ function readRoute(
       );
     else problems.push(...hostileNameProblems(node, 'a path parameter', name));
   const accessNode = decoratorOf(method, 'access');
+  const corsNode = decoratorOf(method, 'cors');
   return {
     httpMethod,
     path,
     method,
     arguments: readArguments(method, httpMethod, template, names, problems),
     access: accessNode === undefined ? undefined : readAccess(accessNode, problems),
+    cors: corsNode === undefined ? undefined : readCors(corsNode, problems),
   };
 }
 

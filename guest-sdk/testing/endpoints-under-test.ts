@@ -5,6 +5,8 @@
 import {
   type Awaitable,
   type Caller,
+  CORS_SETTINGS_DEFAULT,
+  type CorsSettings,
   ENGINE_LIMITS_DEFAULT,
   type EntityEngine,
   type EntityRef,
@@ -50,6 +52,8 @@ export interface EndpointsOptions {
   readonly seed?: number | bigint;
   /** Of requests that do not say. */
   readonly caller?: CallerName;
+  /** As the settings `svc.http.cors.*`; without origins, pages of other origins cannot read an answer. */
+  readonly cors?: Partial<CorsSettings>;
 }
 
 type QueryValue = string | number | bigint | boolean | Date;
@@ -134,6 +138,7 @@ export class EndpointsUnderTest {
       handle,
       chance: this.#chance,
       project: PROJECT,
+      cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors },
       log: {
         warn: ({ errorId, err }) => this.#failures.set(errorId, this.#account.reason(err)),
         error: ({ err }) => (this.#broken ??= err),

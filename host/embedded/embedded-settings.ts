@@ -6,11 +6,11 @@ import {
   type RoomSettings,
   checkRoomSettings,
 } from '../room-settings.ts';
-import { dottedName } from '../settings.ts';
+import { dottedName, type SettingValue } from '../settings.ts';
 import { SvcError } from '../model/svc-error.ts';
 
 /** What concerns modules and threads of shards has no meaning here. */
-const ROOMS = ['http', 'engine', 'journal', 'log'] as const;
+const ROOMS = ['http', 'http.cors', 'engine', 'journal', 'log'] as const;
 type Room = (typeof ROOMS)[number];
 
 export type EmbeddedRooms = Pick<RoomSettings, Room>;
@@ -21,25 +21,35 @@ type Kebab<Key extends string> = Key extends `${infer First}${infer Rest}`
     ? `${First}${Kebab<Rest>}`
     : `-${Lowercase<First>}${Kebab<Rest>}`
   : '';
-type SettingName = {
-  [Each in Room]: `svc.${Each}.${Kebab<keyof RoomSettings[Each] & string>}`;
-}[Room];
+/** The settings of one room, by their dotted names. */
+type NamedSettings<Each extends Room> = {
+  readonly [
+    Key in keyof RoomSettings[Each] & string as `svc.${Each}.${Kebab<Key>}`
+  ]?: RoomSettings[Each][Key];
+};
 
-/** `{ 'svc.engine.live-entities-max': 10_000 }`; those left out have their default. */
-export type ServiceSettings = { readonly [Name in SettingName]?: number };
+/**
+ * `{ 'svc.engine.live-entities-max': 10_000, 'svc.http.cors.origins': ['https://shop.example.com'] }`; those left
+ * out have their default.
+ */
+export type ServiceSettings = NamedSettings<'http'> &
+  NamedSettings<'http.cors'> &
+  NamedSettings<'engine'> &
+  NamedSettings<'journal'> &
+  NamedSettings<'log'>;
 
 /** Throws SVC_SETTING_INVALID. */
 export function readServiceSettings(given: ServiceSettings): EmbeddedRooms {
   const left = new Map<string, unknown>(Object.entries(given));
-  const rooms: Record<string, Record<string, number>> = {};
+  const rooms: Record<string, Record<string, SettingValue>> = {};
   for (const room of ROOMS) {
-    const values: Record<string, number> = { ...ROOM_DEFAULTS[room] };
+    const values: Record<string, SettingValue> = { ...ROOM_DEFAULTS[room] };
     const ranges: Readonly<Record<string, readonly [number, number]>> = ROOM_RANGES[room];
     for (const key of Object.keys(values)) {
       const name = dottedName(room, key);
       const value = left.get(name);
       left.delete(name);
-      if (value !== undefined) values[key] = checkedNumber(name, value, ranges[key]!);
+      if (value !== undefined) values[key] = checkedValue(name, value, values[key]!, ranges[key]);
     }
     rooms[room] = values;
   }
@@ -55,15 +65,31 @@ export function readServiceSettings(given: ServiceSettings): EmbeddedRooms {
   return settings;
 }
 
-function checkedNumber(
+/** Every number and every list has a range. */
+function checkedValue(
   name: string,
   value: unknown,
-  [min, max]: readonly [min: number, max: number],
-): number {
-  if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
-    return value as number;
-  throw new SvcError(
+  fallback: SettingValue,
+  range: readonly [number, number] | undefined,
+): SettingValue {
+  if (typeof fallback === 'boolean') {
+    if (typeof value === 'boolean') return value;
+    throw invalid(name, 'true or false', value);
+  }
+  const [min, max] = range!;
+  if (typeof fallback === 'number') {
+    if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
+      return value as number;
+    throw invalid(name, `a whole number from ${min} to ${max}`, value);
+  }
+  const isList = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  if (isList && value.length >= min && value.length <= max) return [...value];
+  throw invalid(name, `a list of ${min} to ${max} texts`, value);
+}
+
+function invalid(name: string, wanted: string, found: unknown): SvcError {
+  return new SvcError(
     'SVC_SETTING_INVALID',
-    `The setting ${name} takes a whole number from ${min} to ${max}, and found '${String(value)}'.`,
+    `The setting ${name} takes ${wanted}, and found '${String(found)}'.`,
   );
 }

@@ -8,6 +8,7 @@ import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/e
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { Caller } from './access.ts';
 import type { Connections } from './connections.ts';
+import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
 import type { Outbox } from './outbox.ts';
@@ -34,6 +35,8 @@ export interface ExchangeParts {
   readonly connections: Connections;
   readonly outbox: Outbox;
   readonly budgets: RequestBudgets;
+  /** Undefined: no page of another origin may read an answer. */
+  readonly cors: Cors | undefined;
   readonly load: Load;
   readonly recorder: Recorder;
   /** The number of the first route's handler, for the recorder. */

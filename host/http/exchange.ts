@@ -9,7 +9,7 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import type { Refusal } from '../model/call.ts';
-import type { AnswerWaiter, Body, EndpointResponse } from '../model/endpoint.ts';
+import type { AnswerWaiter, Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import {
   outcomeOfFailure,
@@ -23,6 +23,7 @@ import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.
 import { type Caller, callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connection, OpenRequest } from './connections.ts';
+import type { Cors } from './cors.ts';
 import type { Arrival, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import {
@@ -131,7 +132,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #admit(): Answer | Admitted {
-    const { settings, routes, load, project, budgets } = this.#parts;
+    const { settings, routes, load, project, cors, budgets } = this.#parts;
     const { request, target: rawTarget } = this.#arrival;
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
     if (load.inFlight > settings.requestsInFlightMax)
@@ -149,8 +150,11 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const found = routes.find(method, target.segments);
     if (found.kind === 'none') return errorAnswer(404, 'There is no such path.');
     if (found.kind === 'other-methods') {
-      const headers = [['allow', found.allow]] as const;
-      if (method === 'OPTIONS') return { status: 204, headers, body: undefined };
+      const headers: HeaderList = [['allow', found.allow]];
+      if (method === 'OPTIONS') {
+        const preflight = cors?.preflightHeaders(request.headers, target.segments) ?? [];
+        return { status: 204, headers: [...headers, ...preflight], body: undefined };
+      }
       return errorAnswer(405, `This path takes ${found.allow}.`, headers);
     }
     this.#route = found.route;
@@ -304,11 +308,12 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     else this.status = status;
   }
 
-  #answer(answer: Answer): void {
+  #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
+    const { load, connections, outbox, cors } = this.#parts;
+    const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
-    const { load, connections, outbox } = this.#parts;
     // A body that nobody read would be taken for the next request. A short one that is on its way
     // is thrown away by the connection; any other ends it.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
@@ -317,6 +322,13 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     if (closes) connections.markEnding(this.#socket);
     this.#given = { answer, closes };
     outbox.add(this);
+  }
+
+  /** The answer with the headers of CORS, without which browsers hide it, an error too. */
+  #readable(cors: Cors, answer: Answer): Answer {
+    const { request, target } = this.#arrival;
+    const index = this.#route?.index ?? cors.routeIndex(request.method!, target);
+    return cors.answerOf(answer, request.headers, index);
   }
 
   /** Called by the outbox. */

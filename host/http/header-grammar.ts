@@ -39,6 +39,14 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 /** What only the platform may say, in either direction. */
 const PLATFORM_PREFIX = 'x-svc-';
 
+/** What says to a browser which pages may read an answer: the operator decides, and no module. */
+const CORS_PREFIX = 'access-control-';
+
+/** Whether a field of an answer (name in lower case) belongs to CORS, which only the host speaks. */
+export function isCorsField(name: string): boolean {
+  return name.startsWith(CORS_PREFIX);
+}
+
 /** Whether a field (name in lower case) ends at this hop. */
 export function isForThisHop(name: string): boolean {
   return CONNECTION_FIELDS.has(name) || name.startsWith(PLATFORM_PREFIX);

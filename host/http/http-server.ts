@@ -10,6 +10,8 @@ import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
+import { Cors } from './cors.ts';
+import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { Exchange } from './exchange.ts';
 import {
   type EndpointHandler,
@@ -27,6 +29,8 @@ export interface HttpServerOptions {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
+  /** Absent: no page of another origin may read an answer. */
+  readonly cors?: CorsSettings;
   readonly log: HttpLog;
   /** For new traces and error ids. */
   readonly chance: Chance;
@@ -77,16 +81,18 @@ const STOP_GRACE_MS = 10_000;
 
 /** Throws SVC_SETTING_INVALID. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { settings } = options;
+  const { settings, routes, cors = CORS_SETTINGS_DEFAULT } = options;
   checkHttpSettings(settings);
+  checkCorsSettings(cors);
   const load: Load = { inFlight: 0, isStopping: false };
   const budgets = options.budgets ?? requestBudgets(settings);
   const connections = new Connections(connectionTimes(settings), budgets.unsent);
   const observer = options.observer ?? NOBODY;
   const server = createNodeServer({
-    routes: options.routes,
+    routes,
     handle: options.handle,
     settings,
+    cors: Cors.of(cors, routes),
     log: options.log,
     chance: options.chance,
     callerOf: options.callerOf,

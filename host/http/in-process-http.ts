@@ -11,6 +11,8 @@ import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts
 import { type Caller, INTERNET } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
+import { Cors } from './cors.ts';
+import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { Exchange } from './exchange.ts';
 import { type EndpointHandler, type ExchangeParts, NO_COUNTS } from './exchange-parts.ts';
 import type { HttpLog } from './http-log.ts';
@@ -30,6 +32,8 @@ export interface InProcessHttpOptions {
   readonly settings?: HttpSettings;
   /** Shared with a server of the same service. */
   readonly budgets?: RequestBudgets;
+  /** Absent: no page of another origin may read an answer. */
+  readonly cors?: CorsSettings;
 }
 
 export interface InProcessRequest {
@@ -53,13 +57,17 @@ export class InProcessHttp {
   readonly #connections: Connections;
   readonly #server;
 
+  /** Throws SVC_SETTING_INVALID. */
   constructor(options: InProcessHttpOptions) {
+    const { cors = CORS_SETTINGS_DEFAULT } = options;
+    checkCorsSettings(cors);
     const budgets = options.budgets ?? requestBudgets(options.settings ?? HTTP_SETTINGS_DEFAULT);
     this.#connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT), budgets.unsent);
     const parts: ExchangeParts = {
       settings: HTTP_SETTINGS_DEFAULT,
       ...options,
       budgets,
+      cors: Cors.of(cors, options.routes),
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
       outbox: new Outbox(() => NO_RECORDER.endMs()),

@@ -8,7 +8,7 @@ import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SMALL_BYTES } from '../model/kept-bytes.ts';
 import { type Answer, refusalAnswer } from './answers.ts';
-import { isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
+import { isCorsField, isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
 import type { HttpSettings } from './http-settings.ts';
 
 /** The server's own: left out of what an endpoint says. */
@@ -102,8 +102,8 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
         `The response header ${name} has the value ${quoted(value)}, which HTTP cannot carry.`,
       );
     const lowerName = name.toLowerCase();
-    if (!isForThisHop(lowerName) && !FRAMING_FIELDS.has(lowerName))
-      checked.push([lowerName, value]);
+    if (isForThisHop(lowerName) || isCorsField(lowerName)) continue;
+    if (!FRAMING_FIELDS.has(lowerName)) checked.push([lowerName, value]);
   }
   return checked;
 }

@@ -10,6 +10,8 @@
 // - A search visits each node of the tree at most once and goes at most SEGMENTS_MAX deep.
 import {
   type AccessRule,
+  type CorsDescriptor,
+  declaredCors,
   type ModuleDescriptor,
   parseRouteTemplate,
   type RouteDescriptor,
@@ -23,9 +25,12 @@ import { SvcError } from '../model/svc-error.ts';
 export interface Route {
   /** Index in the descriptor, counted over all endpoints in order. */
   readonly index: number;
+  readonly method: RouteDescriptor['method'];
   /** Method and template, for logs and messages. */
   readonly label: string;
   readonly access: AccessRule;
+  /** What it declares of CORS; undefined: nothing, or not every caller is admitted. */
+  readonly cors: CorsDescriptor | undefined;
   readonly bodyKind: BodyKind | undefined;
   /** A request without a body is given to the handler as one that has none. */
   readonly isBodyOptional: boolean;
@@ -51,17 +56,23 @@ const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTI
 const NONE: RouteSearch = { kind: 'none' };
 
 export class RouteTable {
+  /** By their indices. */
+  readonly routes: readonly Route[];
   readonly #root: Node = newNode();
 
   /** Throws SVC_MODULE_BAD_DESCRIPTOR when a template cannot be served or two routes are the same. */
   constructor(descriptor: ModuleDescriptor) {
-    let index = 0;
+    const routes: Route[] = [];
     for (const endpoint of descriptor.endpoints)
       for (const route of endpoint.routes) {
         const template = routeTemplate(endpoint.prefix, route.path);
-        this.#add(route, template, route.access ?? endpoint.access, index);
-        index += 1;
+        const rules = {
+          access: route.access ?? endpoint.access,
+          cors: declaredCors(endpoint, route),
+        };
+        routes.push(this.#add(route, template, rules, routes.length));
       }
+    this.routes = routes;
   }
 
   /** `HEAD` finds the route of `GET`. `segments` are decoded. */
@@ -83,7 +94,12 @@ export class RouteTable {
     return { kind: 'other-methods', allow };
   }
 
-  #add(descriptor: RouteDescriptor, template: string, access: AccessRule, index: number): void {
+  #add(
+    descriptor: RouteDescriptor,
+    template: string,
+    rules: Pick<Route, 'access' | 'cors'>,
+    index: number,
+  ): Route {
     const label = `${descriptor.method} ${template}`;
     const segments = segmentsOf(template, label);
     const parameterPositions: number[] = [];
@@ -103,14 +119,18 @@ export class RouteTable {
         `The routes '${other.label}' and '${label}' match the same requests.`,
         'Change one of the two paths or methods.',
       );
-    node.routes.set(descriptor.method, {
+    const { method, body } = descriptor;
+    const route = {
       index,
+      method,
       label,
-      access,
-      bodyKind: descriptor.body?.kind,
-      isBodyOptional: descriptor.body?.optional === true,
+      ...rules,
+      bodyKind: body?.kind,
+      isBodyOptional: body?.optional === true,
       parameterPositions,
-    });
+    };
+    node.routes.set(method, route);
+    return route;
   }
 }
 

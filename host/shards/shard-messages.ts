@@ -83,5 +83,8 @@ export interface ShardSettings {
   /** What all shards share. */
   readonly budgets: SharedRequestBudgets;
   /** The share of a shard in what the service may have (shard-limits.ts). */
-  readonly rooms: Pick<RoomSettings, 'http' | 'engine' | 'wasm' | 'log' | 'observability'>;
+  readonly rooms: Pick<
+    RoomSettings,
+    'http' | 'http.cors' | 'engine' | 'wasm' | 'log' | 'observability'
+  >;
 }

@@ -34,11 +34,13 @@ export function generatedPromisePage(): string {
 function withSettings(text: string): string {
   const cells = new Map(
     Object.entries(ROOM_DEFAULTS).flatMap(([room, defaults]) =>
-      Object.entries(defaults).map(([key, value]) => {
+      Object.entries(defaults).flatMap(([key, value]) => {
+        if (typeof value !== 'number') return [];
         const ranges: Readonly<Record<string, readonly [number, number]>> =
           ROOM_RANGES[room as keyof typeof ROOM_RANGES];
         const [min, max] = ranges[key]!;
-        return [dottedName(room, key), `${shown(value)} | ${shown(min)} to ${shown(max)}`] as const;
+        const range = `${shown(min)} to ${shown(max)}`;
+        return [[dottedName(room, key), `${shown(value)} | ${range}`] as const];
       }),
     ),
   );

@@ -19,10 +19,11 @@ export function describeComponents(
     sdk: SDK,
     types: types.types,
     entities: entities.map((entity) => describeEntity(entity, types)),
-    endpoints: endpoints.map(({ name, prefix, access, routes }) => ({
+    endpoints: endpoints.map(({ name, prefix, access, cors, routes }) => ({
       name,
       prefix,
       access,
+      ...(cors === undefined ? {} : { cors }),
       routes: Object.entries(routes).map(([handler, route]) =>
         describeRoute(handler, route, types),
       ),
@@ -58,7 +59,7 @@ function describeEntity(
 
 function describeRoute(
   handler: string,
-  { method, path, parameters, query, body, reply, access }: RouteDefinition,
+  { method, path, parameters, query, body, reply, access, cors }: RouteDefinition,
   types: ShapeDescription,
 ): ModuleDescriptor['endpoints'][number]['routes'][number] {
   const content = (part: RouteBody) =>
@@ -88,6 +89,7 @@ function describeRoute(
       : { body: { ...content(body), ...(isOptionalBody(body) ? { optional: true } : {}) } }),
     ...(reply === undefined ? {} : { reply: content(reply) }),
     ...(access === undefined ? {} : { access }),
+    ...(cors === undefined ? {} : { cors }),
   };
 }
 

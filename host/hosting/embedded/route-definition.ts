@@ -1,7 +1,7 @@
 // RouteDefinition: a route, its types, and its handler in TypeScript. A handler is an async function that runs
 // once for a request; what it takes and answers follows from the path and the schemas. Checks stand before
 // it: what all routes made behind them have in common.
-import type { AccessRule } from '@svc/contract';
+import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
 import type { Ok, Refused } from './result.ts';
@@ -54,6 +54,8 @@ interface RouteOptions<Path extends string, Parameters, Query, Reply> {
   readonly reply?: Reply;
   /** Overrides the endpoint's. */
   readonly access?: Access;
+  /** Overrides the endpoint's. Only a route that the internet may call has one. */
+  readonly cors?: Cors;
 }
 
 type Handler<Path extends string, Parameters, Query, Body, Reply, Context> = (
@@ -96,6 +98,23 @@ export type Access =
   | 'nobody'
   | { readonly services: readonly string[] };
 
+/**
+ * That pages of other origins may call, within the settings `svc.http.cors.*`: `true` as far as these allow, or with
+ * less. Without such a declaration no page of another origin can read what is answered.
+ */
+export type Cors =
+  | true
+  | {
+      /** Of the allowed origins, only these: `https://shop.example.com`, `https://*.example.com`. */
+      readonly origins?: readonly string[];
+      /** Of the allowed request headers, only these. */
+      readonly headers?: readonly string[];
+      /** Of the allowed response headers, only these. */
+      readonly exposedHeaders?: readonly string[];
+      /** `false`: never with cookies, HTTP authentication or client certificates. */
+      readonly credentials?: boolean;
+    };
+
 export interface RouteDefinition {
   readonly method: Method;
   readonly path: string;
@@ -104,6 +123,7 @@ export interface RouteDefinition {
   readonly body: RouteBody | undefined;
   readonly reply: RouteBody | undefined;
   readonly access: AccessRule | undefined;
+  readonly cors: CorsDescriptor | undefined;
   readonly checks: readonly Check[];
   readonly handle: (request: unknown, context: CheckedContext<unknown>) => unknown;
 }
@@ -170,6 +190,7 @@ interface AnyOptions {
   readonly body?: BodyType;
   readonly reply?: BodyType;
   readonly access?: Access;
+  readonly cors?: Cors;
 }
 
 const TEXT_PARAMETER: Schema = { type: 'string' };
@@ -181,7 +202,7 @@ function route(method: Method, checks: readonly Check[]) {
     handle: RouteDefinition['handle'],
   ): RouteDefinition => {
     const place = `route ${method} ${path}`;
-    const { parameters = {}, query, access } = options;
+    const { parameters = {}, query, access, cors } = options;
     const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
     for (const name of Object.keys(parameters))
       if (!names.includes(name))
@@ -204,6 +225,7 @@ function route(method: Method, checks: readonly Check[]) {
       body: bodyOf(options.body, `${place}, body`),
       reply: bodyOf(options.reply, `${place}, reply`),
       access: access && accessRule(access),
+      cors: cors && corsRule(cors),
       checks,
       handle,
     };
@@ -225,4 +247,20 @@ export function accessRule(access: Access): AccessRule {
   return typeof access === 'string'
     ? { allow: access }
     : { allow: 'services', services: [...access.services] };
+}
+
+/** Names of headers and origins are the same in upper case. */
+export function corsRule(cors: Cors): CorsDescriptor {
+  if (cors === true) return {};
+  const { origins, headers, exposedHeaders, credentials } = cors;
+  return {
+    ...(origins === undefined ? {} : { origins: lowerCase(origins) }),
+    ...(headers === undefined ? {} : { headers: lowerCase(headers) }),
+    ...(exposedHeaders === undefined ? {} : { exposedHeaders: lowerCase(exposedHeaders) }),
+    ...(credentials === undefined ? {} : { credentials }),
+  };
+}
+
+function lowerCase(texts: readonly string[]): string[] {
+  return texts.map((text) => text.toLowerCase());
 }

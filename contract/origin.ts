@@ -1,0 +1,36 @@
+// Origins as CORS compares them: what a browser sends in the header `Origin`, and one wildcard form.
+
+/** A scheme, a host that may begin with `*.`, and a port. */
+const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?$/;
+const ORIGIN_LENGTH_MAX = 300;
+const EXAMPLES = 'https://shop.example.com, http://localhost:5173 or https://*.example.com';
+
+/**
+ * Why the text is not an origin (`https://shop.example.com`) or an origin whose first label may be any
+ * (`https://*.example.com`), with what to write instead; undefined: it is one.
+ */
+export function originProblem(text: string): string | undefined {
+  const found = text.length > ORIGIN_LENGTH_MAX ? null : ORIGIN.exec(text);
+  if (found === null) {
+    const corrected = canonicalOrigin(text);
+    return corrected === undefined || corrected === text
+      ? `is not an origin: write it as ${EXAMPLES}`
+      : `is not an origin as browsers send it: write ${corrected}`;
+  }
+  const [, scheme = '', wildcard = '', host = '', port = ''] = found;
+  if (wildcard !== '' && host !== 'localhost' && !/^[^.]+\.[^.]/.test(host))
+    return 'has a wildcard over a whole top-level domain: name the domain, as in https://*.example.com';
+  const plain = `${scheme}://${host}${port}`;
+  const canonical = canonicalOrigin(plain);
+  if (canonical === plain || (scheme !== 'http' && scheme !== 'https')) return undefined;
+  return canonical === undefined
+    ? `is not an origin: write it as ${EXAMPLES}`
+    : `is not an origin as browsers send it: write ${canonical.replace('://', `://${wildcard}`)}`;
+}
+
+/** The origin of an HTTP address as browsers write it; undefined: the text is none. */
+function canonicalOrigin(text: string): string | undefined {
+  if (text.length > ORIGIN_LENGTH_MAX || !URL.canParse(text)) return undefined;
+  const { protocol, origin } = new URL(text);
+  return protocol === 'http:' || protocol === 'https:' ? origin : undefined;
+}
