@@ -32,5 +32,6 @@ export function originProblem(text: string): string | undefined {
 function canonicalOrigin(text: string): string | undefined {
   if (text.length > ORIGIN_LENGTH_MAX || !URL.canParse(text)) return undefined;
   const { protocol, origin } = new URL(text);
-  return protocol === 'http:' || protocol === 'https:' ? origin : undefined;
+  const isWeb = protocol === 'http:' || protocol === 'https:';
+  return isWeb && ORIGIN.test(origin) ? origin : undefined;
 }

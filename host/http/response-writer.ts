@@ -102,8 +102,9 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
         `The response header ${name} has the value ${quoted(value)}, which HTTP cannot carry.`,
       );
     const lowerName = name.toLowerCase();
-    if (isForThisHop(lowerName) || isCorsField(lowerName)) continue;
-    if (!FRAMING_FIELDS.has(lowerName)) checked.push([lowerName, value]);
+    if (isCorsField(lowerName)) continue;
+    if (!isForThisHop(lowerName) && !FRAMING_FIELDS.has(lowerName))
+      checked.push([lowerName, value]);
   }
   return checked;
 }

@@ -11,6 +11,7 @@ import {
   type HttpObserver,
   type HttpServer,
 } from '../../../host/http/http-server.ts';
+import { CORS_SETTINGS_DEFAULT, type CorsSettings } from '../../../host/http/cors-settings.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
 import type { EndpointResponse, HeaderList } from '../../../host/model/endpoint.ts';
@@ -77,6 +78,7 @@ export interface StartOptions {
   readonly descriptor: ModuleDescriptor;
   readonly handle?: EndpointHandler;
   readonly settings?: Partial<HttpSettings>;
+  readonly cors?: Partial<CorsSettings>;
   readonly caller?: Caller;
   readonly project?: string;
   readonly observer?: HttpObserver;
@@ -98,6 +100,7 @@ export async function start(options: StartOptions): Promise<Running> {
     routes: new RouteTable(options.descriptor),
     handle: options.handle ?? (() => ok()),
     settings: { ...HTTP_SETTINGS_DEFAULT, ...options.settings },
+    ...(options.cors === undefined ? {} : { cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors } }),
     log: {
       warn: (fields, message) => lines.push({ level: 'warn', fields, message }),
       error: (fields, message) => lines.push({ level: 'error', fields, message }),

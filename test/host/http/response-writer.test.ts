@@ -185,6 +185,9 @@ describe('headers', () => {
     ['Date', 'yesterday'],
     ['X-Svc-Answered-By', 'proxy'],
     ['X-SVC-Anything', '1'],
+    ['Access-Control-Allow-Origin', '*'],
+    ['access-control-allow-credentials', 'true'],
+    ['Access-Control-Allow-Private-Network', 'true'],
   ])('%s of the endpoint is left out', async (name, value) => {
     const { port } = await start({
       descriptor,

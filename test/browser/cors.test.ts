@@ -1,0 +1,178 @@
+// Pages of other origins in a real browser, and a real service: what their scripts may send, and what they get to read.
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { compileFixture } from '../support/compile-fixture.ts';
+import { SvcProcess } from '../support/host-process.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
+import { launchBrowser, whyNoBrowser } from './support/watched-browser.ts';
+
+const noBrowser = whyNoBrowser();
+if (noBrowser !== undefined)
+  process.stderr.write(`CORS is not tried in a browser: ${noBrowser}.\n`);
+
+const folder = temporaryFolderOfFile();
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** What a script sees of a request that the browser kept from it. */
+const KEPT = { failed: 'TypeError' };
+
+let browser: Browser;
+/** An empty page, at as many origins as there are names of this machine. */
+let pages: Server;
+let shop: Page;
+let stranger: Page;
+const services: SvcProcess[] = [];
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
+
+function originOf(host: string): string {
+  return `http://${host}:${(pages.address() as AddressInfo).port}`;
+}
+
+async function open(origin: string): Promise<Page> {
+  const page = await (await browser.newContext()).newPage();
+  await page.goto(origin);
+  return page;
+}
+
+/** The address of a service of the fixture, which allows the origin of the shop's page. */
+async function serve(name: string, ...settings: readonly string[]): Promise<string> {
+  const module = join(folder, `${name}.wasm`);
+  writeFileSync(module, await compileFixture('notes'));
+  const words = ['run', module, '--port', '0', '--name', name, '--data', join(folder, name)];
+  const service = new SvcProcess([...words, '--cors', originOf('localhost'), ...settings]);
+  services.push(service);
+  return service.listening();
+}
+
+interface Seen {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What a script of the page sees of a request. */
+async function send(
+  page: Page,
+  url: string,
+  init: Readonly<Record<string, unknown>> = {},
+): Promise<Seen | typeof KEPT> {
+  const script = `fetch(${JSON.stringify(url)}, ${JSON.stringify(init)}).then(
+    async (answer) => ({ status: answer.status, body: await answer.text(), headers: Object.fromEntries(answer.headers) }),
+    (error) => ({ failed: error.name }))`;
+  return page.evaluate<Seen | typeof KEPT>(script);
+}
+
+const put = (text: string) => ({
+  method: 'PUT',
+  headers: JSON_TYPE,
+  body: JSON.stringify({ text }),
+});
+
+describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
+  let url: string;
+  beforeAll(async () => {
+    pages = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>'),
+    );
+    await new Promise<void>((resolve) => {
+      pages.listen(0, '127.0.0.1', resolve);
+    });
+    [browser, url] = await Promise.all([launchBrowser(), serve('notes')]);
+    [shop, stranger] = await Promise.all([
+      open(originOf('localhost')),
+      open(originOf('stranger.localhost')),
+    ]);
+  });
+  afterAll(async () => {
+    for (const { child } of services) child.kill('SIGTERM');
+    await Promise.all([browser?.close(), ...services.map(({ ended }) => ended)]);
+    pages?.close();
+  });
+
+  test('that is allowed reads what a simple request is answered', async () => {
+    const seen = await send(shop, `${url}/notes/a`);
+    expect(seen).toMatchObject({ status: 200, body: '{"text":"a no cookie"}' });
+    // What the operator does not expose, a page does not see.
+    expect(seen).not.toHaveProperty('headers.etag');
+  });
+
+  test('that is allowed sends JSON and keys of idempotency, after a preflight', async () => {
+    const init = put('hello');
+    const keyed = { ...init, headers: { ...JSON_TYPE, 'idempotency-key': 'k1' } };
+    expect(await send(shop, `${url}/notes/a`, keyed)).toMatchObject({
+      status: 200,
+      body: '{"text":"hello"}',
+    });
+  });
+
+  test('that is allowed reads the bodies of refusals and failures', async () => {
+    const refused = await send(shop, `${url}/notes/a`, put(''));
+    expect(refused).toMatchObject({
+      status: 422,
+      body: '{"status":422,"error":"A note has a text."}',
+    });
+    const malformed = { method: 'PUT', headers: JSON_TYPE, body: '{' };
+    expect(await send(shop, `${url}/notes/a`, malformed)).toMatchObject({ status: 400 });
+    const plain = { method: 'PUT', body: 'x' };
+    expect(await send(shop, `${url}/notes/a`, plain)).toMatchObject({ status: 415 });
+    const fault = await send(shop, `${url}/notes/a/fault`, { method: 'POST' });
+    expect(fault).toMatchObject({ status: 500, body: expect.stringContaining('"errorId":"') });
+  });
+
+  test('that is allowed sends no other header, and no cookie that it could read with', async () => {
+    const headers = { 'x-tenant': '1' };
+    expect(await send(shop, `${url}/notes/a`, { headers })).toEqual(KEPT);
+    expect(await send(shop, `${url}/notes/a`, { credentials: 'include' })).toEqual(KEPT);
+  });
+
+  test('that is not allowed reads nothing, though the module says that every page may', async () => {
+    // It reaches the service, and learns nothing of the answer.
+    expect(await send(stranger, `${url}/notes/a`, { mode: 'no-cors' })).toMatchObject({
+      status: 0,
+      body: '',
+    });
+    expect(await send(stranger, `${url}/notes/a`)).toEqual(KEPT);
+    expect(await send(stranger, `${url}/notes/a`, { credentials: 'include' })).toEqual(KEPT);
+    expect(await send(stranger, `${url}/notes/a`, put('x'))).toEqual(KEPT);
+  });
+
+  test('reaches no route of the own machine, and none that is not meant for pages', async () => {
+    // The browser is on this machine, so the rule alone would admit it.
+    const removed = await fetch(`${url}/notes/a`, { method: 'DELETE' });
+    expect(removed.status).toBe(200);
+    expect(await send(shop, `${url}/notes/a`, { method: 'DELETE' })).toEqual(KEPT);
+    expect(await send(shop, `${url}/drafts/a`)).toEqual(KEPT);
+    // Meant for another origin than the operator's.
+    expect(await send(shop, `${url}/drafts/a`, put('x'))).toEqual(KEPT);
+  });
+
+  test('reads with cookies and sees further headers where the operator says so', async () => {
+    const own = await serve(
+      'credentialed',
+      '--set=svc.http.cors.credentials=true',
+      '--set=svc.http.cors.headers=x-tenant',
+      '--set=svc.http.cors.exposed-headers=etag',
+    );
+    // Without TLS a browser sends cookies to its own site only, and ports are of one site.
+    const near = own.replace('127.0.0.1', 'localhost');
+    const init = { credentials: 'include', headers: { 'x-tenant': '1' } };
+    const cookie = { name: 'session', value: 's1', domain: 'localhost', path: '/' };
+    await shop.context().addCookies([cookie]);
+    expect(await send(shop, `${near}/notes/a`, init)).toMatchObject({
+      status: 200,
+      body: '{"text":"a session=s1"}',
+      headers: { etag: '"1"' },
+    });
+    expect(await send(stranger, `${own}/notes/a`, { credentials: 'include' })).toEqual(KEPT);
+  });
+
+  test('reads nothing at all of a service whose operator allows no origin', async () => {
+    const closed = await serve('closed', '--cors', 'none');
+    expect(await send(shop, `${closed}/notes/a`)).toEqual(KEPT);
+    expect(await send(shop, `${closed}/notes/a`, put('x'))).toEqual(KEPT);
+  });
+});
