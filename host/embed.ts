@@ -25,6 +25,7 @@ import {
 } from './hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from './hosting/embedded/entity-definition.ts';
 import { callerOfAddress, INTERNET, LOCAL } from './http/access.ts';
+import { corsRemark } from './http/cors.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
 import { InProcessHttp } from './http/in-process-http.ts';
 import { RouteTable } from './http/route-table.ts';
@@ -241,9 +242,12 @@ class EmbeddedService implements Service {
         }),
     });
     const { deployed = false } = options;
+    const routes = new RouteTable(guest.descriptor);
+    const remark = corsRemark(rooms['http.cors'], routes);
+    if (remark !== undefined) this.#log('warn', remark);
     const http = {
+      routes,
       budgets: requestBudgets(rooms.http),
-      routes: new RouteTable(guest.descriptor),
       settings: rooms.http,
       cors: rooms['http.cors'],
       chance,

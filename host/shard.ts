@@ -7,6 +7,7 @@ import { developerLimits } from './engine/engine-limits.ts';
 import { createEngine } from './engine/entity-engine.ts';
 import { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 import { callerOfAddress, INTERNET } from './http/access.ts';
+import { corsRemark } from './http/cors.ts';
 import { RouteTable } from './http/route-table.ts';
 import { LimitCounters } from './log/limit-counters.ts';
 import { LogRate } from './log/log-rate.ts';
@@ -83,6 +84,8 @@ async function run(): Promise<void> {
   const { index, count, rooms } = settings;
   const capacity = ringShare(rooms.observability.ringCapacity, index, count);
   const numbers = new ShardNumbers(guest.descriptor, capacity, shared);
+  const remark = index === 0 ? corsRemark(rooms['http.cors'], routes) : undefined;
+  if (remark !== undefined) log('warn', remark);
   const chance = systemChance();
   const turn = new LoopTurn();
   const ring = new SpanRing(numbers, index, turn);

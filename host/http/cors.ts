@@ -87,6 +87,15 @@ export class Cors {
   }
 }
 
+/** What an operator should know who allows origins in vain; undefined: nothing. */
+export function corsRemark(settings: CorsSettings, routes: RouteTable): string | undefined {
+  if (settings.origins.length === 0 || Cors.of(settings, routes) !== undefined) return undefined;
+  return (
+    'svc.http.cors.origins allows pages of other origins, and no route that they may call declares it: ' +
+    'an endpoint does so with @cors'
+  );
+}
+
 function allowedOrigin(policy: Policy, origin: string | undefined): Header | undefined {
   if (policy.isOpen) return ['access-control-allow-origin', ANY_ORIGIN];
   if (origin === undefined || !policy.allows(origin)) return undefined;

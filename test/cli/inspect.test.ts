@@ -87,6 +87,17 @@ describe('svc inspect', () => {
     expect(refused.stderr).toContain('[SVC_MODULE_NO_DESCRIPTOR]');
   });
 
+  test('says which routes pages of other origins may call', async () => {
+    const cors = { origins: ['https://shop.example.com'], credentials: false };
+    const [route] = endpoint!.routes;
+    const routes = [route!, { ...route!, path: '/own', cors: {} }];
+    const endpoints = [{ ...endpoint!, cors, routes }];
+    write('pages.wasm', withDescriptor(await component(guestWat()), described({ endpoints })));
+    const { stdout } = await svc('inspect', 'pages.wasm');
+    expect(stdout).toContain('(internet; CORS for https://shop.example.com, without credentials)');
+    expect(stdout).toContain('(internet; CORS)');
+  });
+
   test('reads no file that has no end', async () => {
     const { stderr, code } = await svc('inspect', '/dev/zero');
     expect(stderr).toContain('SVC_MODULE_UNREADABLE');

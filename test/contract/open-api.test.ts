@@ -20,6 +20,7 @@ const FIXTURES = [
   'counter',
   'faulty',
   'first-component',
+  'notes',
   'order',
   'restaurant-bill',
   'routes',
@@ -65,6 +66,7 @@ const serving = (...routes: readonly Partial<Route>[]) => ({
   ],
 });
 
+const LOCAL = { allow: 'local' as const };
 const parameter = (name: string) => [{ name, schema: { type: 'string' as const } }];
 const tagged = (tag: string) => ({
   type: 'object' as const,
@@ -151,6 +153,19 @@ describe('an operation', () => {
       'x-svc-access': { allow: 'services', services: ['shop'] },
     });
     expect(path.post).not.toHaveProperty('responses.200');
+  });
+
+  test('says what it declares of CORS, where the internet may call it', () => {
+    const cors = { origins: ['https://shop.example.com'], credentials: false };
+    const routes = serving({}, { path: '/own', cors: {} }, { path: '/local', access: LOCAL });
+    const [carts] = routes.endpoints;
+    const document = openApi(describing({ endpoints: [{ ...carts!, cors }] }), INFO);
+    expect(document['paths']).toMatchObject({
+      '/carts': { get: { 'x-svc-cors': cors } },
+      '/carts/own': { get: { 'x-svc-cors': {} } },
+    });
+    expect(document['paths']).not.toHaveProperty(['/carts/local', 'get', 'x-svc-cors']);
+    expect(JSON.stringify(openApi(describing(serving({})), INFO))).not.toContain('cors');
   });
 
   test('that reads has no key for repeats, and text and bytes are content of their own', () => {

@@ -52,7 +52,10 @@ describe('an origin', () => {
     expect(originProblem(text)).toMatch(/^is not an origin: write it as https:/);
   });
 
-  test.each(['https://*.com', 'https://*.com:8443'])('is not a whole top-level domain: %s', (text) => {
-    expect(originProblem(text)).toMatch(/^has a wildcard over a whole top-level domain/);
-  });
+  test.each(['https://*.com', 'https://*.com:8443'])(
+    'is not a whole top-level domain: %s',
+    (text) => {
+      expect(originProblem(text)).toMatch(/^has a wildcard over a whole top-level domain/);
+    },
+  );
 });

@@ -101,6 +101,28 @@ describe('settings', () => {
     ).toBe(6);
   });
 
+  test('may be lists, with commas between, and switches', () => {
+    const lists = { 'http.cors': { origins: ['a'], headers: [] as string[], credentials: false } };
+    const readLists = (...args: readonly string[]) =>
+      readSettings(
+        {
+          args: ['m.wasm', ...args],
+          env: { SVC_HTTP_CORS_HEADERS: 'x, y' },
+          stderrIsTerminal: false,
+        },
+        lists,
+        { 'http.cors': { origins: [0, 2], headers: [0, 2] } },
+      ).rooms['http.cors'];
+    expect(readLists()).toEqual({ origins: ['a'], headers: ['x', 'y'], credentials: false });
+    expect(readLists('--cors', 'b,c').origins).toEqual(['b', 'c']);
+    expect(readLists('--set', 'svc.http.cors.origins=none').origins).toEqual([]);
+    expect(readLists('--set', 'svc.http.cors.credentials=true').credentials).toBe(true);
+    for (const wrong of ['origins=a,,b', 'origins=a,b,c', 'origins=', 'credentials=yes']) {
+      const action = () => readLists('--set', `svc.http.cors.${wrong}`);
+      expect(codeOf(action)).toBe('SVC_SETTING_INVALID');
+    }
+  });
+
   test.each(['1', '21', '0', '-3', '1e1', '99999999999999999999'])(
     'have a least and a most: %s is refused by name',
     (value) => {

@@ -95,6 +95,17 @@ export const openApiShapes = {
     requestBody: optional(only({ required: Type.Boolean(), content: Type.Ref('Content') })),
     responses: matching('^[1-5][0-9]{2}$', Type.Ref('Response')),
     'x-svc-access': Type.Object({ allow: Text, services: optional(Type.Array(Text)) }, closed),
+    'x-svc-cors': optional(
+      Type.Object(
+        {
+          origins: optional(Type.Array(Text)),
+          headers: optional(Type.Array(Text)),
+          exposedHeaders: optional(Type.Array(Text)),
+          credentials: optional(Type.Boolean()),
+        },
+        closed,
+      ),
+    ),
   }),
   Path: only(
     Object.fromEntries(

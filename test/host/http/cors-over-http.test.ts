@@ -1,7 +1,7 @@
 // CORS over real sockets: preflights, answers of handlers, and errors that the server writes itself.
 import { describe, expect, test } from 'vitest';
 import { INTERNET, LOCAL } from '../../../host/http/access.ts';
-import type { EndpointHandler } from '../../../host/http/exchange.ts';
+import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import {
   ask,
@@ -44,6 +44,19 @@ function preflight(path: string, method: string, origin = SHOP): string {
 function corsNames({ headers }: RawAnswer): string[] {
   return Object.keys(headers).filter((name) => /^access-control-|^vary$/.test(name));
 }
+
+/** A module that tries to open itself to every page. */
+const openHandler: EndpointHandler = () =>
+  ok('text', [
+    ['Access-Control-Allow-Origin', '*'],
+    ['access-control-allow-credentials', 'true'],
+    ['vary', 'accept-language'],
+    ['x-kept', '1'],
+  ]);
+/** A handler of a module that traps. */
+const faultyHandler = () => {
+  throw new GuestFault('trap', 'boom');
+};
 
 describe('a preflight', () => {
   test('is answered without a handler, and keeps Allow', async () => {
@@ -98,16 +111,8 @@ describe('a preflight', () => {
 });
 
 describe('an answer', () => {
-  const handle: EndpointHandler = () =>
-    ok('text', [
-      ['Access-Control-Allow-Origin', '*'],
-      ['access-control-allow-credentials', 'true'],
-      ['vary', 'accept-language'],
-      ['x-kept', '1'],
-    ]);
-
   test('of a handler is readable for the allowed origin, whatever the module says', async () => {
-    const { port } = await serve({ handle });
+    const { port } = await serve({ handle: openHandler });
     const answer = await ask(port, request('GET', '/notes/1', SHOP));
     expect(answer.headers).toMatchObject({
       'access-control-allow-origin': SHOP,
@@ -125,7 +130,7 @@ describe('an answer', () => {
     request('GET', '/notes/1', 'null'),
     get('/notes/1'),
   ])('to anybody else says only that it varies: %j', async (text) => {
-    const { port } = await serve({ handle });
+    const { port } = await serve({ handle: openHandler });
     const answer = await ask(port, text);
     expect([answer.status, corsNames(answer)]).toEqual([200, ['vary']]);
     expect(answer.headers['vary']).toBe(`accept-language, ${VARY}`);
@@ -134,17 +139,17 @@ describe('an answer', () => {
   test.each(['/plain', '/admin'])(
     'of %s, which declares nothing, is as without CORS',
     async (path) => {
-      const { port } = await serve({ handle });
-      const { port: without } = await serve({ handle, cors: {} });
+      const { port } = await serve({ handle: openHandler });
+      const { port: without } = await serve({ handle: openHandler, cors: {} });
       const text = request('GET', path, SHOP);
       expect(await answerBytes(port, text)).toBe(await answerBytes(without, text));
     },
   );
 
   test('without origins of the operator is as if the module declared nothing', async () => {
-    const { port } = await serve({ handle, cors: {} });
+    const { port } = await serve({ handle: openHandler, cors: {} });
     const plain = descriptorOf([['GET', '/notes/{id}']]);
-    const { port: without } = await serve({ handle, descriptor: plain, cors: {} });
+    const { port: without } = await serve({ handle: openHandler, descriptor: plain, cors: {} });
     const text = request('GET', '/notes/1', SHOP);
     expect(await answerBytes(port, text)).toBe(await answerBytes(without, text));
   });
@@ -172,10 +177,7 @@ describe('an error of the server is readable', () => {
   });
 
   test('500, of a fault', async () => {
-    const handle = () => {
-      throw new GuestFault('trap', 'boom');
-    };
-    const { port } = await serve({ handle });
+    const { port } = await serve({ handle: faultyHandler });
     const answer = await ask(port, request('GET', '/notes/1', SHOP));
     expect(answer.status).toBe(500);
     expect(answer.headers).toMatchObject(READABLE);

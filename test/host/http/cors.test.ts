@@ -134,7 +134,9 @@ describe('origins', () => {
   ])('of a wildcard are not: %s', (origin) => expect(allows(origin)).toBe(false));
 
   test('are those of the module where it names some, and never more than the operator allows', () => {
-    const cors = { origins: ['https://a.example.com', 'https://evil.test', 'http://*.example.com'] };
+    const cors = {
+      origins: ['https://a.example.com', 'https://evil.test', 'http://*.example.com'],
+    };
     expect(allows('https://a.example.com', { settings, cors })).toBe(true);
     for (const origin of ['https://b.example.com', 'https://evil.test', 'http://a.example.com'])
       expect(allows(origin, { settings, cors })).toBe(false);
