@@ -25,6 +25,13 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
 ]);
 
+/** Failures after which it is unknown whether the call was done. */
+const DONE_OR_NOT: ReadonlySet<SvcErrorCode> = new Set([
+  'SVC_ANSWER_TIMED_OUT',
+  'SVC_CALL_UNCERTAIN',
+  'SVC_RESPONSE_DROPPED',
+]);
+
 /** What a module is told of a failed call. Undefined: it is not told, and its handler fails with the error. */
 export function callFailure(error: unknown): CallFailure | undefined {
   // Nobody waits for the handler any more.
@@ -35,8 +42,7 @@ export function callFailure(error: unknown): CallFailure | undefined {
       text: isTooLong(error) ? 'the component took too long' : 'the component failed',
     };
   if (!(error instanceof SvcError)) return undefined;
-  if (error.code === 'SVC_ANSWER_TIMED_OUT' || error.code === 'SVC_CALL_UNCERTAIN')
-    return { word: 'TIMED_OUT', text: '' };
+  if (DONE_OR_NOT.has(error.code)) return { word: 'TIMED_OUT', text: '' };
   const reason = NOTHING_DONE.get(error.code);
   if (reason !== undefined) return { word: 'UNAVAILABLE', text: reason };
   return internal(error);

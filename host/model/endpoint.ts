@@ -1,5 +1,5 @@
 // A request and a response of an endpoint, as the guest sees them, and who waits for the response.
-import type { Refusal, Spent } from './call.ts';
+import type { Refusal, Reply, Spent } from './call.ts';
 import type { GuestFault } from './guest-fault.ts';
 import { type KeptBytes, textBytes } from './kept-bytes.ts';
 
@@ -38,8 +38,9 @@ export interface EndpointResponse {
   readonly body: Body;
 }
 
-/** What a handler's answer takes in memory, roughly. */
-export function outcomeBytes(outcome: EndpointResponse | Refusal): number {
+/** What an answer of a handler or an entity takes in memory, roughly. */
+export function outcomeBytes(outcome: EndpointResponse | Reply | Refusal): number {
+  if (outcome.kind === 'reply') return textBytes(outcome.json);
   if (outcome.kind === 'refusal')
     return textBytes(outcome.message) + textBytes(outcome.details ?? '');
   const { headers, body } = outcome;

@@ -18,6 +18,7 @@ export class KeptBytes {
   readonly #budget: ByteBudget;
   readonly #together: KeptTogether | undefined;
   #bytes = 0;
+  #isFreed = false;
 
   constructor(budget: ByteBudget, together?: KeptTogether) {
     this.#budget = budget;
@@ -41,14 +42,16 @@ export class KeptBytes {
   /** Keeps so many bytes in the place of those before, whether there is room or not. */
   become(bytes: number): void {
     const more = bytes - this.#bytes;
-    if (more === 0) return;
+    if (more === 0 || this.#isFreed) return;
     this.#bytes = bytes;
     this.#budget.add(more);
     if (this.#together !== undefined) this.#together.keptBytes += more;
   }
 
+  /** Nothing is kept any more, and nothing is counted that comes later. */
   free(): void {
     this.become(0);
+    this.#isFreed = true;
   }
 }
 

@@ -22,6 +22,7 @@ import type { Awaitable, Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { callFailure, readFailure } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
+import type { KeptBytes } from '../model/kept-bytes.ts';
 import { CallFailures } from './call-failures.ts';
 import { type RequestKeys, ownKey } from './request-keys.ts';
 
@@ -61,6 +62,7 @@ export class RequestCalls implements HostCalls {
   readonly #clock: Clock;
   readonly #turn: LoopTurn;
   readonly #keys: RequestKeys | undefined;
+  readonly #kept: KeptBytes | undefined;
   /** What was told where it could not wait; told again from `#retold` on. */
   readonly #made: Made[] = [];
   #keptUnits = 0;
@@ -80,8 +82,15 @@ export class RequestCalls implements HostCalls {
   /** Fails what the handler waits for. */
   #failWait: ((reason: GuestFault) => void) | undefined;
 
-  /** `keys`: of a request that has an idempotency key. */
-  constructor(engine: CallableEngine, clock: Clock, turn = new LoopTurn(), keys?: RequestKeys) {
+  /** `keys`: of a request that has an idempotency key. `kept`: where is counted what is kept to be told again. */
+  constructor(
+    engine: CallableEngine,
+    clock: Clock,
+    turn = new LoopTurn(),
+    keys?: RequestKeys,
+    kept?: KeptBytes,
+  ) {
+    this.#kept = kept;
     this.#engine = engine;
     this.#clock = clock;
     this.requestMs = clock.nowMs();
@@ -235,6 +244,7 @@ export class RequestCalls implements HostCalls {
     try {
       made.answer = await later;
       this.#keptUnits += outcomeUnits(made.answer);
+      this.#kept?.become(this.keptBytes);
     } catch (error) {
       made.answer = undefined;
       made.failure = error;

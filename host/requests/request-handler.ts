@@ -104,7 +104,7 @@ export function requestHandler({
   ): Awaitable<Outcome> => {
     const { idempotencyKey } = request;
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
-    const calls = new RequestCalls(engine, clock, turn, keys);
+    const calls = new RequestCalls(engine, clock, turn, keys, waiter?.kept);
     const answer = turn.isUsedUp()
       ? turn.next().then(() => {
           checkWanted(calls);

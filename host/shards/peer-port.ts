@@ -136,8 +136,7 @@ export class PeerPort {
       taken: (number) => this.#hasTaken(number),
       outcome: (number, outcome) => {
         const underWay = this.#take(number);
-        if (outcome.kind !== 'reply' && outcomeBytes(outcome) > SMALL_BYTES)
-          this.#tellTaken(number);
+        if (outcomeBytes(outcome) > SMALL_BYTES) this.#tellTaken(number);
         underWay?.resolve(outcome);
       },
       failure: (number, failure, isTold) => {
@@ -230,6 +229,14 @@ export class PeerPort {
     this.#untaken.delete(number);
   }
 
+  /** False: there is no room for it. What is small is not counted: what may be under way bounds it. */
+  #countUntaken(number: number, bytes: number, kept: KeptBytes): boolean {
+    if (this.#hasEnded || bytes <= SMALL_BYTES) kept.free();
+    else if (kept.fits(bytes)) this.#untaken.set(number, kept);
+    else return false;
+    return true;
+  }
+
   #serve(number: number, call: ForwardedCall): void {
     let outcome: Awaitable<CallOutcome>;
     try {
@@ -263,6 +270,10 @@ export class PeerPort {
 
   #answer(number: number, outcome: CallOutcome): void {
     if (this.#hasEnded) return;
+    if (!this.#countUntaken(number, outcomeBytes(outcome), new KeptBytes(this.#options.unsent))) {
+      this.#fail(number, responseDropped());
+      return;
+    }
     if (outcome.kind !== 'reply' || !this.#ring.writeReply(number, outcome.json))
       writeOutcome(this.#frames, number, outcome);
     this.#says();
@@ -276,15 +287,11 @@ export class PeerPort {
   }
 
   #respond(number: number, served: ServedRequest, outcome: RequestOutcome): void {
-    const bytes = outcomeBytes(outcome);
-    // What is small leaves without being counted: what the other side may have under way bounds it.
-    if (bytes > SMALL_BYTES && !this.#hasEnded && !served.kept.fits(bytes)) {
+    if (!this.#countUntaken(number, outcomeBytes(outcome), served.kept)) {
       this.#failRequest(number, served, responseDropped());
       return;
     }
     this.#forget(served);
-    if (this.#hasEnded || bytes <= SMALL_BYTES) served.kept.free();
-    else this.#untaken.set(number, served.kept);
     if (this.#hasEnded) return;
     if (outcome.kind !== 'response' || !this.#ring.writeResponse(number, outcome, served)) {
       writeCost(this.#frames, number, served);

@@ -178,6 +178,14 @@ describe('pipelined requests', () => {
     const client = await deafCaller(port);
     const many = 100_000;
     client.send(get('/small').repeat(many));
+    // It takes a part of its response, so that the server writes on.
+    client.socket.resume();
+    await new Promise<void>((resolve) => {
+      client.socket.on('data', () => {
+        if (client.socket.bytesRead > 6 * MIB) resolve();
+      });
+    });
+    client.socket.pause();
     await ask(port, get('/large'));
     await ask(port, get('/large'));
     // What the parser was given at once, and one such piece before.

@@ -31,7 +31,7 @@ function pair(serveRequest: PeerPortOptions['serveRequest'], unsent = ampleBudge
   const places = new HandlerPlaces(new CounterGuest().descriptor);
   const ended = Promise.withResolvers<void>();
   const options: PeerPortOptions = {
-    serve: () => expect.fail('no call was expected'),
+    serve: () => ({ kind: 'reply', json: `"${'x'.repeat(LARGE - 2)}"` }),
     serveRequest,
     failed: () => true,
     learned: () => {},
@@ -42,7 +42,16 @@ function pair(serveRequest: PeerPortOptions['serveRequest'], unsent = ampleBudge
   const server = new PeerPort(link2, places, options);
   onTestFinished(() => link1.port.close());
   const answer = async () => caller.request(REQUEST, [], undefined, () => {});
-  return { answer, server, unsent, callerEnds: () => link1.port.close(), ended: ended.promise };
+  const reply = async () =>
+    caller.call([{ component: 'counter', id: 'a' }, 'total', 'null', [], undefined]);
+  return {
+    answer,
+    reply,
+    server,
+    unsent,
+    callerEnds: () => link1.port.close(),
+    ended: ended.promise,
+  };
 }
 
 test('a large answer counts where it was made until the other shard has it', async () => {
@@ -76,4 +85,14 @@ test('large answers that the other shard has not taken are given back when it en
   it.answer().catch(() => {});
   await it.ended;
   expect(added.mock.calls.flat()).toEqual([LARGE, -LARGE]);
+});
+
+test('a large reply of an entity counts as well, and is told as uncertain where there is no room', async () => {
+  const { reply, unsent } = pair(large);
+  expect(await reply()).toMatchObject({ kind: 'reply' });
+  expect(unsent.total).toBe(LARGE);
+  await expect.poll(() => unsent.total).toBe(0);
+  const full = pair(large, new ByteBudget(LARGE - 1));
+  await expect(full.reply()).rejects.toMatchObject({ code: 'SVC_RESPONSE_DROPPED' });
+  expect(full.unsent.total).toBe(0);
 });
