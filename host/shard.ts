@@ -21,7 +21,7 @@ import type { CallableEngine } from './requests/request-calls.ts';
 import { ShardAnswers } from './shards/shard-answers.ts';
 import type { LogEntry } from './log/log-entry.ts';
 import type { FromShard, Peer, ShardSettings, ToShard } from './shards/shard-messages.ts';
-import { ringShare, ShardNumbers } from './shards/shard-numbers.ts';
+import { ShardNumbers } from './shards/shard-numbers.ts';
 import { attachJournal } from './storage/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
@@ -82,7 +82,7 @@ async function run(): Promise<void> {
   const { journal: journalPort, peers, numbers: shared } = await toldToServe;
   const journal = attachJournal(journalPort, settings.dataFolder);
   const { index, count, rooms } = settings;
-  const capacity = ringShare(rooms.observability.ringCapacity, index, count);
+  const capacity = rooms.observability.ringCapacity;
   const numbers = new ShardNumbers(guest.descriptor, capacity, shared);
   const remark = index === 0 ? corsRemark(rooms['http.cors'], routes) : undefined;
   if (remark !== undefined) log('warn', remark);

@@ -14,6 +14,7 @@ import type { HttpNumbers } from './http-numbers.ts';
 import type { KindTotals } from './invocation-totals.ts';
 import type { Family, Sample } from './metrics-text.ts';
 import type { ShardSeries } from './shard-series.ts';
+import { newestCounts } from './newest-spans.ts';
 import type { SpanRows } from './span-rows.ts';
 
 /** A module may declare so many that rows of nothing would be most of what is sent. */
@@ -46,7 +47,11 @@ export function windowFamilies(
   const invocations: Sample[] = [];
   const seconds: Sample[] = [];
   const isLong = handlers.length > HANDLERS_WITH_ZEROS;
-  for (const { component, handler, counts, seconds: spent } of windowRows(handlers, windows)) {
+  for (const { component, handler, counts, seconds: spent } of windowRows(
+    handlers,
+    windows,
+    capacity,
+  )) {
     for (const [at, outcome] of SPAN_OUTCOMES.entries())
       if (counts[at]! > 0 || !isLong || at === 0)
         invocations.push({ labels: { component, handler, outcome }, value: counts[at]! });
@@ -93,6 +98,7 @@ interface Row {
 function windowRows(
   handlers: readonly PlacedHandler[],
   windows: readonly SpanRows[],
+  capacity: number,
 ): Iterable<Row> {
   // Nothing that could be invoked, or nothing yet: there is a row all the same.
   if (handlers.length === 0) return [rowOfNothing('', '')];
@@ -101,8 +107,9 @@ function windowRows(
     const name = `${component}/${handler}`;
     if (!rows.has(name)) rows.set(name, rowOfNothing(component, handler));
   }
-  for (const window of windows)
-    for (const { place, counts, seconds } of window.counted()) {
+  const newest = newestCounts(windows, capacity);
+  for (const [shard, window] of windows.entries())
+    for (const { place, counts, seconds } of window.counted(newest[shard])) {
       const { component, handler } = handlers[place]!;
       const row = rows.get(`${component}/${handler}`)!;
       for (const [at, count] of counts.entries()) row.counts[at]! += count;

@@ -19,9 +19,13 @@ const PARENT_ID = 7;
 const HEAD = 6;
 const DETAIL = 7;
 
-/** Of the header: spans since the process started, and how many of them there were when the present thread began. */
+/**
+ * Of the header: spans since the process started, how many of them there were when the present thread began, and what
+ * the clock of that thread counts from, in milliseconds since 1970.
+ */
 const RECORDED = 0;
 const BEGAN_AT = 1;
+const ORIGIN_MS = 2;
 
 /**
  * A head is place, outcome and a trace's flags in one number, so that whoever reads meanwhile sees those of one span.
@@ -74,6 +78,7 @@ export class SpanRows {
   /** The window is empty: what a thread before had kept is gone. */
   begin(): void {
     this.#doubles[BEGAN_AT] = this.recorded;
+    this.#doubles[ORIGIN_MS] = performance.timeOrigin;
     this.#next = 0;
   }
 
@@ -135,12 +140,26 @@ export class SpanRows {
     return this.#doubles[RECORDED]! - this.#doubles[BEGAN_AT]!;
   }
 
-  /** Of each handler, what is in the window. */
-  counted(): WindowRow[] {
+  /** Spans that are kept now. */
+  get kept(): number {
+    return Math.min(this.added, this.capacity);
+  }
+
+  /** When a span ended, in milliseconds since 1970. `age`: 0 is the newest. */
+  endMs(age: number): number {
+    const row = (((this.added - 1 - age) % this.capacity) + 1) * ROW;
+    return (
+      this.#doubles[ORIGIN_MS]! + this.#doubles[row + START_MS]! + this.#doubles[row + DURATION_MS]!
+    );
+  }
+
+  /** Of each handler, what is among the newest spans; all that are kept unless `newest` says how many. */
+  counted(newest = this.kept): WindowRow[] {
     const counts = Array.from({ length: this.#handlers }, () => SPAN_OUTCOMES.map(() => 0));
     const ns = new Float64Array(this.#handlers);
-    const kept = Math.min(this.added, this.capacity);
-    for (let row = ROW; row <= kept * ROW; row += ROW) {
+    const first = this.added - newest;
+    for (let number = 0; number < newest; number++) {
+      const row = (((first + number) % this.capacity) + 1) * ROW;
       const head = this.#words[2 * row + HEAD]!;
       const place = placeOf(head);
       counts[place]![outcomeOf(head)]! += 1;

@@ -2,9 +2,10 @@
 // since the last time. Invariants:
 // - One pull goes on at a time. Who asks meanwhile shares the next one, which begins afterwards: what had ended when
 //   somebody asked is in what that one sees.
-// - Of a shard no more spans are kept than it keeps itself.
+// - Of all shards no more spans are kept than the window holds: those that ended last (newest-spans.ts).
 // - A shard that does not answer costs its own news, and is named; what was known of it before stays.
 import { SvcError } from '../model/svc-error.ts';
+import { newestCounts } from './newest-spans.ts';
 import type { RecordedSpan } from './recorded-span.ts';
 
 /** Of one message. */
@@ -42,7 +43,7 @@ interface Known {
 
 export class SpanWindow {
   readonly #source: SpanSource;
-  readonly #perShard: number;
+  readonly #capacity: number;
   readonly #known: readonly Known[];
   #view: SpanView = { spans: [], silentShards: [] };
   #running: Promise<SpanView> | undefined;
@@ -51,7 +52,7 @@ export class SpanWindow {
   /** `capacity`: of all shards together. */
   constructor(source: SpanSource, capacity: number) {
     this.#source = source;
-    this.#perShard = Math.ceil(capacity / source.shards);
+    this.#capacity = capacity;
     this.#known = Array.from({ length: source.shards }, () => ({
       spans: [],
       number: 0,
@@ -79,12 +80,25 @@ export class SpanWindow {
 
   async #pulled(): Promise<SpanView> {
     const changed = await Promise.all(this.#known.map((known, shard) => this.#pull(shard, known)));
-    if (changed.some(Boolean))
+    if (changed.some(Boolean)) {
+      this.#dropOldest();
       this.#view = {
         spans: this.#known.flatMap(({ spans }) => spans),
         silentShards: this.#known.flatMap(({ isSilent }, shard) => (isSilent ? [shard] : [])),
       };
+    }
     return this.#view;
+  }
+
+  #dropOldest(): void {
+    const shards = this.#known.map(({ spans }) => ({
+      kept: spans.length,
+      endMs: (age: number) => endMsOf(spans[spans.length - 1 - age]!),
+    }));
+    for (const [shard, count] of newestCounts(shards, this.#capacity).entries()) {
+      const known = this.#known[shard]!;
+      known.spans = known.spans.slice(known.spans.length - count);
+    }
   }
 
   /** Says whether anything has changed. */
@@ -93,7 +107,7 @@ export class SpanWindow {
     try {
       const fresh = await this.#fresh(shard, known);
       known.isSilent = false;
-      if (fresh.length > 0) known.spans = [...known.spans, ...fresh].slice(-this.#perShard);
+      if (fresh.length > 0) known.spans = [...known.spans, ...fresh].slice(-this.#capacity);
       return wasSilent || fresh.length > 0;
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
@@ -126,4 +140,8 @@ export class SpanWindow {
     Object.assign(known, { number, threadId });
     return fresh;
   }
+}
+
+function endMsOf({ startMs, durationMs }: RecordedSpan): number {
+  return startMs + durationMs;
 }

@@ -66,8 +66,3 @@ export class ShardNumbers {
     for (const name of SHARD_GAUGES) this.sampled.set(name, 0);
   }
 }
-
-/** The part of a shard in the spans that the service keeps, so that all parts come to `capacity`. */
-export function ringShare(capacity: number, index: number, count: number): number {
-  return Math.floor(capacity / count) + (index < capacity % count ? 1 : 0);
-}

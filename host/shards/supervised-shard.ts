@@ -14,7 +14,7 @@ import { SvcError } from '../model/svc-error.ts';
 import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
 import { ShardEnds } from './shard-ends.ts';
-import { ringShare, ShardNumbers } from './shard-numbers.ts';
+import { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { Address, Peer, ShardSettings } from './shard-messages.ts';
 import { type ShardEnd, ShardThread } from './shard-thread.ts';
@@ -79,8 +79,8 @@ export class SupervisedShard {
   constructor(supervised: Supervised, around: AroundShard) {
     this.#supervised = supervised;
     this.#around = around;
-    const { rooms, count } = supervised.settings;
-    this.#capacity = ringShare(rooms.observability.ringCapacity, around.index, count);
+    const { rooms } = supervised.settings;
+    this.#capacity = rooms.observability.ringCapacity;
     this.#pauses = new RestartPauses(supervised.limits);
     this.#module = supervised.module;
   }

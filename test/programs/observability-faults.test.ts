@@ -129,7 +129,6 @@ describe.runIf(process.platform === 'linux')('several shards', () => {
     }
     const { body } = await svc.get('service', 'ServiceDescription');
     expect(body.instances).toEqual([{ address: svc.url, shards: 2 }]);
-    // Of each shard's window, the capacity is its share.
     const { window, traces } = (await svc.get('traces', 'TraceList')).body;
     expect(window).toEqual({ capacity: 10_000, recorded: 24 });
     const starts = traces.map(({ startedAt }) => startedAt);

@@ -11,6 +11,7 @@ import {
   shardFamilies,
   windowFamilies,
 } from '../../../host/observability/series.ts';
+import { newestCounts } from '../../../host/observability/newest-spans.ts';
 import { SpanRows } from '../../../host/observability/span-rows.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 
@@ -73,6 +74,26 @@ describe('the window', () => {
     expect(text).toContain('\nsvc_recorder_capacity 10000\n');
   });
 
+  test('holds as many spans as svc_recorder_capacity says, those that ended last, whichever shard has the load', () => {
+    const windows = [windowOf(handlers.length, 8), windowOf(handlers.length, 8)];
+    const counted = () =>
+      linesOf(metricsText(windowFamilies(handlers, windows, 8)), 'svc_invocations_total')
+        .map((line) => Number(line.split(' ').at(-1)))
+        .reduce((sum, count) => sum + count);
+    for (const window of windows) window.begin();
+    add(windows[1]!, GET, 0, 1);
+    add(windows[1]!, GET, 0, 2);
+    for (let n = 3; n <= 9; n++) add(windows[0]!, ADD, 0, n);
+    expect(counted()).toBe(8);
+    expect(newestCounts(windows, 8)).toEqual([7, 1]);
+    for (let n = 10; n <= 30; n++) add(windows[0]!, ADD, 0, n);
+    expect(newestCounts(windows, 8)).toEqual([8, 0]);
+    expect(counted()).toBe(8);
+    for (let n = 31; n <= 33; n++) add(windows[1]!, GET, 0, n);
+    expect(newestCounts(windows, 8)).toEqual([5, 3]);
+    expect(counted()).toBe(8);
+  });
+
   test('outcome is one of Ok, Refused, Failed, TimedOut', () => {
     const text = metricsText(windowFamilies(handlers, [windowOf()], 1));
     const outcomes = [...text.matchAll(/outcome="(\w+)"/g)].map(([, word]) => word);
@@ -101,7 +122,7 @@ describe('the window', () => {
     ] as const;
     const window = windowOf(3);
     for (let place = 0; place < 3; place++) add(window, place, 0, 1_000);
-    const text = metricsText(windowFamilies(twice, [window], 1));
+    const text = metricsText(windowFamilies(twice, [window], 100));
     const names = text.split('\n').map((line) => line.split(' ')[0]!);
     const rows = names.filter((name) => name.includes('{'));
     expect(rows).toEqual([...new Set(rows)]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
 import { LoopTurn } from '../../../host/requests/loop-turn.ts';
-import { ringShare, ShardNumbers } from '../../../host/shards/shard-numbers.ts';
+import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { handlersDescriptor } from '../observability/support/handlers-descriptor.ts';
 
 const call = {
@@ -34,18 +34,6 @@ function sampled() {
 
 const valuesOf = ({ sampled: series }: ShardNumbers) =>
   series.names.map((name) => series.get(name));
-
-test('parts of the window come to all of it, whatever the number of shards', () => {
-  for (const [capacity, count] of [
-    [10_000, 1],
-    [257, 3],
-    [256, 256],
-  ] as const) {
-    const shares = Array.from({ length: count }, (_, index) => ringShare(capacity, index, count));
-    expect(shares.reduce((sum, share) => sum + share)).toBe(capacity);
-    expect(Math.max(...shares) - Math.min(...shares)).toBeLessThanOrEqual(1);
-  }
-});
 
 describe('what is sampled', () => {
   test('is what there is, and of what is counted, how much it has grown', () => {
