@@ -1,5 +1,5 @@
 // svc build: AssemblyScript in, component out.
-import { basename, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
@@ -21,7 +21,7 @@ export const build = command(
         short: 'o',
         value: 'OUT.wasm',
         help: 'the component',
-        otherwise: 'FILE.wasm in this folder',
+        otherwise: 'FILE.wasm in the working folder, wherever FILE.ts is',
         completes: { kind: 'file', ending: '.wasm' },
       },
       'no-source-map': {
@@ -44,7 +44,7 @@ with file and line`,
     await write(output, built, entryFile!, json);
     const seconds = (performance.now() - startedMs) / 1000;
     if (json) printJson(output, built);
-    else await printReport(output, built, seconds);
+    else await printReport(named ?? defaultOutput(entryFile!), built, seconds);
     return EXIT_CODE.ok;
   },
 );
@@ -60,6 +60,14 @@ function outputFile(entryFile: string, named: string | undefined): string {
       `build would write over its source ${entryFile}. Name another file with -o.`,
     );
   return output;
+}
+
+/** Without -o the component is not beside a source of another folder, which a reader might expect. */
+function defaultOutput(entryFile: string): string {
+  const output = outputFile(entryFile, undefined);
+  return resolve(dirname(entryFile)) === process.cwd()
+    ? output
+    : `${output} in the working folder (-o names another file)`;
 }
 
 /** The compiler's messages go ahead of the failure, since they may be many. */
@@ -120,15 +128,16 @@ async function write(
   }
 }
 
+/** `written`: the component's file, as the user is told of it. */
 async function printReport(
-  output: string,
+  written: string,
   { component, descriptor, warnings }: BuiltComponent,
   seconds: number,
 ): Promise<void> {
   process.stderr.write(await problemLines(warnings));
   const routes = descriptor.endpoints.flatMap((endpoint) => endpoint.routes);
   process.stderr.write(
-    `${printable(output)}: ${Math.ceil(component.length / 1024)} KiB, ` +
+    `${printable(written)}: ${Math.ceil(component.length / 1024)} KiB, ` +
       `${counted(descriptor.entities.length, 'entity', 'entities')}, ${counted(routes.length, 'route', 'routes')}, ` +
       `in ${seconds.toFixed(1)} s\n`,
   );

@@ -1,5 +1,6 @@
 // @svc/guest-sdk: what a user imports.
 export { clone } from "./clone";
+export { checkedAdd, checkedMul, checkedSub, parseF64, parseI32, parseI64 } from "./checked";
 export { Code, Refusal } from "./code";
 export { toJson } from "./codec";
 export { EntityClient, RecordedEvent } from "./client";

@@ -6,6 +6,7 @@
 import { Worker } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, type Problem } from './build-error.ts';
+import type { BuildInput } from './build-inputs.ts';
 import type { BuildLimits } from './build-limits.ts';
 import type { OptimizeLevel } from './core-module.ts';
 import type { ModuleSourceMap } from './source-map.ts';
@@ -24,6 +25,8 @@ export interface BuiltComponent {
   /** Undefined: none was asked for. */
   readonly sourceMap: ModuleSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
+  /** The author's files that the component depends on. */
+  readonly inputs: readonly BuildInput[];
   /** What the compiler remarked without failing. */
   readonly warnings: readonly Problem[];
 }

@@ -1,10 +1,12 @@
 // Runs the AssemblyScript compiler on a user's entry file, with the SDK in place.
-import { readdir, readFile } from 'node:fs/promises';
+import { hash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, inOrder, type Problem } from './build-error.ts';
+import { readText, type BuildInput } from './build-inputs.ts';
 import { CompilerCrash, withoutExit } from './compiler-crash.ts';
 import { errorProblems, isError, isLibrary, warningProblems } from './compiler-messages.ts';
 import { NO_NAMES } from './diagnostic-help.ts';
@@ -26,6 +28,8 @@ export interface CoreModule {
   /** Undefined: none was asked for. */
   readonly sourceMap: CoreSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
+  /** The same inputs give the same module. */
+  readonly inputs: readonly BuildInput[];
   /** What the compiler remarked without failing. */
   readonly warnings: readonly Problem[];
 }
@@ -70,10 +74,11 @@ export async function compileCoreModule(
     sourceNumbers: new Set(),
   };
   noteCallSites(isLibrary);
+  const inputs = new Map<string, string | null>();
   let compiled: Compiled | undefined;
   let crash: unknown;
   try {
-    compiled = await withoutExit(() => run(entry, state, options));
+    compiled = await withoutExit(() => run(entry, state, inputs, options));
   } catch (error) {
     crash = error;
   }
@@ -91,7 +96,12 @@ export async function compileCoreModule(
     map === undefined
       ? { core, sourceMap: undefined }
       : takeSourceMap(core, map, state.sourceNumbers);
-  return { ...withMap, descriptor: state.descriptor, warnings };
+  return {
+    ...withMap,
+    descriptor: state.descriptor,
+    inputs: [...inputs].map(([file, ofText]) => ({ file, hash: ofText })),
+    warnings,
+  };
 }
 
 interface Compiled {
@@ -103,6 +113,7 @@ interface Compiled {
 async function run(
   entry: string,
   state: BuildState,
+  inputs: Map<string, string | null>,
   { optimizeLevel = 3, sourceMap = true }: CompileOptions,
 ): Promise<Compiled> {
   let core: Uint8Array | undefined;
@@ -128,9 +139,11 @@ async function run(
         // An asconfig.json could name options, files and transforms: those are not the user's to choose.
         if (!name.endsWith('.ts')) return null;
         const sdkFile = SDK_FILE.exec(name)?.[1];
-        return readText(
-          sdkFile === undefined ? resolve(base, name) : join(ASSEMBLY_FOLDER, sdkFile),
-        );
+        if (sdkFile !== undefined) return readText(join(ASSEMBLY_FOLDER, sdkFile));
+        const file = resolve(base, name);
+        const text = await readText(file);
+        inputs.set(file, text === null ? null : hash('sha256', text));
+        return text;
       },
       writeFile: (name, contents) => {
         if (name.endsWith('.wasm') && typeof contents !== 'string') core = contents;
@@ -175,13 +188,4 @@ function entrySource(entry: string): string {
     'export * from "@svc/guest-sdk/abi";',
     '',
   ].join('\n');
-}
-
-/** Null: there is no such file. A mark of the byte order is no part of the text. */
-async function readText(file: string): Promise<string | null> {
-  try {
-    return (await readFile(file, 'utf8')).replace(/^\ufeff/, '');
-  } catch {
-    return null;
-  }
 }

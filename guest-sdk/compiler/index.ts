@@ -6,6 +6,7 @@ import { buildInThread, type BuiltComponent } from './build-thread.ts';
 import type { OptimizeLevel } from './core-module.ts';
 
 export { BuildError, problemText, type Problem, type ProblemPart } from './build-error.ts';
+export { hashOfInput, type BuildInput } from './build-inputs.ts';
 export type { BuiltComponent } from './build-thread.ts';
 export type { ModuleSourceMap } from './source-map.ts';
 

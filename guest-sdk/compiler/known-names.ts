@@ -4,16 +4,14 @@ import {
   ClassDeclaration,
   DeclarationStatement,
   EnumDeclaration,
-  ImportStatement,
   MethodDeclaration,
-  ParameterNode,
   type Parser,
   type Source,
 } from 'assemblyscript';
 import { isUserSource, type DataClass, type Declarations } from './declarations.ts';
 import type { KnownNames } from './diagnostic-help.ts';
+import { declaredNames } from './declared-names.ts';
 import { EXPORT, PRIVATE, classesOf, has } from './syntax.ts';
-import { walk } from './syntax-walk.ts';
 
 export function knownNames(parser: Parser, declarations: Declarations): KnownNames {
   const sources = parser.sources.filter((source) => isUserSource(source));
@@ -30,7 +28,7 @@ export function knownNames(parser: Parser, declarations: Declarations): KnownNam
     enums: new Map([...declarations.enums.values()].map(({ name, members }) => [name, members])),
     exported: exportedNames(sources),
     namesOf: (file) =>
-      sources.filter(({ normalizedPath }) => normalizedPath === file).flatMap(namesIn),
+      sources.filter(({ normalizedPath }) => normalizedPath === file).flatMap(declaredNames),
     membersOf: (type) => membersOf(parser, type),
   };
 }
@@ -61,21 +59,6 @@ function exportedNames(sources: readonly Source[]): Map<string, string[]> {
         found.set(name, [...(found.get(name) ?? []), normalizedPath]);
       }
   return found;
-}
-
-/** What a file declares, at its top level and inside of functions, and what it imports. */
-function namesIn(source: Source): string[] {
-  const names: string[] = [];
-  for (const statement of source.statements)
-    if (statement instanceof ImportStatement)
-      names.push(...(statement.declarations ?? []).map(({ name }) => name.text));
-    else
-      walk(statement, (node) => {
-        if (node instanceof MethodDeclaration) return;
-        if (node instanceof DeclarationStatement || node instanceof ParameterNode)
-          names.push(node.name.text);
-      });
-  return names;
 }
 
 /** Also of the SDK's classes and enums, and of the standard library's; inherited ones are among them. */

@@ -19,6 +19,7 @@ import { nothingRegistered, readRegistrations } from './registrations.ts';
 import { reservedNameProblems } from './reserved-names.ts';
 import { sourceNumbers } from './source-map.ts';
 import { typeProblems } from './type-problems.ts';
+import { uncheckedNumberWarnings } from './unchecked-numbers.ts';
 import {
   GLUE_IMPORT,
   clientClass,
@@ -76,6 +77,7 @@ export function sdkTransform(state: BuildState): TransformClass {
         ...entities.flatMap(queryEffectProblems),
         ...entities.flatMap((entity) => entityCallProblems(entity, clients)),
       );
+      state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
       // Types are looked at all the same, so that all there is to say is said at once.
       if (state.problems.length === 0) write(parser, declarations);
     }
@@ -88,7 +90,7 @@ export function sdkTransform(state: BuildState): TransformClass {
       const said = new Set(state.problems.map(placeKey));
       const more = [...types, ...registrations.problems];
       state.problems.push(...more.filter((problem) => !said.has(placeKey(problem))));
-      state.warnings = registrations.warnings;
+      state.warnings = [...state.warnings, ...registrations.warnings];
       isEmpty = registrations.isEmpty;
       stopOnProblems();
       // Each piece of the module then knows its line; what comes out is the same.

@@ -1,8 +1,8 @@
 // ModuleUnderTest: a module that was compiled or read, admitted by the host as it would be for
 // running, and from which each test starts instances of its own.
 import { statSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import {
@@ -15,7 +15,7 @@ import {
   startWasmGuest,
 } from '@svc/host/tools';
 import { expect } from 'vitest';
-import { buildComponent } from '../compiler/index.ts';
+import { cachedComponent } from './build-cache.ts';
 import { whatThereIs } from './mistyped-name.ts';
 import { type Door, TestFailure, restacked } from './test-failure.ts';
 
@@ -65,12 +65,9 @@ export function expectModule(module: unknown, door: Door): asserts module is Mod
   );
 }
 
-/** Path and state of the sources → what they compile to. */
-const builds = new Map<string, Promise<Uint8Array>>();
-
 /**
- * The module to test: an AssemblyScript file, which is compiled (once for each state of the files
- * around it), a compiled one (`.wasm`), or its bytes. A relative path is looked for in the folder of
+ * The module to test: an AssemblyScript file, which is compiled once for as long as its files
+ * stay the same (build-cache.ts), a compiled one (`.wasm`), or its bytes. A relative path is looked for in the folder of
  * the test file, in each folder above it, and in the working folder. Rejects with a BuildError when
  * it does not compile, an SvcError SVC_MODULE_… when the host would not run it.
  */
@@ -80,7 +77,7 @@ export async function testModule(source: string | URL | Uint8Array): Promise<Mod
   const name = relative(process.cwd(), file);
   const site = new TestFailure('', testModule);
   try {
-    const bytes = file.endsWith('.wasm') ? await readFile(file) : await compiled(file);
+    const bytes = file.endsWith('.wasm') ? await readFile(file) : await cachedComponent(file);
     return new ModuleUnderTest(bytes, name, dirname(name));
   } catch (error) {
     throw error instanceof Error ? restacked(error, site) : error;
@@ -102,23 +99,4 @@ function find(path: string, door: Door): string {
       'Name the file that registers your components.',
     door,
   );
-}
-
-async function compiled(file: string): Promise<Uint8Array> {
-  const key = `${file} ${await newestChange(dirname(file))}`;
-  let build = builds.get(key);
-  if (build === undefined) {
-    build = buildComponent({ entryFile: file }).then(({ component }) => component);
-    builds.set(key, build);
-  }
-  return build;
-}
-
-/** When a source in the folder was last changed: a watching runner may live longer than a build. */
-async function newestChange(folder: string): Promise<number> {
-  const files = await readdir(folder, { recursive: true });
-  const times = files
-    .filter((name) => name.endsWith('.ts') && !name.includes('node_modules'))
-    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return Math.max(0, ...times);
 }

@@ -1,0 +1,24 @@
+// The names that have a meaning in a file because it declares or imports them.
+import {
+  DeclarationStatement,
+  ImportStatement,
+  MethodDeclaration,
+  ParameterNode,
+  type Source,
+} from 'assemblyscript';
+import { walk } from './syntax-walk.ts';
+
+/** What a file declares, at its top level and inside of functions, and what it imports. */
+export function declaredNames(source: Source): string[] {
+  const names: string[] = [];
+  for (const statement of source.statements)
+    if (statement instanceof ImportStatement)
+      names.push(...(statement.declarations ?? []).map(({ name }) => name.text));
+    else
+      walk(statement, (node) => {
+        if (node instanceof MethodDeclaration) return;
+        if (node instanceof DeclarationStatement || node instanceof ParameterNode)
+          names.push(node.name.text);
+      });
+  return names;
+}
