@@ -53,6 +53,8 @@ const shapes = {
     {
       kind: Type.Union([Word('json'), Word('text'), Word('bytes')]),
       schema: Type.Optional(DescribedType),
+      /** A request may come without it. */
+      optional: Type.Optional(Type.Literal(true)),
     },
     closed,
   ),
@@ -66,6 +68,12 @@ const shapes = {
       /** Who may call: 'internet', 'services', 'services shop/cart', 'local' or 'nobody'. */
       access: Text,
       parameters: Type.Array(Type.Object({ name: Text, schema: DescribedType }, closed)),
+      /** Absent: the route declares none. */
+      query: Type.Optional(
+        Type.Array(
+          Type.Object({ name: Text, schema: DescribedType, required: Type.Boolean() }, closed),
+        ),
+      ),
       body: Type.Optional(Type.Ref('RouteBody')),
       /** Absent: no content (204). */
       reply: Type.Optional(Type.Ref('RouteBody')),

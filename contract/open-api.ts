@@ -1,5 +1,5 @@
-// OpenApi: the routes of a module as an OpenAPI 3.1 document, for tools that read one. It says what the descriptor says:
-// nothing of it is checked here, and nothing is added but what the runtime answers by itself.
+// OpenApi: the routes of a module as an OpenAPI 3.1 document, for tools that read one. It repeats the descriptor without
+// a check, and adds what the runtime answers by itself.
 import { declaredCors } from './declared-cors.ts';
 import type {
   EndpointDescriptor,
@@ -28,12 +28,19 @@ const MEDIA_TYPES = {
 /** What the runtime answers in a handler's place. */
 const FAILURES: readonly (readonly [status: string, description: string])[] = [
   ['400', 'The request does not fit, or the handler refuses it'],
+  ['401', 'The caller did not say who it is'],
   ['403', 'The caller is not admitted'],
   ['404', 'There is no such thing'],
   ['409', 'What is there does not allow it'],
+  [
+    '422',
+    'The request is well-formed and still not acceptable, or its idempotency key was used for another request',
+  ],
+  ['429', 'The caller should come back later'],
   ['500', 'The service failed to handle the request; the error id leads to its log'],
   ['503', 'The service cannot serve it at present; nothing was done'],
   ['504', 'The service took too long'],
+  ['default', 'Any other failure'],
 ];
 const FAILURES_WITH_BODY: readonly (readonly [status: string, description: string])[] = [
   ['413', 'The body is too large'],
@@ -58,6 +65,20 @@ const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string' },
 };
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+/** What the document says of a handler's own response. */
+const ANSWERS: Readonly<Record<number, string>> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted, and not done yet',
+  204: 'Done; there is nothing to say',
+  301: 'Moved for good',
+  302: 'Found elsewhere',
+  303: 'See another address',
+  304: 'Not modified',
+  307: 'Moved for now',
+  308: 'Moved for good',
+};
+const WITHOUT_CONTENT = new Set([204, 205, 304]);
 
 export function openApi(
   descriptor: ModuleDescriptor,
@@ -104,6 +125,8 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
       path.operations.set(route.method.toLowerCase(), {
         operationId: operationIds.unique(`${endpoint.name}_${route.handler}`),
         tags: [endpoint.name],
+        summary: route.summary ?? wordsOf(route.handler),
+        ...(route.description === undefined ? {} : { description: route.description }),
         ...operation(route, path.parameterNames, writer),
         'x-svc-access': route.access ?? endpoint.access,
         ...corsOf(endpoint, route),
@@ -123,11 +146,18 @@ function corsOf(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
   return cors === undefined ? {} : { 'x-svc-cors': cors };
 }
 
-function operation(
-  { method, parameters, body, reply }: RouteDescriptor,
-  names: readonly string[],
-  writer: SchemaWriter,
-): Json {
+/** `addItem` → `Add item` */
+function wordsOf(handler: string): string {
+  const words = handler
+    .split(/[_$]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+    .filter((word) => word !== '')
+    .map((word) => (/^[A-Z]{2,}$/.test(word) ? word : word.toLowerCase()));
+  const text = words.join(' ');
+  return text === '' ? handler : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function operation(route: RouteDescriptor, names: readonly string[], writer: SchemaWriter): Json {
+  const { method, parameters, query = [], body } = route;
   const failures = body === undefined ? FAILURES : [...FAILURES, ...FAILURES_WITH_BODY];
   const all = [
     ...parameters.map(({ schema }, at) => ({
@@ -136,25 +166,67 @@ function operation(
       required: true,
       schema: writer.schema(schema),
     })),
+    ...query.map(({ name, schema, required }) => ({
+      name,
+      in: 'query',
+      required,
+      // A query string has no null: the parameter is left out.
+      schema: writer.schema('anyOf' in schema ? schema.anyOf[0] : schema),
+    })),
     ...(WRITES.has(method) ? [IDEMPOTENCY_KEY] : []),
   ];
   return {
     ...(all.length === 0 ? {} : { parameters: all }),
     ...(body === undefined
       ? {}
-      : { requestBody: { required: true, content: bodyContent(body, writer) } }),
+      : { requestBody: { required: isRequired(body), content: bodyContent(body, writer) } }),
     responses: {
-      ...(reply === undefined
-        ? { 204: { description: 'Done; there is nothing to say' } }
-        : { 200: { description: 'Done', content: bodyContent(reply, writer) } }),
       ...Object.fromEntries(
         failures.map(([status]) => [
           status,
           { $ref: `#/components/responses/${responseName(status)}` },
         ]),
       ),
+      ...ownResponses(route, writer),
     },
   };
+}
+
+/** A text or bytes body that is left out is empty. */
+function isRequired({ kind, optional }: NonNullable<RouteDescriptor['body']>): boolean {
+  return kind === 'json' && optional !== true;
+}
+
+/** What the handler answers. A failure that it declares may also be one of the runtime's. */
+function ownResponses(
+  { reply, answers = [reply === undefined ? 204 : 200] }: RouteDescriptor,
+  writer: SchemaWriter,
+): Json {
+  return Object.fromEntries(
+    answers
+      .filter((status) => status < 400 || reply !== undefined)
+      .map((status) => [
+        String(status),
+        {
+          description: ANSWERS[status] ?? `Answered with ${status}`,
+          ...(reply === undefined || WITHOUT_CONTENT.has(status)
+            ? {}
+            : { content: ownContent(status, reply, writer) }),
+        },
+      ]),
+  );
+}
+
+function ownContent(
+  status: number,
+  reply: NonNullable<RouteDescriptor['reply']>,
+  writer: SchemaWriter,
+): Json {
+  if (status < 400) return bodyContent(reply, writer);
+  const error = { $ref: writer.errorReference };
+  if (reply.kind !== 'json' || reply.schema === undefined)
+    return { ...contentOf('json', error), ...bodyContent(reply, writer) };
+  return contentOf('json', { anyOf: [writer.schema(reply.schema), error] });
 }
 
 function bodyContent(
@@ -169,7 +241,7 @@ function contentOf(kind: keyof typeof MEDIA_TYPES, schema: Json | undefined): Js
 }
 
 function responseName(status: string): string {
-  return `Status${status}`;
+  return status === 'default' ? 'Default' : `Status${status}`;
 }
 
 /** Writes the types of a descriptor as schemas of components. */

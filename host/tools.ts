@@ -27,6 +27,7 @@ export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
 export { requestHandler } from './requests/request-handler.ts';
 export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
+export type { EndpointResponse } from './model/endpoint.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
 export { GuestFault } from './model/guest-fault.ts';
 export { SvcError } from './model/svc-error.ts';

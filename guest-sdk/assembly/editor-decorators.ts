@@ -10,6 +10,7 @@ declare function access(rule: string, ...services: string[]): (place: object, na
 declare function cors(narrower: CorsOptions): (place: object, name?: string, handler?: object) => void;
 declare function cors(place: object, name?: string, handler?: object): void;
 interface CorsOptions { origins?: string[]; headers?: string[]; exposedHeaders?: string[]; credentials?: boolean }
+declare function answers(...statuses: i32[]): (type: object, name: string, handler: object) => void;
 
 declare function alias(...names: string[]): (type: object, field: string) => void;
 declare function optional(type: object, field: string): void;

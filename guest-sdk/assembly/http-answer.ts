@@ -19,6 +19,8 @@ export const BODY_BYTES: u8 = 3;
 export class HttpAnswer {
   refusal: Refusal | null = null;
   status: i32 = 200;
+  /** The handler gave its value a status. */
+  private hasStatus: bool = false;
   headers: Header[] = [];
   /** What is answered: a case of the variant, and where its string or bytes are. */
   bodyCase: u8 = BODY_NONE;
@@ -55,8 +57,16 @@ export class HttpAnswer {
 
   /** The status, unless it is 0, and headers beside those that are there. */
   answerHead(status: i32, headers: Header[] | null): void {
-    if (status != 0) this.status = status;
+    if (status != 0) {
+      this.status = status;
+      this.hasStatus = true;
+    }
     if (headers !== null) this.headers = this.headers.concat(headers);
+  }
+
+  /** The status of what the handler answered without one. */
+  answerPlainly(status: i32): void {
+    if (!this.hasStatus) this.status = status;
   }
 
   private answerJson<T>(value: T): void {

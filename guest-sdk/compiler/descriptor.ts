@@ -22,6 +22,7 @@ import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
 import { isValueArgument, type EndpointClass, type RouteMethod } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { PLAIN } from './route-answers.ts';
 import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { SDK_PATH, problemAt } from './syntax.ts';
@@ -210,9 +211,23 @@ function routeDescriptor(
     ...(query.length === 0 ? {} : { query }),
     ...(body === undefined ? {} : { body }),
     ...(reply === undefined ? {} : { reply }),
+    ...answersOf(route, reply),
+    ...route.doc,
     ...(route.access === undefined ? {} : { access: route.access }),
     ...(route.cors === undefined ? {} : { cors: route.cors }),
   };
+}
+
+/** Left out where it is what is understood: 200, or 204 without a reply. */
+function answersOf(
+  { answers: { declared, seen } }: RouteMethod,
+  reply: Body | undefined,
+): { readonly answers?: number[] } {
+  if (declared !== undefined) return { answers: [...declared] };
+  const plain = reply === undefined ? 204 : 200;
+  const statuses = [...new Set(seen?.map((status) => (status === PLAIN ? plain : status)))];
+  const isUnderstood = statuses.every((status) => status === plain);
+  return isUnderstood ? {} : { answers: statuses.toSorted((a, b) => a - b) };
 }
 
 function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = type): Body {

@@ -9,7 +9,9 @@ import {
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import { readCors } from './cors-declaration.ts';
+import { docCommentOf, type DocComment } from './doc-comment.ts';
 import { hostileNameProblems } from './reserved-names.ts';
+import { readRouteAnswers, type RouteAnswers } from './route-answers.ts';
 import {
   constructorProblem,
   decoratorName,
@@ -57,6 +59,8 @@ export interface RouteMethod {
   readonly arguments: readonly RouteArgument[];
   readonly access: AccessRule | undefined;
   readonly cors: CorsDescriptor | undefined;
+  readonly answers: RouteAnswers;
+  readonly doc: DocComment;
 }
 
 export interface EndpointClass {
@@ -75,6 +79,8 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['patch', 'PATCH'],
   ['del', 'DELETE'],
 ]);
+/** Beside the one of its method. */
+const ROUTE_DECORATORS: ReadonlySet<string> = new Set(['access', 'answers', 'cors', 'inline']);
 const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
 /** A parameter of this name is the body, whatever its type. */
 const BODY_NAME = 'body';
@@ -186,13 +192,13 @@ function readRoute(
   let found: { readonly httpMethod: HttpMethod; readonly node: DecoratorNode } | undefined;
   for (const decorator of method.decorators ?? []) {
     const name = decoratorName(decorator);
-    if (name === 'access' || name === 'cors' || name === 'inline') continue;
+    if (ROUTE_DECORATORS.has(name)) continue;
     const httpMethod = METHODS.get(name);
     if (httpMethod === undefined)
       problems.push(
         problemAt(
           decorator.range,
-          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access and @cors; not @${name}`,
+          `a method of an endpoint has one of @get, @post, @put, @patch, @del (DELETE), and @access, @cors and @answers; not @${name}`,
         ),
       );
     else if (found !== undefined)
@@ -241,6 +247,8 @@ function readRoute(
     arguments: readArguments(method, httpMethod, template, names, problems),
     access: accessNode === undefined ? undefined : readAccess(accessNode, problems),
     cors: corsNode === undefined ? undefined : readCors(corsNode, problems),
+    answers: readRouteAnswers(method, decoratorOf(method, 'answers'), names, problems),
+    doc: docCommentOf(method),
   };
 }
 

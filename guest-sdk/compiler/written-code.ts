@@ -11,6 +11,7 @@ import {
 } from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
 import { madeFor } from './inject.ts';
+import { plainStatus } from './route-answers.ts';
 import { SDK_PACKAGE, textOf } from './syntax.ts';
 
 const GLUE = [
@@ -301,7 +302,9 @@ export function endpointMembers(endpoint: EndpointClass): string {
       return `a${place}`;
     });
     const returned = textOf(route.method.signature.returnType);
-    return `${madeFor(route.method.name)}case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); return; }`;
+    const status = plainStatus(route.answers);
+    const ending = status === undefined ? '' : `call.answerPlainly(${status}); `;
+    return `${madeFor(route.method.name)}case ${index}: { ${decoded.join(' ')} call.answer<${returned}>(this.${route.method.name.text}(${args.join(', ')})); ${ending}return; }`;
   });
   const defaults = defaultsOf(endpoint).map(
     ({ name, argument }) =>

@@ -8,6 +8,7 @@ import {
   CORS_SETTINGS_DEFAULT,
   type CorsSettings,
   ENGINE_LIMITS_DEFAULT,
+  type EndpointResponse,
   type EntityEngine,
   type EntityRef,
   type Guest,
@@ -26,6 +27,7 @@ import {
   requestHandler,
   systemDigest,
 } from '@svc/host/tools';
+import { DeclaredStatuses, UndeclaredStatus } from './declared-statuses.ts';
 import { EndpointAnswer } from './endpoint-answer.ts';
 import { type FakeComponent, callFake } from './fake-component.ts';
 import { GuestAccount } from './guest-account.ts';
@@ -124,6 +126,7 @@ export class EndpointsUnderTest {
         if (fault instanceof SvcError) this.#broken ??= fault;
       },
     });
+    const statuses = new DeclaredStatuses(module.descriptor);
     const handle = requestHandler({
       guest: this.#guest,
       engine: {
@@ -135,7 +138,14 @@ export class EndpointsUnderTest {
     });
     this.#http = new InProcessHttp({
       routes: new RouteTable(module.descriptor),
-      handle,
+      handle: (request, ...rest) => {
+        const check = (outcome: EndpointResponse | Refusal) => {
+          this.#broken ??= statuses.problem(request.route, outcome);
+          return outcome;
+        };
+        const outcome = handle(request, ...rest);
+        return outcome instanceof Promise ? outcome.then(check) : check(outcome);
+      },
       chance: this.#chance,
       project: PROJECT,
       cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors },
@@ -277,7 +287,7 @@ export class EndpointsUnderTest {
     const broken = this.#broken;
     this.#broken = undefined;
     if (broken !== undefined) {
-      const reason = broken instanceof SvcError ? this.#account.reason(broken) : undefined;
+      const reason = this.#reasonOf(broken);
       if (reason === undefined) throw broken;
       failure.message = `${method} ${path}\n${reason}${this.#account.logged()}`;
       throw restacked(failure, failure);
@@ -287,6 +297,11 @@ export class EndpointsUnderTest {
     const reason = errorId === undefined ? undefined : this.#failures.get(errorId);
     if (reason !== undefined) this.#faults.push(`${method} ${shown(path)}: ${reason}`);
     return new EndpointAnswer<Json>(`${method} ${shown(path)}`, answer, reason);
+  }
+
+  #reasonOf(broken: unknown): string | undefined {
+    if (broken instanceof UndeclaredStatus) return broken.message;
+    return broken instanceof SvcError ? this.#account.reason(broken) : undefined;
   }
 
   #call(...call: Parameters<EntityEngine['call']>): Awaitable<Reply | Refusal> {

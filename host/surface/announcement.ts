@@ -56,11 +56,13 @@ function chooseExamples(routes: readonly ServedRoute[]): ServedRoute[] {
 function curlLine(url: string, route: ServedRoute, descriptor: ModuleDescriptor): string {
   let path = route.template;
   for (const { name, schema } of route.parameters) {
-    const value = new Sampler(descriptor).sample(schema, name);
-    const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
-    const text = isPlain ? `${value as string | number | boolean}` : name;
-    path = path.replace(`{${name}}`, () => encodeURIComponent(text.toWellFormed()));
+    const text = sampleText(schema, name, descriptor);
+    path = path.replace(`{${name}}`, () => encodeURIComponent(text));
   }
+  const given = new URLSearchParams();
+  for (const { name, schema, required } of route.query ?? [])
+    if (required) given.append(name, sampleText(schema, name, descriptor));
+  if (given.size > 0) path += `?${given.toString()}`;
   const words = ['curl'];
   if (route.method !== 'GET') words.push('-X', route.method);
   if (route.body?.kind === 'json' && route.body.schema !== undefined) {
@@ -71,6 +73,14 @@ function curlLine(url: string, route: ServedRoute, descriptor: ModuleDescriptor)
   const address = url + path;
   words.push(/^[A-Za-z0-9/:.,_~%@+=-]+$/.test(address) ? address : quoted(address));
   return words.join(' ');
+}
+
+/** As it stands in a path or a query string. */
+function sampleText(schema: TypeSchema, name: string, descriptor: ModuleDescriptor): string {
+  const value = new Sampler(descriptor).sample(schema, name);
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
+  const text = isPlain ? `${value as string | number | boolean}` : name;
+  return text.toWellFormed();
 }
 
 const SAMPLE_DEPTH_MAX = 8;

@@ -46,13 +46,14 @@ export function serviceDescription({
 
 export function serviceRoutes({ endpoints }: ModuleDescriptor): ServiceRoute[] {
   return endpoints.flatMap(({ name, prefix, access, routes }) =>
-    routes.map(({ method, path, handler, parameters, body, reply, access: own }) => ({
+    routes.map(({ method, path, handler, parameters, query, body, reply, access: own }) => ({
       method,
       path: routeTemplate(prefix, path),
       endpoint: name,
       handler,
       access: accessWord(own ?? access),
       parameters,
+      ...(query === undefined ? {} : { query }),
       ...(body === undefined ? {} : { body }),
       ...(reply === undefined ? {} : { reply }),
     })),

@@ -18,10 +18,12 @@ const INFO = { title: 'cart', version: '1' };
 const FIXTURES = [
   'codec',
   'counter',
+  'declared-answers',
   'faulty',
   'first-component',
   'notes',
   'order',
+  'query-parameters',
   'restaurant-bill',
   'routes',
   'shopping-cart',
@@ -180,6 +182,113 @@ describe('an operation', () => {
       },
     });
     expect(JSON.stringify(document)).not.toContain('Idempotency-Key');
+  });
+
+  test('has its statuses, with the content of each, and what the runtime answers beside them', () => {
+    const json = { kind: 'json' as const, schema: { type: 'boolean' as const } };
+    const document = openApi(
+      describing(
+        serving(
+          { reply: json, answers: [201, 304, 409] },
+          { path: '/text', reply: { kind: 'text' }, answers: [200, 422] },
+          { path: '/moved', answers: [303, 404] },
+          { path: '/done', method: 'DELETE' },
+        ),
+      ),
+      INFO,
+    );
+    expect(problemsOf(document)).toEqual([]);
+    const error = { $ref: '#/components/schemas/Error' };
+    const responses = (path: string, method = 'get') =>
+      (document['paths'] as Record<string, Record<string, { responses: object }>>)[path]![method]!
+        .responses;
+    expect(responses('/carts')).toMatchObject({
+      201: { description: 'Created', content: { 'application/json': { schema: json.schema } } },
+      304: { description: 'Not modified' },
+      409: { content: { 'application/json': { schema: { anyOf: [json.schema, error] } } } },
+    });
+    expect(responses('/carts')).not.toHaveProperty('200');
+    expect(responses('/carts')).not.toHaveProperty('304.content');
+    expect(responses('/carts/text')).toMatchObject({
+      200: { content: { 'text/plain': {} } },
+      422: { content: { 'application/json': { schema: error }, 'text/plain': {} } },
+    });
+    expect(responses('/carts/moved')).toMatchObject({
+      303: { description: 'See another address' },
+      404: { $ref: '#/components/responses/Status404' },
+    });
+    expect(responses('/carts/moved')).not.toHaveProperty('204');
+    expect(Object.keys(responses('/carts/done', 'delete'))).toEqual([
+      '204',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '422',
+      '429',
+      '500',
+      '503',
+      '504',
+      'default',
+    ]);
+  });
+
+  test('has the parameters of its query, none of which is null', () => {
+    const text = { type: 'string' as const };
+    const document = openApi(
+      describing(
+        serving({
+          query: [
+            { name: 'text', schema: text, required: true },
+            { name: 'tag', schema: { type: 'array', items: text }, required: false },
+            { name: 'since', schema: { anyOf: [text, { type: 'null' }] }, required: false },
+          ],
+        }),
+      ),
+      INFO,
+    );
+    expect(problemsOf(document)).toEqual([]);
+    expect(document['paths']).toMatchObject({
+      '/carts': {
+        get: {
+          parameters: [
+            { name: 'text', in: 'query', required: true, schema: text },
+            { name: 'tag', in: 'query', required: false, schema: { type: 'array', items: text } },
+            { name: 'since', in: 'query', required: false, schema: text },
+          ],
+        },
+      },
+    });
+  });
+
+  test.each([
+    [{ kind: 'json' as const }, true],
+    [{ kind: 'json' as const, optional: true as const }, false],
+    // Nothing is the empty text, and no bytes.
+    [{ kind: 'text' as const }, false],
+    [{ kind: 'bytes' as const }, false],
+  ])('requires a body of %j: %s', (body, required) => {
+    const document = openApi(describing(serving({ method: 'POST', body })), INFO);
+    expect(document['paths']).toMatchObject({
+      '/carts': { post: { requestBody: { required } } },
+    });
+  });
+
+  test.each([
+    ['addItem', 'Add item'],
+    ['get', 'Get'],
+    ['GET_ALL_items2Day', 'GET ALL items2 day'],
+    ['$', '$'],
+  ])('has a summary made of the name of its handler: %s', (handler, summary) => {
+    const document = openApi(describing(serving({ handler })), INFO);
+    expect(document['paths']).toMatchObject({ '/carts': { get: { summary } } });
+  });
+
+  test('has the summary and description that the route declares', () => {
+    const own = { summary: 'Gets a cart', description: 'Gets a cart, as it is now.' };
+    const document = openApi(describing(serving(own)), INFO);
+    expect(document['paths']).toMatchObject({ '/carts': { get: own } });
   });
 
   test('of a handler that another endpoint has too has an id of its own', () => {

@@ -125,6 +125,28 @@ describe('endpoints', () => {
       /^4:\d+ 'get' has more than 64 query parameters: take the rest from a parameter of type Request$/,
     ],
     [
+      'a status that is none',
+      endpoint('@get("/") @answers(101) get(): Done { return new Done(); }'),
+      /^4:\d+ @answers needs statuses from 200 to 599, each of them once and 32 at most: @answers\(201\)/,
+    ],
+    [
+      'a status twice',
+      endpoint('@get("/") @answers(200, 200) get(): Done { return new Done(); }'),
+      /^4:\d+ @answers needs statuses from 200 to 599, each of them once/,
+    ],
+    [
+      'a status that the route does not declare',
+      endpoint(
+        '@get("/") @answers(201) get(): Result<Done> { return ok(new Done()).withStatus(202); }',
+      ),
+      /^4:\d+ 'get' answers 202, which is not among the statuses that it declares: @answers\(201, 202\)$/,
+    ],
+    [
+      'a status of a class',
+      endpoint('@get("/") get(): Done { return new Done(); }', '@access("local") @answers(200)'),
+      /^3:\d+ @answers means nothing here: it stands before a route of an @endpoint class$/,
+    ],
+    [
       'two bodies',
       endpoint('@post("/") post(one: Body, two: Body): Done { return new Done(); }'),
       /^4:\d+ 'two' is bound to nothing: .* the body is taken by another parameter: add \{two\} .* or put 'two' into the class of the body$/,

@@ -80,6 +80,7 @@ export const openApiShapes = {
   Parameter: Type.Union([
     // Whatever stands in a path is required.
     only({ name: Text, in: Type.Literal('path'), required: Type.Literal(true), schema }),
+    only({ name: Text, in: Type.Literal('query'), required: Type.Boolean(), schema }),
     only({
       name: Text,
       in: Type.Literal('header'),
@@ -91,9 +92,11 @@ export const openApiShapes = {
   Operation: only({
     operationId: Type.String({ minLength: 1 }),
     tags: Type.Array(Text),
+    summary: Type.String({ minLength: 1 }),
+    description: optional(Type.String({ minLength: 1 })),
     parameters: optional(Type.Array(Type.Ref('Parameter'))),
     requestBody: optional(only({ required: Type.Boolean(), content: Type.Ref('Content') })),
-    responses: matching('^[1-5][0-9]{2}$', Type.Ref('Response')),
+    responses: matching('^([1-5][0-9]{2}|default)$', Type.Ref('Response')),
     'x-svc-access': Type.Object({ allow: Text, services: optional(Type.Array(Text)) }, closed),
     'x-svc-cors': optional(
       Type.Object(

@@ -2,13 +2,22 @@
 import type { ServiceRoute, TypeSchema } from '@svc/contract';
 import type { CallRequest } from '../api.ts';
 import { readJson } from '../view/json-value.ts';
-import { draftJson, draftText, emptyDraft, type Draft, type Types } from './draft.ts';
+import {
+  draftJson,
+  draftText,
+  emptyDraft,
+  type Draft,
+  type RecordSchema,
+  type Types,
+} from './draft.ts';
 import { draftProblems, type DraftProblem } from './draft-problems.ts';
 import { draftOfJson } from './draft-of-json.ts';
 
 export interface CallDraft {
   readonly parameters: readonly { readonly name: string; readonly value: Draft }[];
-  /** Without its '?'. */
+  /** Declared parameters of the query string, as a record; undefined: the route declares none. */
+  readonly declaredQuery: Draft | undefined;
+  /** What else stands in the query string, without its '?'. */
   readonly query: string;
   readonly headers: readonly (readonly [string, string])[];
   /** Of a JSON body with a declared type. */
@@ -30,6 +39,7 @@ export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
       name,
       value: emptyDraft(type as TypeSchema, types),
     })),
+    declaredQuery: emptyQuery(route, types),
     query: '',
     headers: [],
     body,
@@ -45,7 +55,17 @@ export function exampleCall(route: ServiceRoute, types: Types): CallDraft {
     name,
     value: exampleParameter(value, name, route.parameters[at]?.schema as TypeSchema),
   }));
-  return { ...call, parameters };
+  return { ...call, parameters, declaredQuery: exampleQuery(call.declaredQuery, route) };
+}
+
+function exampleQuery(draft: Draft | undefined, route: ServiceRoute): Draft | undefined {
+  const schema = querySchema(route);
+  if (draft?.kind !== 'record' || schema === undefined) return draft;
+  const fields = draft.fields.map((field) => ({
+    ...field,
+    value: exampleParameter(field.value, field.name, schema.properties[field.name] as TypeSchema),
+  }));
+  return { ...draft, fields };
 }
 
 function exampleParameter(value: Draft, name: string, schema: TypeSchema): Draft {
@@ -55,6 +75,32 @@ function exampleParameter(value: Draft, name: string, schema: TypeSchema): Draft
   if (value.kind !== 'number' && value.kind !== 'big') return value;
   const [least, most] = 'minimum' in schema ? [schema.minimum, schema.maximum] : [1, 1];
   return { kind: value.kind, text: String(Math.min(Math.max(least, 1), most)) };
+}
+
+/** The declared query as the type of a record. Its null is a name that is left out. */
+export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
+  if (query === undefined) return undefined;
+  const properties = query.map(({ name, schema }) => {
+    const type = schema as TypeSchema;
+    return [name, 'anyOf' in type ? type.anyOf[0] : type] as const;
+  });
+  return {
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    required: query.filter(({ required }) => required).map(({ name }) => name),
+  };
+}
+
+/** What need not be given is left out until a person wants it. */
+function emptyQuery(route: ServiceRoute, types: Types): Draft | undefined {
+  const schema = querySchema(route);
+  const draft = schema && emptyDraft(schema, types);
+  if (draft?.kind !== 'record') return undefined;
+  const fields = draft.fields.map((field) => ({
+    ...field,
+    isLeftOut: !schema!.required.includes(field.name),
+  }));
+  return { kind: 'record', fields };
 }
 
 export function bodySchema(route: ServiceRoute): TypeSchema | undefined {
@@ -87,9 +133,9 @@ export function inMode(
   return problems.length > 0 ? undefined : { ...call, mode, body: draft };
 }
 
-/** By their place: 'path', 'header' or 'body', and what within it. */
+/** By their place, and what within it. */
 export interface CallProblem extends DraftProblem {
-  readonly part: 'path' | 'header' | 'body';
+  readonly part: 'path' | 'query' | 'header' | 'body';
 }
 
 export function callProblems(call: CallDraft, route: ServiceRoute, types: Types): CallProblem[] {
@@ -100,6 +146,10 @@ export function callProblems(call: CallDraft, route: ServiceRoute, types: Types)
       found.push({ path: name, message: 'must not be empty', isBlank: true });
     return found.map((problem) => ({ ...problem, part: 'path' as const }));
   });
+  const query = querySchema(route);
+  if (query !== undefined && call.declaredQuery !== undefined)
+    for (const problem of draftProblems(query, call.declaredQuery, types))
+      problems.push({ ...problem, part: 'query' });
   for (const [name] of call.headers)
     if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
       problems.push({ part: 'header', path: name, message: 'is not a valid header name' });
@@ -133,7 +183,8 @@ export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
   let { path } = route;
   for (const { name, value } of call.parameters)
     path = path.replace(`{${name}}`, () => encodeURIComponent(parameterText(value).toWellFormed()));
-  if (call.query !== '') path += `?${encodedQuery(call.query)}`;
+  const query = [...declaredPairs(call), encodedQuery(call.query)].filter((part) => part !== '');
+  if (query.length > 0) path += `?${query.join('&')}`;
   const { body } = route;
   const headers = call.headers.filter(([name]) => name !== '');
   const isTyped = headers.some(([name]) => name.toLowerCase() === 'content-type');
@@ -145,6 +196,18 @@ export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
     body: body === undefined ? null : bodyText(call, body.kind),
     bodyIsBase64: body?.kind === 'bytes',
   };
+}
+
+/** A list gives its name once for each item. */
+function declaredPairs({ declaredQuery }: CallDraft): string[] {
+  if (declaredQuery?.kind !== 'record') return [];
+  return declaredQuery.fields
+    .filter(({ isLeftOut }) => !isLeftOut)
+    .flatMap(({ name, value }) =>
+      (value.kind === 'list' ? value.items : [value]).map((one) =>
+        [name, parameterText(one)].map((text) => encodeURIComponent(text.toWellFormed())).join('='),
+      ),
+    );
 }
 
 /** As it is typed, but for what a request cannot carry. */

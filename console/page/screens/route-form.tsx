@@ -11,6 +11,7 @@ import {
   callRequest,
   emptyCall,
   inMode,
+  querySchema,
   takesIdempotencyKey,
   type CallDraft,
   type CallProblem,
@@ -79,6 +80,7 @@ export function RouteForm({
           </p>
         </header>
         {call.parameters.length > 0 && <PathPart {...parts} />}
+        <QueryPart {...parts} />
         {route.body !== undefined && <BodyPart {...parts} />}
         <MorePart {...parts} />
         {problems.length > 0 && (
@@ -125,6 +127,27 @@ function PathPart({ state, route, service, problems }: PartProps) {
           }}
         />
       ))}
+    </fieldset>
+  );
+}
+
+function QueryPart({ state, route, service, problems }: PartProps) {
+  const call = state.call.value;
+  const schema = querySchema(route);
+  if (schema === undefined || call.declaredQuery === undefined) return null;
+  return (
+    <fieldset>
+      <legend>Query</legend>
+      <Field
+        id="query-parameters"
+        label=""
+        schema={schema}
+        draft={call.declaredQuery}
+        types={service.types}
+        path=""
+        problems={problems.filter(({ part }) => part === 'query')}
+        onChange={(declaredQuery) => (state.call.value = { ...call, declaredQuery })}
+      />
     </fieldset>
   );
 }
@@ -207,7 +230,9 @@ function MorePart({ state, route }: PartProps) {
     change({ headers: call.headers.with(at, [name, value]) });
   return (
     <details class="more-parts" open={call.headers.length > 0 || call.query !== ''}>
-      <summary>Query and headers</summary>
+      <summary>
+        {route.query === undefined ? 'Query and headers' : 'More query and headers'}
+      </summary>
       <TextField
         id="query"
         label="Query"

@@ -59,9 +59,11 @@ function describeEntity(
 
 function describeRoute(
   handler: string,
-  { method, path, parameters, query, body, reply, access, cors }: RouteDefinition,
+  route: RouteDefinition,
   types: ShapeDescription,
 ): ModuleDescriptor['endpoints'][number]['routes'][number] {
+  const { method, path, parameters, query, body, reply, access } = route;
+  const { answers, summary, description, cors } = route;
   const content = (part: RouteBody) =>
     part.kind === 'json'
       ? { kind: part.kind, schema: types.of(part.codec.shape, handler) }
@@ -88,6 +90,9 @@ function describeRoute(
       ? {}
       : { body: { ...content(body), ...(isOptionalBody(body) ? { optional: true } : {}) } }),
     ...(reply === undefined ? {} : { reply: content(reply) }),
+    ...(answers === undefined ? {} : { answers: [...answers] }),
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
     ...(access === undefined ? {} : { access }),
     ...(cors === undefined ? {} : { cors }),
   };

@@ -189,12 +189,16 @@ function bodyOf(wanted: RouteBody | undefined, body: Body): unknown {
   }
 }
 
-function answerOf({ reply }: RouteDefinition, answer: unknown): EndpointResponse | Refusal {
+function answerOf(
+  { reply, answers }: RouteDefinition,
+  answer: unknown,
+): EndpointResponse | Refusal {
   if (answer instanceof Refused) return refusalOf(answer);
   if (answer instanceof ErrorResponse) return errorOf(answer);
   const response = answer instanceof Response ? answer : new Response(answer);
   const value: unknown = response.value instanceof Ok ? response.value.value : response.value;
-  const { status = reply === undefined ? 204 : 200, headers } = response;
+  const plain = answers?.find((one) => one < 300) ?? (reply === undefined ? 204 : 200);
+  const { status = plain, headers } = response;
   return { kind: 'response', status, headers, body: replyBody(reply, value) };
 }
 

@@ -56,6 +56,11 @@ interface RouteOptions<Path extends string, Parameters, Query, Reply> {
   readonly access?: Access;
   /** Overrides the endpoint's. Only a route that the internet may call has one. */
   readonly cors?: Cors;
+  /** Statuses of the handler's answers; the first below 300 is that of a value without one. */
+  readonly answers?: readonly number[];
+  /** For people who read the OpenAPI document: one line, and the rest. */
+  readonly summary?: string;
+  readonly description?: string;
 }
 
 type Handler<Path extends string, Parameters, Query, Body, Reply, Context> = (
@@ -124,6 +129,9 @@ export interface RouteDefinition {
   readonly reply: RouteBody | undefined;
   readonly access: AccessRule | undefined;
   readonly cors: CorsDescriptor | undefined;
+  readonly answers: readonly number[] | undefined;
+  readonly summary: string | undefined;
+  readonly description: string | undefined;
   readonly checks: readonly Check[];
   readonly handle: (request: unknown, context: CheckedContext<unknown>) => unknown;
 }
@@ -191,6 +199,9 @@ interface AnyOptions {
   readonly reply?: BodyType;
   readonly access?: Access;
   readonly cors?: Cors;
+  readonly answers?: readonly number[];
+  readonly summary?: string;
+  readonly description?: string;
 }
 
 const TEXT_PARAMETER: Schema = { type: 'string' };
@@ -202,7 +213,7 @@ function route(method: Method, checks: readonly Check[]) {
     handle: RouteDefinition['handle'],
   ): RouteDefinition => {
     const place = `route ${method} ${path}`;
-    const { parameters = {}, query, access, cors } = options;
+    const { parameters = {}, query, access, cors, answers, summary, description } = options;
     const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
     for (const name of Object.keys(parameters))
       if (!names.includes(name))
@@ -226,6 +237,9 @@ function route(method: Method, checks: readonly Check[]) {
       reply: bodyOf(options.reply, `${place}, reply`),
       access: access && accessRule(access),
       cors: cors && corsRule(cors),
+      answers,
+      summary,
+      description,
       checks,
       handle,
     };

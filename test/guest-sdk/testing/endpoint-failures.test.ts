@@ -5,6 +5,7 @@ import { compileFixture } from '../../support/compile-fixture.ts';
 import { failureOf, laterFailureOf } from './failure.ts';
 
 const module = await testModule(await compileFixture('impure'));
+const declaring = await testModule(await compileFixture('declared-answers'));
 const shelved = (title: string) => ({ type: 'shelved', title, copies: 1 });
 
 describe('a request', () => {
@@ -38,6 +39,15 @@ describe('a request', () => {
     const api = testEndpoints(module, { components: { shelf: () => 1 } });
     const read = api.get('/shelves/s1/history');
     await expect(read).rejects.toThrow("read the events of shelf 's1', and a fake has none");
+  });
+
+  test('whose handler answers with a status that its route does not declare', async () => {
+    const api = testEndpoints(declaring);
+    const { message } = await laterFailureOf(() => api.post('/declared/either/202'));
+    expect(message).toContain(
+      'POST /declared/either/202\nThe handler answered 202, and its route declares 201, 200, 409. ' +
+        'Write @answers(201, 200, 409, 202), or answer with another status.',
+    );
   });
 
   test('on events that cannot be read', async () => {

@@ -18,6 +18,8 @@ const route = (method: string, path: string): ServiceRoute =>
 const ADD_ITEM = route('POST', '/carts/{cartId}/items');
 const ITEM = { $ref: '#/types/Item' } as const;
 
+const typedText = (text: string) => ({ kind: 'text' as const, text });
+
 describe('the request of a form', () => {
   test.each(ROUTES.map((one) => [`${one.method} ${one.path}`, one] as const))(
     '%s begins with nothing that would be sent unseen',
@@ -76,6 +78,51 @@ describe('the request of a form', () => {
     expect(callRequest(typed, ADD_ITEM).path).toBe(
       '/carts/a%2Fb%3Fc%23%C3%A4%24%26/items?x=1%20%C3%BC%23',
     );
+  });
+
+  test('has its declared query parameters, with what is optional left out at first', () => {
+    const search: ServiceRoute = {
+      ...route('GET', '/carts/{cartId}'),
+      query: [
+        { name: 'text', schema: { type: 'string' }, required: true },
+        { name: 'on sale', schema: { type: 'boolean' }, required: false },
+        { name: 'tag', schema: { type: 'array', items: { type: 'string' } }, required: false },
+        {
+          name: 'since',
+          schema: { anyOf: [{ type: 'string', format: 'date-time' }, { type: 'null' }] },
+          required: false,
+        },
+      ],
+    };
+    const call = emptyCall(search, TYPES);
+    const pathOf = (one: typeof call) => callRequest(one, search).path;
+    expect(pathOf(call)).toMatch(/\?text=$/);
+    expect(pathOf(exampleCall(search, TYPES))).toMatch(/\?text=text$/);
+    if (call.declaredQuery?.kind !== 'record') throw new Error('no form of the query');
+    const values = [
+      typedText('a&b=c ü'),
+      { kind: 'flag' as const, on: true },
+      { kind: 'list' as const, items: [typedText('x'), typedText('y')] },
+      typedText('no date'),
+    ];
+    const typed = {
+      ...call,
+      query: 'z=1',
+      declaredQuery: {
+        ...call.declaredQuery,
+        fields: call.declaredQuery.fields.map(({ name }, at) => ({
+          name,
+          isLeftOut: false,
+          value: values[at]!,
+        })),
+      },
+    };
+    expect(pathOf(typed)).toMatch(
+      /\?text=a%26b%3Dc%20%C3%BC&on%20sale=true&tag=x&tag=y&since=no%20date&z=1$/,
+    );
+    expect(callProblems(typed, search, TYPES).filter(({ part }) => part === 'query')).toEqual([
+      expect.objectContaining({ part: 'query', path: 'since' }),
+    ]);
   });
 
   test('says what kind its body is, unless that is typed', () => {

@@ -45,11 +45,6 @@ const handled = async (
   given: HostCalls = calls,
 ) => guestOf(route).endpoints.handle(context, { ...request, ...other }, given);
 
-const described = (route: RouteDefinition) => {
-  const { body, query } = guestOf(route).descriptor.endpoints[0]!.routes[0]!;
-  return { body, query };
-};
-
 describe('a handler', () => {
   test('is given path, query, headers, caller and body by their types', async () => {
     const route = put(
@@ -349,47 +344,3 @@ describe('components that cannot be', () => {
 function endpointOf(routes: Readonly<Record<string, RouteDefinition>>) {
   return defineEndpoint({ prefix: '/e', access: { services: ['orders'] }, routes });
 }
-
-describe('the descriptor', () => {
-  test('has the names of the query with their types, and whether they must be given', () => {
-    const query = Type.Object({
-      'page-size': Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
-      text: Type.String({ description: 'What to look for' }),
-      tag: Type.Array(Type.String()),
-      since: Type.Optional(Type.String({ format: 'date-time' })),
-      author: Type.Union([Type.String(), Type.Null()]),
-    });
-    expect(described(get('', { query }, () => {})).query).toEqual([
-      {
-        name: 'page-size',
-        schema: { type: 'integer', minimum: 1, maximum: 100 },
-        required: false,
-      },
-      {
-        name: 'text',
-        schema: { type: 'string', description: 'What to look for' },
-        required: true,
-      },
-      { name: 'tag', schema: { type: 'array', items: { type: 'string' } }, required: true },
-      { name: 'since', schema: { type: 'string', format: 'date-time' }, required: false },
-      {
-        name: 'author',
-        schema: { anyOf: [{ type: 'string' }, { type: 'null' }] },
-        required: false,
-      },
-    ]);
-  });
-
-  test('has no names of a query that takes any', () => {
-    const query = Type.Record(Type.String(), Type.String());
-    expect(described(get('', { query }, () => {})).query).toBeUndefined();
-    expect(described(get('', {}, () => {})).query).toBeUndefined();
-  });
-
-  test('says of a body that may be null that it can be left out', () => {
-    const maybe = Type.Union([Type.Object({ name: Type.String() }), Type.Null()]);
-    expect(described(post('', { body: maybe }, () => {})).body?.optional).toBe(true);
-    expect(described(post('', { body: Type.String() }, () => {})).body?.optional).toBeUndefined();
-    expect(described(post('', { body: 'text' }, () => {})).body?.optional).toBeUndefined();
-  });
-});

@@ -1,0 +1,184 @@
+// Statuses that a route answers with: those that @answers declares, else those that the handler's returns show.
+// `PLAIN` stands for the status of a value without one: 200, or 204 for Done.
+import {
+  CallExpression,
+  FunctionExpression,
+  IdentifierExpression,
+  IntegerLiteralExpression,
+  NewExpression,
+  ParenthesizedExpression,
+  PropertyAccessExpression,
+  ReturnStatement,
+  TernaryExpression,
+  ThisExpression,
+  type DecoratorNode,
+  type Expression,
+  type MethodDeclaration,
+} from 'assemblyscript';
+import { ANSWERS_MAX } from '@svc/contract';
+import type { Problem } from './build-error.ts';
+import { problemAt, textOf, typeArgument, type SdkNames } from './syntax.ts';
+import { walk } from './syntax-walk.ts';
+
+export const PLAIN = 0;
+
+export interface RouteAnswers {
+  /** Of @answers. */
+  readonly declared: readonly number[] | undefined;
+  /** In the order of the returns; undefined: they do not show every status. */
+  readonly seen: readonly number[] | undefined;
+}
+
+export function readRouteAnswers(
+  method: MethodDeclaration,
+  decorator: DecoratorNode | undefined,
+  names: SdkNames,
+  problems: Problem[],
+): RouteAnswers {
+  const returns = new StatusReader(method, names);
+  const declared = decorator && declaredStatuses(decorator, problems);
+  if (declared !== undefined)
+    for (const { status, node } of returns.literals)
+      if (!declared.includes(status))
+        problems.push(
+          problemAt(
+            node.range,
+            `'${method.name.text}' answers ${status}, which is not among the statuses that it declares`,
+            `@answers(${[...declared, status].join(', ')})`,
+          ),
+        );
+  return { declared, seen: returns.all };
+}
+
+/** The status of a value that the handler answers without one; undefined: 200, or 204 for Done. */
+export function plainStatus({ declared = [] }: RouteAnswers): number | undefined {
+  return declared.find((status) => status < 300);
+}
+
+function declaredStatuses(decorator: DecoratorNode, problems: Problem[]): number[] | undefined {
+  const statuses = (decorator.args ?? []).map(literalOf);
+  const isRight =
+    statuses.length > 0 &&
+    statuses.length <= ANSWERS_MAX &&
+    new Set(statuses).size === statuses.length &&
+    statuses.every((status) => status !== undefined && status >= 200 && status <= 599);
+  if (isRight) return statuses as number[];
+  problems.push(
+    problemAt(
+      decorator.range,
+      `@answers needs statuses from 200 to 599, each of them once and ${ANSWERS_MAX} at most`,
+      '@answers(201), or @answers(200, 304)',
+    ),
+  );
+  return undefined;
+}
+
+/** A status that a return gives as a literal. */
+interface LiteralStatus {
+  readonly status: number;
+  readonly node: Expression;
+}
+
+class StatusReader {
+  readonly literals: LiteralStatus[] = [];
+  readonly #names: SdkNames;
+  /** What the handler returns can have a status of its own: a Response. */
+  readonly #isResponse: boolean;
+  readonly #isResult: boolean;
+  readonly #statuses = new Set<number>();
+  #isWhole = true;
+
+  constructor(method: MethodDeclaration, names: SdkNames) {
+    this.#names = names;
+    const returned = method.signature.returnType;
+    const inner = typeArgument(returned);
+    this.#isResult = names.of(returned) === 'Result';
+    this.#isResponse =
+      names.of(returned) === 'Response' ||
+      (this.#isResult && inner !== undefined && names.of(inner) === 'Response');
+    if (method.body === null) return;
+    let given = 0;
+    walk(method.body, (node, parents) => {
+      if (node instanceof CallExpression && calledMember(node) === 'withStatus') given++;
+      if (!(node instanceof ReturnStatement) || node.value === null) return;
+      if (parents.some((parent) => parent instanceof FunctionExpression)) return;
+      this.#read(node.value);
+    });
+    // One that is not part of a return may have reached what is returned.
+    if (given > this.literals.filter(({ node }) => node instanceof CallExpression).length)
+      this.#isWhole = false;
+  }
+
+  get all(): readonly number[] | undefined {
+    return this.#isWhole ? [...this.#statuses] : undefined;
+  }
+
+  #read(expression: Expression): void {
+    if (expression instanceof ParenthesizedExpression) this.#read(expression.expression);
+    else if (expression instanceof TernaryExpression) {
+      this.#read(expression.ifThen);
+      this.#read(expression.ifElse);
+    } else if (expression instanceof NewExpression) this.#readNew(expression);
+    else if (expression instanceof CallExpression) this.#readCall(expression);
+    else this.#readOther();
+  }
+
+  #readNew(expression: NewExpression): void {
+    if (this.#names.ofLocal(expression.typeName.identifier.text) !== 'Response') {
+      this.#readOther();
+      return;
+    }
+    const status = expression.args[1];
+    if (status === undefined) this.#statuses.add(PLAIN);
+    else this.#readStatus(status, expression);
+  }
+
+  #readCall(call: CallExpression): void {
+    const called = call.expression;
+    if (called instanceof IdentifierExpression) {
+      const name = this.#names.ofLocal(called.text);
+      if (name === 'refuse') return;
+      if (name === 'ok' && call.args[0] !== undefined) this.#read(call.args[0]);
+      else this.#readUnknownCall();
+      return;
+    }
+    const member = calledMember(call);
+    const object = called instanceof PropertyAccessExpression ? called.expression : undefined;
+    if (member === 'refusedAs') return;
+    if (member === 'header' && object !== undefined) this.#read(object);
+    else if (member === 'withStatus' && call.args[0] !== undefined)
+      this.#readStatus(call.args[0], call);
+    else if (object === undefined || object instanceof ThisExpression) this.#readUnknownCall();
+    else this.#readOther();
+  }
+
+  /** A function of the user's own may have given its result a status. */
+  #readUnknownCall(): void {
+    if (this.#isResult || this.#isResponse) this.#isWhole = false;
+    else this.#statuses.add(PLAIN);
+  }
+
+  #readOther(): void {
+    if (this.#isResponse) this.#isWhole = false;
+    else this.#statuses.add(PLAIN);
+  }
+
+  #readStatus(expression: Expression, node: Expression): void {
+    const status = literalOf(expression);
+    if (status === undefined) {
+      this.#isWhole = false;
+      return;
+    }
+    this.#statuses.add(status);
+    this.literals.push({ status, node });
+  }
+}
+
+function calledMember({ expression }: CallExpression): string | undefined {
+  return expression instanceof PropertyAccessExpression ? expression.property.text : undefined;
+}
+
+function literalOf(expression: Expression): number | undefined {
+  if (!(expression instanceof IntegerLiteralExpression)) return undefined;
+  return Number(textOf(expression).replaceAll('_', ''));
+}

@@ -1,0 +1,27 @@
+// DeclaredStatuses: holds what handlers answer against the statuses that their routes declare. The runtime answers with
+// any status; a test fails, so that the OpenAPI document stays true.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { EndpointResponse, Refusal } from '@svc/host/tools';
+
+export class UndeclaredStatus extends Error {}
+
+export class DeclaredStatuses {
+  readonly #declared: readonly (readonly number[] | undefined)[];
+
+  constructor({ endpoints }: ModuleDescriptor) {
+    this.#declared = endpoints.flatMap(({ routes }) => routes.map(({ answers }) => answers));
+  }
+
+  /** `route`: index in the descriptor. A refusal has a status of its own, which nobody declares. */
+  problem(route: number, outcome: EndpointResponse | Refusal): UndeclaredStatus | undefined {
+    const answers = this.#declared[route];
+    if (answers === undefined || outcome.kind === 'refusal') return undefined;
+    const { status } = outcome;
+    if (answers.includes(status)) return undefined;
+    const declared = answers.join(', ');
+    return new UndeclaredStatus(
+      `The handler answered ${status}, and its route declares ${declared}. ` +
+        `Write @answers(${declared}, ${status}), or answer with another status.`,
+    );
+  }
+}

@@ -1,0 +1,88 @@
+// What the descriptor says of routes in TypeScript: their query, their statuses, what may be left out.
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
+import { defineEndpoint } from '../../../../host/hosting/embedded/endpoint-definition.ts';
+import { respond } from '../../../../host/hosting/embedded/route-answer.ts';
+import {
+  get,
+  post,
+  type RouteDefinition,
+} from '../../../../host/hosting/embedded/route-definition.ts';
+
+function guestOf(route: RouteDefinition) {
+  const endpoint = defineEndpoint({ prefix: '/e', access: 'local', routes: { only: route } });
+  return createEmbeddedGuest({ endpoints: [endpoint], entities: [] });
+}
+
+function answered(route: RouteDefinition) {
+  return guestOf(route).endpoints.handle(
+    { nowMs: 5, seed: 7n, metadata: [] },
+    { route: 0, parameters: [], query: '', headers: [], caller: 'local', body: { kind: 'none' } },
+    {
+      nowMs: () => 6,
+      call: () => ({ kind: 'reply', json: 'null' }),
+      readEvents: () => [],
+    },
+  );
+}
+
+const described = (route: RouteDefinition) => {
+  const { body, query } = guestOf(route).descriptor.endpoints[0]!.routes[0]!;
+  return { body, query };
+};
+
+describe('the descriptor', () => {
+  test('has the names of the query with their types, and whether they must be given', () => {
+    const query = Type.Object({
+      'page-size': Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+      text: Type.String({ description: 'What to look for' }),
+      tag: Type.Array(Type.String()),
+      since: Type.Optional(Type.String({ format: 'date-time' })),
+      author: Type.Union([Type.String(), Type.Null()]),
+    });
+    expect(described(get('', { query }, () => {})).query).toEqual([
+      {
+        name: 'page-size',
+        schema: { type: 'integer', minimum: 1, maximum: 100 },
+        required: false,
+      },
+      {
+        name: 'text',
+        schema: { type: 'string', description: 'What to look for' },
+        required: true,
+      },
+      { name: 'tag', schema: { type: 'array', items: { type: 'string' } }, required: true },
+      { name: 'since', schema: { type: 'string', format: 'date-time' }, required: false },
+      {
+        name: 'author',
+        schema: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+        required: false,
+      },
+    ]);
+  });
+
+  test('has no names of a query that takes any', () => {
+    const query = Type.Record(Type.String(), Type.String());
+    expect(described(get('', { query }, () => {})).query).toBeUndefined();
+    expect(described(get('', {}, () => {})).query).toBeUndefined();
+  });
+
+  test('has statuses and what people read, and the first status below 300 is the plain one', async () => {
+    const options = { answers: [404, 202, 200], summary: 'One line', description: 'And more' };
+    const route = post('', { ...options, reply: 'text' }, () => 'later');
+    expect(guestOf(route).descriptor.endpoints[0]!.routes[0]!).toMatchObject(options);
+    expect(await answered(route)).toMatchObject({ kind: 'response', status: 202 });
+    const own = post('', { ...options, reply: 'text' }, () => respond('now', { status: 200 }));
+    expect(await answered(own)).toMatchObject({ kind: 'response', status: 200 });
+    const wrong = post('', { answers: [99] }, () => {});
+    expect(() => guestOf(wrong)).toThrow(/SVC_DEFINITION_INVALID|answers\/0: must be at least 200/);
+  });
+
+  test('says of a body that may be null that it can be left out', () => {
+    const maybe = Type.Union([Type.Object({ name: Type.String() }), Type.Null()]);
+    expect(described(post('', { body: maybe }, () => {})).body?.optional).toBe(true);
+    expect(described(post('', { body: Type.String() }, () => {})).body?.optional).toBeUndefined();
+    expect(described(post('', { body: 'text' }, () => {})).body?.optional).toBeUndefined();
+  });
+});
