@@ -24,6 +24,8 @@ export const SDK_NAMES: ReadonlySet<string> = new Set([
   'EntityClient',
   'EventSourcedEntity',
   'Header',
+  'NullablePatch',
+  'Patch',
   'RecordedEvent',
   'Refusal',
   'Request',

@@ -139,7 +139,7 @@ export class SchemaBuilder {
   #named(reference: Class, data: DataClass): string {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
-    const name = this.#freeName(displayName(reference.type), data.declaration);
+    const name = this.#freeName(nameInDescriptor(reference.type), data.declaration);
     this.#names.set(reference, name);
     this.#classes.set(name, data);
     this.types[name] = NONE;
@@ -243,9 +243,24 @@ export function displayName(type: Type): string {
   if (type instanceof EnumType) return type.element.name;
   const reference = type.getClass();
   if (reference === null) return type.toString();
-  if (reference.prototype.internalName === STRING)
-    return type.isNullableReference ? 'string | null' : 'string';
-  const args = (reference.typeArguments ?? []).map((argument) => displayName(argument));
+  const name = reference.prototype.internalName === STRING ? 'string' : reference.prototype.name;
+  return nameWithArguments(type, reference, name, displayName);
+}
+
+/** The name of a type in `types` of the descriptor, where a string has its class's name. */
+function nameInDescriptor(type: Type): string {
+  const reference = type instanceof EnumType ? null : type.getClass();
+  if (reference === null) return displayName(type);
+  return nameWithArguments(type, reference, reference.prototype.name, nameInDescriptor);
+}
+
+function nameWithArguments(
+  type: Type,
+  { typeArguments }: Class,
+  name: string,
+  nameOf: (argument: Type) => string,
+): string {
+  const args = (typeArguments ?? []).map((argument) => nameOf(argument));
   const nullable = type.isNullableReference ? ' | null' : '';
-  return reference.prototype.name + (args.length > 0 ? `<${args.join(', ')}>` : '') + nullable;
+  return name + (args.length > 0 ? `<${args.join(', ')}>` : '') + nullable;
 }

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { SDK_NAMES } from '../../guest-sdk/compiler/diagnostic-help.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'reference', 'compile-errors.md'), 'utf8');
@@ -21,4 +22,12 @@ test.each(messages)('the compiler has the message: %s', (message) => {
   expect(parts).not.toEqual([]);
   const pattern = parts.map((part) => RegExp.escape(part)).join(String.raw`[^\n]*?`);
   expect(sources).toMatch(new RegExp(pattern));
+});
+
+test('the compiler proposes the import of every name of the SDK', () => {
+  const index = readFileSync(join(root, 'guest-sdk', 'assembly', 'index.ts'), 'utf8');
+  const exported = [...index.matchAll(/^export \{ (.*) \}/gm)].flatMap((match) =>
+    match[1]!.split(', '),
+  );
+  expect([...SDK_NAMES].toSorted()).toEqual(exported.toSorted());
 });

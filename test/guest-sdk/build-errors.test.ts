@@ -52,7 +52,7 @@ describe('endpoints', () => {
     [
       'a list of lists in the query string',
       endpoint('@get("/") get(names: string[][]): Done { return new Done(); }'),
-      /^4:\d+ query parameter 'names' must be a string, .* not 'Array<Array<String>>'/,
+      /^4:\d+ query parameter 'names' must be a string, .* not 'Array<Array<string>>'/,
     ],
     [
       'a list of what may be null in the query string',

@@ -158,6 +158,7 @@ test('schemas of enums, bytes, and generic classes of them', async () => {
   @get("/{paint}") one(paint: Paint): Page<Paint> { return new Page<Paint>([paint]); }
   @get("") two(): Page<Uint8Array> { return new Page<Uint8Array>([]); }
   @get("/a/b") three(): Page<i32> { return new Page<i32>([]); }
+  @get("/a/b/c") four(): Page<string> { return new Page<string>([]); }
 }
 register<Routes>();`,
     'colour.ts': '@data export const enum Colour { Red, Green = 4, Rosy = 0 }',
@@ -168,6 +169,7 @@ register<Routes>();`,
     Colour: { type: 'string', enum: ['Red', 'Green', 'Rosy'] },
     'Page<Colour>': pageOf({ $ref: '#/types/Colour' }),
     'Page<Uint8Array>': pageOf({ type: 'string', contentEncoding: 'base64' }),
+    'Page<String>': pageOf({ type: 'string' }),
     'Page<i32>': pageOf({ type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 }),
   });
   expect(descriptor.endpoints[0]?.routes[0]?.parameters).toEqual([
