@@ -12,7 +12,15 @@ const shapes = {
   Text: Type.Object(
     {
       type: Type.Literal('string'),
-      format: Type.Optional(Type.Literal('date-time')),
+      format: Type.Optional(
+        Type.Union([
+          Type.Literal('date-time'),
+          /** An exact number as text: `12.50`. */
+          Type.Literal('decimal'),
+          /** ISO 8601, from days to milliseconds: `PT1H30M`. */
+          Type.Literal('duration'),
+        ]),
+      ),
       /** The text stands for bytes. */
       contentEncoding: Type.Optional(Type.Literal('base64')),
       enum: Type.Optional(

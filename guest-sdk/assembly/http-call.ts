@@ -65,7 +65,7 @@ export class HttpCall extends HttpAnswer {
       return this.query<T>(name);
     } else if (isArray<T>()) {
       return changetype<T>(this.listArgument<T, valueof<nonnull<T>>>(name));
-    } else if (idof<nonnull<T>>() == idof<Date>()) {
+    } else if (idof<nonnull<T>>() == idof<Date>() || isDefined(changetype<nonnull<T>>(0).__svc_isText)) {
       return this.query<T>(name);
     } else {
       return this.body<T>();
@@ -79,7 +79,7 @@ export class HttpCall extends HttpAnswer {
       return this.body<T>();
     } else if (isString<Item>()) {
       return this.query<T>(name);
-    } else if (!isArray<Item>() && idof<Item>() == idof<Date>()) {
+    } else if (!isArray<Item>() && (idof<Item>() == idof<Date>() || isDefined(changetype<Item>(0).__svc_isText))) {
       return this.query<T>(name);
     } else {
       return this.body<T>();
@@ -140,7 +140,7 @@ export class HttpCall extends HttpAnswer {
       if (reader.failed) this.badRequest(place + ": " + reader.message);
       return <T>value;
     } else if (isReference<T>()) {
-      // Text with a form of its own: a date.
+      // Text with a form of its own: a date, a decimal or a duration.
       const reader = new JsonReader(toJson<string>(text));
       const value = fromJson<T>(reader);
       if (reader.failed) this.badRequest(place + ": " + reader.message);

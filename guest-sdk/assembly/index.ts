@@ -6,6 +6,8 @@ export { toJson } from "./codec";
 export { EntityClient, RecordedEvent } from "./client";
 export { Context } from "./context";
 export { Change, Effect } from "./effect";
+export { Decimal, RoundingMode } from "./decimal";
+export { Duration } from "./duration";
 export { EventSourcedEntity } from "./entity";
 export { Done } from "./done";
 export { Request, Response } from "./http";

@@ -4,19 +4,24 @@ import type { Range, Type } from 'assemblyscript';
 import { QUERY_PARAMETERS_MAX } from '@svc/contract';
 import { isValueArgument, type RouteMethod, type ValueArgument } from './endpoint-declaration.ts';
 import { displayName } from './schema-of-type.ts';
-import { textOf } from './syntax.ts';
+import { SDK_PATH, textOf } from './syntax.ts';
 
-const TEXT = '~lib/string/String';
-const DATE = '~lib/date/Date';
+/** Classes whose values are one text. */
+const TEXTS: ReadonlySet<string> = new Set([
+  '~lib/string/String',
+  '~lib/date/Date',
+  `${SDK_PATH}decimal/Decimal`,
+  `${SDK_PATH}duration/Duration`,
+]);
 const LIST = '~lib/array/Array';
-export const SCALARS = 'a string, a bool, an integer, a float, a Date or a @data enum';
+export const SCALARS =
+  'a string, a bool, an integer, a float, a Date, a Decimal, a Duration or a @data enum';
 
 type Report = (range: Range, message: string, help?: string) => void;
 
 /** What one text of a path or a query string can be read as. */
 export function isScalarType(type: Type): boolean {
-  const name = type.getClass()?.prototype.internalName;
-  return type.isValue || name === TEXT || name === DATE;
+  return type.isValue || TEXTS.has(type.getClass()?.prototype.internalName ?? '');
 }
 
 /** What a name of the query string can be read as: a scalar or a list of scalars, which may be null. */

@@ -85,6 +85,10 @@ export class SchemaBuilder {
         if (first!.getClass()?.prototype.internalName !== STRING)
           this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
         return { type: 'object', additionalProperties: this.schema(second!, place) };
+      case `${SDK_PATH}decimal/Decimal`:
+        return { type: 'string', format: 'decimal' };
+      case `${SDK_PATH}duration/Duration`:
+        return { type: 'string', format: 'duration' };
       case `${SDK_PATH}done/Done`:
         return { type: 'null' };
       default:
@@ -235,7 +239,7 @@ function insteadOf(type: Type): string {
     !reference.prototype.internalName.startsWith('~lib/')
   )
     return 'write @data before the class';
-  return 'use bool, the integers of 8 to 64 bits, f32, f64, string, Date, Uint8Array, arrays, Map<string, T>, and @data classes and enums';
+  return 'use bool, the integers of 8 to 64 bits, f32, f64, string, Date, Decimal, Duration, Uint8Array, arrays, Map<string, T>, and @data classes and enums';
 }
 
 /** A type as the user writes it: without the files of its parts. */

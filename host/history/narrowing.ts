@@ -222,6 +222,8 @@ function nameOf(form: Form): string {
   if ('properties' in form) return 'an object';
   if (form.type === 'string') {
     if (form.enum !== undefined) return 'a member of an enum';
+    if (form.format === 'decimal') return 'a decimal';
+    if (form.format === 'duration') return 'a duration';
     if (form.format !== undefined) return 'a date and time';
     return form.contentEncoding === undefined ? 'text' : 'bytes in base64';
   }

@@ -3,6 +3,11 @@
 import type { EntityDescriptor, ModuleDescriptor, TypeSchema } from '@svc/contract';
 
 const DEPTH_MAX = 6;
+const SAMPLE_TEXTS = {
+  'date-time': '2030-01-01T00:00:00.000Z',
+  decimal: '12.50',
+  duration: 'PT1H30M',
+} as const;
 
 export function sampleJson(descriptor: ModuleDescriptor, schema: TypeSchema | undefined): string {
   return JSON.stringify(schema === undefined ? null : sample(descriptor, schema, 0));
@@ -29,7 +34,7 @@ function sample(descriptor: ModuleDescriptor, schema: TypeSchema, depth: number)
   if ('oneOf' in schema) return inner(schema.oneOf[0]!);
   switch (schema.type) {
     case 'string':
-      if ('format' in schema) return '2030-01-01T00:00:00.000Z';
+      if (schema.format !== undefined) return SAMPLE_TEXTS[schema.format];
       return 'contentEncoding' in schema ? 'AQID' : (schema.enum?.[0] ?? 'some text');
     case 'boolean':
       return true;

@@ -87,6 +87,12 @@ const SAMPLE_DEPTH_MAX = 8;
 /** Of one sample: a type may hold itself many times over, which is many times as much at each depth. */
 const SAMPLE_VALUES_MAX = 50;
 
+const SAMPLE_TEXTS = {
+  'date-time': '2030-01-01T00:00:00.000Z',
+  decimal: '12.50',
+  duration: 'PT1H30M',
+} as const;
+
 /** Makes one small value of a type. */
 class Sampler {
   readonly #descriptor: ModuleDescriptor;
@@ -109,7 +115,7 @@ class Sampler {
     if ('oneOf' in schema) return inner(schema.oneOf[0]!, name);
     switch (schema.type) {
       case 'string':
-        if ('format' in schema && schema.format === 'date-time') return '2030-01-01T00:00:00.000Z';
+        if (schema.format !== undefined) return SAMPLE_TEXTS[schema.format];
         if ('contentEncoding' in schema) return 'AQID';
         return schema.enum?.[0] ?? name;
       case 'boolean':

@@ -98,6 +98,8 @@ function isBlank(type: TypeSchema, text: string): boolean {
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+const DECIMAL = /^-?(0|[1-9]\d*)(\.\d+)?$/;
+const DURATION = /^-?P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$/;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 function textProblem(type: TypeSchema, text: string): string | undefined {
@@ -117,6 +119,9 @@ function textProblem(type: TypeSchema, text: string): string | undefined {
   if (type.contentEncoding === 'base64' && !BASE64.test(text)) return 'must be base64';
   if (type.format === 'date-time' && (!TIME.test(text) || Number.isNaN(Date.parse(text))))
     return "must be a time such as '2030-01-01T00:00:00.000Z'";
+  if (type.format === 'decimal' && !DECIMAL.test(text)) return "must be a decimal such as '12.50'";
+  if (type.format === 'duration' && !DURATION.test(text))
+    return "must be a duration such as 'PT1H30M'";
   return undefined;
 }
 

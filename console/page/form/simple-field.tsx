@@ -88,7 +88,7 @@ function hintOf(type: TypeSchema): string | undefined {
   }
   if (type.type !== 'string') return undefined;
   if (type.contentEncoding === 'base64') return 'base64';
-  return type.format === 'date-time' ? 'time, in UTC' : undefined;
+  return type.format === 'date-time' ? 'time, in UTC' : type.format;
 }
 
 /** Reads a file into base64, in the browser. */

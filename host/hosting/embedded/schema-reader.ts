@@ -1,7 +1,13 @@
 // SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. Typebox's
 // schemas are checked here, so each of their rules is either kept or refused by name; those of other
 // libraries check themselves, and only have to be described.
-import { type Field, type RecordShape, type Shape, invalidDefinition } from './shape.ts';
+import {
+  type Field,
+  type RecordShape,
+  type Shape,
+  type TextForm,
+  invalidDefinition,
+} from './shape.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
@@ -176,8 +182,7 @@ class SchemaReader {
       const form = formOf(format, contentEncoding);
       return { kind: 'text', form };
     }
-    if (format !== undefined && format !== 'date-time')
-      throw unmapped(place, `the format '${format}'`);
+    if (format !== undefined && !isFormat(format)) throw unmapped(place, `the format '${format}'`);
     if (contentEncoding !== undefined && contentEncoding !== 'base64')
       throw unmapped(place, `the contentEncoding '${contentEncoding}'`);
     return {
@@ -307,8 +312,14 @@ function tagOf(shape: Shape | undefined): string | undefined {
   return [...shape.values][0];
 }
 
-function formOf(format: unknown, contentEncoding: unknown): 'date-time' | 'base64' | undefined {
-  if (format === 'date-time') return 'date-time';
+type Format = Exclude<TextForm, 'base64'>;
+
+function isFormat(format: unknown): format is Format {
+  return format === 'date-time' || format === 'decimal' || format === 'duration';
+}
+
+function formOf(format: unknown, contentEncoding: unknown): TextForm | undefined {
+  if (isFormat(format)) return format;
   return contentEncoding === 'base64' ? 'base64' : undefined;
 }
 

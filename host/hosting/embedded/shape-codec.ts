@@ -5,7 +5,7 @@
 // a closed record are refused. What recurses does so at most `depth` levels.
 import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
-import { dateTimeOf, isBase64 } from './text-form.ts';
+import { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
 import { textOf } from './thrown-text.ts';
 
 /** `depth`: how many levels there may still be. Throws ShapeProblem. */
@@ -257,6 +257,12 @@ function text(shape: Shape & { readonly kind: 'text' }): ShapeCodec {
       return mismatch(`text like ${pattern.source}`, value);
     if (form === 'date-time')
       return dateTimeOf(value) ?? mismatch('a date and time like 2026-02-28T12:30:00.000Z', value);
+    if (form === 'decimal' && !isDecimal(value))
+      return mismatch('a decimal like 12.50, of at most 100 digits', value);
+    if (form === 'duration')
+      return (
+        durationOf(value) ?? mismatch('a duration like PT1H30M, of at most 100000000 days', value)
+      );
     if (form === 'base64' && !isBase64(value)) return mismatch('bytes as base64 text', value);
     return value;
   };

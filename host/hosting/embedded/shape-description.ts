@@ -1,11 +1,16 @@
 // ShapeDescription: a shape in the words of a module descriptor. Cases of unions and types that hold
 // themselves stand among the descriptor's types, under names that are made of where they were first met.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
-import { type RecordShape, type Shape, isRequired } from './shape.ts';
+import { type RecordShape, type Shape, type TextForm, isRequired } from './shape.ts';
 
 const SAFE = Number.MAX_SAFE_INTEGER;
 const DESCRIPTION_MAX = 2000;
 const NAME_MAX = 200;
+
+function formOf(form: TextForm | undefined) {
+  if (form === undefined) return {};
+  return form === 'base64' ? { contentEncoding: form } : { format: form };
+}
 
 export class ShapeDescription {
   readonly types: ModuleDescriptor['types'] = {};
@@ -24,8 +29,7 @@ export class ShapeDescription {
       case 'text':
         return {
           type: 'string',
-          ...(shape.form === 'date-time' ? { format: 'date-time' as const } : {}),
-          ...(shape.form === 'base64' ? { contentEncoding: 'base64' as const } : {}),
+          ...formOf(shape.form),
           ...(shape.values === undefined ? {} : { enum: [...shape.values] }),
         };
       case 'flag':

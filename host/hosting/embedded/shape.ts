@@ -6,7 +6,7 @@ export type Shape = { readonly description?: string | undefined } & (
   | {
       readonly kind: 'text';
       readonly values?: ReadonlySet<string> | undefined;
-      readonly form?: 'date-time' | 'base64' | undefined;
+      readonly form?: TextForm | undefined;
       /** In characters, as JSON Schema counts them. */
       readonly lengthMin?: number | undefined;
       readonly lengthMax?: number | undefined;
@@ -39,6 +39,9 @@ export type Shape = { readonly description?: string | undefined } & (
       readonly encode: (value: unknown) => unknown;
     }
 );
+
+/** A text that stands for something else. */
+export type TextForm = 'date-time' | 'decimal' | 'duration' | 'base64';
 
 export interface RecordShape {
   readonly kind: 'record';

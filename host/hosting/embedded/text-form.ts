@@ -1,10 +1,17 @@
-// The forms of text that stand for something else: dates with time as RFC 3339 and bytes as base64, as every
-// hosting reads and writes them.
+// The forms of text that stand for something else: dates with time as RFC 3339, exact decimals, durations as ISO 8601
+// and bytes as base64, as every hosting reads and writes them.
 
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 const BASE64 =
   /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
+const DECIMAL = /^(?!-0(\.0+)?$)-?(0|[1-9]\d*)(\.\d+)?$/;
+const DECIMAL_DIGITS_MAX = 100;
+const DURATION =
+  /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,3}))?S)?)?$/;
+/** More than any duration has that is not padded with zeros: a longer text is not looked at. */
+const DURATION_UNITS_MAX = 100;
+const DURATION_MS_MAX = 8_640_000_000_000_000n;
 /** Four digits of a year reach no further. */
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = 253_402_300_799_999;
@@ -27,4 +34,36 @@ function daysOfMonth(year: number, month: number): number {
 /** With padding, one text for each sequence of bytes (RFC 4648, section 4). */
 export function isBase64(text: string): boolean {
   return BASE64.test(text);
+}
+
+/** No exponent, no plus, no zeros in front and no `-0`. */
+export function isDecimal(text: string): boolean {
+  if (text.length > DECIMAL_DIGITS_MAX + 2 || !DECIMAL.test(text)) return false;
+  return text.replaceAll(/[-.]/g, '').length <= DECIMAL_DIGITS_MAX;
+}
+
+/** In days, hours, minutes and seconds, as it is written; undefined when the text is none. */
+export function durationOf(text: string): string | undefined {
+  const parts = text.length > DURATION_UNITS_MAX ? null : DURATION.exec(text);
+  if (parts === null) return undefined;
+  const [, sign, days, hours, minutes, seconds, fraction = ''] = parts;
+  const [d, h, m, s] = [days, hours, minutes, seconds].map((count) => BigInt(count ?? 0));
+  const ms = (((d! * 24n + h!) * 60n + m!) * 60n + s!) * 1000n + BigInt(fraction.padEnd(3, '0'));
+  if (ms > DURATION_MS_MAX || (sign === '-' && ms === 0n)) return undefined;
+  return sign! + durationText(ms);
+}
+
+function part(count: bigint, unit: string): string {
+  return count === 0n ? '' : `${count}${unit}`;
+}
+
+function durationText(ms: bigint): string {
+  if (ms === 0n) return 'PT0S';
+  const fraction = (ms % 1000n).toString().padStart(3, '0').replace(/0+$/, '');
+  const seconds = (ms / 1000n) % 60n;
+  const time =
+    part((ms / 3_600_000n) % 24n, 'H') +
+    part((ms / 60_000n) % 60n, 'M') +
+    (fraction === '' ? part(seconds, 'S') : `${seconds}.${fraction}S`);
+  return `P${part(ms / 86_400_000n, 'D')}${time === '' ? '' : `T${time}`}`;
 }

@@ -5,6 +5,8 @@ import { narrowing } from '../../../host/history/narrowing.ts';
 
 const text: TypeSchema = { type: 'string' };
 const date: TypeSchema = { type: 'string', format: 'date-time' };
+const decimal: TypeSchema = { type: 'string', format: 'decimal' };
+const duration: TypeSchema = { type: 'string', format: 'duration' };
 const bytes: TypeSchema = { type: 'string', contentEncoding: 'base64' };
 const flag: TypeSchema = { type: 'boolean' };
 const none: TypeSchema = { type: 'null' };
@@ -75,6 +77,7 @@ const WIDER: readonly Case[] = [
   ['a member as any text', member('a', 'b'), text],
   ['one member more', member('a'), member('a', 'b')],
   ['a date as text', date, text],
+  ['a decimal as text', decimal, text],
   ['bytes as text', bytes, text],
   ['what may be null now', text, maybe(text)],
   ['null alone, where null may be', none, maybe(i32)],
@@ -99,6 +102,9 @@ type Narrower = readonly [
   path: string,
 ];
 const NARROWER: readonly Narrower[] = [
+  ['text as a decimal', text, decimal, {}, {}, ''],
+  ['a decimal as a duration', decimal, duration, {}, {}, ''],
+  ['an integer as a decimal', i32, decimal, {}, {}, ''],
   ['a field with another name and no alias', fee, record({ feePerDay: i32 }), {}, {}, 'feePerDay'],
   ['an alias less', renamed, record({ feePerDay: i32 }), {}, {}, 'feePerDay'],
   ['an alias of another type', fee, aliased(record({ a: text }), { a: ['fee'] }), {}, {}, 'fee'],

@@ -40,6 +40,15 @@ const KINDS: readonly (readonly [string, Kind])[] = [
       filled: '"2030-01-01T00:00:00.000Z"',
     },
   ],
+  ...(
+    [
+      ['a decimal', 'decimal', '"12.50"'],
+      ['a duration', 'duration', '"PT1H30M"'],
+    ] as const
+  ).map(([name, format, filled]): readonly [string, Kind] => [
+    name,
+    { schema: { type: 'string', format }, kind: 'text', empty: '""', isBlank: true, filled },
+  ]),
   [
     'bytes',
     {
@@ -278,6 +287,24 @@ describe('an input that cannot be says why before it is sent', () => {
       { kind: 'text', text: 'soon' },
       "must be a time such as '2030-01-01T00:00:00.000Z'",
     ],
+    ...['1e3', '01', '1.'].map(
+      (wrong) =>
+        [
+          `no decimal: ${wrong}`,
+          { type: 'string', format: 'decimal' },
+          { kind: 'text', text: wrong },
+          "must be a decimal such as '12.50'",
+        ] as const,
+    ),
+    ...['P', 'PT', 'P1Y', '1D'].map(
+      (wrong) =>
+        [
+          `no duration: ${wrong}`,
+          { type: 'string', format: 'duration' },
+          { kind: 'text', text: wrong },
+          "must be a duration such as 'PT1H30M'",
+        ] as const,
+    ),
     [
       'no choice',
       { type: 'string', enum: ['a', 'b'] },

@@ -18,6 +18,8 @@ describe('a type of typebox', () => {
   test.each<readonly [string, Type.TSchema, unknown]>([
     ['String', Type.String(), { type: 'string' }],
     ['date-time', DateTime, { type: 'string', format: 'date-time' }],
+    ['decimal', Type.String({ format: 'decimal' }), { type: 'string', format: 'decimal' }],
+    ['duration', Type.String({ format: 'duration' }), { type: 'string', format: 'duration' }],
     [
       'base64',
       Type.String({ contentEncoding: 'base64' }),
@@ -74,6 +76,24 @@ describe('a type of typebox', () => {
     expect(decoded(schema, { a: false, gone: 1 })).toEqual({ a: false, c: true, d: null });
     const text = codec(schema).encode({ d: null, c: false, b: undefined, a: true, more: 1 }, 'it');
     expect(text).toBe('{"a":true,"c":false,"d":null}');
+  });
+
+  test('decimals and durations are texts of their form, durations with as few parts as they need', () => {
+    const schema = Type.Object({
+      fee: Type.String({ format: 'decimal' }),
+      grace: Type.String({ format: 'duration' }),
+    });
+    const sent = { fee: '12.50', grace: 'PT90M' };
+    const kept = { fee: '12.50', grace: 'PT1H30M' };
+    expect(decoded(schema, sent)).toEqual(kept);
+    expect(codec(schema).encode(sent, 'it')).toBe(JSON.stringify(kept));
+    expect(() => decoded(schema, { ...sent, fee: '1e3' })).toThrow(
+      'fee: must be a decimal like 12.50, of at most 100 digits, found "1e3"',
+    );
+    expect(() => decoded(schema, { ...sent, fee: 12.5 })).toThrow('fee: must be a string');
+    expect(() => decoded(schema, { ...sent, grace: 'P1Y' })).toThrow(
+      'grace: must be a duration like PT1H30M, of at most 100000000 days, found "P1Y"',
+    );
   });
 
   test('an Optional field of a Union with Null is absent, null or a value', () => {
