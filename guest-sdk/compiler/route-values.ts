@@ -56,7 +56,7 @@ export function routeValueProblems(
       report(
         argument.type.range,
         `query parameter '${argument.name}' must be ${SCALARS}, or a list of them, not '${displayName(type)}'`,
-        `a ${httpMethod} has no body: add {${argument.name}} to the path, or take the fields of '${displayName(type)}' one by one`,
+        `a ${httpMethod} has no body: ${insteadOf(type)}`,
       );
   for (const { argument } of more)
     report(
@@ -85,6 +85,13 @@ export function routeValueProblems(
       `'${method.name.text}' has more than ${QUERY_PARAMETERS_MAX} query parameters`,
       'take the rest from a parameter of type Request',
     );
+}
+
+function insteadOf(type: Type): string {
+  const isUsers = type.getClass()?.prototype.internalName.startsWith('~lib/') === false;
+  return isUsers
+    ? `take the fields of '${displayName(type)}' one by one`
+    : 'take a list of scalars, or read the query string of a parameter of type Request';
 }
 
 /** Neither a default nor null says that it may be left out. */
