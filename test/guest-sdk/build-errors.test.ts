@@ -179,7 +179,7 @@ describe('endpoints', () => {
     [
       'a path parameter of a type that a path cannot have',
       endpoint('@get("/{id}") get(id: Body): Done { return new Done(); }'),
-      /^4:\d+ path parameter 'id' must be a string, a bool, an integer, a float, a Date or a @data enum, not 'Body'$/,
+      /^4:\d+ path parameter 'id' must be a string, a bool, an integer, a float, a Date, a Decimal, a Duration or a @data enum, not 'Body'$/,
     ],
     [
       'a decorator that is not known',
