@@ -92,7 +92,7 @@ function heldBack(entity: EntityRef, { faults, reason }: Faulty, leftMs: number)
   return new SvcError(
     'SVC_ENTITY_HELD_BACK',
     `The module has faulted ${faults} times in a row while it folded ${entityName(entity)}, so the ` +
-      `entity is not tried for another ${leftMs} ms: ${reason}. Run a module that folds its events.`,
+      `entity is not tried for another ${leftMs} ms: ${reason.replace(/\.$/, '')}. Run a module that folds its events.`,
     { retryAfterMs: leftMs },
   );
 }

@@ -3,7 +3,6 @@
 // caller that is told something else the second time might go on elsewhere.
 import { refusal } from '../../model/call.ts';
 import type { AnswerToKeep, KeptAnswer } from '../needs/journal.ts';
-import { quoted } from '../quoted.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
@@ -24,14 +23,13 @@ export function idempotencyKeyProblem(key: string): string | undefined {
 
 /** The first answer, or a refusal where the key came with another command or input then. */
 export function repeatedOutcome(
-  { key, digest }: CommandKey,
+  { digest }: CommandKey,
   first: { readonly digest: string; readonly outcome: Outcome },
 ): Outcome {
   if (first.digest === digest) return first.outcome;
   return refusal(
     'UNPROCESSABLE',
-    `the idempotency key ${quoted(key)} came with another command or input before ` +
-      '(SVC_IDEMPOTENCY_KEY_REUSED)',
+    'the idempotency key came with another command or input before (SVC_IDEMPOTENCY_KEY_REUSED)',
   );
 }
 

@@ -267,9 +267,13 @@ export function faultOf(
 ): GuestFault | SvcError {
   if (problem instanceof GuestFault)
     return named(`event ${seq} of ${entityName(entity)} cannot be folded`, problem);
+  // A guest numbers the events of one fold, and a person those of the entity.
+  const numbered = /^event (\d{1,6}) of \d{1,6}: /.exec(problem);
+  const unreadable = numbered === null ? seq : seq + Number(numbered[1]) - 1;
+  const why = problem.slice(numbered?.[0].length ?? 0);
   return new SvcError(
     'SVC_EVENT_UNREADABLE',
-    `This module cannot read event ${seq} of ${entityName(entity)}: ${quoted(problem)}. ` +
+    `This module cannot read event ${unreadable} of ${entityName(entity)}: ${quoted(why)}. ` +
       'Run a module whose event type still accepts what is stored.',
   );
 }

@@ -117,6 +117,8 @@ test.each([
   for (let fault = 0; fault < 3; fault++)
     expect(await it.outcome('a', 'total')).toBe(`failed ${failure}`);
   expect(await it.outcome('a', 'total')).toBe('failed SVC_ENTITY_HELD_BACK');
+  const heldBack = await it.call('a', 'total').catch((error: unknown) => error as Error);
+  expect((heldBack as Error).message).toMatch(/[^.]\. Run a module that folds its events\.$/);
 });
 
 test('a fault while the entity is opened counts, and a lack of memory does not', async () => {

@@ -2,9 +2,18 @@ import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import type { SvcError } from '../../../../host/model/svc-error.ts';
+import { faultOf } from '../../../../host/engine/entity/replay.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
 import { type HeldJournal, diskFailure } from '../../../support/held-journal.ts';
+
+test('an event that cannot be read has one number, its own, also where several were folded at once', () => {
+  const problem = 'event 3 of 7: title: must be a string';
+  expect(faultOf({ component: COUNTER, id: 'a' }, 41, problem).message).toBe(
+    `This module cannot read event 43 of entity 'a' of component '${COUNTER}': 'title: must be a string'. ` +
+      'Run a module whose event type still accepts what is stored.',
+  );
+});
 
 async function filled(count: number): Promise<HeldJournal> {
   const it = new EngineUnderTest();
