@@ -1,7 +1,7 @@
 // What the pages show is run: each snippet of a how-to page is a part of a file under test, and the
 // commands of all pages are ones that svc has.
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../cli/arguments.ts';
@@ -29,10 +29,13 @@ describe('the snippet at', () => {
 });
 
 /** `svc …` and `npx svc …`, without what a shell does with them. */
-const commands = globSync(['*.md', '{docs,guest-sdk,host,cli,contract,examples,bench}/**/*.md'], {
-  cwd: root,
-  exclude: ['**/node_modules/**'],
-})
+const commands = globSync(
+  ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,bench}/**/*.md'],
+  {
+    cwd: root,
+    exclude: ['**/node_modules/**'],
+  },
+)
   .flatMap((page) => snippetsOf(page, 'sh'))
   .flatMap(({ place, code }) =>
     [...code.replaceAll('\\\n', ' ').matchAll(/(?:^|[(&|] *)(?:npx )?svc +([^\n#&|<>)]+)/gm)].map(
@@ -51,6 +54,35 @@ describe('the command', () => {
     expect(found).toBeDefined();
     expect(() => readArguments(found!.command.description, found!.args)).not.toThrow();
   });
+});
+
+test('each npm script that a page names is one of the checkout, of an example or of what svc new makes', () => {
+  const manifests = globSync(
+    ['package.json', 'examples/*/package.json', 'cli/template/package.json'],
+    {
+      cwd: root,
+    },
+  );
+  const scripts = new Set(
+    manifests.flatMap((file) => {
+      const text = readFileSync(join(root, file), 'utf8');
+      return Object.keys((JSON.parse(text) as { scripts: object }).scripts);
+    }),
+  );
+  const all = globSync(
+    ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,bench}/**/*.md'],
+    {
+      cwd: root,
+      exclude: ['**/node_modules/**'],
+    },
+  );
+  const named = all.flatMap((page) =>
+    [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([a-z][a-z:]*)/g)].map(
+      ([, name]) => ({ page, name: name! }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(10);
+  expect(named.filter(({ name }) => !scripts.has(name))).toEqual([]);
 });
 
 test("the program in the SDK's README builds what it names", () => {

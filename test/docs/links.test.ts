@@ -12,7 +12,7 @@ const prose = (page: string) =>
   );
 
 const pages = globSync(
-  ['*.md', '{docs,guest-sdk,host,cli,contract,examples,fixtures,bench}/**/*.md'],
+  ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,fixtures,bench}/**/*.md'],
   {
     cwd: root,
     exclude: ['**/node_modules/**'],

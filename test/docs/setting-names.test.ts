@@ -1,0 +1,51 @@
+// Every setting that a page names exists: its dotted name is one that `--set` takes, and its variable is that of a
+// setting which the reference lists.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { SvcError, SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { readSettings, variableName } from '../../host/settings.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const REFERENCE = join('docs', 'reference', 'settings.md');
+/** Its names that begin with `svc.` are attributes of spans; tracing-page.test.ts has its settings. */
+const TRACING = join('docs', 'how-to', 'tracing.md');
+const pages = globSync(['*.md', '{docs,guest-sdk,host,cli,console,examples,bench}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+}).filter((page) => page !== TRACING);
+
+const found = (page: string, pattern: RegExp) =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(pattern)].map(([, name]) => name!);
+const dottedIn = (page: string) => found(page, /\b(svc(?:\.[a-z][a-z0-9-]*)+)(?=[`=])/g);
+const listed = new Set(dottedIn(REFERENCE));
+const variables = new Set([...listed].map((name) => variableName(name)));
+const codes: ReadonlySet<string> = new Set(SVC_ERROR_CODES);
+
+/** `svc.http` stands for all that begin so. */
+const isGroup = (name: string) => [...listed].some((other) => other.startsWith(`${name}.`));
+
+/** A value that no setting takes is SVC_SETTING_INVALID; a name that there is not, SVC_USAGE. */
+function isSetting(name: string): boolean {
+  try {
+    const args = ['--set', `${name}=`, 'a.wasm'];
+    readSettings({ args, env: {}, stderrIsTerminal: false }, ROOM_DEFAULTS, ROOM_RANGES);
+    return true;
+  } catch (error) {
+    return error instanceof SvcError && error.code === 'SVC_SETTING_INVALID';
+  }
+}
+
+test('the reference lists settings, and each exists', () => {
+  expect(listed.size).toBeGreaterThan(90);
+  expect([...listed].filter((name) => !isSetting(name))).toEqual([]);
+  expect(isSetting('svc.http.portt')).toBe(false);
+});
+
+test.each(pages)('%s names settings that exist', (page) => {
+  const dotted = dottedIn(page).filter((name) => !listed.has(name) && !isGroup(name));
+  expect(dotted).toEqual([]);
+  const named = found(page, /\b(SVC_[A-Z0-9_]*[A-Z0-9])\b(?!_|…)/g);
+  expect(named.filter((name) => !variables.has(name) && !codes.has(name))).toEqual([]);
+});
