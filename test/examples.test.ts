@@ -83,6 +83,7 @@ describe('the examples', () => {
       '04-',
       '05-',
       '06-',
+      '07-',
     ]);
     const listed = [...read('README.md').matchAll(/^\| \[[\w-]+\]\(([\w-]+)\) \|/gm)];
     expect(listed.map((match) => match[1])).toEqual(examples);
