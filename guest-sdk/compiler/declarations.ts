@@ -5,6 +5,7 @@ import {
   FieldDeclaration,
   MethodDeclaration,
   NamedTypeNode,
+  NewExpression,
   type DecoratorNode,
   type EnumDeclaration,
   type Parser,
@@ -234,20 +235,33 @@ function readData(
   };
 }
 
-/** A patch is absent or not by itself. */
-function patchProblems({ name, type, optional, node }: Field, written: NamedTypeNode): Problem[] {
+/** A patch is absent or not by itself, and absent is what it is until a value is given. */
+function patchProblems(field: Field, written: NamedTypeNode): Problem[] {
+  const { name, type, optional, node } = field;
   const help = 'a Patch may be missing, a NullablePatch may be missing or null';
   if (optional)
     return [problemAt(node.range, `field '${name}' is a patch: remove @optional`, help)];
   const inner = written.typeArguments?.[0];
   const isNullable = written.isNullable || inner?.isNullable === true;
-  if (!isNullable) return [];
+  if (!isNullable) return initialPatchProblems(field);
   const plain = (inner === undefined ? type : textOf(inner)).replace(/ *\| *null$/, '');
   return [
     problemAt(
       node.range,
       `field '${name}' cannot be '${type}': write NullablePatch<${plain}>`,
       help,
+    ),
+  ];
+}
+
+function initialPatchProblems({ name, type, node: { initializer } }: Field): Problem[] {
+  // What is not a patch at all is an error of its type.
+  if (initializer === null || initializer instanceof NewExpression) return [];
+  return [
+    problemAt(
+      initializer.range,
+      `field '${name}' starts absent: write new ${type}()`,
+      'a patch that is missing is absent, so that no initial value takes its place; use orElse where it is read',
     ),
   ];
 }

@@ -153,6 +153,14 @@ describe('is no patch:', () => {
       /^2:17 field 'a' is a patch: remove @optional/,
     ],
     [
+      '@data class A { a: Patch<i32> = Patch.of<i32>(5); }',
+      /^2:33 field 'a' starts absent: write new Patch<i32>\(\)/,
+    ],
+    [
+      'let none = new NullablePatch<i32>();\n@data class A { a: NullablePatch<i32> = none; }',
+      /^3:41 field 'a' starts absent: write new NullablePatch<i32>\(\)/,
+    ],
+    [
       '@data class A { a: Patch<i32>[] = []; }',
       /^2:17 type 'Patch<i32>' has no JSON form: it stands as the type of a field, written out/,
     ],
