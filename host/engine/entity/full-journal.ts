@@ -1,7 +1,8 @@
 // FullJournal: what an engine knows of a journal that takes no more, because it or the disk is full. An entity
 // whose events or answer were refused is folded anew, which is dear; so for a while a command that would store
 // as much is turned down before its events are folded, and its entity stays as it is. What is smaller, and may
-// still fit, is tried.
+// still fit, is tried. A command with an idempotency key whose reply is computed from the state after its events
+// is not: how much it would store is known only after they are folded.
 import type { Effect, Refusal } from '../../model/call.ts';
 import type { SvcError } from '../../model/svc-error.ts';
 import type { Clock } from '../needs/clock.ts';
@@ -37,7 +38,10 @@ export class FullJournal {
     // A clock that was set back must not make the pause longer.
     if (passedMs < 0 || passedMs >= PAUSE_MS) this.#failure = undefined;
     let bytes = answerBytes(call, decision);
-    if (decision.kind === 'effect') bytes += appendBytes(decision.events, decision.deleteEntity);
+    if (decision.kind === 'effect') {
+      if (decision.reply === undefined && call.idempotency !== undefined) return this.#failure;
+      bytes += appendBytes(decision.events, decision.deleteEntity);
+    }
     return bytes < this.#bytes ? undefined : this.#failure;
   }
 }

@@ -80,6 +80,28 @@ test('are refused with an idempotency key as well, where only the answer is to b
   ]);
 });
 
+test('are refused with an idempotency key where the reply is computed later, whose size nobody knows', async () => {
+  const it = new EngineUnderTest();
+  it.guest.laterReply = () => ({ kind: 'reply', json: JSON.stringify('x'.repeat(1_000)) });
+  await it.outcome('a', 'add', 3);
+  const opened = () => it.guest.opened.length;
+  it.journal.held = true;
+  const first = keyed(it, 'k1', 'tell', 4);
+  await turns();
+  await it.journal.fail(FAILURE);
+  await expect(first).rejects.toBe(FAILURE);
+  it.journal.held = false;
+  expect(await it.outcome('a', 'total')).toBe(3);
+  const before = [it.journal.appendCount, opened()];
+  await expect(keyed(it, 'k2', 'tell', 4)).rejects.toBe(FAILURE);
+  await expect(keyed(it, 'k3', 'tell', 4)).rejects.toBe(FAILURE);
+  expect([it.journal.appendCount, opened()]).toEqual(before);
+  // Without a key the reply is not stored, and the event by itself is smaller than what was refused.
+  expect(await it.outcome('a', 'tell', 4)).toBe('x'.repeat(1_000));
+  it.nowMs += 1_000;
+  await expect(keyed(it, 'k4', 'tell', 4)).resolves.toMatchObject({ kind: 'reply' });
+});
+
 test.each([1_000, -1])(
   'are tried again after a second, or when the clock was set back: %i',
   async (ms) => {
