@@ -7,7 +7,7 @@ import { GuestFault } from '../../host/model/guest-fault.ts';
 
 export const LEAKY = 'leaky';
 const EVENT = 'leaky-event';
-const COMMANDS = ['add', 'add-and-sort', 'leak', 'leak-and-refuse', 'spoil'];
+const COMMANDS = ['add', 'add-and-sort', 'leak-and-get', 'leak', 'leak-and-refuse', 'spoil'];
 const QUERIES = ['get', 'sort'];
 
 export class LeakyGuest {
@@ -83,7 +83,7 @@ class LeakyEntity implements GuestEntity {
       if (name === 'spoil') this.#state.ratio = NaN;
       if (name === 'leak-and-refuse') return { kind: 'refusal', code: 'CONFLICT', message: 'no' };
       const event = { manifest: EVENT, json: JSON.stringify({ type: 'added', n }) };
-      const isLater = name === 'add-and-sort';
+      const isLater = name === 'add-and-sort' || name === 'leak-and-get';
       const events = name === 'add' || name === 'leak' || isLater ? [event] : [];
       const reply = isLater ? undefined : 'null';
       return { kind: 'effect', events, deleteEntity: false, reply };

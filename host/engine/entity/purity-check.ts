@@ -2,8 +2,9 @@
 // may: of every so many calls it encodes the state of one before and after. The caller of such a
 // handler gets a failure, and the entity is rebuilt from the journal, so nothing wrong is stored.
 //
-// Invariants: a call that is not looked at costs a count. The check never turns a component off: one
-// whose state cannot be encoded is not checked any more.
+// Invariants: a call that is not looked at costs a count, and a command counts once, with the reply that it
+// gives from the state after its events. The check never turns a component off: one whose state cannot be
+// encoded is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
@@ -88,6 +89,8 @@ class CheckedEntity implements GuestEntity {
   readonly #check: PurityCheck;
   readonly #ref: EntityRef;
   readonly #entity: GuestEntity;
+  /** The last command is checked, and so is its reply from the state after its events. */
+  #isCommandChecked = false;
 
   constructor(check: PurityCheck, ref: EntityRef, entity: GuestEntity) {
     this.#check = check;
@@ -104,7 +107,8 @@ class CheckedEntity implements GuestEntity {
   }
 
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {
-    if (!this.#check.isDue(this.#ref)) return this.#entity.command(context, name, input);
+    this.#isCommandChecked = this.#check.isDue(this.#ref);
+    if (!this.#isCommandChecked) return this.#entity.command(context, name, input);
     return this.#checked('command', name, () => this.#entity.command(context, name, input));
   }
 
@@ -114,7 +118,7 @@ class CheckedEntity implements GuestEntity {
   }
 
   reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
-    if (!this.#check.isDue(this.#ref)) return this.#entity.reply(context, name);
+    if (!this.#isCommandChecked) return this.#entity.reply(context, name);
     return this.#checked('the reply of command', name, () => this.#entity.reply(context, name));
   }
 

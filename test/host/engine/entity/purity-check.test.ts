@@ -114,6 +114,20 @@ test('with an interval, one call of that many is looked at', async () => {
   expect(await call('sort')).toEqual([]);
 });
 
+test.each([2, 3, 4])(
+  'with an interval of %i, a command that replies later counts once, and both its parts are looked at',
+  async (interval) => {
+    for (const name of ['leak-and-get', 'add-and-sort']) {
+      const { call } = world(interval);
+      for (const n of [9, 7, 5]) await call('add', n);
+      const answers: unknown[] = [];
+      for (let count = 0; count < 12; count++) answers.push(await call(name, 3 - count));
+      const found = answers.filter((answer) => answer === 'SVC_STATE_CHANGED');
+      expect(found).toHaveLength(Math.floor((3 + 12) / interval) - Math.floor(3 / interval));
+    }
+  },
+);
+
 test('with an interval of 0 none is', async () => {
   const { call, guest, faults } = world(0);
   await call('add', 3);
