@@ -24,7 +24,6 @@ import {
 } from "./title-event";
 import {
   Lending,
-  Reservation,
   TitleState,
   freeCopies,
   indexOfLending,
