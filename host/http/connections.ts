@@ -8,7 +8,7 @@
 // from it meanwhile: a caller that reads no response gets no further one made.
 //
 // Invariants:
-// - A socket whose bytes were not HTTP gets its last answer after those of the requests before it.
+// - A socket whose bytes were not HTTP gets its last answer after those of the requests before it, which are served.
 // - Once closing, a socket without a request under way is closed.
 // - No request is taken from a socket after the answer that said it would close.
 // - An idle socket is closed after its time, and one whose other end takes nothing of an answer, or too little, too.
@@ -52,6 +52,8 @@ const SWEEPS_PER_TIME = 4;
 const SWEEP_MS_MAX = 5000;
 /** What a connection may keep for its caller while its next request is served, in bytes. */
 const KEPT_BYTES_MAX = 64 * 1024;
+/** Pipelined requests of all connections that wait; a connection that brings a further one is broken off. */
+const WAITING_MAX = 1_000;
 /** Requests of all connections that came too late; one that brings more is cut. */
 const IGNORED_MAX = 10_000;
 
@@ -65,6 +67,7 @@ export class Connections {
   #sweeper: NodeJS.Timeout | undefined;
   #isClosing = false;
   #ignored = 0;
+  #waiting = 0;
 
   /** `unsent`: what all connections keep for their callers. */
   constructor(times: ConnectionTimes, unsent: ByteBudget) {
@@ -99,6 +102,7 @@ export class Connections {
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#ignored -= connection.ignored;
+      this.#dropWaiting(connection);
       if (this.#connections.size === 0) this.#stopSweeping();
       for (const request of connection.open) request.abandon();
     });
@@ -111,10 +115,13 @@ export class Connections {
 
   /**
    * A request's headers have arrived. False when it comes too late to be answered. `isFull`: the server has as many
-   * requests as it may; one that comes behind another is not taken then.
+   * requests in flight as it may; one that comes behind another is not taken then, unless it has to wait.
    */
   begin(connection: Connection, request: OpenRequest, isFull: boolean): boolean {
-    if (isFull && connection.open.length > 0) this.breakOff(connection.socket, overloadedAnswer());
+    const isTooMany = mustQueue(connection)
+      ? this.#waiting >= WAITING_MAX
+      : isFull && connection.open.length > 0;
+    if (isTooMany) this.breakOff(connection.socket, overloadedAnswer());
     if (connection.isEnding) {
       this.#ignore(connection);
       return false;
@@ -126,27 +133,36 @@ export class Connections {
 
   /** Whether a request that has begun has to wait for those before it; `serve` is called once it has not. */
   mustWait(connection: Connection, request: OpenRequest): boolean {
-    const { waiting, keptBytes, socket } = connection;
-    if (waiting.length === 0 && keptBytes <= KEPT_BYTES_MAX) return false;
+    if (!mustQueue(connection)) return false;
+    const { waiting, socket } = connection;
     // Node pauses a connection, too, for other reasons, and resumes it by itself.
     if (waiting.length === 0) socket.pause().on('resume', stayPaused);
     waiting.push(request);
+    this.#waiting += 1;
     return true;
   }
 
-  /** The connection keeps less for its caller. */
-  proceed(connection: Connection): void {
-    const { waiting, socket } = connection;
+  /**
+   * A request of the connection is done: serves those that wait, as far as they may. `isFull`: whether the server has as
+   * many requests in flight as it may. Then they wait on for the next to be done, if there is one before them.
+   */
+  proceed(connection: Connection, isFull: () => boolean): void {
+    const { open, waiting, socket } = connection;
     if (waiting.length === 0 || socket.destroyed) return;
-    while (waiting.length > 0 && connection.keptBytes <= KEPT_BYTES_MAX && !connection.isEnding)
+    while (waiting.length > 0 && connection.keptBytes <= KEPT_BYTES_MAX) {
+      if (isFull() && open[0] !== waiting[0]) return;
+      this.#waiting -= 1;
       waiting.shift()!.serve();
+    }
     if (waiting.length === 0) socket.off('resume', stayPaused).resume();
   }
 
-  /** The answer that is being given says that the connection closes. */
+  /** The answer that is being given says that the connection closes: those that wait behind it get none. */
   markEnding(socket: Socket): void {
     const connection = this.#connections.get(socket);
-    if (connection !== undefined) connection.isEnding = true;
+    if (connection === undefined) return;
+    connection.isEnding = true;
+    this.#dropWaiting(connection);
   }
 
   /** A request's answer is finished, or nobody is left to take it. */
@@ -192,6 +208,11 @@ export class Connections {
     return hasCut;
   }
 
+  #dropWaiting({ waiting }: Connection): void {
+    this.#waiting -= waiting.length;
+    waiting.length = 0;
+  }
+
   #ignore(connection: Connection): void {
     connection.ignored += 1;
     this.#ignored += 1;
@@ -233,6 +254,11 @@ export class Connections {
     socket.once('close', () => this.#unsent.add(-bytes));
     writeLastAnswer(socket, lastAnswer, this.#times.lingerMs);
   }
+}
+
+/** Whether its next request has to wait. */
+function mustQueue({ waiting, keptBytes }: Connection): boolean {
+  return waiting.length > 0 || keptBytes > KEPT_BYTES_MAX;
 }
 
 function stayPaused(this: Socket): void {

@@ -79,6 +79,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
   #isOver = false;
+  /** It has not to wait for those before it on its connection any more. */
+  #isInFlight = false;
   /** What is to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
   /** What keeps the request in flight: its answer and, while it runs, its handler. */
@@ -102,7 +104,6 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const connection = this.#connection;
     const isFull = load.inFlight >= settings.requestsInFlightMax;
     if (connection === undefined || !connections.begin(connection, this, isFull)) return;
-    load.inFlight += 1;
     this.#arrivedMs = recorder.arrivalMs();
     // It comes once, and `once` would cost more.
     this.#arrival.response.on('close', () => this.abandon());
@@ -111,6 +112,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
 
   serve(): void {
     if (this.#isOver) return;
+    this.#isInFlight = true;
+    this.#parts.load.inFlight += 1;
     this.startMs = this.#parts.recorder.latestMs();
     try {
       const admitted = this.#admit();
@@ -365,11 +368,14 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #release(): void {
     this.#pending -= 1;
     if (this.#pending > 0) return;
-    const { load, connections } = this.#parts;
-    load.inFlight -= 1;
+    const { load, connections, settings } = this.#parts;
+    if (this.#isInFlight) load.inFlight -= 1;
     this.kept.free();
     this.#body?.free();
-    if (this.#connection !== undefined) connections.proceed(this.#connection);
+    if (this.#connection !== undefined) {
+      const isFull = (): boolean => load.inFlight >= settings.requestsInFlightMax;
+      connections.proceed(this.#connection, isFull);
+    }
   }
 
   #log(failure: unknown, errorId: string): void {
