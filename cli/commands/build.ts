@@ -21,7 +21,7 @@ export const build = command(
         short: 'o',
         value: 'OUT.wasm',
         help: 'the component',
-        otherwise: 'FILE.wasm in the working folder, wherever FILE.ts is',
+        otherwise: 'FILE.wasm in the working folder',
         completes: { kind: 'file', ending: '.wasm' },
       },
       'no-source-map': {
