@@ -260,7 +260,33 @@ describe.skipIf(noBrowser !== undefined)('the console with 401 traces and 121 en
       await page.clock.fastForward(POLL_MS);
       await expect
         .poll(async () => textOf(answer))
-        .toContain('No handler ran. The body has another media type');
+        .toContain('Either no handler ran (the body has another media type');
+    });
+
+    test('and goes on being explained when its trace has left the window', async () => {
+      const form = `${service}/routes/GET/bills/{id}/receipt`;
+      const { page } = await open(form);
+      const answer = answerOf(page);
+      const sendIt = async () => {
+        await page.getByLabel('id', { exact: true }).fill('table-003');
+        await sendButton(page).click();
+      };
+      await sendIt();
+      const onPurpose = answer.getByText('BillEndpoint.receipt answered 404 on purpose.');
+      await onPurpose.waitFor();
+      await page.route('**/observability/traces/*', async (route) =>
+        route.fulfill({ status: 404, json: { error: { code: 'NOT_FOUND', message: 'gone' } } }),
+      );
+      await show(page, `${service}/traces`);
+      await show(page, form);
+      await onPurpose.waitFor();
+      // One whose trace was never seen: a route has its path, so it is not said that none does.
+      await sendIt();
+      await expect.poll(async () => textOf(answer)).toContain('Looking for the reason');
+      await page.clock.fastForward(POLL_MS);
+      await expect
+        .poll(async () => textOf(answer))
+        .toContain('The trace of this request is not in the window');
     });
   });
 

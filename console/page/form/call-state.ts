@@ -5,6 +5,7 @@ import { signal, type Signal } from '@preact/signals';
 import { sendCall, type CallAnswer, type CallRequest } from '../api.ts';
 import { announce } from '../store.ts';
 import { problemOf } from '../loaded.ts';
+import type { AnswerReason } from '../view/answer-reason.ts';
 import { durationText } from '../view/number-text.ts';
 import { callRequest, emptyCall, withIdempotencyKey, type CallDraft } from './call-draft.ts';
 
@@ -17,6 +18,8 @@ export interface Answered {
   readonly call: CallDraft;
   readonly request: CallRequest;
   readonly answer: CallAnswer;
+  /** Why it has its status, once its trace has said so: the trace leaves the window, and this stays. */
+  readonly reason?: AnswerReason;
 }
 
 export class CallState {
@@ -59,6 +62,13 @@ export class CallState {
     } finally {
       this.sentMs.value = undefined;
     }
+  }
+
+  /** Keeps why an answer has its status. */
+  explain(number: number, reason: AnswerReason): void {
+    this.answers.value = this.answers.value.map((answered) =>
+      answered.number === number ? { ...answered, reason } : answered,
+    );
   }
 
   reset(call: CallDraft): void {

@@ -11,7 +11,7 @@ import { statusOutcome } from '../parts/outcome.tsx';
 import { TextBlock } from '../parts/text-block.tsx';
 import { Clock } from '../parts/clock.tsx';
 import { hashOf } from '../route.ts';
-import { answerReason } from '../view/answer-reason.ts';
+import { answerReason, handlerSpan } from '../view/answer-reason.ts';
 import { answerBody, refusalOf, statusWord } from '../view/answer-view.ts';
 import { amountText, bytesText, durationText } from '../view/number-text.ts';
 import { visibleLine, visibleText } from '../view/visible-text.ts';
@@ -33,7 +33,7 @@ export function AnswerPanel({
   return (
     <section class="answer" aria-label="Answer">
       <AnswerHead answered={shown} service={service} />
-      <Why answered={shown} service={service} />
+      <Why answered={shown} state={state} service={service} />
       <Body answered={shown} />
       <details class="headers">
         <summary>{amountText(shown.answer.headers.length, 'header')}</summary>
@@ -100,23 +100,26 @@ function AnswerHead({
 
 /** The trace of an answer has what its caller is not told: which invocation decided it, the module's words, and where. */
 function Why({
-  answered: { answer, request },
+  answered: { number, answer, request, reason: known },
+  state,
   service,
 }: {
   readonly answered: Answered;
+  readonly state: CallState;
   readonly service: ServiceDescription;
 }) {
   const { status, traceId, body } = answer;
   const isAsked = status >= 400;
-  const trace = useLoaded<TraceDetail | 'missing'>(isAsked ? traceId : undefined, (signal) =>
-    traceSoon(service.instanceId, traceId, signal),
-  );
+  const key = isAsked && known === undefined ? traceId : undefined;
+  const found = useLoaded(key, async (signal) => {
+    const trace = await traceSoon(service.instanceId, traceId, signal);
+    const why = answerReason(status, { ...request, routes: service.routes }, trace);
+    if (handlerSpan(trace) !== undefined) state.explain(number, why);
+    return why;
+  });
   if (!isAsked) return null;
   const message = refusalOf(body);
-  const reason =
-    trace.value === undefined
-      ? undefined
-      : answerReason(status, request.method, trace.value === 'missing' ? undefined : trace.value);
+  const reason = known ?? found.value;
   const fault = reason?.failed?.fault;
   return (
     <>
@@ -129,9 +132,9 @@ function Why({
       )}
       {reason === undefined && (
         <p class="dim why-place">
-          {trace.problem === undefined
+          {found.problem === undefined
             ? 'Looking for the reason…'
-            : visibleText(trace.problem.message)}
+            : visibleText(found.problem.message)}
         </p>
       )}
     </>
@@ -141,21 +144,21 @@ function Why({
 const TRIES = 5;
 const TRY_EVERY_MS = 150;
 
-/** A span is there a moment after its answer; 'missing' when none comes: no handler ran. */
+/** A span is there a moment after its answer; undefined when none comes. */
 async function traceSoon(
   instanceId: string,
   traceId: string,
   signal: AbortSignal,
-): Promise<TraceDetail | 'missing'> {
+): Promise<TraceDetail | undefined> {
   for (let tries = 1; ; tries++) {
     try {
       const trace = await getJson<TraceDetail>(observed(instanceId, 'traces', traceId), signal);
       // Its calls end before the request does.
-      if (tries === TRIES || trace.roots.some(({ kind }) => kind === 'endpoint')) return trace;
+      if (tries === TRIES || handlerSpan(trace) !== undefined) return trace;
     } catch (error) {
       const isMissing = error instanceof ApiProblem && error.status === 404;
       if (!isMissing) throw error;
-      if (tries === TRIES) return 'missing';
+      if (tries === TRIES) return undefined;
     }
     await pause(TRY_EVERY_MS, signal);
     signal.throwIfAborted();

@@ -1,7 +1,8 @@
 // AnswerReason: why an answer has the status that it has, by its trace: which invocation decided it, or that none ran.
 // The status alone does not say: a handler may answer 404 on purpose, and so may the runtime when no route fits. Pure.
-import type { Span, TraceDetail } from '@svc/contract';
+import type { ServiceRoute, Span, TraceDetail } from '@svc/contract';
 import { codeWord, refusalAdvice } from './fault-advice.ts';
+import { routesOfPath } from './route-match.ts';
 import { causeOf } from './trace-rows.ts';
 
 export interface AnswerReason {
@@ -10,15 +11,22 @@ export interface AnswerReason {
   readonly failed: Span | undefined;
 }
 
-/** `trace`: of a request whose answer is 400 or above; undefined: no span of it is kept. */
+/** What was asked, and of which routes. */
+export interface AskedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly routes: readonly ServiceRoute[];
+}
+
+/** `trace`: the spans of a request whose answer is 400 or above; undefined: none is kept. */
 export function answerReason(
   status: number,
-  method: string,
+  asked: AskedRequest,
   trace: TraceDetail | undefined,
 ): AnswerReason {
-  const request = trace?.roots.find(({ kind }) => kind === 'endpoint');
+  const request = handlerSpan(trace);
   if (trace === undefined || request === undefined)
-    return { text: reasonOfRuntime(status, method), failed: undefined };
+    return { text: reasonWithoutTrace(status, asked), failed: undefined };
   const cause = causeOf(trace);
   if (request.fault === null) return { text: ownAnswer(request, status, cause), failed: undefined };
   if (cause?.fault == null || cause.outcome !== 'Refused')
@@ -47,22 +55,32 @@ function nameOf({ component, handler }: Span): string {
   return `${component}.${handler}`;
 }
 
-/** Statuses that the runtime gives before a handler runs, or in its place. */
-function reasonOfRuntime(status: number, method: string): string {
-  const reason = RUNTIME_REASONS[status]?.replace('METHOD', method);
-  return reason === undefined
-    ? 'The trace of this request is not in the window, so there is nothing to say about its handler.'
-    : `No handler ran. ${reason}`;
+/** The span of the handler that the request reached; undefined: none is kept. */
+export function handlerSpan(trace: TraceDetail | undefined): Span | undefined {
+  return trace?.roots.find(({ kind }) => kind === 'endpoint');
 }
 
+/** That no span is kept does not say that no handler ran: the window may have moved on. */
+function reasonWithoutTrace(status: number, { method, path, routes }: AskedRequest): string {
+  const ofPath = routesOfPath(routes, path);
+  if (ofPath.length === 0 && status === 404)
+    return 'No handler ran. No route of the service has this path.';
+  const isRouted = ofPath.some((route) => route.method === method);
+  if (ofPath.length > 0 && !isRouted && status === 405)
+    return `No handler ran. A route has this path, but not for ${method}.`;
+  const reason = RUNTIME_REASONS[status];
+  return reason === undefined
+    ? 'The trace of this request is not in the window, so there is nothing to say about its handler.'
+    : `Either no handler ran (${reason}), or the trace of this request is no longer in the window.`;
+}
+
+/** Statuses that the runtime gives before a handler runs, or in its place; a handler may give them as well. */
 const RUNTIME_REASONS: Readonly<Record<number, string>> = {
-  400: 'The runtime takes no such request: its address, a header or its body is malformed.',
-  403: 'The access rule of the route does not admit this caller.',
-  404: 'No route of the service has this path.',
-  405: 'A route has this path, but not for METHOD.',
-  408: 'The request did not arrive in time.',
-  413: 'The body is larger than the service takes (svc.http.body-bytes-max).',
-  415: 'The body has another media type than the route declares.',
-  431: 'Address and headers are longer than the service takes.',
-  503: 'The service is overloaded or stopping; the header Retry-After says when to try again.',
+  400: 'the runtime takes no request whose address, header or body is malformed',
+  403: 'the access rule of the route does not admit this caller',
+  408: 'the request did not arrive in time',
+  413: 'the body is larger than the service takes, svc.http.body-bytes-max',
+  415: 'the body has another media type than the route declares',
+  431: 'address and headers are longer than the service takes',
+  503: 'the service is overloaded or stopping; the header Retry-After says when to try again',
 };

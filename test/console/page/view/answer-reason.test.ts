@@ -1,5 +1,5 @@
 // Why an answer has its status: by its trace, never by the status alone.
-import type { Span, SpanFault, TraceDetail } from '@svc/contract';
+import type { ServiceRoute, Span, SpanFault, TraceDetail } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerReason } from '../../../../console/page/view/answer-reason.ts';
 import { TRAP } from '../../fake/traces.ts';
@@ -25,11 +25,17 @@ const span = (more: Partial<Span> = {}): Span => ({
 });
 const call = (more: Partial<Span>) =>
   span({ kind: 'command', component: 'book', handler: 'lend', status: null, ...more });
+const ROUTES = [
+  { method: 'GET', path: '/books/{id}' },
+  { method: 'POST', path: '/books' },
+] as unknown as readonly ServiceRoute[];
 const trace = (root: Span) => ({ roots: [root] }) as unknown as TraceDetail;
 const code = (name: string): SpanFault => ({ ...TRAP, code: name });
-const reason = (status: number, root: Span) => answerReason(status, 'GET', trace(root));
+const reason = (status: number, root: Span) =>
+  answerReason(status, { method: 'GET', path: '/books/1', routes: ROUTES }, trace(root));
 
-const without = (status: number) => answerReason(status, 'PATCH', undefined).text;
+const without = (status: number, path = '/books/1?page=2', method = 'PATCH') =>
+  answerReason(status, { method, path, routes: ROUTES }, undefined).text;
 
 describe('a handler', () => {
   test.each([400, 404, 405, 409, 418, 429, 503])(
@@ -72,20 +78,31 @@ test('what failed is shown in full', () => {
   expect(reason(500, root)).toEqual({ text: '', failed: children[0] });
 });
 
-describe('without a trace no handler ran', () => {
+describe('without a trace', () => {
   test.each([
-    [404, 'No route of the service has this path.'],
-    [405, 'A route has this path, but not for PATCH.'],
-    [403, 'The access rule of the route'],
+    [404, '/shelves/1', 'No route of the service has this path.'],
+    [404, '/books/', 'No route of the service has this path.'],
+    [404, '/books/%2E%2E', 'No route of the service has this path.'],
+    [405, '/books/1', 'A route has this path, but not for PATCH.'],
+    [405, '/b%6Foks', 'A route has this path, but not for PATCH.'],
+  ])('a %d of %s is explained by the routes: no handler ran', (status, path, why) => {
+    expect(without(status, path)).toBe(`No handler ran. ${why}`);
+  });
+
+  test.each([
+    [400, 'malformed'],
+    [403, 'the access rule of the route'],
     [413, 'svc.http.body-bytes-max'],
     [503, 'Retry-After'],
-  ])('and a %d of the runtime is explained', (status, why) => {
-    expect(without(status)).toMatch(/^No handler ran\. /);
+  ])('a %d may be of the runtime, and of a handler whose trace is gone', (status, why) => {
+    expect(without(status)).toMatch(
+      /^Either no handler ran \(.+\), or the trace of this request is /,
+    );
     expect(without(status)).toContain(why);
   });
 
-  test('and a status that the runtime does not give by itself is not explained away', () => {
-    for (const status of [409, 418, 422, 500])
-      expect(without(status)).toContain('not in the window');
+  test('a status that the runtime does not give here is not explained away', () => {
+    for (const status of [404, 405, 409, 418, 422, 500])
+      expect(without(status, '/books/1', 'GET')).toMatch(/^The trace .+ is not in the window/);
   });
 });

@@ -1,0 +1,32 @@
+// RouteMatch: which declared routes have the path of a request, as the runtime compares them. Pure.
+import type { ServiceRoute } from '@svc/contract';
+
+/** `path`: as it was sent, with or without a query string. */
+export function routesOfPath(
+  routes: readonly ServiceRoute[],
+  path: string,
+): readonly ServiceRoute[] {
+  const segments = path
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .map(decoded);
+  return routes.filter((route) => isMatch(route.path.split('/'), segments));
+}
+
+function isMatch(template: readonly string[], segments: readonly string[]): boolean {
+  return (
+    template.length === segments.length &&
+    template.every((part, at) => {
+      const segment = segments[at]!;
+      return part.startsWith('{') ? !['', '.', '..'].includes(segment) : part === segment;
+    })
+  );
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
