@@ -1,5 +1,7 @@
 // CallFailures: how calls and reads of one request have failed, so that a handler that answers with the result
-// of one of them is answered by the failure of that one, whatever failed before or after it.
+// of one of them is answered by the failure of that one, whatever failed with another text before or after it.
+// A handler knows a failure only by its word and text: of two that are told alike the newest answers, which has the
+// same status and perhaps another error id.
 //
 // Invariant: at most one failure is kept for each text that a module can be told.
 import type { Refusal } from '../model/call.ts';
@@ -32,8 +34,10 @@ export class CallFailures {
     if (ofWord === undefined) return undefined;
     const same = ofWord.get(message);
     if (same !== undefined) return same;
-    // The handler says it in words of its own. INTERNAL may be of a call that was done, and whose reply could not
-    // be read: it is never answered as a read that failed before anything was done.
+    // The handler says it in words of its own, and the newest failure of the word answers. `callFailure` is asked
+    // again because a read that failed is told, and kept here, as INTERNAL, while `callFailure` says UNAVAILABLE of
+    // it: such a failure is answered only when its own text is passed on, since an INTERNAL may also be about a call
+    // that was done and whose reply could not be read.
     return [...ofWord.values()].findLast((failure) => callFailure(failure)?.word === otherCode);
   }
 }
