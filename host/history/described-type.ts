@@ -60,11 +60,22 @@ export function fieldOf({ properties }: RecordType, name: string): TypeSchema | 
   return 'const' in property ? { type: 'string', enum: [property.const] } : property;
 }
 
+/** The fields of records by all names that are read as them; made when a record is first asked for a name. */
+const fieldsByName = new WeakMap<RecordType, ReadonlyMap<string, string>>();
+
 /** The field that reads what stands under a name in JSON: the one of the name, or of which it is an alias. */
-export function readAs({ properties, aliases }: RecordType, name: string): string | undefined {
-  if (Object.hasOwn(properties, name)) return name;
-  if (aliases === undefined) return undefined;
-  return Object.keys(aliases).find((field) => aliases[field]!.includes(name));
+export function readAs(record: RecordType, name: string): string | undefined {
+  let fields = fieldsByName.get(record);
+  if (fields === undefined) fieldsByName.set(record, (fields = fieldNames(record)));
+  return fields.get(name);
+}
+
+function fieldNames(record: RecordType): ReadonlyMap<string, string> {
+  const fields = new Map<string, string>();
+  for (const field of Object.keys(record.properties)) fields.set(field, field);
+  for (const field of Object.keys(record.aliases ?? {}))
+    for (const name of namesOf(record, field)) if (!fields.has(name)) fields.set(name, field);
+  return fields;
 }
 
 /** All names that are read as a field of the type, its own first. */

@@ -184,31 +184,37 @@ export class EntityComparison {
     }
     const tag = at === undefined ? undefined : caseOf(at.event.json);
     const [place] = words.split(': ', 1);
-    const renamed = at === undefined ? undefined : this.#renamedIn(at.event.json, words);
-    if (renamed !== undefined) example.problem += aliasHint(renamed);
+    const hint = () => (at === undefined ? '' : this.#hintFor(at.event.json, words));
     const message =
       tag === undefined ? 'stored events are refused' : `stored events '${tag}' are refused`;
-    this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example);
+    this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example, hint);
   }
 
-  #renamedIn(json: string, problem: string): string | undefined {
-    if (!problem.endsWith(': is missing')) return undefined;
+  /** What to add to the words about an event that lacks a field. */
+  #hintFor(json: string, problem: string): string {
+    if (!problem.endsWith(': is missing')) return '';
     const { descriptor } = this.#needs.now;
     const { schema } = entityOf(descriptor, this.#entity)!.event;
-    return renamedInEvent(json, schema, descriptor.types);
+    const renamed = renamedInEvent(json, schema, descriptor.types);
+    return renamed === undefined ? '' : aliasHint(renamed);
   }
 
+  /** `hint`: the end of the example's problem, which costs a look at the event; only asked for when it is listed. */
   #tell(
     name: Finding['name'],
     subject: string,
     message: string,
-    example: Omit<FindingExample, 'id'>,
+    { seq, problem }: Omit<FindingExample, 'id'>,
+    hint: () => string = () => '',
   ): void {
     const { component, id } = this.#entity;
     const key = `${name} ${subject}`;
     if (this.#told.has(key)) return;
     this.#told.add(key);
-    this.#needs.findings.add({ name, component, subject, message }, { id, ...example });
+    const { findings } = this.#needs;
+    const finding = { name, component, subject, message };
+    const end = findings.keeps(finding, { id, seq }) ? hint() : '';
+    findings.add(finding, { id, seq, problem: problem + end });
   }
 
   #page(afterSeq: number): HistoryPage {

@@ -2,7 +2,7 @@
 // another name. It is looked for in the event itself, so that no module before is needed.
 import type { TypeSchema } from '@svc/contract';
 import { casesOf, described, fieldOf, readAs, type Types } from './described-type.ts';
-import { likelyRename } from './likely-rename.ts';
+import { COMPARED_NAMES_MAX, likelyRename } from './likely-rename.ts';
 
 /** The field that was perhaps renamed to a missing one: of the innermost object in which one is likely. */
 export function renamedInEvent(json: string, type: TypeSchema, types: Types): string | undefined {
@@ -33,10 +33,9 @@ function renamedIn(value: unknown, type: TypeSchema, types: Types): string | und
   });
   if (nested !== undefined) return nested;
   const unread = names.filter((name) => readAs(record, name) === undefined);
-  const missing = record.required.filter((field) =>
-    names.every((name) => readAs(record, name) !== field),
-  );
-  return first(missing, (field) => {
+  const read = new Set(names.map((name) => readAs(record, name)));
+  const missing = record.required.filter((field) => !read.has(field));
+  return first(missing.slice(0, COMPARED_NAMES_MAX), (field) => {
     const fieldType = fieldOf(record, field)!;
     return likelyRename(field, unread, (name) => isLike(given.get(name), fieldType, types));
   });

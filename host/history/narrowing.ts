@@ -122,13 +122,15 @@ function recordNarrowed(
   path: string,
   item: (old: TypeSchema, present: TypeSchema, at: string) => Narrowing | undefined,
 ): Narrowing | undefined {
+  const given = new Set(before.required);
+  const required = new Set(now.required);
   for (const name of now.required)
-    if (!namesOf(now, name).some((one) => before.required.includes(one)))
+    if (!namesOf(now, name).some((one) => given.has(one)))
       return {
         path: memberPath(path, name),
         problem: `it may not be missing any more${renameHint(before, now, name)}`,
       };
-  /** Of each field of the new type, the old one that is read as it. */
+  /** The old field that is read as each field of the new type. */
   const readFrom = new Map<string, string>();
   for (const name of Object.keys(before.properties)) {
     const old = fieldOf(before, name)!;
@@ -137,12 +139,12 @@ function recordNarrowed(
     if (other !== undefined)
       return { path: memberPath(path, name), problem: `it is one field with '${other}' now` };
     if (own !== undefined) readFrom.set(own, name);
-    for (const given of namesOf(before, name)) {
-      const field = readAs(now, given);
-      if (field !== own && own !== undefined && now.required.includes(own))
-        return { path: memberPath(path, name), problem: `its alias '${given}' is read no more` };
+    for (const alias of namesOf(before, name)) {
+      const field = readAs(now, alias);
+      if (field !== own && own !== undefined && required.has(own))
+        return { path: memberPath(path, name), problem: `its alias '${alias}' is read no more` };
       if (field === undefined) continue;
-      const found = item(old, fieldOf(now, field)!, memberPath(path, given));
+      const found = item(old, fieldOf(now, field)!, memberPath(path, alias));
       if (found !== undefined) return found;
     }
   }

@@ -14,7 +14,7 @@ import {
   type Form,
   type RecordType,
 } from './described-type.ts';
-import { likelyRename } from './likely-rename.ts';
+import { COMPARED_NAMES_MAX, likelyRename } from './likely-rename.ts';
 import type { TypeIn } from './narrowing.ts';
 
 export interface TypeDifference {
@@ -84,6 +84,7 @@ function compareFields(
   const added = Object.keys(now.properties).filter((field) =>
     namesOf(now, field).every((name) => fieldOf(before, name) === undefined),
   );
+  let removedCount = 0;
   for (const name of Object.keys(before.properties)) {
     const old = fieldOf(before, name)!;
     const field = readAs(now, name);
@@ -93,7 +94,8 @@ function compareFields(
       continue;
     }
     const alike = (other: string) => JSON.stringify(fieldOf(now, other)) === JSON.stringify(old);
-    const renamed = likelyRename(name, added, alike);
+    const isCompared = ++removedCount <= COMPARED_NAMES_MAX;
+    const renamed = isCompared ? likelyRename(name, added, alike) : undefined;
     found.push({ kind: 'removed', path: memberPath(path, name), renamed });
   }
 }

@@ -63,6 +63,17 @@ export class UpgradeFindings {
     this.merge({ ...finding, entities: 1, examples: [example] });
   }
 
+  /** Whether an example of a finding is among those that are listed, so that more may be found out about it. */
+  keeps(finding: Pick<Finding, 'name' | 'component' | 'subject'>, example: ExamplePlace): boolean {
+    const family = `${finding.name} ${finding.component}`;
+    const isOther = (this.#subjects.get(family) ?? 0) >= SUBJECTS_MAX;
+    const known =
+      this.#groups.get(`${family} ${finding.subject}`) ??
+      (isOther ? this.#groups.get(`${family} ${OTHERS}`) : undefined);
+    const last = known?.examples[EXAMPLES_MAX - 1];
+    return last === undefined || exampleOrder(example, last) < 0;
+  }
+
   merge(finding: Finding): void {
     const family = `${finding.name} ${finding.component}`;
     const key = `${family} ${finding.subject}`;
@@ -97,9 +108,13 @@ export class UpgradeFindings {
 function join(known: Group, { entities, examples }: Finding): void {
   known.entities += entities;
   if (examples.length === 0) return;
-  known.examples = [...known.examples, ...examples]
-    .toSorted((a, b) => order(a.id, b.id) || (a.seq ?? 0) - (b.seq ?? 0))
-    .slice(0, EXAMPLES_MAX);
+  known.examples = [...known.examples, ...examples].toSorted(exampleOrder).slice(0, EXAMPLES_MAX);
+}
+
+type ExamplePlace = Pick<FindingExample, 'id' | 'seq'>;
+
+function exampleOrder(a: ExamplePlace, b: ExamplePlace): number {
+  return order(a.id, b.id) || (a.seq ?? 0) - (b.seq ?? 0);
 }
 
 function order(a: string, b: string): number {

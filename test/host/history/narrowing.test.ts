@@ -192,3 +192,18 @@ test('the field that was perhaps renamed is told, with the alias to write', () =
     "it may not be missing any more; perhaps 'fee' was renamed to it: as an alias of it, 'fee' is read, too",
   );
 });
+
+test('the names of a type are looked through once, however many of its fields have aliases', () => {
+  const count = 500;
+  let reads = 0;
+  const swapped = (own: string, other: string) => {
+    const fields = Array.from({ length: count }, (_, index) => [`${own}${index}`, none] as const);
+    const aliases = fields.map(([name], index): [string, string[]] => [name, [`${other}${index}`]]);
+    const counted = new Proxy(Object.fromEntries(aliases), {
+      get: (target, name: string) => (reads++, target[name]),
+    });
+    return { type: aliased(record(Object.fromEntries(fields)), counted), types: {} };
+  };
+  expect(narrowing(swapped('a', 'b'), swapped('b', 'a'))).toBeUndefined();
+  expect(reads).toBeLessThan(10 * count);
+});
