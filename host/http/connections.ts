@@ -148,7 +148,7 @@ export class Connections {
    */
   proceed(connection: Connection, isFull: () => boolean): void {
     const { open, waiting, socket } = connection;
-    if (waiting.length === 0 || socket.destroyed) return;
+    if (waiting.length === 0) return;
     while (waiting.length > 0 && connection.keptBytes <= KEPT_BYTES_MAX) {
       if (isFull() && open[0] !== waiting[0]) return;
       this.#waiting -= 1;
