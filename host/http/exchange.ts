@@ -63,6 +63,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   startMs = 0;
   trace: TraceParent | undefined;
   parentId: bigint | undefined;
+  traceState: string | undefined;
   status = 0;
   errorId: string | undefined;
   readonly kept: KeptBytes;
@@ -217,10 +218,11 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #handle(admitted: Admitted, body: Body): void {
     const { handle, chance, settings, firstPlace } = this.#parts;
     const { idempotencyKey } = admitted;
-    const { metadata, own, parent } = requestTrace(this.#arrival.request.headers, chance);
+    const { metadata, own, parent, state } = requestTrace(this.#arrival.request.headers, chance);
     this.place = firstPlace + admitted.route.index;
     this.trace = own;
     this.parentId = parent?.spanId;
+    this.traceState = state;
     const caller = callerName(admitted.caller);
     const outcome = handle(
       {

@@ -9,12 +9,8 @@ import {
   type TraceParent,
   traceParentText,
 } from '../model/trace-context.ts';
+import { isTraceState } from '../model/trace-state.ts';
 import type { IncomingHttpHeaders } from 'node:http';
-
-const MEMBER =
-  /^(?:[a-z][a-z0-9_\-*/]{0,255}|[a-z0-9][a-z0-9_\-*/]{0,240}@[a-z][a-z0-9_\-*/]{0,13})=[\x20-\x2b\x2d-\x3c\x3e-\x7e]{0,255}[\x21-\x2b\x2d-\x3c\x3e-\x7e]$/;
-const TRACESTATE_LENGTH_MAX = 512;
-const TRACESTATE_MEMBERS_MAX = 32;
 
 /** What a request's handler passes on, and where the request stands in its trace. */
 export interface RequestTrace {
@@ -23,6 +19,8 @@ export interface RequestTrace {
   readonly own: TraceParent;
   /** The caller's; undefined: the trace begins here. */
   readonly parent: TraceParent | undefined;
+  /** The `tracestate` in `metadata`. */
+  readonly state: string | undefined;
 }
 
 export function requestTrace(headers: IncomingHttpHeaders, chance: Chance): RequestTrace {
@@ -32,18 +30,8 @@ export function requestTrace(headers: IncomingHttpHeaders, chance: Chance): Requ
   const own = parent === undefined ? newTraceParent(chance) : childTraceParent(parent, chance);
   const metadata: [string, string][] = [['traceparent', traceParentText(own)]];
   const state = headers['tracestate'];
-  if (parent !== undefined && typeof state === 'string' && isTracestate(state))
-    metadata.push(['tracestate', state]);
-  return { metadata, own, parent };
-}
-
-function isTracestate(value: string): boolean {
-  if (value.length > TRACESTATE_LENGTH_MAX) return false;
-  const members = value
-    .split(',')
-    .map((member) => member.trim())
-    .filter((member) => member !== '');
-  if (members.length === 0 || members.length > TRACESTATE_MEMBERS_MAX) return false;
-  const keys = new Set(members.map((member) => member.slice(0, member.indexOf('='))));
-  return keys.size === members.length && members.every((member) => MEMBER.test(member));
+  if (parent === undefined || typeof state !== 'string' || !isTraceState(state))
+    return { metadata, own, parent, state: undefined };
+  metadata.push(['tracestate', state]);
+  return { metadata, own, parent, state };
 }

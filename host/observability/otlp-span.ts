@@ -2,6 +2,7 @@
 // more than this. Names of attributes are those of the semantic conventions where they have one, else they begin with
 // `svc.`.
 import {
+  createTraceState,
   type HrTime,
   type SpanContext,
   SpanKind,
@@ -32,15 +33,19 @@ export function readableSpans({
   const instrumentationScope = { name: 'svc', version: runtimeVersion };
   const routeOf = new Map(routes.map((route) => [`${route.endpoint}/${route.handler}`, route]));
   return (span) => {
-    const { kind, component, handler, traceId, parentId, startMs, durationMs } = span;
+    const { kind, component, handler, traceId, parentId, traceState, startMs, durationMs } = span;
     const isRequest = kind === 'endpoint';
     const route = isRequest ? routeOf.get(`${component}/${handler}`) : undefined;
     const endTime = timeOf(startMs + durationMs);
+    const ownContext = {
+      ...contextOf(traceId, span.spanId, false),
+      ...(traceState === undefined ? {} : { traceState: createTraceState(traceState) }),
+    };
     const fault = hasFailed(span.outcome) ? span.fault : undefined;
     return {
       name: route === undefined ? `${component}.${handler}` : `${route.method} ${route.path}`,
       kind: isRequest ? SpanKind.SERVER : SpanKind.INTERNAL,
-      spanContext: () => contextOf(traceId, span.spanId, false),
+      spanContext: () => ownContext,
       // What asks an endpoint is outside of the service, what asks an entity is within.
       ...(parentId === undefined
         ? {}

@@ -15,6 +15,8 @@ export interface RecordedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentId: string | undefined;
+  /** The `tracestate` that its caller sent with the trace. */
+  readonly traceState: string | undefined;
   /** The caller wants the trace to be kept. */
   readonly isSampled: boolean;
   /** Milliseconds since 1970, with fractions. */

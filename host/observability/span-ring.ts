@@ -9,6 +9,7 @@ import { recordedFault } from './fault-record.ts';
 import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';
 import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
 import type { KeptRow, SpanRows } from './span-rows.ts';
+import { TraceStates } from './trace-states.ts';
 
 /** A text beyond this is a part of a longer one, perhaps, which would be kept alive by it. */
 const PLAIN_UNITS = 200;
@@ -39,6 +40,7 @@ export class SpanRing implements Recorder {
   readonly #entityIds: (string | undefined)[];
   /** Of what did not go well. */
   readonly #faults: (RecordedFault | undefined)[];
+  readonly #traceStates = new TraceStates();
 
   constructor({ places, window, totals }: RingNumbers, shard: number, clock: SpanClock) {
     const { capacity } = window;
@@ -104,7 +106,9 @@ export class SpanRing implements Recorder {
   ): number {
     const durationMs = endMs - ended.startMs;
     this.#totals.add(this.#kinds[ended.place]!, outcome, durationMs, ended.fuel);
-    return this.#rows.add(ended, durationMs, outcome, detail);
+    const at = this.#rows.add(ended, durationMs, outcome, detail);
+    this.#traceStates.put(at, ended.traceState);
+    return at;
   }
 
   #keepFault(at: number, failure: unknown, errorId: string | undefined): void {
@@ -124,6 +128,7 @@ export class SpanRing implements Recorder {
       handler,
       entityId: isRequest ? undefined : this.#entityIds[at],
       ...this.#traceOf(number, row),
+      traceState: this.#traceStates.at(at),
       startMs: performance.timeOrigin + row.startMs,
       durationMs: row.durationMs,
       outcome: SPAN_OUTCOMES[row.outcome]!,

@@ -37,7 +37,10 @@ const OUTCOMES = SPAN_OUTCOMES.length;
 const NS_PER_MS = 1e6;
 const NS_PER_S = 1e9;
 
-export interface KeptRow extends EndedInvocation {
+/** What a row keeps of an invocation: it has no room for a text. */
+export type RowInvocation = Omit<EndedInvocation, 'traceState'>;
+
+export interface KeptRow extends RowInvocation {
   readonly outcome: SpanOutcome;
   readonly durationMs: number;
   readonly detail: number;
@@ -89,7 +92,7 @@ export class SpanRows {
   }
 
   /** `detail`: 32 bits of whoever adds it. Says where it is kept: where the one was that leaves the window for it. */
-  add(span: EndedInvocation, durationMs: number, outcome: SpanOutcome, detail: number): number {
+  add(span: RowInvocation, durationMs: number, outcome: SpanOutcome, detail: number): number {
     const at = this.#next;
     this.#next = at + 1 === this.capacity ? 0 : at + 1;
     const row = (at + 1) * ROW;

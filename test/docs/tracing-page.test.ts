@@ -20,6 +20,7 @@ const SPAN: RecordedSpan = {
   traceId: '0'.repeat(31) + '1',
   spanId: '0'.repeat(15) + '1',
   parentId: undefined,
+  traceState: undefined,
   isSampled: true,
   startMs: 0,
   durationMs: 1,

@@ -96,6 +96,39 @@ test('a receiver gets a request and the call that it made as two spans of its ca
   });
 });
 
+test('a caller’s tracestate is on the spans of the request and of its calls', async () => {
+  const receiver = await otlpReceiver();
+  const { svc } = await startDeployed(module, join(folder, 'states'), [], {
+    SVC_OBSERVABILITY_OTLP_ENDPOINT: receiver.url,
+  });
+  const url = await svc.listening();
+  for (const [digit, tracestate] of [
+    ['1', 'vendor=a:b, other=1'],
+    ['2', 'not a state'],
+  ] as const)
+    await fetch(`${url}/counters/a`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        traceparent: `00-${digit.repeat(32)}-${CALLER}-01`,
+        tracestate,
+      },
+      body: '{"amount":1}',
+    });
+  await svc.end('SIGTERM');
+  const statesOf = (digit: string) =>
+    receiver
+      .spans()
+      .filter(({ traceId }) => traceId === digit.repeat(32))
+      .map(({ name, traceState }) => `${name} ${traceState}`)
+      .toSorted((one, other) => (one < other ? -1 : 1));
+  expect(statesOf('1')).toEqual([
+    'POST /counters/{id} vendor=a:b,other=1',
+    'counter.add vendor=a:b,other=1',
+  ]);
+  expect(statesOf('2')).toEqual(['POST /counters/{id} undefined', 'counter.add undefined']);
+});
+
 test('a run on a developer’s machine exports as well, each interval', async () => {
   const receiver = await otlpReceiver();
   const words = ['run', module, '--port', '0', '--data', join(folder, 'local')];

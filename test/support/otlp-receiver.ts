@@ -9,6 +9,7 @@ export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
+  readonly traceState?: string;
   readonly name: string;
   /** 1: internal, 2: server. */
   readonly kind: number;

@@ -9,6 +9,7 @@ import {
   type TraceParent,
   traceParentOf,
 } from '../../model/trace-context.ts';
+import { traceStateOf } from '../../model/trace-state.ts';
 import type { Chance } from '../needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { CommandKey } from './command-key.ts';
@@ -40,6 +41,7 @@ export class EntityCall implements EndedCall {
   startMs = 0;
   trace: TraceParent | undefined = undefined;
   parentId: bigint | undefined = undefined;
+  traceState: string | undefined = undefined;
   eventsPersisted = 0;
   #recorder: Recorder = NO_RECORDER;
   #state: 'open' | 'answered' | 'failed' = 'open';
@@ -77,6 +79,7 @@ export class EntityCall implements EndedCall {
     if (parent !== undefined) {
       this.trace = childTraceParent(parent, chance);
       this.parentId = parent.spanId;
+      this.traceState = traceStateOf(this.metadata);
     }
     return { nowMs, seed, metadata: childMetadata(this.metadata, this.trace), spent: this };
   }

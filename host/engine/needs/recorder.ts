@@ -31,6 +31,8 @@ export interface EndedInvocation extends Spent {
   readonly trace: TraceParent | undefined;
   /** The span that it belongs to; undefined: its trace begins here. */
   readonly parentId: bigint | undefined;
+  /** The well-formed `tracestate` that came with the trace. */
+  readonly traceState: string | undefined;
 }
 
 export interface EndedCall extends EndedInvocation {

@@ -22,6 +22,7 @@ const COMMAND: RecordedSpan = {
   traceId: '0123456789abcdef0123456789abcdef',
   spanId: '00000000000000a2',
   parentId: '00000000000000a1',
+  traceState: undefined,
   isSampled: true,
   startMs: 1_700_000_000_123.25,
   durationMs: 2.5,
@@ -81,6 +82,12 @@ test('a command is an internal span below its caller, named by component and han
     'service.name': 'shop',
     'service.instance.id': 'i-1',
   });
+});
+
+test('a tracestate is the span’s own', () => {
+  const { spanContext } = readable({ ...COMMAND, traceState: 'a=1,b=2' });
+  expect(spanContext().traceState?.serialize()).toBe('a=1,b=2');
+  expect(readable(COMMAND).spanContext()).not.toHaveProperty('traceState');
 });
 
 test('a request is a server span, named by method and route, whose parent is elsewhere', () => {

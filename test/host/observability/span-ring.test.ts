@@ -22,6 +22,7 @@ const call = (more: Partial<EndedCall> = {}): EndedCall => ({
   startMs: 1,
   trace: undefined,
   parentId: undefined,
+  traceState: undefined,
   fuel: 10,
   entityId: 'a',
   eventsPersisted: 1,
@@ -32,6 +33,7 @@ const request = (more: Partial<EndedRequest> = {}): EndedRequest => ({
   startMs: 1,
   trace: OWN,
   parentId: undefined,
+  traceState: undefined,
   fuel: 10,
   status: 200,
   errorId: undefined,
@@ -78,6 +80,7 @@ test('a span has all that it was told, and its time is since 1970', () => {
       traceId: TRACE_ID,
       spanId: 'b'.repeat(16),
       parentId: 'c'.repeat(16),
+      traceState: undefined,
       isSampled: true,
       startMs: performance.timeOrigin + 5,
       durationMs: 2.5,
@@ -102,15 +105,22 @@ test('a span has all that it was told, and its time is since 1970', () => {
 
 test('a place that is used again keeps nothing of the span before', () => {
   const { ring } = ringOf(1);
-  ring.called(call({ trace: OWN, parentId: 12n }), 2, FAILED, new Error('broken'));
+  ring.called(
+    call({ trace: OWN, parentId: 12n, traceState: 'a=1' }),
+    2,
+    FAILED,
+    new Error('broken'),
+  );
   expect(ring.after(0, 1)[0]).toMatchObject({
     parentId: '000000000000000c',
+    traceState: 'a=1',
     fault: { code: 'bug', reason: 'broken' },
   });
   ring.served(request(), 2, OK, undefined);
   const [span] = ring.after(0, 9);
   expect(span).toMatchObject({ number: 2, events: 0, outcome: 'Ok' });
-  for (const left of [span!.entityId, span!.fault, span!.parentId]) expect(left).toBeUndefined();
+  for (const left of [span!.entityId, span!.fault, span!.parentId, span!.traceState])
+    expect(left).toBeUndefined();
   ring.served(request({ status: 404 }), 2, REFUSED, undefined);
   expect(ring.after(0, 9)[0]).toMatchObject({ outcome: 'Refused', fault: undefined });
   ring.called(call(), 2, OK, undefined);
@@ -132,6 +142,20 @@ describe('what is kept does not grow with what is sent:', () => {
     const id = '\ud800\u0000é世🙂'.repeat(60);
     ring.called(call({ entityId: id }), 2, OK, undefined);
     expect(ring.after(0, 1)[0]!.entityId).toBe(id);
+  });
+
+  test('tracestates have a total, beyond which the oldest spans lose theirs', () => {
+    const { ring } = ringOf(20_000);
+    const state = `a=${'x'.repeat(198)},b=${'x'.repeat(198)},c=${'x'.repeat(107)}`;
+    expect(state).toHaveLength(511);
+    const stateOf = (n: number) => `${state.slice(0, -5)}${10_000 + n}`;
+    for (let n = 1; n <= 10_000; n++)
+      ring.called(call({ traceState: stateOf(n) }), 2, OK, undefined);
+    const states = ring.after(0, 20_000).map(({ traceState }) => traceState);
+    const kept = Math.floor((4 * 1024 * 1024) / state.length);
+    expect(states.indexOf(stateOf(10_000 - kept + 1))).toBe(10_000 - kept);
+    expect(states.filter((one) => one !== undefined)).toHaveLength(kept);
+    expect(states.at(-1)).toBe(stateOf(10_000));
   });
 
   test('10,000 spans a second leave the window at its size, and every span counted', () => {

@@ -15,6 +15,7 @@ const span = (shard: number, number: number, handler = 'get'): RecordedSpan => (
   traceId: '1'.repeat(32),
   spanId: '2'.repeat(16),
   parentId: undefined,
+  traceState: undefined,
   isSampled: true,
   startMs: number,
   durationMs: 1,

@@ -33,6 +33,7 @@ const span = (trace: number, more: Partial<RecordedSpan> = {}): RecordedSpan => 
   traceId: trace.toString(16).padStart(32, '0'),
   spanId: String(number).padStart(16, '0'),
   parentId: undefined,
+  traceState: undefined,
   isSampled: true,
   startMs: 1_000 + trace,
   durationMs: 1,

@@ -31,6 +31,7 @@ const span = (spanId: string, more: Partial<RecordedSpan> = {}): RecordedSpan =>
   traceId: 'a'.repeat(32),
   spanId,
   parentId: undefined,
+  traceState: undefined,
   isSampled: true,
   startMs: START_MS,
   durationMs: 1,

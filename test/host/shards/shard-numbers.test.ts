@@ -11,6 +11,7 @@ const call = {
   startMs: 1,
   trace: undefined,
   parentId: undefined,
+  traceState: undefined,
   fuel: 1,
   entityId: 'a',
   eventsPersisted: 0,

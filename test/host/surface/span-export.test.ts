@@ -27,6 +27,7 @@ function span(number: number, more: Partial<RecordedSpan> = {}): RecordedSpan {
     traceId: '0123456789abcdef0123456789abcdef',
     spanId: number.toString(16).padStart(16, '0'),
     parentId: undefined,
+    traceState: undefined,
     isSampled: true,
     startMs: 1_700_000_000_000,
     durationMs: 1,
