@@ -25,6 +25,7 @@ test.each([
   ],
   ['empty Braille \u2800⠁', String.raw`empty Braille \u{2800}⠁`],
   ['reserved \u{e0fff}\u2065', String.raw`reserved \u{e0fff}\u{2065}`],
+  ['annotated \ufff9\u0600', String.raw`annotated \u{fff9}\u{600}`],
   ['a tag \u{e0041}', String.raw`a tag \u{e0041}`],
   ['half \ud800', String.raw`half \u{d800}`],
 ])('%j is shown as %s', (text, shown) => {
