@@ -29,7 +29,7 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   // --- null ---
   {
     code: NOT_NULLABLE,
-    help: 'only classes can be null: use an array of none or one, a class with the one field, or a member None of the enum',
+    help: 'only classes can be null: in a field of a @data class write NullablePatch<T>; else use an array of none or one, a class with the one field, or a member None of the enum',
   },
   {
     code: NOT_ASSIGNABLE,

@@ -35,8 +35,8 @@ beforeAll(async () => {
 
 afterAll(() => projects.remove());
 
-const HEAD = `import { Code, Done, Effect, EventSourcedEntity, Result, ok, refuse, register, toJson } from "@svc/guest-sdk";
-import { checkedAdd, checkedMul, checkedSub, parseF64, parseI32, parseI64 } from "@svc/guest-sdk";
+const HEAD = `import { Code, Done, Effect, EventSourcedEntity, NullablePatch, Result, ok, refuse, register } from "@svc/guest-sdk";
+import { checkedAdd, checkedMul, checkedSub, parseF64, parseI32, parseI64, toJson } from "@svc/guest-sdk";
 ${book}@data class Shelf0 { count: i32 = 0; text: string = ""; }
 @data abstract class Event0 {}
 @variant("added") class Added0 extends Event0 {}

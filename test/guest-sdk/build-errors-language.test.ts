@@ -21,7 +21,7 @@ test.each([
   [
     'a number that may be null',
     holder('n: i32 | null = null;'),
-    /'i32' cannot be nullable.*: only classes can be null: use an array/,
+    /'i32' cannot be nullable.*: only classes can be null: in a field of a @data class write NullablePatch/,
   ],
   ['an enum that may be null', holder('c: Colour | null = null;'), /or a member None of the enum$/],
   ['a union', holder('u: string | i32 = 3;'), /a @variant class for each case, or a @data enum/],
