@@ -2,7 +2,7 @@
 // I1  A problem stands at a line of the author's: a message about code that was written for a declaration stands at
 //     the declaration, one about code of the SDK or of the standard library at the expression that led there.
 // I2  What follows from another error is left out.
-import type { DiagnosticMessage, Range, Source } from 'assemblyscript';
+import { Range, type DiagnosticMessage, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { callSiteOf } from './call-sites.ts';
 import { diagnosticHelp, readable, type KnownNames } from './diagnostic-help.ts';
@@ -15,8 +15,14 @@ const CANNOT_FIND_NAME = 2304;
 const CAUSES: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 2339, 6054]);
 /** The compiler's type of an expression that did not compile, and members that are missing in a class that did not. */
 const FOLLOWING = /\btype 'auto'|'__svc_/i;
+/** The line that a merge left before the two sides of a conflict. */
+const CONFLICT_MARKER = /^<{7}(?:\s|$)/m;
 /** `Cannot find name 'Loan'` follows from `Module 'loan' has no exported member 'Loan'`. */
 const NAME_OF_IMPORT = /has no exported member '([^']+)'/;
+
+const SYNTAX_ERROR = (code: number): boolean => code >= 1000 && code < 2000;
+const RESOLVE =
+  'resolve the conflict: keep one side or both, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>';
 
 interface Placed {
   readonly diagnostic: DiagnosticMessage;
@@ -42,6 +48,8 @@ export function errorProblems(
 ): Problem[] {
   const errors = diagnostics.filter((one) => isError(one)).map((one) => placed(one));
   const own = errors.filter(({ isOwn }) => isOwn);
+  const conflicts = conflictProblems(errors);
+  if (conflicts.length > 0) return conflicts;
   const first = withoutFollowing(own.length > 0 ? own : errors);
   const byPlace = new Map<string, Problem>();
   for (const one of first) {
@@ -53,6 +61,22 @@ export function errorProblems(
       byPlace.set(key, problem);
   }
   return [...new Map([...byPlace.values()].map((one) => [lineKey(one), one])).values()];
+}
+
+/** One problem for each file with an unresolved merge: the syntax errors of its markers are not the author's. */
+function conflictProblems(errors: readonly Placed[]): Problem[] {
+  const sources = new Set(
+    errors
+      .filter(({ diagnostic }) => SYNTAX_ERROR(diagnostic.code))
+      .flatMap(({ range }) => (range === undefined ? [] : [range.source])),
+  );
+  return [...sources].flatMap((source) => {
+    const start = source.text.search(CONFLICT_MARKER);
+    if (start < 0) return [];
+    const range = new Range(start, start + 7);
+    range.source = source;
+    return [{ ...problemAt(range, 'the file has a marker of a merge conflict'), help: RESOLVE }];
+  });
 }
 
 /** One line gets the same help once. */

@@ -2,6 +2,7 @@
 // lead to. A message that is not known here stands for itself.
 import { closest } from '@svc/contract/suggestion';
 import type { Problem } from './build-error.ts';
+import { NOT_EXPORTED } from './habit-rule.ts';
 import { SDK_PACKAGE } from './syntax.ts';
 import { NAMES_ELSEWHERE, habitHelp } from './typescript-habits.ts';
 
@@ -93,6 +94,8 @@ export interface KnownNames {
   readonly enums: ReadonlyMap<string, readonly string[]>;
   /** What the top level of a file exports → the files. */
   readonly exported: ReadonlyMap<string, readonly string[]>;
+  /** Names that the top level of a file declares, exported or not. */
+  declaredIn(file: string): readonly string[];
   /** Names that have a meaning in a file without an import: its own, and those that it imports. */
   namesOf(file: string): readonly string[];
   /** The members of a type; empty when the type is not known. */
@@ -105,6 +108,7 @@ export const NO_NAMES: KnownNames = {
   cases: new Map(),
   enums: new Map(),
   exported: new Map(),
+  declaredIn: () => [],
   namesOf: () => [],
   membersOf: () => [],
 };
@@ -126,6 +130,8 @@ export function diagnosticHelp(
   switch (code) {
     case CANNOT_FIND_NAME:
       return nameHelp(name, problem.file ?? '', known);
+    case NOT_EXPORTED:
+      return exportHelp(type, name, known);
     case NO_SUCH_MEMBER:
       return (
         memberHelp(name, type, known) ??
@@ -135,7 +141,7 @@ export function diagnosticHelp(
     case NOT_ASSIGNABLE: {
       const [member] = (name === 'string' && known.enums.get(type)) || [];
       if (member !== undefined) return `name a member: ${type}.${member}`;
-      return replyHelp(message) ?? habitHelp(inLine);
+      return replyHelp(message, inLine.after) ?? habitHelp(inLine);
     }
     case ABSTRACT_CLASS: {
       const cases = known.cases.get(/^(?:new\s+)?(\w+)/.exec(inLine.after)?.[1] ?? '');
@@ -152,7 +158,14 @@ export function diagnosticHelp(
   }
 }
 
-function replyHelp(message: string): string | undefined {
+function replyHelp(message: string, after: string): string | undefined {
+  const [, kind, nullable] =
+    /^Type '(Effect|Result)<(.+?) ?\| ?null>' is .* type '\1<\2>'/.exec(message) ?? [];
+  const method = /\.thenReply\(/.test(after.split(';', 1)[0]!) ? 'thenReply' : 'reply';
+  if (kind === 'Effect')
+    return `an inferred type argument keeps the | null, also after a check: write it, ${method}<${nullable}>(value); or declare the command as Effect<${nullable} | null>`;
+  if (kind === 'Result')
+    return `an inferred type argument keeps the | null, also after a check: write it, ok<${nullable}>(value); or declare the result as Result<${nullable} | null>`;
   const [, given, wanted] = /^Type 'Effect<(.+)>' is .* type 'Effect<(.+)>'/.exec(message) ?? [];
   return wanted === undefined || given === 'usize'
     ? undefined
@@ -160,18 +173,38 @@ function replyHelp(message: string): string | undefined {
 }
 
 function nameHelp(name: string, file: string, known: KnownNames): string | undefined {
+  return (
+    NAMES_ELSEWHERE.get(name) ??
+    sourceOf(name, [file], known) ??
+    nearest(name, [...known.namesOf(file), ...BUILT_IN_TYPES]) ??
+    'declare it, or import it from the file that does: import { … } from "./file"'
+  );
+}
+
+/** `module`: the path of a file without its ending, as the compiler names it. */
+function exportHelp(name: string, module: string, known: KnownNames): string | undefined {
+  const files = [`${module}.ts`, `${module}/index.ts`];
+  if (files.some((file) => known.declaredIn(file).includes(name)))
+    return 'write export before its declaration there';
+  const elsewhere = sourceOf(name, files, known);
+  if (elsewhere !== undefined) return `it is not declared there: ${elsewhere}`;
+  const exported = [...known.exported].filter(([, of]) => of.some((file) => files.includes(file)));
+  return (
+    nearest(
+      name,
+      exported.map(([one]) => one),
+    ) ?? 'it is not declared there: declare it with export, or import it from the file that does'
+  );
+}
+
+/** Where a name that something exports comes from; `except`: files that do not count. */
+function sourceOf(name: string, except: readonly string[], known: KnownNames): string | undefined {
   if (SDK_NAMES.has(name)) return `add import { ${name} } from "${SDK_PACKAGE}";`;
   const entityFile = known.clients.get(name);
   if (entityFile !== undefined)
     return `the compiler writes it into the file of its entity: import { ${name} } from that file, ${entityFile}`;
-  const elsewhere = NAMES_ELSEWHERE.get(name);
-  if (elsewhere !== undefined) return elsewhere;
-  const exporting = known.exported.get(name)?.find((other) => other !== file);
-  if (exporting !== undefined) return `import { ${name} } from its file, ${exporting}`;
-  return (
-    nearest(name, [...known.namesOf(file), ...BUILT_IN_TYPES]) ??
-    'declare it, or import it from the file that does: import { … } from "./file"'
-  );
+  const exporting = known.exported.get(name)?.find((file) => !except.includes(file));
+  return exporting === undefined ? undefined : `import { ${name} } from its file, ${exporting}`;
 }
 
 function memberHelp(name: string, type: string, known: KnownNames): string | undefined {

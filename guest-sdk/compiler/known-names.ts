@@ -27,6 +27,13 @@ export function knownNames(parser: Parser, declarations: Declarations): KnownNam
     cases: new Map(sums.map(({ name, cases }) => [name, cases.map((one) => one.name)])),
     enums: new Map([...declarations.enums.values()].map(({ name, members }) => [name, members])),
     exported: exportedNames(sources),
+    declaredIn: (file) =>
+      sources
+        .filter(({ normalizedPath }) => normalizedPath === file)
+        .flatMap(({ statements }) =>
+          statements.filter((one) => one instanceof DeclarationStatement),
+        )
+        .map(({ name }) => name.text),
     namesOf: (file) =>
       sources.filter(({ normalizedPath }) => normalizedPath === file).flatMap(declaredNames),
     membersOf: (type) => membersOf(parser, type),

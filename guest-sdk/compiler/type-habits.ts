@@ -7,7 +7,6 @@ import {
   LITERAL_OF_CONSTRUCTED,
   NO_OPTIONAL_MEMBERS,
   NO_VALUE,
-  NOT_EXPORTED,
   NOT_ASSIGNABLE,
   NO_INDEX,
   NO_SUCH_MEMBER,
@@ -225,10 +224,15 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   },
   {
     code: NOT_ASSIGNABLE,
+    message: /^Type 'Object' is not assignable to type 'Result</,
+    after: /\?[^:]*\bok\(/,
+    help: 'the two sides of ? : have no common type, since an inferred type argument keeps the | null: write it on both, ok<Loan>(loan) and refuse<Loan>("…")',
+  },
+  {
+    code: NOT_ASSIGNABLE,
     before: /\breturn $/,
     help: 'a function returns what it names after its parameters: return such a value, or name the other type',
   },
-  { code: NOT_EXPORTED, help: 'write export before its declaration there' },
 
   // --- members that are not there ---
   {

@@ -1,6 +1,7 @@
 // EndpointAnswer: what a caller of an endpoint gets, and what it does not get to see of a fault.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 /* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+import { inspect } from 'node:util';
 import type { InProcessAnswer } from '@svc/host/tools';
 import { parsed } from './json-value.ts';
 import { TestFailure, shown } from './test-failure.ts';
@@ -23,6 +24,12 @@ export class EndpointAnswer<Json = any> {
     for (const [name, value] of answer.headers)
       headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
     this.headers = headers;
+  }
+
+  /** What `console.log` and the report of a failed test show: the text, not its bytes. */
+  [inspect.custom](): object {
+    const { status, headers, text, failure } = this;
+    return { status, headers, text, ...(failure === undefined ? {} : { failure }) };
   }
 
   get text(): string {

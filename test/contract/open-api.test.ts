@@ -19,6 +19,7 @@ const FIXTURES = [
   'codec',
   'counter',
   'declared-answers',
+  'evolving-after',
   'faulty',
   'first-component',
   'notes',

@@ -1,6 +1,7 @@
 // Mistakes of somebody who writes a first component. Each has one message, at the line of the mistake and never in what
 // the SDK has written, and what to write instead.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { UserProjects, entity, problemLine } from './support/user-projects.ts';
 
 let projects: UserProjects;
@@ -211,6 +212,87 @@ describe('names', () => {
     expect(problems.map(({ line, help }) => [line, help])).toEqual([
       [1, 'write export before its declaration there'],
     ]);
+  });
+
+  test.each([
+    ['Lending', 'it is not declared there: import { Lending } from its file, state.ts'],
+    ['Done', 'it is not declared there: add import { Done } from "@svc/guest-sdk";'],
+    ['Titel', "did you mean 'Title'?"],
+    ['Unknown', 'it is not declared there: declare it with export'],
+  ])('%s, imported from a file that does not declare it', async (name, help) => {
+    const problems = await projects.problemsOf({
+      'index.ts': `import { ${name} } from "./title";\nconst made = new ${name}();`,
+      'title.ts':
+        'import { Lending } from "./state";\nimport { Done } from "@svc/guest-sdk";\nexport class Title { n: Lending = new Lending(); }\nexport function done(): Done { return new Done(); }',
+      'state.ts': '@data export class Lending { n: i32 = 0; }',
+    });
+    expect(problems.map((one) => one.line)).toEqual([1]);
+    expect(problems[0]?.help).toContain(help);
+  });
+
+  test('a conflict of a merge is named at its first marker, once for a file', async () => {
+    const CONFLICT = '\n<<<<<<< HEAD\nconst a = 1;\n=======\nconst b = 1;\n>>>>>>> other\n';
+    const problems = await projects.problemsOf({
+      'index.ts': `import { x } from "./other";\n${entity(QUERY)}${CONFLICT}`,
+      'other.ts': `export const x = 1;${CONFLICT}`,
+    });
+    expect(problems.map(({ file, line, message }) => [file, line, message])).toEqual([
+      ['index.ts', 12, 'the file has a marker of a merge conflict'],
+      ['other.ts', 2, 'the file has a marker of a merge conflict'],
+    ]);
+    expect(problems[0]?.help).toMatch(/^resolve the conflict/);
+  });
+
+  test('a conflict inside of a class is named, too', async () => {
+    const CONFLICT = `<<<<<<< HEAD\n${QUERY}\n=======\n${QUERY.replaceAll('get', 'look')}\n>>>>>>> other`;
+    expect(await projects.firstLine(entity(CONFLICT))).toMatch(
+      /^8:1 the file has a marker of a merge conflict: resolve the conflict/,
+    );
+  });
+});
+
+/** A handler that has looked whether `loan` is null. */
+const looked = (handler: string): string =>
+  `${entity(handler).replace('ok, ', 'ok, refuse, ')}
+@data class Loan { n: i32 = 0; }
+function find(s: State): Loan | null { return s.n > 0 ? new Loan() : null; }`;
+const AFTER_CHECK = (returned: string): string =>
+  looked(
+    `@command("c") c(s: State): Effect<Loan> { const loan = find(s); if (loan) return ${returned}; return this.refuse<Loan>("no"); }`,
+  );
+const QUERY_AFTER_CHECK = (body: string): string =>
+  looked(`@query("c") c(s: State): Result<Loan> { const loan = find(s); ${body} }`);
+
+describe('a value after its check for null', () => {
+  const KEEPS = 'an inferred type argument keeps the \\| null, also after a check: write it, ';
+  test.each([
+    ['a reply', AFTER_CHECK('this.reply(loan)'), `${KEEPS}reply<Loan>\\(value\\); or declare`],
+    [
+      'a reply after an event',
+      AFTER_CHECK('this.persist(new Added()).thenReply(loan)'),
+      `${KEEPS}thenReply<Loan>\\(value\\); or declare`,
+    ],
+    [
+      'an answer',
+      QUERY_AFTER_CHECK('if (loan) return ok(loan); return refuse<Loan>("no");'),
+      `${KEEPS}ok<Loan>\\(value\\); or declare`,
+    ],
+    [
+      'one of two answers',
+      QUERY_AFTER_CHECK('return loan ? ok(loan) : refuse<Loan>("no");'),
+      'the two sides of \\? : have no common type, .*write it on both',
+    ],
+  ])('%s: its type argument is written out', async (_name, source, help) => {
+    expect(await theOnlyProblem(source)).toMatch(new RegExp(`^8:.*: ${help}`));
+  });
+
+  test.each([
+    ['a reply', AFTER_CHECK('this.reply<Loan>(loan)')],
+    ['a reply after an event', AFTER_CHECK('this.persist(new Added()).thenReply<Loan>(loan)')],
+    ['an answer', QUERY_AFTER_CHECK('return loan ? ok<Loan>(loan) : refuse<Loan>("no");')],
+  ])('%s with the type argument builds', async (_name, source) => {
+    const entryFile = await projects.write({ 'index.ts': source });
+    expect((await buildComponent({ entryFile })).warnings).toEqual([]);
   });
 });
 

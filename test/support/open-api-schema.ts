@@ -55,6 +55,7 @@ export const openApiShapes = {
         Type.Union([schema, only({ const: Text }), only({ description: Text })]),
       ),
       required: Type.Array(Text, { uniqueItems: true }),
+      'x-svc-aliases': optional(Type.Record(Text, Type.Array(Text, { minItems: 1 }))),
     }),
     only({ ...described, anyOf: Type.Array(schema, { minItems: 2 }) }),
     only({

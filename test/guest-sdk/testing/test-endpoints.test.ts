@@ -1,4 +1,5 @@
 // What a test of endpoints may do, and that it meets the runtime's own routing, rules and answers.
+import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
   TIME_DEFAULT,
@@ -83,6 +84,7 @@ describe('the runtime', () => {
   test('reads text and bytes as they are, and decodes the path', async () => {
     const api = testEndpoints(module);
     expect((await api.post('/shelves/s1/text', 'Grüße')).text).toBe('Grüße');
+    expect(inspect(await api.post('/shelves/s1/text', 'Grüße'))).toMatch(/text: 'Grüße'/);
     expect((await api.post('/shelves/s1/bytes', new Uint8Array(7))).json).toBe(7);
     await api.post('/shelves/a b ü/books', book);
     expect(await api.events('shelf', 'a b ü')).toEqual([shelved]);
