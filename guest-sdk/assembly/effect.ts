@@ -93,7 +93,8 @@ export class Change<S, E> {
   }
 
   private effect<R>(effect: Effect<R>): Effect<R> {
-    effect.events = this.events;
+    // A copy: what is added to the change from here on is not part of the effect.
+    effect.events = this.events.slice();
     effect.deleteEntity = this.deleteEntity;
     return effect;
   }

@@ -230,9 +230,12 @@ function laterReply(entity: EntityClass, method: MethodDeclaration, index: numbe
   return `if (later.method == ${index}) { ${given} return __svc_toJson<${textOf(method.signature.returnType)}>(${reply}); }`;
 }
 
-/** The name of the class that keeps what a method of `thenReplyFrom` is given beside the state. */
-export function laterReplyClass(entity: EntityClass, method: MethodDeclaration): string {
-  return `__svc_${entity.name}_${method.name.text}`;
+/**
+ * The name of the class that keeps what a method of `thenReplyFrom` is given beside the state. The length tells
+ * entity `A` with method `B_c` from entity `A_B` with method `c`.
+ */
+export function laterReplyClass({ name }: EntityClass, method: MethodDeclaration): string {
+  return `__svc_${name.length}_${name}_${method.name.text}`;
 }
 
 /** Those classes. */

@@ -31,15 +31,15 @@ const STATUS_OF_REFUSAL: Readonly<Record<Refusal['code'], number>> = {
 const RETRY_AFTER: readonly [string, string] = ['retry-after', '1'];
 const S_MS = 1_000;
 
-/**
- * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
- * one of its calls, and others may have been done.
- */
 const OVERLOADED = errorAnswer(
   503,
   'The service has too much under way (SVC_OVERLOADED). Try again.',
   [RETRY_AFTER],
 );
+/**
+ * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
+ * one of its calls, and others may have been done.
+ */
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   SVC_OVERLOADED: OVERLOADED,
   SVC_STOPPING: {

@@ -5,7 +5,7 @@
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntity } from '../needs/guest.ts';
-import { outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
+import { missingReply, outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
 
 /** Answers with the reply to command `name`, which was called with `context`. Throws GuestFault, also later. */
 export function applyEffect(
@@ -38,6 +38,7 @@ export function replyTo(
     const fault = outcomeFault(answer, limits);
     if (fault !== undefined) throw fault;
     if (answer.kind === 'refusal') throw refusedReply(name, answer.message);
+    if (answer.json === '') throw missingReply(name);
     return answer;
   };
   const answer = guest.reply(context, name);

@@ -48,7 +48,7 @@ export function storable(decision: Effect | Refusal, limits: EngineLimits): Effe
   return decision;
 }
 
-/** Of a command whose event its own codec refused. */
+/** The fault of a command whose event its own codec refused. */
 export function unreadableEvent(problem: string): GuestFault {
   return new GuestFault(
     'value',
@@ -56,7 +56,15 @@ export function unreadableEvent(problem: string): GuestFault {
   );
 }
 
-/** Of a command that was to reply from the state after its events, and was refused that. */
+/** The fault of a command that answered an empty text where it was to reply from the state after its events. */
+export function missingReply(name: string): GuestFault {
+  return new GuestFault(
+    'value',
+    `command ${quoted(name)} gave no reply from the state after its events: it is an empty text, and no JSON`,
+  );
+}
+
+/** The fault of a command that was to reply from the state after its events, and was refused that. */
 export function refusedReply(name: string, message: string): GuestFault {
   return new GuestFault(
     'value',

@@ -27,7 +27,7 @@ export class EmbeddedEntity implements GuestEntity {
   readonly #definition: RunnableEntity;
   readonly #id: string;
   #state: unknown;
-  /** Of the last command. */
+  /** Computes the reply of the last command; undefined when that has replied. */
   #laterReply: LaterReply | undefined;
   #isLost = false;
 

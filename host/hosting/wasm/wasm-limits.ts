@@ -25,7 +25,7 @@ export interface WasmLimits {
   readonly entityFuel: number;
   /** Fuel of a command. */
   readonly commandFuel: number;
-  /** Fuel of a query. */
+  /** Fuel of a query, and of a reply from the state after the events of its command. */
   readonly queryFuel: number;
   /** Fuel of folding one event. */
   readonly applyFuelPerEvent: number;

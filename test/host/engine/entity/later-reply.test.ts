@@ -57,6 +57,7 @@ describe.each([
       },
     ],
     ['a refusal', () => refusal('CONFLICT', 'no')],
+    ['an empty text', () => ({ kind: 'reply', json: '' }) as const],
     [
       'more than a reply may take',
       () => ({ kind: 'reply', json: `"${'x'.repeat(100)}"` }) as const,
