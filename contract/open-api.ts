@@ -244,13 +244,15 @@ function responseName(status: string): string {
   return status === 'default' ? 'Default' : `Status${status}`;
 }
 
-/** Writes the types of a descriptor as schemas of components. */
+/** Writes the types of a descriptor that routes lead to as schemas of components: no other state, event or input. */
 class SchemaWriter {
   readonly errorReference: string;
   readonly #types: ModuleDescriptor['types'];
   /** Of each type, its key among the components. */
   readonly #keys: ReadonlyMap<string, string>;
   readonly #errorKey: string;
+  /** Names of the types that were referred to so far. */
+  readonly #referred = new Set<string>();
 
   constructor({ types }: ModuleDescriptor) {
     const names = new Names();
@@ -262,14 +264,16 @@ class SchemaWriter {
     this.errorReference = `#/components/schemas/${this.#errorKey}`;
   }
 
+  /** The types that were referred to, and those that they refer to. Call it when everything else is written. */
   schemas(): Json {
-    return Object.fromEntries([
-      ...Object.entries(this.#types).map(([name, type]) => [
-        this.#keys.get(name)!,
-        { title: name, ...this.schema(type) },
-      ]),
-      [this.#errorKey, ERROR_SCHEMA],
-    ]) as Json;
+    const schemas: [key: string, schema: Json][] = [];
+    // A set that grows while it is walked is walked to its new end.
+    for (const name of this.#referred) {
+      const type = this.#types[name];
+      if (type !== undefined)
+        schemas.push([this.#keys.get(name)!, { title: name, ...this.schema(type) }]);
+    }
+    return Object.fromEntries([...schemas, [this.#errorKey, ERROR_SCHEMA]]);
   }
 
   schema(type: TypeSchema): Json {
@@ -309,7 +313,9 @@ class SchemaWriter {
   }
 
   #reference(reference: string): string {
-    return `#/components/schemas/${this.#keys.get(nameIn(reference))!}`;
+    const name = nameIn(reference);
+    this.#referred.add(name);
+    return `#/components/schemas/${this.#keys.get(name)!}`;
   }
 }
 
@@ -330,10 +336,7 @@ function nameIn(reference: string): string {
   return reference.slice(REFERENCE_PREFIX.length);
 }
 
-/** The letters that a key of a component may have; any other as its number. */
+/** The name with only the letters that a key of a component may have: `Page<Entry>` is `Page_Entry`. */
 function componentKey(name: string): string {
-  return name.replaceAll(
-    /[^A-Za-z0-9._-]/g,
-    (letter) => `_x${letter.codePointAt(0)!.toString(16).toUpperCase()}`,
-  );
+  return name.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/(?<=.)_$/, '');
 }

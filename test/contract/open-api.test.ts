@@ -1,19 +1,11 @@
 // The OpenAPI document of a module: it keeps to the specification, leads nowhere that is not there, and says what the
 // descriptor says.
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
-import {
-  type ModuleDescriptor,
-  openApi,
-  type OpenApiDocument,
-  parseModuleDescriptor,
-} from '@svc/contract';
+import { type ModuleDescriptor, openApi } from '@svc/contract';
 import { compileExample, compileFixture } from '../support/compile-fixture.ts';
 import { descriptorText } from '../support/descriptor-text.ts';
-import { openApiShapes } from '../support/open-api-schema.ts';
+import { describing, parsed, problemsOf } from '../support/open-api-document.ts';
 
-const { Document } = Type.Module(openApiShapes);
 const INFO = { title: 'cart', version: '1' };
 const FIXTURES = [
   'codec',
@@ -30,26 +22,7 @@ const FIXTURES = [
   'shopping-cart',
   'user-directory',
 ];
-const EXAMPLES = ['01-hello', '03-room-booking', '04-bank-transfer', '05-to-do-list'];
-
-function parsed(text: string): ModuleDescriptor {
-  const result = parseModuleDescriptor(text);
-  if (!result.ok) throw new Error(result.problems.join('\n'));
-  return result.descriptor;
-}
-
-/** A descriptor of these parts, held against the contract like that of a module. */
-const describing = (change: Partial<ModuleDescriptor>): ModuleDescriptor =>
-  parsed(
-    JSON.stringify({
-      protocol: '0.1.0',
-      sdk: { name: 'test', version: '1.0.0' },
-      types: {},
-      entities: [],
-      endpoints: [],
-      ...change,
-    }),
-  );
+const EXAMPLES = ['01-hello', '03-room-booking', '04-bank-transfer', '05-to-do-list', '07-library'];
 
 type Route = ModuleDescriptor['endpoints'][number]['routes'][number];
 const serving = (...routes: readonly Partial<Route>[]) => ({
@@ -69,6 +42,15 @@ const serving = (...routes: readonly Partial<Route>[]) => ({
   ],
 });
 
+/** A route for each of the types, which answers it. */
+const answering = (...types: readonly string[]) =>
+  serving(
+    ...types.map((name, index) => ({
+      path: `/${index}`,
+      reply: { kind: 'json' as const, schema: { $ref: `#/types/${name}` } },
+    })),
+  );
+
 const LOCAL = { allow: 'local' as const };
 const parameter = (name: string) => [{ name, schema: { type: 'string' as const } }];
 const tagged = (tag: string) => ({
@@ -76,32 +58,6 @@ const tagged = (tag: string) => ({
   properties: { type: { const: tag } },
   required: ['type'],
 });
-
-/** Everything in the document that is no part of it. */
-function problemsOf(document: OpenApiDocument): string[] {
-  const problems = Value.Errors(Document, document).map(
-    ({ instancePath, message }) => `${instancePath}: ${message}`,
-  );
-  const operationIds: unknown[] = [];
-  const visit = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const [name, child] of Object.entries(node)) {
-      if (name === 'operationId') operationIds.push(child);
-      const isReference = name === '$ref' || (name !== 'url' && String(child).startsWith('#/'));
-      if (
-        isReference &&
-        typeof child === 'string' &&
-        Value.Pointer.Get(document, child.slice(1)) === undefined
-      )
-        problems.push(`${child} is not there`);
-      visit(child);
-    }
-  };
-  visit(document);
-  if (new Set(operationIds).size !== operationIds.length)
-    problems.push('an operation id is not unique');
-  return problems;
-}
 
 describe('OpenAPI 3.1 keeps to its schema', () => {
   test.each([
@@ -333,18 +289,32 @@ describe('an operation', () => {
 describe('a type', () => {
   test('has its name as a key, and type names of any letters become component keys', () => {
     const text = { type: 'string' } as const;
-    const types = { 'Page<Item>': text, Page_x3CItem_x3E: text, $Odd: text, Error: text };
-    const document = openApi(describing({ types }), INFO);
+    const types = { 'Page<Item>': text, Page_Item: text, $Odd: text, Error: text };
+    const document = openApi(describing({ types, ...answering(...Object.keys(types)) }), INFO);
     expect(problemsOf(document)).toEqual([]);
     const { schemas } = document['components'] as { schemas: Record<string, { title?: string }> };
     expect(Object.entries(schemas).map(([key, { title }]) => [key, title])).toEqual([
-      ['Page_x3CItem_x3E', 'Page<Item>'],
-      ['Page_x3CItem_x3E_2', 'Page_x3CItem_x3E'],
-      ['_x24Odd', '$Odd'],
+      ['Page_Item', 'Page<Item>'],
+      ['Page_Item_2', 'Page_Item'],
+      ['_Odd', '$Odd'],
       ['Error', 'Error'],
       // The runtime's own.
       ['Error_2', undefined],
     ]);
+  });
+
+  test('is told only where a route leads to it, so that no state or event is', () => {
+    const items = { type: 'array' as const, items: { $ref: '#/types/Item' } };
+    const part = { $ref: '#/types/Item' };
+    const types: ModuleDescriptor['types'] = {
+      State: { type: 'object', properties: { secret: { type: 'string' } }, required: [] },
+      Page: { type: 'object', properties: { items }, required: [] },
+      Item: { type: 'object', properties: { part }, required: [] },
+    };
+    const document = openApi(describing({ types, ...answering('Page') }), INFO);
+    expect(problemsOf(document)).toEqual([]);
+    const { schemas } = document['components'] as { schemas: object };
+    expect(Object.keys(schemas)).toEqual(['Page', 'Item', 'Error']);
   });
 
   test('that is a union says which tag is which case', () => {
@@ -358,6 +328,7 @@ describe('a type', () => {
             discriminator: { propertyName: 'type' },
           },
         },
+        ...answering('Change'),
       }),
       INFO,
     );

@@ -24,7 +24,9 @@ export const openApiShapes = {
     only({
       ...described,
       type: Type.Literal('string'),
-      format: optional(Type.Literal('date-time')),
+      format: optional(
+        Type.Union([Type.Literal('date-time'), Type.Literal('decimal'), Type.Literal('duration')]),
+      ),
       contentEncoding: optional(Type.Literal('base64')),
       enum: optional(Type.Array(Text, { minItems: 1 })),
     }),
