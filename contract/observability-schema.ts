@@ -116,6 +116,8 @@ const shapes = {
       reason: Text,
       /** The module's own last words. */
       guestMessage: OrNull(Text),
+      /** What it logged before that: the last 20 lines, the oldest first, with 2,000 characters in all. */
+      logLines: Type.Optional(Type.Array(Text)),
       /** Where in the sources, the innermost first; empty where it is not known. */
       places: Type.Array(Type.Ref('SourcePlace')),
       /** As in the answer and in the log. */

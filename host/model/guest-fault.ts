@@ -23,6 +23,7 @@ export interface WasmFrame {
 interface FaultOptions {
   readonly limit?: LimitName | undefined;
   readonly guestMessage?: string | undefined;
+  readonly logLines?: readonly string[] | undefined;
   readonly frames?: readonly WasmFrame[] | undefined;
   readonly cause?: unknown;
 }
@@ -33,6 +34,11 @@ export class GuestFault extends Error {
   readonly limit: LimitName | undefined;
   /** The module's own last words, `abort: message at file:line:column`; for the log, never for a caller. */
   readonly guestMessage: string | undefined;
+  /**
+   * The last lines that the module logged in the call that failed, the oldest first, as much as `lastLogLines` keeps;
+   * undefined where there are none. For the log, never for a caller.
+   */
+  readonly logLines: readonly string[] | undefined;
   /** Where its code was, the innermost first; undefined where that is not known. */
   readonly frames: readonly WasmFrame[] | undefined;
 
@@ -42,6 +48,14 @@ export class GuestFault extends Error {
     this.faultCause = faultCause;
     this.limit = options.limit;
     this.guestMessage = options.guestMessage;
+    this.logLines = options.logLines;
     this.frames = options.frames;
+  }
+
+  /** The same fault with a message that says more; this one is its cause. */
+  explained(message: string): GuestFault {
+    const { faultCause, limit, guestMessage, logLines, frames } = this;
+    const options = { limit, guestMessage, logLines, frames, cause: this };
+    return new GuestFault(faultCause, message, options);
   }
 }

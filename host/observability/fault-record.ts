@@ -14,8 +14,8 @@ export function recordedFault(failure: unknown, errorId: string | undefined): Re
     const words = { code, reason: cut(message), errorId };
     if (!(cause instanceof GuestFault))
       return { ...words, limit: undefined, guestMessage: undefined, frames: undefined };
-    const { limit, guestMessage, frames } = faultOfGuest(cause, errorId);
-    return { ...words, limit, guestMessage, frames };
+    const { limit, guestMessage, logLines, frames } = faultOfGuest(cause, errorId);
+    return { ...words, limit, guestMessage, logLines, frames };
   }
   if (isRefusal(failure)) {
     const { code, otherCode, message } = failure;
@@ -39,12 +39,13 @@ export function recordedFault(failure: unknown, errorId: string | undefined): Re
 }
 
 function faultOfGuest(fault: GuestFault, errorId: string | undefined): RecordedFault {
-  const { faultCause, limit, message, guestMessage, frames } = fault;
+  const { faultCause, limit, message, guestMessage, logLines, frames } = fault;
   return {
     code: faultCause,
     limit,
     reason: cut(message),
     guestMessage: guestMessage === undefined ? undefined : cut(guestMessage),
+    logLines,
     frames,
     errorId,
   };

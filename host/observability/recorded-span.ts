@@ -38,6 +38,8 @@ export interface RecordedFault {
   readonly reason: string;
   /** The module's own last words. */
   readonly guestMessage: string | undefined;
+  /** The last lines that the module logged before it, the oldest first; bounded as `lastLogLines` says. */
+  readonly logLines?: readonly string[] | undefined;
   /** Where the module's code was, the innermost first. */
   readonly frames: readonly WasmFrame[] | undefined;
   readonly errorId: string | undefined;

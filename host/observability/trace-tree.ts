@@ -151,12 +151,13 @@ function spanOf(
 }
 
 export function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFault {
-  const { code, limit, reason, guestMessage, errorId } = fault;
+  const { code, limit, reason, guestMessage, logLines, errorId } = fault;
   return {
     code,
     limit: limit ?? null,
     reason,
     guestMessage: guestMessage ?? null,
+    ...(logLines === undefined ? {} : { logLines: [...logLines] }),
     places,
     errorId: errorId ?? null,
   };

@@ -107,9 +107,10 @@ export function writeFailure(
   if (failure instanceof SvcError)
     frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
   else if (failure instanceof GuestFault) {
-    const { faultCause, message, limit, guestMessage, frames: places } = failure;
+    const { faultCause, message, limit, guestMessage, logLines = [], frames: places } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
-    frames.push(places === undefined ? null : placesText(places), isTold ? 1 : 0);
+    frames.push(places === undefined ? null : placesText(places), logLines.length, ...logLines);
+    frames.push(isTold ? 1 : 0);
   } else {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
     frames.push(KIND.bug, number, text);
@@ -167,7 +168,10 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
-        const options = { limit, guestMessage, frames: placesOfText(textIfAny()) };
+        const places = placesOfText(textIfAny());
+        const lines = Array.from({ length: number() }, text);
+        const logLines = lines.length === 0 ? undefined : lines;
+        const options = { limit, guestMessage, logLines, frames: places };
         reader.failure(call, new GuestFault(faultCause, message, options), number() === 1);
         break;
       }

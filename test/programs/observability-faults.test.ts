@@ -28,14 +28,10 @@ describe('a fault', () => {
     const { body } = await svc.get(`traces/${traceId}`, 'TraceDetail');
     const [request] = body.roots;
     const [command] = request!.children;
-    expect(request).toMatchObject({
-      outcome: 'Failed',
-      status: 500,
-      fault: { errorId: told.errorId },
-    });
     const fault: Partial<SpanFault> = {
       code: 'trap',
       guestMessage: expect.stringMatching(/^abort: boom at /) as string,
+      logLines: ['first line', 'second\nline'],
       places: [
         {
           file: expect.stringMatching(/index\.ts$/) as string,
@@ -45,6 +41,11 @@ describe('a fault', () => {
         },
       ],
     };
+    expect(request).toMatchObject({
+      outcome: 'Failed',
+      status: 500,
+      fault: { errorId: told.errorId, logLines: fault.logLines },
+    });
     expect(command).toMatchObject({ handler: 'boom', outcome: 'Failed', fault });
     const { faults } = (await svc.get('faults', 'FaultList')).body;
     expect(faults.map(({ handler, entityId }) => `${handler} ${entityId}`).toSorted()).toEqual([
@@ -54,6 +55,19 @@ describe('a fault', () => {
     expect(faults.find(({ handler }) => handler === 'boom')).toMatchObject({ traceId, fault });
     const [summary] = (await svc.get('traces?outcome=Failed', 'TraceList')).body.traces;
     expect(summary).toMatchObject({ traceId, failed: 2, error: expect.any(String) });
+  });
+
+  test('of a handler is told with the lines that it logged before', async () => {
+    const svc = await observedProcess(temporaryFolder(), [faulty]);
+    await fetch(`${svc.url}/faulty/boom`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"text":"boom"}',
+    });
+    const { faults } = (await svc.get('faults', 'FaultList')).body;
+    expect(faults).toMatchObject([
+      { handler: 'boom', fault: { logLines: ['handler line 1', 'handler line 2'] } },
+    ]);
   });
 
   test('of a query that is asked here is 500, with the code and the words of the module', async () => {

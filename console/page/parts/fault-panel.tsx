@@ -1,7 +1,8 @@
-// Why an invocation failed: the guest's own words and its place in the sources first, then the limit, the reason
-// and what to do.
+// Why an invocation failed: what the guest logged, its own words and its place in the sources first, then the limit,
+// the reason and what to do.
 import type { Outcome, SpanFault } from '@svc/contract';
 import { faultAdvice, placeText } from '../view/fault-advice.ts';
+import { logLinesShown } from '../view/fault-words.ts';
 import { visibleLine, visibleText } from '../view/visible-text.ts';
 import { CopyButton } from './copy.tsx';
 
@@ -16,12 +17,20 @@ export function FaultPanel({
 }) {
   const { word, advice } = faultAdvice(fault, outcome === 'Refused');
   const { places, guestMessage, reason, limit, errorId } = fault;
+  const logLines = logLinesShown(fault);
   return (
     <section class={`fault-panel is-${outcome}`} aria-label={title ?? 'Fault'}>
       <p class="fault-title">
         {title !== undefined && <>{title} · </>}
         <span class="fault-word">{visibleLine(word)}</span>
       </p>
+      {logLines.length > 0 && (
+        <ol class="log-lines" aria-label="Log lines before the fault">
+          {logLines.map((line, at) => (
+            <li key={at}>{line}</li>
+          ))}
+        </ol>
+      )}
       {guestMessage !== null && (
         <blockquote class="guest-words">{visibleText(guestMessage)}</blockquote>
       )}

@@ -1,4 +1,4 @@
-// Why something failed, as a list tells it: what the module said of it first, then what the runtime did. Pure.
+// Why something failed, as lists and panels tell it: what the module said of it first, then what the runtime did. Pure.
 import { visibleLine, visibleText } from './visible-text.ts';
 
 /** Of each: more fits no line. */
@@ -29,6 +29,11 @@ export function faultWords({
     reason: reason === said ? undefined : firstLine(reason),
     whole: all.map((words) => visibleText(words.slice(0, WHOLE_UNITS_MAX))).join('\n'),
   };
+}
+
+/** What the module logged before it failed, each log line on one line. */
+export function logLinesShown({ logLines }: { readonly logLines?: readonly string[] }): string[] {
+  return (logLines ?? []).map(visibleLine);
 }
 
 function firstLine(words: string): string {

@@ -52,12 +52,9 @@ export class PurityCheck implements GuestEntities {
   unencodable({ component }: EntityRef, fault: unknown): unknown {
     if (!(fault instanceof GuestFault)) return fault;
     this.#unchecked.add(component);
-    const { guestMessage } = fault;
-    return new GuestFault(
-      fault.faultCause,
+    return fault.explained(
       `The state could not be written as JSON, and the handlers of component ${quoted(component)} ` +
         `are no longer checked for changing it. ${fault.message}`,
-      { cause: fault, limit: fault.limit, guestMessage },
     );
   }
 

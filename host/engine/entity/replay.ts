@@ -279,9 +279,7 @@ export function faultOf(
 }
 
 function named(what: string, fault: GuestFault): GuestFault {
-  const { faultCause, limit, guestMessage } = fault;
-  const options = { limit, guestMessage, cause: fault };
-  return new GuestFault(faultCause, `${what}: ${fault.message}`, options);
+  return fault.explained(`${what}: ${fault.message}`);
 }
 
 function tooLong(entity: EntityRef, seq: number, timeoutMs: number): GuestFault {

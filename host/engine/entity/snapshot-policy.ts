@@ -163,9 +163,7 @@ export class SnapshotPolicy {
     const message =
       `The state of ${entityName(entity)} is too large to be written: no snapshots of it are taken any more, ` +
       `and it is folded from its events. ${fault.message}`;
-    const { faultCause, limit, guestMessage } = fault;
-    const logged = new GuestFault(faultCause, message, { limit, guestMessage, cause: fault });
-    this.#needs.faultLog(entity, undefined, logged);
+    this.#needs.faultLog(entity, undefined, fault.explained(message));
   }
 
   #turnOff(entity: EntityRef, fault: Error, what: string): void {
@@ -173,11 +171,10 @@ export class SnapshotPolicy {
     const message =
       `${what}: no snapshots of component ${quoted(entity.component)} are taken or used any more, and its ` +
       `entities are folded from their events. ${fault.message}`;
-    const { faultCause, limit, guestMessage } =
+    const logged =
       fault instanceof GuestFault
-        ? fault
-        : { faultCause: 'value' as const, limit: undefined, guestMessage: undefined };
-    const logged = new GuestFault(faultCause, message, { limit, guestMessage, cause: fault });
+        ? fault.explained(message)
+        : new GuestFault('value', message, { cause: fault });
     this.#needs.faultLog(entity, undefined, logged);
   }
 }

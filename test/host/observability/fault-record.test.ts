@@ -14,6 +14,7 @@ test.each([
     new GuestFault('fuel', 'It used up its fuel.', {
       limit: 'command-fuel',
       guestMessage: 'abort: late',
+      logLines: ['a line'],
       frames: FRAMES,
     }),
     {
@@ -21,6 +22,7 @@ test.each([
       limit: 'command-fuel',
       reason: 'It used up its fuel.',
       guestMessage: 'abort: late',
+      logLines: ['a line'],
       frames: FRAMES,
     },
   ],
@@ -32,13 +34,18 @@ test.each([
   [
     "a failure of the runtime that a guest's fault led to: both",
     new SvcError('SVC_ANSWER_TIMED_OUT', 'It took too long.', {
-      cause: new GuestFault('time', 'Late.', { limit: 'request-time', frames: FRAMES }),
+      cause: new GuestFault('time', 'Late.', {
+        limit: 'request-time',
+        logLines: ['a line'],
+        frames: FRAMES,
+      }),
     }),
     {
       code: 'SVC_ANSWER_TIMED_OUT',
       reason: 'It took too long.',
       limit: 'request-time',
       guestMessage: undefined,
+      logLines: ['a line'],
       frames: FRAMES,
     },
   ],

@@ -112,7 +112,12 @@ test('a failure comes out with its code or cause, its words, its limit and its p
   writeFailure(
     frames,
     2,
-    new GuestFault('fuel', 'Out.', { limit: 'command-fuel', guestMessage: 'a', frames: FRAMES }),
+    new GuestFault('fuel', 'Out.', {
+      limit: 'command-fuel',
+      guestMessage: 'a',
+      logLines: ['one', '', 'three\nfour'],
+      frames: FRAMES,
+    }),
     false,
   );
   writeFailure(frames, 3, new GuestFault('trap', 'Trapped.'), true);
@@ -135,9 +140,15 @@ test('a failure comes out with its code or cause, its words, its limit and its p
     message: 'Out.',
     limit: 'command-fuel',
     guestMessage: 'a',
+    logLines: ['one', '', 'three\nfour'],
     frames: FRAMES,
   });
-  expect(failures[2]).toMatchObject({ faultCause: 'trap', limit: undefined, frames: undefined });
+  expect(failures[2]).toMatchObject({
+    faultCause: 'trap',
+    limit: undefined,
+    logLines: undefined,
+    frames: undefined,
+  });
   expect(failures[3]!.message).toMatch(/^TypeError: a bug\n {4}at /);
   expect(failures[4]!.message).toBe('thrown');
   expect(failures[5]).toMatchObject({ code: 'SVC_ENTITY_HELD_BACK', retryAfterMs: 7 });

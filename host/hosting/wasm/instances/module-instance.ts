@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Spent } from '../../../model/call.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
+import { lastLogLines } from '../../../model/last-log-lines.ts';
 import { SvcError } from '../../../model/svc-error.ts';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
@@ -182,7 +183,7 @@ export class ModuleInstance {
 
   /**
    * Ends a call that threw, and the instance with it. Answers what to throw: a GuestFault with the
-   * module's last words; or the error itself when it is none of the module's, but a bug.
+   * module's last words and log lines; or the error itself when it is none of the module's, but a bug.
    */
   fail(error: unknown, source: string): unknown {
     this.letGo();
@@ -191,10 +192,11 @@ export class ModuleInstance {
     const growthRefused = this.#growthRefused.value === 1;
     const fault = asFault(error, growthRefused, fuel < 0 ? this.#state.fuelLimit : undefined);
     if (!(fault instanceof GuestFault)) return fault;
-    const guestMessage = this.#lastWords(source);
-    if (guestMessage === undefined) return fault;
+    const { guestMessage, logLines } = this.#lastWords(source);
+    if (guestMessage === undefined && logLines === undefined) return fault;
     const { faultCause, message, limit, frames } = fault;
-    return new GuestFault(faultCause, message, { cause: error, guestMessage, limit, frames });
+    const options = { cause: error, guestMessage, logLines, limit, frames };
+    return new GuestFault(faultCause, message, options);
   }
 
   /** The memory as a later `restore` puts it back. Taken after initialisation. */
@@ -252,8 +254,8 @@ export class ModuleInstance {
     this.#state.reset();
   }
 
-  /** Logs what the module still had to say, and answers its abort line. */
-  #lastWords(source: string): string | undefined {
+  /** Logs the lines of the call that failed, and returns its abort line and the last of the others. */
+  #lastWords(source: string): Pick<GuestFault, 'guestMessage' | 'logLines'> {
     this.#state.phase = PHASE.closed;
     this.#state.hostCallsLeft = 0;
     this.#begin(this.limits.lastWordsFuel);
@@ -261,10 +263,15 @@ export class ModuleInstance {
       const lines = takeLastLog(this, source);
       const last = lines.at(-1);
       const aborted = last?.message.startsWith(ABORT) === true;
-      for (const line of aborted ? lines.slice(0, -1) : lines) this.#log(line);
-      return aborted ? last.message : undefined;
+      const others = aborted ? lines.slice(0, -1) : lines;
+      for (const line of others) this.#log(line);
+      return {
+        guestMessage: aborted ? last.message : undefined,
+        logLines: lastLogLines(others.map(({ message }) => message)),
+      };
     } catch (error) {
-      if (asFault(error, false, undefined) instanceof GuestFault) return undefined;
+      if (asFault(error, false, undefined) instanceof GuestFault)
+        return { guestMessage: undefined, logLines: undefined };
       throw error;
     }
   }

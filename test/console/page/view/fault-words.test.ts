@@ -1,6 +1,6 @@
 // What a list says of a failure, and in which order.
 import { expect, test } from 'vitest';
-import { faultWords } from '../../../../console/page/view/fault-words.ts';
+import { faultWords, logLinesShown } from '../../../../console/page/view/fault-words.ts';
 
 const reason = 'The module trapped: unreachable.';
 
@@ -23,4 +23,13 @@ test('words of a module are as long as a line is, and turn no writing round', ()
   const { said, whole } = faultWords({ reason, guestMessage: `\u202e${'a'.repeat(5_000)}` });
   expect(said).toBe(`\\u{202e}${'a'.repeat(199)}`);
   expect(whole).toBe(`\\u{202e}${'a'.repeat(1_999)}\n${reason}`);
+});
+
+test('each log line of a module is one line, with no control character', () => {
+  expect(logLinesShown({ logLines: ['takes 3', 'a\nb \u001b[31m'] })).toEqual([
+    'takes 3',
+    String.raw`a\nb \u{1b}[31m`,
+  ]);
+  // Also of a service that is older than the console.
+  expect(logLinesShown({})).toEqual([]);
 });

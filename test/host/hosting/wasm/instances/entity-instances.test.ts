@@ -130,6 +130,7 @@ describe('a command', () => {
     const fault = await faultOf(() => entity.command(CONTEXT, 'boom', ''));
     expect(fault.guestMessage).toBe('abort: boom at counter.ts:3:5');
     expect(fault.message).not.toContain('boom');
+    expect(fault.logLines).toEqual(['hello']);
     expect(lines.map(({ message }) => message)).toEqual(['hello']);
   });
 
