@@ -17,7 +17,7 @@ import type { ByteBudget } from '../model/byte-budget.ts';
 import type { KeptTogether } from '../model/kept-bytes.ts';
 import { type Answer, overloadedAnswer } from './answers.ts';
 import type { ConnectionTimes } from './http-settings.ts';
-import { ResponseRate } from './response-rate.ts';
+import { NO_PRESSURE, nextPressure, ResponseRate } from './response-rate.ts';
 import { writeLastAnswer } from './response-writer.ts';
 
 /** A request whose answer is not finished. */
@@ -65,6 +65,7 @@ export class Connections {
   readonly #unsent: ByteBudget;
   readonly #sweepMs: number;
   #sweeper: NodeJS.Timeout | undefined;
+  #pressure = NO_PRESSURE;
   #isClosing = false;
   #ignored = 0;
   #waiting = 0;
@@ -221,13 +222,14 @@ export class Connections {
 
   #sweep(): void {
     const { idleMs, stallMs } = this.#times;
-    const isPressed = this.#unsent.total * 2 > this.#unsent.bytesMax;
+    this.#pressure = nextPressure(this.#pressure, this.#unsent);
     for (const [socket, connection] of this.#connections) {
       // With bytes that wait, the socket's own timer sees whether any of them leave.
       const isWriting = socket.writableLength > 0;
       const isTimed = (socket.timeout ?? 0) > 0;
       if (isWriting !== isTimed) socket.setTimeout(isWriting ? stallMs : 0);
-      if (connection.rate.isTooLow(isWriting ? this.#sweepMs : 0, isPressed)) socket.destroy();
+      const writingMs = isWriting ? this.#sweepMs : 0;
+      if (connection.rate.isTooLow(writingMs, this.#pressure)) socket.destroy();
       // Before its first request, the time for its headers runs.
       if (connection.open.length > 0 || connection.newest === undefined) continue;
       connection.idleSweeps += 1;

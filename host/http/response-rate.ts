@@ -1,14 +1,42 @@
 // ResponseRate: whether the other end of a connection takes its responses fast enough, on average. What it takes is seen by
 // what leaves the process, and that comes in lumps: the buffers of the system take the first megabytes of a response at once,
 // and then nothing until a good part of them is free. So what was taken beyond the least rate is credit, as much as
-// those buffers hold. While the service has little room left, there is no credit but for the grace.
+// those buffers hold. While the service has little room left, there is no credit but for the grace, and while it has none,
+// the least rate grows: the callers that keep it full are cut, the slowest first.
 import type { Socket } from 'node:net';
+import type { ByteBudget } from '../model/byte-budget.ts';
 import type { ConnectionTimes } from './http-settings.ts';
 import { PIECE_BYTES } from './response-writer.ts';
 
 const S_MS = 1_000;
 /** What the buffers of a connection hold in the system, at most: Linux's own limit. */
 const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
+
+/** How many times the least rate it may become while there is no room left. */
+const FACTOR_MAX = 64;
+
+/** How much the service needs its callers to take their responses. */
+export interface RatePressure {
+  /** Little room is left. */
+  readonly isHigh: boolean;
+  /** How many times the least rate callers have to take, 1 to 64. */
+  readonly factor: number;
+}
+
+/** The pressure at the next look: the factor doubles while there is no room left, and halves while there is. */
+export function nextPressure(
+  before: RatePressure,
+  unsent: Pick<ByteBudget, 'total' | 'bytesMax' | 'isUsedUp'>,
+): RatePressure {
+  return {
+    isHigh: unsent.total * 2 > unsent.bytesMax,
+    factor: unsent.isUsedUp
+      ? Math.min(before.factor * 2, FACTOR_MAX)
+      : Math.max(before.factor / 2, NO_PRESSURE.factor),
+  };
+}
+
+export const NO_PRESSURE: RatePressure = { isHigh: false, factor: 1 };
 
 /** Of a socket, what there is to be seen. One that is none has no numbers, and is never too slow. */
 type Progress = Pick<Socket, 'bytesWritten' | 'writableLength'>;
@@ -32,13 +60,14 @@ export class ResponseRate {
     this.#creditBytes = this.#graceBytes;
   }
 
-  /** `ms`: since the latest look, in which bytes have waited for the other end. `isPressed`: there is little room left. */
-  isTooLow(ms: number, isPressed: boolean): boolean {
+  /** `ms`: since the latest look, in which bytes have waited for the other end. */
+  isTooLow(ms: number, { isHigh, factor }: RatePressure): boolean {
     const leftBytes = this.#socket.bytesWritten - this.#socket.writableLength;
     const takenBytes = leftBytes - this.#leftBytes;
     this.#leftBytes = leftBytes;
-    const creditMax = this.#graceBytes + (isPressed ? 0 : SYSTEM_BYTES_MAX);
-    this.#creditBytes = Math.min(this.#creditBytes + takenBytes - this.#bytesPerMs * ms, creditMax);
+    const creditMax = this.#graceBytes + (isHigh ? 0 : SYSTEM_BYTES_MAX);
+    const dueBytes = this.#bytesPerMs * factor * ms;
+    this.#creditBytes = Math.min(this.#creditBytes + takenBytes - dueBytes, creditMax);
     return this.#creditBytes < 0;
   }
 }

@@ -1,10 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { ResponseRate } from '../../../host/http/response-rate.ts';
+import {
+  NO_PRESSURE,
+  nextPressure,
+  type RatePressure,
+  ResponseRate,
+} from '../../../host/http/response-rate.ts';
+import { ByteBudget } from '../../../host/model/byte-budget.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const TIMES = { bytesPerSecondMin: 10 * KIB, rateGraceMs: 10_000 };
 const S_MS = 1_000;
+const HIGH: RatePressure = { isHigh: true, factor: 1 };
 // The grace is 100 KiB here, and a piece of 64 KiB may be on its way: 16.4 seconds.
 
 function connection() {
@@ -12,10 +19,10 @@ function connection() {
   const rate = new ResponseRate(TIMES, socket);
   return {
     /** So many seconds pass in which the system takes so many bytes a second; says after how many it was too slow. */
-    takes: (bytesPerSecond: number, seconds: number, isPressed = false) => {
+    takes: (bytesPerSecond: number, seconds: number, pressure = NO_PRESSURE) => {
       for (let second = 1; second <= seconds; second++) {
         socket.bytesWritten += bytesPerSecond;
-        if (rate.isTooLow(S_MS, isPressed)) return second;
+        if (rate.isTooLow(S_MS, pressure)) return second;
       }
       return undefined;
     },
@@ -26,7 +33,7 @@ function connection() {
       socket.bytesWritten += bytes;
       socket.writableLength += bytes;
     },
-    idles: () => rate.isTooLow(0, false),
+    idles: () => rate.isTooLow(0, NO_PRESSURE),
   };
 }
 
@@ -65,13 +72,48 @@ describe('the rate of responses', () => {
   test('counts at once while there is little room left', () => {
     const one = connection();
     one.takesAtOnce(4 * MIB);
-    expect(one.takes(0, 100, true)).toBe(18);
-    expect(connection().takes(10 * KIB, 1_000, true)).toBeUndefined();
+    expect(one.takes(0, 100, HIGH)).toBe(18);
+    expect(connection().takes(10 * KIB, 1_000, HIGH)).toBeUndefined();
+  });
+
+  test('has to be more with each look while there is no room left, so that the slowest are cut first', () => {
+    const factors = { isHigh: true, factor: 64 };
+    expect(connection().takes(10 * KIB, 100, factors)).toBe(1);
+    expect(connection().takes(600 * KIB, 100, factors)).toBe(5);
+    expect(connection().takes(640 * KIB, 1_000, factors)).toBeUndefined();
   });
 
   test('is none while nothing waits', () => {
     const one = connection();
     for (let n = 0; n < 1_000; n++) expect(one.idles()).toBe(false);
     expect(one.takes(0, 16)).toBeUndefined();
+  });
+});
+
+describe('the pressure on callers', () => {
+  const budget = new ByteBudget(100, 10);
+  const looks = (count: number, before = NO_PRESSURE): RatePressure => {
+    let pressure = before;
+    for (let n = 0; n < count; n++) pressure = nextPressure(pressure, budget);
+    return pressure;
+  };
+
+  test('is none while there is room', () => {
+    budget.add(50);
+    expect(looks(10)).toEqual(NO_PRESSURE);
+  });
+
+  test('is high, and no more than that, while little is left', () => {
+    budget.add(1);
+    expect(looks(10)).toEqual(HIGH);
+  });
+
+  test('doubles while there is no room left, to 64 times, and goes back by halves', () => {
+    budget.add(40);
+    expect([1, 2, 3].map((count) => looks(count).factor)).toEqual([2, 4, 8]);
+    const most = looks(100);
+    expect(most).toEqual({ isHigh: true, factor: 64 });
+    budget.add(-91);
+    expect([1, 2, 6, 9].map((count) => looks(count, most).factor)).toEqual([32, 16, 1, 1]);
   });
 });
