@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { findProject } from '../cli/dev/dev-project.ts';
 import { compileExample } from './support/compile-fixture.ts';
 import { SvcProcess } from './support/host-process.ts';
 import { temporaryFolder } from './support/temporary-folder.ts';
@@ -46,9 +47,18 @@ function requestOf(command: string, answer: string): Request {
     if (word === '-X') init.method = words[++at]!;
     else if (word === '-d') init.body = words[++at]!;
     else if (word === '-H') headers.append(...(words[++at]!.split(': ') as [string, string]));
-    else path = /^http:\/\/127\.0\.0\.1:9000(\/\S*)$/.exec(word)![1]!;
+    else path = pathOf(word, command);
   }
   return { command, path: path!, init, answer };
+}
+
+function pathOf(word: string, command: string): string {
+  const path = /^http:\/\/127\.0\.0\.1:9000(\/\S*)$/.exec(word)?.[1];
+  if (path !== undefined) return path;
+  throw new Error(
+    `This test cannot make the request of "${command}": "${word}" is neither -X, -H, -d nor a URL that begins with ` +
+      'http://127.0.0.1:9000/. CONTRIBUTING.md says what requests of a README look like.',
+  );
 }
 
 // Compiling is the better part of these tests' time, and the limit of a test is not about it.
@@ -61,11 +71,13 @@ beforeAll(async () => {
 function startModule(example: string): SvcProcess {
   const folder = temporaryFolder();
   const module = `${example.slice(3)}.wasm`;
+  // The name decides the journal, which is that of `svc dev`.
+  const { name } = findProject(join(root, example));
   expect(scriptsOf(example)['start']).toBe(
-    `svc build assembly/index.ts -o ${module} && svc run ${module}`,
+    `svc build assembly/index.ts -o ${module} && svc run ${module} --name ${name}`,
   );
   writeFileSync(join(folder, module), modules.get(example)!);
-  return new SvcProcess(['run', module, '--port', '0'], { cwd: folder });
+  return new SvcProcess(['run', module, '--name', name, '--port', '0'], { cwd: folder });
 }
 
 function startProgram(example: string): SvcProcess {

@@ -7,6 +7,7 @@ import { printable } from '@svc/host/printable';
 import type { FaultPlaces, FromDevHost } from '@svc/host/tools';
 import { counted } from '../counted.ts';
 import { problemTexts } from '../problem-lines.ts';
+import { shellWord } from '../shell-word.ts';
 import { errorStyle } from '../terminal.ts';
 import { LiveArea, type AreaStream } from './live-area.ts';
 import { readSourceLine } from './source-line.ts';
@@ -83,7 +84,8 @@ export class DevTerminal {
       readonly warnings: readonly Problem[];
     },
   ): void {
-    if (!this.#isHeaderShown) this.#area.print(this.#header(name, url, dataFolder, descriptor));
+    if (!this.#isHeaderShown)
+      this.#area.print(this.#header({ name, url, dataFolder, descriptor, file: module.file }));
     this.#isHeaderShown = true;
     this.#isServing = true;
     const files = changed.slice(0, FILES_SHOWN_MAX).map((file) => this.#short(file));
@@ -169,13 +171,20 @@ export class DevTerminal {
     this.#area.leave();
   }
 
-  #header(
-    name: string,
-    url: string | undefined,
-    dataFolder: string,
-    { endpoints }: ModuleDescriptor,
-  ): string[] {
-    const routes = endpoints.flatMap(({ prefix, routes: own }) =>
+  #header({
+    name,
+    url,
+    dataFolder,
+    descriptor,
+    file,
+  }: {
+    readonly name: string;
+    readonly url: string | undefined;
+    readonly dataFolder: string;
+    readonly descriptor: ModuleDescriptor;
+    readonly file: string;
+  }): string[] {
+    const routes = descriptor.endpoints.flatMap(({ prefix, routes: own }) =>
       own.map(({ method, path }) => `${method.padEnd(7)} ${routeTemplate(prefix, path)}`),
     );
     const more = routes.length - ROUTES_SHOWN_MAX;
@@ -185,7 +194,9 @@ export class DevTerminal {
       dim(`  journal ${relative(process.cwd(), dataFolder) || '.'} · look inside: npx svc console`),
       '',
       ...routes.slice(0, ROUTES_SHOWN_MAX).map((route) => `  ${printable(route)}`),
-      ...(more > 0 ? [dim(`  and ${more} more`)] : []),
+      ...(more > 0
+        ? [dim(`  and ${more} more · all of them: npx svc inspect ${shellWord(this.#short(file))}`)]
+        : []),
       '',
     ];
   }

@@ -27,6 +27,18 @@ const served = (file: string) => ({
   afterMs: 62,
   isNews: true,
 });
+const endpointWith = (count: number) => ({
+  name: 'Tills',
+  prefix: '/tills',
+  access: { allow: 'internet' as const },
+  routes: Array.from({ length: count }, (_, index) => ({
+    method: 'GET' as const,
+    path: `/${index + 1}`,
+    handler: `get${index + 1}`,
+    parameters: [],
+    reply: { kind: 'text' as const },
+  })),
+});
 const problem = (line: number) => ({ message: 'wrong', file: 'a.ts', line, column: 1 });
 const build = { descriptor, builtMs: 1234, changed: ['/nowhere/a.ts'], warnings: [] };
 
@@ -117,4 +129,20 @@ test('of many problems the first are shown, and how many there are', () => {
   expect(text().match(/: error: wrong/g)).toHaveLength(5);
   expect(text()).toContain('and 4 more problems');
   expect(text()).toMatch(/✕ 9 problems · waiting for a change\n$/);
+});
+
+const buildWith = (count: number) => ({
+  ...build,
+  descriptor: { ...descriptor, endpoints: [endpointWith(count)] },
+});
+
+test('of many routes the first are shown, and the command that lists them all', () => {
+  const { shown, text } = terminal();
+  shown.served(served('/nowhere/a b.wasm'), 'till', buildWith(13));
+  expect(text()).toContain('/tills/12\n');
+  expect(text()).not.toContain('/tills/13');
+  expect(text()).toMatch(/  and 1 more · all of them: npx svc inspect '.*nowhere\/a b\.wasm'\n/);
+  const few = terminal();
+  few.shown.served(served('one'), 'till', buildWith(12));
+  expect(few.text()).not.toContain('svc inspect');
 });
