@@ -48,11 +48,11 @@ const shapes = {
   /** That pages of other origins may call, within what the operator allows. What is left out is as the operator allows. */
   Cors: Type.Object(
     {
-      /** Of the operator's origins, only those that one of these is or covers. */
+      /** Narrows the operator's origins to those that one of these is or covers. */
       origins: Type.Optional(Type.Array(Origin, { minItems: 1, maxItems: 100 })),
-      /** Of the operator's request headers, only these. */
+      /** Narrows the operator's request headers to these. */
       headers: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
-      /** Of the operator's response headers, only these. */
+      /** Narrows the operator's response headers to these. */
       exposedHeaders: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
       /** `false`: never with cookies, HTTP authentication or client certificates. */
       credentials: Type.Optional(Type.Boolean()),
@@ -151,7 +151,7 @@ const shapes = {
       name: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
       prefix: Path,
       access: Type.Ref('AccessRule'),
-      /** Of its routes that the internet may call; absent: pages of other origins cannot read what they answer. */
+      /** Declares CORS for the routes that the internet may call; absent: pages of other origins cannot read their answers. */
       cors: Type.Optional(Type.Ref('Cors')),
       routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
     },

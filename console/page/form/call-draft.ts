@@ -133,7 +133,7 @@ export function inMode(
   return problems.length > 0 ? undefined : { ...call, mode, body: draft };
 }
 
-/** By their place, and what within it. */
+/** A problem in one part of a call, and its place within that part. */
 export interface CallProblem extends DraftProblem {
   readonly part: 'path' | 'query' | 'header' | 'body';
 }

@@ -88,7 +88,7 @@ function recordProblems(
   });
 }
 
-/** Of texts, the empty one is a value, unless the type has a form: a time, or one of a choice. */
+/** An empty text is a value, unless the type has a form: a time, or one of a choice. */
 function isBlank(type: TypeSchema, text: string): boolean {
   if (text.trim() !== '' || !('type' in type)) return false;
   if (type.type !== 'string') return true;

@@ -18,7 +18,7 @@ export interface FieldProps {
   readonly problems: readonly DraftProblem[];
   /** Beside the label. */
   readonly beside?: ComponentChildren;
-  /** Of an optional field of a record: undefined for any other. */
+  /** Set for an optional field of a record; undefined for any other. */
   readonly leaving?: Leaving | undefined;
   readonly onChange: (draft: Draft) => void;
 }

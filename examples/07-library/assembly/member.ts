@@ -108,7 +108,7 @@ export class LibraryMember extends EventSourcedEntity<Member, MemberEvent> {
     return memberAfter(state, event);
   }
 
-  /** Who has joined with the same words is answered as the first time. */
+  /** A member who joins again with the same words is answered as the first time. */
   @command("join")
   join(state: Member, input: Join): Effect<Member> {
     const problem = nameProblem(input.name);

@@ -10,7 +10,7 @@ export enum MemberKind {
   Child,
 }
 
-/** Who owes more borrows nothing. */
+/** The largest debt with which a member may borrow. */
 export function owedMax(): Decimal {
   return Decimal.fromI64(1000, CENTS_SCALE);
 }

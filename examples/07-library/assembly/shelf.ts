@@ -10,7 +10,7 @@ const ENTRIES_MAX = 500;
 export class ShelfEntry {
   isbn: string = "";
   description: Description = new Description();
-  /** Of the description, as the title counts. */
+  /** The revision of the title's description, as the title counts it. */
   @optional version: i32 = 0;
 }
 

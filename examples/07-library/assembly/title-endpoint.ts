@@ -36,14 +36,14 @@ export class TitleEndpoint {
     return new LibraryTitleClient(isbn).countCopies(input);
   }
 
-  /** Who has a copy. */
+  /** The loans of the title's copies. */
   @get("/lendings")
   @access("services")
   lendings(isbn: string): Result<Lending[]> {
     return new LibraryTitleClient(isbn).lendings();
   }
 
-  /** Who waits, in their order. */
+  /** The members who wait, in their order. */
   @get("/reservations")
   @access("services")
   reservations(isbn: string): Result<Place[]> {

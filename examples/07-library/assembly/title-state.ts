@@ -11,7 +11,7 @@ import {
   TitleEvent,
 } from "./title-event";
 
-/** Who has a copy, by which of its loans. */
+/** The member who has a copy, and by which of its loans. */
 @data
 export class Lending {
   member: string = "";
