@@ -38,6 +38,11 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   },
   {
     code: NOT_ASSIGNABLE,
+    message: /^Type '(Decimal|Duration) \| null' is not assignable to type '\1'/,
+    help: 'a check != null narrows no type that has its own !=: const fee = book.fee; if (fee) { … fee.negate() … }; or book.fee! where it cannot be null',
+  },
+  {
+    code: NOT_ASSIGNABLE,
     message: /^Type '(.+) \| null' is not assignable to type '\1'/,
     help: 'a check narrows a variable, and no field: const reader = book.reader; if (reader !== null) { … reader.length … }; or book.reader! where it cannot be null',
   },
