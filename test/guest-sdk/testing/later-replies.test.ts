@@ -99,6 +99,20 @@ test('the fuel of a reply is the fuel of its command', async () => {
   await guest.close();
 });
 
+test('a fault of a reply names the reply, and keeps its cause and the last words of the module', async () => {
+  const guest = module.start();
+  const entity = await guest.entities.open({ component: 'cart', id: 'a' }, undefined);
+  const context = { nowMs: 1, seed: 1n, metadata: [] };
+  expect(await entity.command(context, 'trap', 'null')).toMatchObject({ reply: undefined });
+  const failing = Promise.resolve().then(() => entity.reply(context, 'trap'));
+  await expect(failing).rejects.toMatchObject({
+    faultCause: 'trap',
+    message: expect.stringMatching(/^The reply of command 'trap' failed: The module /) as string,
+    guestMessage: expect.stringContaining('no reply') as string,
+  });
+  await guest.close();
+});
+
 test('an entity that declares no such reply has its empty text passed on', async () => {
   const admitted = admitModule(bytes);
   const [{ repliesFromState: _, ...entity }] = admitted.descriptor.entities as [EntityDescriptor];

@@ -291,7 +291,12 @@ class WasmEntity implements GuestEntity {
   }
 
   reply(context: CallContext, name: string): Reply | Refusal {
-    return this.query(context, name, 'null');
+    try {
+      return this.query(context, name, 'null');
+    } catch (error) {
+      if (!(error instanceof GuestFault)) throw error;
+      throw error.explained(`The reply of command '${name}' failed: ${error.message}`);
+    }
   }
 
   query(context: CallContext, name: string, input: string): Reply | Refusal {
