@@ -99,10 +99,10 @@ export class JsonCursor {
     this.within(name);
   }
 
-  /** `names`: those that mean the same field; empty: there is one. */
+  /** Fails a field that is there twice. `names`: all names of the field, when it has several. */
   twice(name: string, names: string = ""): void {
     if (this.failed) return;
-    this.fail(names.length == 0 ? "is given twice" : "is given twice: '" + names + "' are one field");
+    this.fail(names.length == 0 ? "is given twice" : "is given twice: '" + names + "' are names of one field");
     this.within(name);
   }
 

@@ -141,7 +141,7 @@ function decode(data: DataClass): string {
   const branches = data.fields.flatMap((field, index) => {
     const bit = seenBit(index);
     const names = [field.name, ...field.aliases];
-    const twice = field.aliases.length === 0 ? '' : `, ${quote(names.join("' or '"))}`;
+    const twice = field.aliases.length === 0 ? '' : `, ${quote(names.join("' and '"))}`;
     return names.map(
       (name) => `if (${madeFor(fieldPlace(field))}r.keyIs(${quote(name)})) {
       if (${bit.test}) { r.twice(${quote(name)}${twice}); return; }

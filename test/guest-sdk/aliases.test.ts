@@ -65,18 +65,21 @@ test('a name of before is read as the field, and the field is written under its 
     .thenEvents([{ type: 'map', lender: 'Ada', note: null, marks: [] }]);
 });
 
-const FEE = "'feePerDay' or 'fee' or 'price per day'";
+const FEE = "'feePerDay' and 'fee' and 'price per day'";
 
 test.each([
-  [{ feePerDay: 1, fee: 1 }, `fee: is given twice: ${FEE} are one field`],
-  [{ fee: 1, 'price per day': 1 }, `price per day: is given twice: ${FEE} are one field`],
+  [{ feePerDay: 1, fee: 1 }, `fee: is given twice: ${FEE} are names of one field`],
+  [{ fee: 1, 'price per day': 1 }, `price per day: is given twice: ${FEE} are names of one field`],
   [
     { fee: null, feePerDay: 1 },
     'fee: must be an integer from -2147483648 to 2147483647, found null',
   ],
   [{ Fee: 1 }, 'feePerDay: is missing'],
   [{ fee: 1, max: '1' }, 'max: must be an integer from -2147483648 to 2147483647, found "1"'],
-  [{ fee: 1, max: 1, daysMax: 1 }, "daysMax: is given twice: 'daysMax' or 'max' are one field"],
+  [
+    { fee: 1, max: 1, daysMax: 1 },
+    "daysMax: is given twice: 'daysMax' and 'max' are names of one field",
+  ],
 ])('%j is refused', (terms, message) => {
   loans().query('terms', terms).thenRefused({ code: 'BAD_REQUEST', message });
 });

@@ -144,7 +144,7 @@ describe('is refused, with its place:', () => {
       'a field that stands there under both of its names',
       module,
       { ...sent, recipient: 'Ada' },
-      /recipient: is given twice: 'recipient' or 'to' are one field/,
+      /recipient: is given twice: 'recipient' and 'to' are names of one field/,
     ],
     ['a new field without @optional', first, withoutTo, /to: is missing/],
     ['a number that the type has no longer', first, { ...sent, grams: 2 ** 31 }, /grams: must be/],

@@ -110,7 +110,10 @@ test.each([
   [{ list: [1, 'x'] }, 'list[1]: must be an integer from -2147483648 to 2147483647, found "x"'],
   [{ inner: {} }, 'inner.a: is missing'],
   [{ inner: { a: 1, deeper: null } }, 'inner.deeper: must be an object, found null'],
-  [{ old: { a: 1 }, inner: { a: 1 } }, "inner: is given twice: 'inner' or 'old' are one field"],
+  [
+    { old: { a: 1 }, inner: { a: 1 } },
+    "inner: is given twice: 'inner' and 'old' are names of one field",
+  ],
 ])('%j is refused', (input, message) => {
   entity().query('numbers', input).thenRefused({ code: 'BAD_REQUEST', message });
 });

@@ -221,12 +221,12 @@ class Codecs {
   }
 }
 
-/** Under which of a field's names there is a value; its own when there is none. */
+/** The name of the field under which `from` has a value; the field's own name when there is none. */
 function givenName(from: object, name: string, aliases: readonly string[]): string {
   const [given = name, other] = [name, ...aliases].filter((one) => Object.hasOwn(from, one));
   if (other === undefined) return given;
-  const names = [name, ...aliases].join("' or '");
-  throw new ShapeProblem(`is given twice: '${names}' are one field`).within(other);
+  const names = [name, ...aliases].join("' and '");
+  throw new ShapeProblem(`is given twice: '${names}' are names of one field`).within(other);
 }
 
 function mapped(convert: Convert, keyOf: (key: string) => string): Convert {

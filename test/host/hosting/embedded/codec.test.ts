@@ -124,7 +124,7 @@ describe('a type of typebox', () => {
     );
     expect(() => codec(schema).encode({ fee: 3, feePerDay: 3 }, 'it')).toThrow('fee: is not known');
     expect(() => decoded(schema, { fee: 3, price: 3 })).toThrow(
-      "price: is given twice: 'feePerDay' or 'fee' or 'price' are one field",
+      "price: is given twice: 'feePerDay' and 'fee' and 'price' are names of one field",
     );
     expect(() => decoded(schema, { price: '3' })).toThrow('price: must be an integer');
     expect(() => decoded(schema, {})).toThrow('feePerDay: is missing');
