@@ -24,7 +24,7 @@ import { callFailure, readFailure } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import type { KeptBytes } from '../model/kept-bytes.ts';
 import { CallFailures } from './call-failures.ts';
-import { type RequestKeys, ownKey } from './request-keys.ts';
+import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
 /** What is known of a call whose answer is not due yet. */
 export interface RoutedCall extends CallAhead {
@@ -110,7 +110,10 @@ export class RequestCalls implements HostCalls {
     if (made === undefined) {
       const [target, name, input, metadata] = call;
       const key = this.#keyOf(target, name, call[4]);
-      return this.#asked(() => this.#engine.call(target, name, input, metadata, key));
+      return this.#asked(() => {
+        checkOwnKey(call[4], target, name);
+        return this.#engine.call(target, name, input, metadata, key);
+      });
     }
     checkSame(made.call, call);
     this.#retold++;
@@ -197,6 +200,7 @@ export class RequestCalls implements HostCalls {
     const keyOfCall = this.#keyOf(target, name, key);
     let answer: ReturnType<NonNullable<CallableEngine['callAhead']>>;
     try {
+      checkOwnKey(key, target, name);
       answer = this.#engine.callAhead!(target, name, input, metadata, keyOfCall);
     } catch (error) {
       // The handler has left the entity too little of the stack that they share here, and nothing was done.

@@ -65,6 +65,12 @@ const endpoint = defineEndpoint({
       call(counter, id).add(body),
     ),
     fail: post('/{id}/fail', {}, ({ parameters: { id } }, { call }) => call(counter, id).fail()),
+    addOnce: post(
+      '/{id}/once/{key}',
+      { body: Add, reply: Count },
+      ({ parameters: { id, key }, body }, { call }) =>
+        call(counter, id).withIdempotencyKey(key).add(body),
+    ),
     caller: get('/caller', { reply: 'text' }, ({ caller }) => caller),
   },
 });
@@ -164,6 +170,19 @@ describe('a service', () => {
     expect(await service.call(counter, 'a').get()).toMatchObject({ value: { value: 5 } });
     expect(await keyed.add({ amount: 6 })).toMatchObject({ isOk: false, code: 'UNPROCESSABLE' });
   });
+});
+
+test('a key of a handler that cannot be one is a fault: 500 with an error id, and the log has its code', async () => {
+  const { service, logged } = await start();
+  const answer = await send(`${service.url}/counters/a/once/loan%201`, { amount: 5 });
+  expect(answer.status).toBe(500);
+  const { errorId, ...body } = (await answer.json()) as { errorId: string };
+  expect(body).toEqual({ status: 500, error: 'The service failed to handle the request.' });
+  expect(logged.filter(({ fields }) => fields?.['errorId'] === errorId)).toMatchObject([
+    { fields: { code: 'SVC_IDEMPOTENCY_KEY_INVALID' } },
+  ]);
+  expect((await send(`${service.url}/counters/a/once/loan-1`, { amount: 5 })).status).toBe(200);
+  expect(await service.readEvents(counter, 'a')).toHaveLength(1);
 });
 
 describe('a fault of a handler', () => {

@@ -10,10 +10,12 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 1024;
 
 /** What is wrong with a key, as the end of a sentence about it; undefined when nothing is. */
-export function idempotencyKeyProblem(key: string): string | undefined {
+export function idempotencyKeyProblem(
+  key: string,
+  lengthMax = IDEMPOTENCY_KEY_LENGTH_MAX,
+): string | undefined {
   if (key.length === 0) return 'is empty';
-  if (key.length > IDEMPOTENCY_KEY_LENGTH_MAX)
-    return `is longer than ${IDEMPOTENCY_KEY_LENGTH_MAX} characters`;
+  if (key.length > lengthMax) return `is longer than ${lengthMax} characters`;
   for (let index = 0; index < key.length; index++) {
     const unit = key.charCodeAt(index);
     if (unit < 0x21 || unit > 0x7e) return 'has a character that is not visible ASCII';

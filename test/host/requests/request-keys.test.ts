@@ -1,6 +1,7 @@
 // The keys that the calls of one request get.
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Metadata } from '../../../host/model/call.ts';
+import { callFailure } from '../../../host/model/call-failure.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../host/requests/request-calls.ts';
 import { RequestKeys, ownKey } from '../../../host/requests/request-keys.ts';
@@ -92,7 +93,40 @@ test('a call that was given up for want of stack is made again with its key', ()
   expect(keys).toEqual(['k/0.add.1', 'k/0.add.1']);
 });
 
-test('what a handler sets is never that of a request, and an empty one stays none', () => {
+test('what a handler sets is never that of a request', () => {
   expect(ownKey('k/0.add.1')).toBe('k/0.add.1/=');
-  expect(ownKey('')).toBe('');
+});
+
+describe.each([
+  ['where it cannot wait', true],
+  ['where it can', false],
+])('a key that a handler sets %s', (_where, isAhead) => {
+  test.each([
+    ['is empty', '', 'is empty'],
+    ['is too long', 'k'.repeat(1023), 'is longer than 1022 characters'],
+    ['has a space', 'loan 1', 'has a character that is not visible ASCII'],
+    ['is not ASCII', 'café', 'has a character that is not visible ASCII'],
+  ])('and that %s fails the call, which is not made', async (_what, key, problem) => {
+    const { keys, calls, call } = callsOf('k/0', isAhead);
+    const failure = await Promise.resolve()
+      .then(() => call(key))
+      .catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 'SVC_IDEMPOTENCY_KEY_INVALID',
+      message: expect.stringContaining(`'add' of component 'Cart' ${problem}. `) as string,
+    });
+    expect(keys).toEqual([]);
+    const told = callFailure(failure)!;
+    expect(told.word).toBe('INTERNAL');
+    const passedOn = { kind: 'refusal', code: 'OTHER', message: told.text } as const;
+    expect(calls.failurePassedOnBy({ ...passedOn, otherCode: told.word })).toBe(failure);
+    call();
+    expect(keys).toEqual(['k/0.add.2']);
+  });
+
+  test('may have as many characters as the entity takes with its mark', () => {
+    const { keys, call } = callsOf(undefined, isAhead);
+    call('k'.repeat(1022));
+    expect(keys).toEqual([`${'k'.repeat(1022)}/=`]);
+  });
 });
