@@ -296,23 +296,6 @@ describe('a value after its check for null', () => {
   });
 });
 
-/** A query that looks at `x` by the check, and uses it. */
-const checked = (type: string, check: string): string =>
-  query(
-    `const x = find(s); if (${check}) x.negate();`,
-    `function find(s: State): ${type} | null { return s.n > 0 ? new ${type}() : null; }`,
-  ).replace('ok, ', `ok, ${type}, `);
-
-describe('a value of a type that has its own != after x != null', () => {
-  test.each(['Decimal', 'Duration'])('%s: is looked at by if (x)', async (type) => {
-    expect(await theOnlyProblem(checked(type, 'x != null'))).toMatch(
-      new RegExp(`^8:.*'${type} \\| null'.*: a check != null narrows no type .* if \\(fee\\) \\{`),
-    );
-    const entryFile = await projects.write({ 'index.ts': checked(type, 'x') });
-    expect((await buildComponent({ entryFile })).warnings).toEqual([]);
-  });
-});
-
 describe('what handlers return', () => {
   test.each([
     [

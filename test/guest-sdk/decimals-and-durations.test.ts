@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { durationOf, isDecimal } from '../../host/hosting/embedded/text-form.ts';
 import { MODES, exact, expected, secondsText, textOf } from './support/exact-decimals.ts';
 import { DECIMALS, DURATIONS, LEDGER, NO_DECIMALS, NO_DURATIONS } from './support/ledger.ts';
-import { UserProjects } from './support/user-projects.ts';
+import { UserProjects, entity, problemLine } from './support/user-projects.ts';
 
 const fixture = join(import.meta.dirname, '../../fixtures/late-fee/assembly/index.ts');
 
@@ -310,3 +310,23 @@ test('a late book costs what the page about money and time says', async () => {
   expect(loan().query('share', '0.3').reply()).toBe('0.42');
   loan().query('share', '0').thenRefused('BAD_REQUEST');
 });
+
+/** A query that looks at `x` by the check, and uses it. */
+const checked = (type: string, check: string): string => `${entity(
+  `@query("get") get(s: State): State { const x = find(s); if (${check}) x.negate(); return s; }`,
+).replace('ok, ', `ok, ${type}, `)}
+function find(s: State): ${type} | null { return s.n > 0 ? new ${type}() : null; }`;
+
+test.each(['Decimal', 'Duration'])(
+  '%s: x != null narrows nothing, and the error says to write if (x)',
+  async (type) => {
+    const problems = await projects.problemsOf(checked(type, 'x != null'));
+    expect(problems.map((problem) => problemLine(problem))).toEqual([
+      expect.stringMatching(
+        new RegExp(`'${type} \\| null'.*: a check != null narrows no type .* if \\(fee\\) \\{`),
+      ),
+    ]);
+    const entryFile = await projects.write({ 'index.ts': checked(type, 'x') });
+    expect((await buildComponent({ entryFile })).warnings).toEqual([]);
+  },
+);
