@@ -1,4 +1,4 @@
-// `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: the fuzzer of test/hostile/fuzz.test.ts for as long as
+// `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: the fuzzer of test/hostile/fuzz.long.test.ts for as long as
 // one likes, a new seed each minute, two targets at a time. What breaks a property is saved in
 // fixtures/hostile/crashers/, where the test finds it. Exit code 1 when something did.
 import { relative } from 'node:path';

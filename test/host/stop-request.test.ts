@@ -1,4 +1,4 @@
-// What tells the host's process to stop, as its listeners hear it; with real processes: test/programs/stopping.test.ts.
+// What tells the host's process to stop, as its listeners hear it; with real processes: test/programs/stopping.long.test.ts.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { stopRequest } from '../../host/stop-request.ts';
 

@@ -1,0 +1,58 @@
+// The tests and the sources that `npm test -- PATH…` looks at. Tests mirror the sources, so a path in `test/` brings the
+// sources that it mirrors along, and a path outside of `test/` brings its tests.
+import { existsSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+
+export interface TestScope {
+  /** Filters for vitest: each is a part of the path of a test file. Empty: no test belongs to the paths. */
+  readonly filters: readonly string[];
+  /** Existing files and folders whose lint and format are checked. */
+  readonly sources: readonly string[];
+}
+
+/**
+ * Reads paths relative to `root`, the folder of the repository.
+ * Throws an Error that names the first path that is not in the repository.
+ */
+export function testScope(root: string, paths: readonly string[]): TestScope {
+  const own = paths.map((path) => {
+    const inside = relative(root, resolve(root, path)).split(sep).join('/');
+    if (inside === '' || inside.startsWith('..') || !existsSync(join(root, inside)))
+      throw new Error(`there is no ${path} in this repository; npm test -- PATH takes its files`);
+    return inside;
+  });
+  const filters = own.flatMap((path) => (isTest(path) ? path : (testsOf(root, path) ?? [])));
+  const mirrored = own.flatMap((path) =>
+    isTest(path) ? (sourcesOf(root, path) ?? []) : filters.filter((filter) => isIn(root, filter)),
+  );
+  return { filters, sources: [...new Set([...own, ...mirrored])] };
+}
+
+function isIn(root: string, path: string): boolean {
+  return existsSync(join(root, path));
+}
+
+function isTest(path: string): boolean {
+  return /^test(?:\/|$)|^examples\/[^/]+\/test(?:\/|$)/.test(path);
+}
+
+/** The test of the file, the tests of the folder, or those of the nearest folder around that has any. */
+function testsOf(root: string, path: string): string | undefined {
+  const named = join('test', path.replace(/\.tsx?$/, ''));
+  for (const ending of ['.test.ts', '.long.test.ts'])
+    if (isIn(root, named + ending)) return named + ending;
+  return nearest(root, named, 'test');
+}
+
+function sourcesOf(root: string, path: string): string | undefined {
+  if (!path.startsWith('test/')) return undefined;
+  const named = path.slice('test/'.length).replace(/(?:\.long)?\.test\.ts$/, '.ts');
+  return nearest(root, named, '.');
+}
+
+/** The path itself or the nearest folder around it that exists, as far as the `outermost`, which is left out. */
+function nearest(root: string, path: string, outermost: string): string | undefined {
+  for (let at = path; at !== outermost && at !== '.'; at = dirname(at))
+    if (isIn(root, at)) return at;
+  return undefined;
+}
