@@ -1,5 +1,5 @@
 // Exchange: one request, from its headers to the end of its answer. It decides in this order:
-// room, form, route, access, idempotency key, media type, size; then the body is read and the handler runs.
+// stop, form, route, room, access, idempotency key, media type, size; then the body is read and the handler runs.
 //
 // Invariants:
 // - A request is answered exactly once. At its deadline its handler is told that nobody waits any more, also
@@ -139,9 +139,6 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { settings, routes, load, project, cors, budgets } = this.#parts;
     const { request, target: rawTarget } = this.#arrival;
     if (load.isStopping) throw new SvcError('SVC_STOPPING', 'The server is stopping.');
-    if (load.inFlight > settings.requestsInFlightMax)
-      throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
-    if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
     const problem = headerProblem(request, settings.headersMax);
     if (problem !== undefined) return { ...problem, close: true };
     const method = request.method!;
@@ -161,6 +158,11 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
       }
       return errorAnswer(405, `This path takes ${found.allow}.`, headers);
     }
+    // Not before: the answers above cost no more than a refusal, and a page can read the 503 of its request only after a
+    // preflight that was answered.
+    if (load.inFlight > settings.requestsInFlightMax)
+      throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
+    if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
     this.#route = found.route;
     const caller = this.#parts.callerOf(this.#socket);
     if (!isAdmitted(found.route.access, caller, project))
