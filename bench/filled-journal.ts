@@ -2,8 +2,8 @@
 // each of which adds one, so that the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../host/model/entity.ts';
-import { attachJournal } from '../host/storage/attached-journal.ts';
-import { openSqliteJournal } from '../host/storage/sqlite-journal.ts';
+import { attachJournal } from '../host/storage/sqlite/attached-journal.ts';
+import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
 export const EVENT = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };

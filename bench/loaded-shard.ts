@@ -20,7 +20,7 @@ import { requestBudgets } from '../host/model/request-budgets.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
 import { shardRouting } from '../host/shards/shard-routing.ts';
-import { attachJournal } from '../host/storage/attached-journal.ts';
+import { attachJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
 import { type Slice, SwitchedRecorder } from './switched-recorder.ts';

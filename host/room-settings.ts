@@ -17,7 +17,7 @@ import {
   OBSERVABILITY_LIMITS_RANGE,
 } from './observability/observability-limits.ts';
 import type { RoomRanges } from './settings.ts';
-import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from './storage/journal-limits.ts';
+import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from './storage/sqlite/journal-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from './shards/supervisor-limits.ts';
 
 export const ROOM_DEFAULTS = {

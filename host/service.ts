@@ -22,7 +22,7 @@ import { shardCount } from './shards/shard-count.ts';
 import type { Address } from './shards/shard-messages.ts';
 import { shardLimits } from './shards/shard-limits.ts';
 import { JournalSeries } from './storage/journal-series.ts';
-import { openSqliteJournal, type SqliteJournal } from './storage/sqlite-journal.ts';
+import { openSqliteJournal, type SqliteJournal } from './storage/sqlite/sqlite-journal.ts';
 import { Supervisor } from './shards/supervisor.ts';
 import { systemClock } from './system.ts';
 import { PlacedLog } from './surface/placed-log.ts';

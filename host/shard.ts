@@ -22,7 +22,7 @@ import { ShardAnswers } from './shards/shard-answers.ts';
 import type { LogEntry } from './log/log-entry.ts';
 import type { FromShard, Peer, ShardSettings, ToShard } from './shards/shard-messages.ts';
 import { ShardNumbers } from './shards/shard-numbers.ts';
-import { attachJournal } from './storage/attached-journal.ts';
+import { attachJournal } from './storage/sqlite/attached-journal.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
 /** How often it is looked for entities that nobody uses. */

@@ -20,7 +20,7 @@ export { replyTo } from './engine/entity/applied-effect.ts';
 export { effectFault, outcomeFault, storable } from './engine/entity/guest-answer.ts';
 export type { Chance, Clock } from './engine/needs/clock.ts';
 export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';
-export { MemoryJournal } from './storage/memory-journal.ts';
+export { MemoryJournal } from './storage/memory/memory-journal.ts';
 export { INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
@@ -37,7 +37,7 @@ export {
   type EntitySummary,
   type InspectedRecord,
   type JournalInspection,
-} from './storage/journal-inspection.ts';
+} from './storage/sqlite/tools/journal-inspection.ts';
 export {
   EntityHistory,
   type HistoryStep,
@@ -52,13 +52,16 @@ export {
   type RecordFilter,
   type ScannedDamage,
   type ScannedRecord,
-} from './storage/journal-scan.ts';
-export { backUpJournal } from './storage/journal-backup.ts';
-export { importJournal } from './storage/journal-import.ts';
-export { journalEntries } from './storage/journal-source.ts';
-export { TEXT_HEAD, textChecksum, textEnd, textOf } from './storage/journal-text.ts';
-export { verifyJournal } from './storage/journal-verification.ts';
-export type { JournalFinding, VerificationResult } from './storage/verification-step.ts';
+} from './storage/sqlite/tools/journal-scan.ts';
+export { backUpJournal } from './storage/sqlite/tools/journal-backup.ts';
+export { importJournal } from './storage/sqlite/tools/journal-import.ts';
+export { journalEntries } from './storage/sqlite/tools/journal-source.ts';
+export { TEXT_HEAD, textChecksum, textEnd, textOf } from './storage/sqlite/tools/journal-text.ts';
+export { verifyJournal } from './storage/sqlite/tools/journal-verification.ts';
+export type {
+  JournalFinding,
+  VerificationResult,
+} from './storage/sqlite/tools/verification-step.ts';
 export { type FoldedLife, lifeOf } from './history/folded-life.ts';
 export {
   PURITY_WAYS,

@@ -3,7 +3,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import { printable } from './model/printable.ts';
 import { SvcError } from './model/svc-error.ts';
-import { storedManifests, type StoredManifest } from './storage/journal-manifests.ts';
+import { storedManifests, type StoredManifest } from './storage/sqlite/journal-manifests.ts';
 
 const NAMED_MAX = 10;
 

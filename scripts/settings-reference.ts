@@ -13,7 +13,7 @@ const DECLARED_IN = {
   'http.cors': ['host/http/cors-settings.ts', 'Pages of other origins (CORS)'],
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
-  journal: ['host/storage/journal-limits.ts', 'Journal'],
+  journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   log: ['host/log/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/observability/observability-limits.ts', 'Observability'],

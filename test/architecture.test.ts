@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/model',
     'host/module/module-file.ts',
     'host/module/module-inspection.ts',
-    'host/storage',
+    'host/storage/sqlite/tools',
     'host/system.ts',
   ],
   'host/log': ['host/model'],
@@ -76,7 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/wasm',
     'host/model',
     'host/module',
-    'host/storage',
+    'host/storage/sqlite/tools',
   ],
   'host/surface': [
     'host/engine',
@@ -112,6 +112,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage',
     'host/unread-manifests.ts',
   ],
+  // The tools read a journal that another process may be writing. What serves needs none of them.
+  'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
+  'host/storage/sqlite': ['host/engine/needs', 'host/model', 'host/storage/journal-series.ts'],
+  'host/storage/memory': ['host/engine/needs', 'host/model'],
   'host/storage': ['host/engine/needs', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
   'host/management': ['host/engine/needs', 'host/model'],
@@ -244,6 +248,15 @@ describe('rooms', () => {
       return !MAY_IMPORT[room]!.some((allowed) => within(to, allowed));
     });
     expect(broken.map(show)).toEqual([]);
+  });
+
+  test('of the journal that serves import none of its tools', () => {
+    const tools = 'host/storage/sqlite/tools';
+    const serving = edges.filter(
+      ({ from }) => within(from, 'host/storage') && !within(from, tools),
+    );
+    expect(serving.length).toBeGreaterThan(50);
+    expect(serving.filter(({ to }) => within(to, tools)).map(show)).toEqual([]);
   });
 
   test('never import a composition root', () => {

@@ -4,10 +4,10 @@ import { resolve } from 'node:path';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Journal } from '../engine/needs/journal.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { attachJournal } from '../storage/attached-journal.ts';
-import type { JournalLimits } from '../storage/journal-limits.ts';
-import { MemoryJournal } from '../storage/memory-journal.ts';
-import { openSqliteJournal } from '../storage/sqlite-journal.ts';
+import { attachJournal } from '../storage/sqlite/attached-journal.ts';
+import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
+import { MemoryJournal } from '../storage/memory/memory-journal.ts';
+import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { checkManifests } from '../unread-manifests.ts';
 
 /** In the folder; or, gone with the service, in memory. */

@@ -8,8 +8,11 @@
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { EntityRef } from '../model/entity.ts';
-import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
-import type { ScannedHistory } from '../storage/history-scan.ts';
+import type {
+  InspectedRecord,
+  JournalInspection,
+} from '../storage/sqlite/tools/journal-inspection.ts';
+import type { ScannedHistory } from '../storage/sqlite/tools/history-scan.ts';
 import { renamedComponent } from './descriptor-difference.ts';
 import { aliasHint } from './likely-rename.ts';
 import { LifeFold, type FoldFault, type SequencedEvent } from './life-fold.ts';

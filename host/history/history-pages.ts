@@ -7,7 +7,7 @@ import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
-import type { JournalInspection } from '../storage/journal-inspection.ts';
+import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { HistoryWalk } from './history-walk.ts';
 import { recordsAfter } from './past-life.ts';
 

@@ -4,7 +4,10 @@
 import type { HistoryStep, StateChange } from '@svc/contract';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
-import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
+import type {
+  InspectedRecord,
+  JournalInspection,
+} from '../storage/sqlite/tools/journal-inspection.ts';
 import { LifeFold, type SequencedEvent } from './life-fold.ts';
 import { recordsAfter } from './past-life.ts';
 import { stateChanges } from './state-changes.ts';

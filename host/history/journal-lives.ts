@@ -2,7 +2,7 @@
 // What a service appends meanwhile is left out; a life that cannot be read is named in its place.
 import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
-import type { JournalInspection } from '../storage/journal-inspection.ts';
+import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import type { FoldedLife } from './folded-life.ts';
 import { PastLife } from './past-life.ts';
 

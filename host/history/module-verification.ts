@@ -5,7 +5,7 @@ import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
-import type { JournalInspection } from '../storage/journal-inspection.ts';
+import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { livesOfFile } from './event-file.ts';
 import { type FoldedLife, lifeOf } from './folded-life.ts';
 import { journalLives } from './journal-lives.ts';

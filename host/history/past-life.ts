@@ -7,7 +7,10 @@ import { entityName } from '../engine/entity/history.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
 import { SvcError } from '../model/svc-error.ts';
-import type { InspectedRecord, JournalInspection } from '../storage/journal-inspection.ts';
+import type {
+  InspectedRecord,
+  JournalInspection,
+} from '../storage/sqlite/tools/journal-inspection.ts';
 
 /** A point of an entity's history. `seq` 0: before its first record. */
 export type HistoryPoint =

@@ -11,8 +11,11 @@ import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { inspectJournal, type JournalInspection } from '../storage/journal-inspection.ts';
-import { lastDescriptor } from '../storage/journal-modules.ts';
+import {
+  inspectJournal,
+  type JournalInspection,
+} from '../storage/sqlite/tools/journal-inspection.ts';
+import { lastDescriptor } from '../storage/sqlite/tools/journal-modules.ts';
 import { descriptorDifferences } from './descriptor-difference.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';

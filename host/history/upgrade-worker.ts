@@ -3,8 +3,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { HistoryScan } from '../storage/history-scan.ts';
-import { inspectJournal } from '../storage/journal-inspection.ts';
+import { HistoryScan } from '../storage/sqlite/tools/history-scan.ts';
+import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
 import { EntityComparison } from './entity-comparison.ts';
 import { UpgradeFindings } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';

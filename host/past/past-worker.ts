@@ -17,7 +17,10 @@ import type {
   PastQuestion,
   PastWork,
 } from './past-messages.ts';
-import { inspectJournal, type JournalInspection } from '../storage/journal-inspection.ts';
+import {
+  inspectJournal,
+  type JournalInspection,
+} from '../storage/sqlite/tools/journal-inspection.ts';
 
 /** Of the modules that a developer has had served lately. */
 const PLACES_MAX = 4;

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { createJournalFile, journalPath } from '../../host/storage/journal-file.ts';
-import { openSnapshotsForWriting, snapshotPath } from '../../host/storage/snapshot-file.ts';
+import { createJournalFile, journalPath } from '../../host/storage/sqlite/journal-file.ts';
+import { openSnapshotsForWriting, snapshotPath } from '../../host/storage/sqlite/snapshot-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/journal.md'), 'utf8');

@@ -4,7 +4,7 @@ import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import type { JournalRecord } from '../../host/model/entity.ts';
-import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemTurn, systemDigest } from '../../host/system.ts';
 import { UserProjects } from './support/user-projects.ts';
 

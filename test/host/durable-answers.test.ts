@@ -5,7 +5,7 @@ import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { requestHandler } from '../../host/requests/request-handler.ts';
 import { systemTurn, systemDigest } from '../../host/system.ts';
-import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { HeldJournal } from '../support/held-journal.ts';
 import { RawClient, ask, get, start } from './http/http-harness.ts';

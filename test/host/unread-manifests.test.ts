@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { unreadManifests } from '../../host/unread-manifests.ts';
 import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
-import { storedManifests } from '../../host/storage/journal-manifests.ts';
+import { storedManifests } from '../../host/storage/sqlite/journal-manifests.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';
 import { scriptedJournal } from '../support/scripted-journal.ts';

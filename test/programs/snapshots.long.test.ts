@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { snapshotChecksum, snapshotPath } from '../../host/storage/snapshot-file.ts';
+import { snapshotChecksum, snapshotPath } from '../../host/storage/sqlite/snapshot-file.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { SvcProcess } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';

@@ -7,7 +7,7 @@ import type { Guest, GuestEntity, HostCalls } from '../../host/engine/needs/gues
 import type { CallContext, Effect, Refusal, Reply } from '../../host/model/call.ts';
 import type { EndpointRequest } from '../../host/model/endpoint.ts';
 import type { StoredEvent } from '../../host/model/entity.ts';
-import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { systemTurn, systemDigest } from '../../host/system.ts';
 
 const context: CallContext = {

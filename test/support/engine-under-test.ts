@@ -4,7 +4,7 @@ import type { EngineLimits } from '../../host/engine/engine-limits.ts';
 import type { Recorder } from '../../host/engine/needs/recorder.ts';
 import type { Metadata, Refusal, Reply } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../host/model/entity.ts';
-import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { COUNTER, CounterGuest, type CounterOptions } from './counter-guest.ts';
 import { HeldJournal } from './held-journal.ts';
 import { systemDigest } from '../../host/system.ts';

@@ -9,7 +9,7 @@ import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
 import { ROOM_DEFAULTS, type RoomSettings } from '../../host/room-settings.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
-import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite-journal.ts';
+import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 import { Supervisor } from '../../host/shards/supervisor.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 

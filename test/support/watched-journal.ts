@@ -9,7 +9,7 @@ import type {
 } from '../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
 import type { SvcError } from '../../host/model/svc-error.ts';
-import { MemoryJournal } from '../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { HeldJournal } from './held-journal.ts';
 
 export class WatchedJournal implements Journal {

@@ -1,7 +1,7 @@
 // A journal in a folder, opened for as long as a test uses it.
 import type { Journal } from '../../host/engine/needs/journal.ts';
-import { attachJournal } from '../../host/storage/attached-journal.ts';
-import { openSqliteJournal } from '../../host/storage/sqlite-journal.ts';
+import { attachJournal } from '../../host/storage/sqlite/attached-journal.ts';
+import { openSqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 
 export async function withJournal<T>(
   dir: string,

@@ -9,7 +9,7 @@ import {
   admitModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
 import type { EntityRef } from '../../../host/model/entity.ts';
-import { inspectJournal } from '../../../host/storage/journal-inspection.ts';
+import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';

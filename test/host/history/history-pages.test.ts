@@ -11,7 +11,7 @@ import {
 import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
-import { inspectJournal } from '../../../host/storage/journal-inspection.ts';
+import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';

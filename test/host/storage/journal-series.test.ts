@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { histogramCount } from '../../../host/model/shared-histogram.ts';
-import { attachJournal } from '../../../host/storage/attached-journal.ts';
-import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/journal-limits.ts';
+import { attachJournal } from '../../../host/storage/sqlite/attached-journal.ts';
+import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
-import { openSqliteJournal } from '../../../host/storage/sqlite-journal.ts';
+import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const recordOf = (seq: number): JournalRecord => ({

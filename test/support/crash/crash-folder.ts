@@ -3,9 +3,9 @@ import { mkdtempSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { existsSync } from 'node:fs';
-import { openDataFolder } from '../../../host/storage/data-folder.ts';
-import { journalPath, openForWriting } from '../../../host/storage/journal-file.ts';
-import { JournalReader } from '../../../host/storage/journal-reader.ts';
+import { openDataFolder } from '../../../host/storage/sqlite/data-folder.ts';
+import { journalPath, openForWriting } from '../../../host/storage/sqlite/journal-file.ts';
+import { JournalReader } from '../../../host/storage/sqlite/journal-reader.ts';
 import type { CrashImage } from './crash-images.ts';
 import type { JournalModel } from './journal-model.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { journalPath } from '../../../host/storage/journal-file.ts';
-import { JournalReader } from '../../../host/storage/journal-reader.ts';
+import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
+import { JournalReader } from '../../../host/storage/sqlite/journal-reader.ts';
 import { SvcProcess } from '../host-process.ts';
 import { Random } from '../random.ts';
 import { type CartAnswer, CartClient, itemsIn } from './cart-client.ts';

@@ -2,7 +2,7 @@
 // another in its place. None of that may change anything but time.
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { snapshotPath } from '../../../host/storage/snapshot-file.ts';
+import { snapshotPath } from '../../../host/storage/sqlite/snapshot-file.ts';
 import type { Random } from '../random.ts';
 
 const SUFFIXES = ['', '-wal', '-shm'] as const;

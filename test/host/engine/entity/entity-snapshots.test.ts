@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import type { EngineLimits } from '../../../../host/engine/engine-limits.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER, type CounterOptions, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal } from '../../../support/held-journal.ts';

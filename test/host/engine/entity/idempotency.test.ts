@@ -4,7 +4,7 @@ import type { KeptAnswer } from '../../../../host/engine/needs/journal.ts';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal } from '../../../support/held-journal.ts';

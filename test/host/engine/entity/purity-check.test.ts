@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type EntityEngine, createEngine } from '../../../../host/engine/entity-engine.ts';
-import { MemoryJournal } from '../../../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { failureOf } from '../../../support/engine-under-test.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
 import { systemTurn, systemDigest } from '../../../../host/system.ts';

@@ -8,7 +8,7 @@ import {
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import { requestHandler } from '../../../../../host/requests/request-handler.ts';
 import { systemTurn, systemDigest } from '../../../../../host/system.ts';
-import { MemoryJournal } from '../../../../../host/storage/memory-journal.ts';
+import { MemoryJournal } from '../../../../../host/storage/memory/memory-journal.ts';
 import { endlessTurn } from '../../../../support/endless-turn.ts';
 import { HeldJournal } from '../../../../support/held-journal.ts';
 import {

@@ -1,0 +1,161 @@
+// MemoryJournal: a journal that is gone with the process, for tests and trials.
+import assert from 'node:assert';
+import {
+  type AnswerToKeep,
+  type Journal,
+  type KeptAnswer,
+  type Life,
+  READ_UNITS_MAX,
+  type Snapshot,
+} from '../../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import { SvcError } from '../../model/svc-error.ts';
+
+interface QueuedAppend {
+  readonly key: string;
+  readonly records: readonly JournalRecord[];
+  readonly settled: (failure?: SvcError) => void;
+  readonly answer: AnswerToKeep | undefined;
+  /** One before it failed, of the same entity. */
+  dependsOnFailed: boolean;
+}
+
+export class MemoryJournal implements Journal {
+  readonly #records = new Map<string, JournalRecord[]>();
+  /** By entity and idempotency key, in the order of keeping. */
+  readonly #answers = new Map<string, KeptAnswer>();
+  readonly #snapshots = new Map<string, Snapshot>();
+  #queue: QueuedAppend[] = [];
+  #stored: Promise<void> | undefined = undefined;
+  #closed = false;
+
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: (failure?: SvcError) => void,
+    answer?: AnswerToKeep,
+  ): void {
+    assert(records.length > 0 || answer !== undefined);
+    this.#queue.push({ key: keyOf(entity), records, settled, answer, dependsOnFailed: false });
+    this.#stored ??= Promise.resolve().then(() => this.#store());
+  }
+
+  async read(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    await Promise.resolve();
+    if (this.#closed) throw closed();
+    return this.#page(entity, afterSeq, limit);
+  }
+
+  async lastDeletion(entity: EntityRef): Promise<number> {
+    await Promise.resolve();
+    if (this.#closed) throw closed();
+    return this.#lastDeletion(entity);
+  }
+
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
+    if (this.#closed) throw closed();
+    const kept = this.#snapshots.get(keyOf(entity));
+    const deletedSeq = this.#lastDeletion(entity);
+    const isOf = kept !== undefined && kept.fingerprint === fingerprint && kept.seq > deletedSeq;
+    const afterSeq = isOf ? kept.seq : deletedSeq;
+    const records = this.#page(entity, afterSeq, limit);
+    const stored = this.#records.get(keyOf(entity))?.length ?? 0;
+    const isWhole = stored === afterSeq + records.length;
+    return { afterSeq, snapshot: isOf ? kept.state : undefined, records, isWhole };
+  }
+
+  keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
+    this.#snapshots.set(keyOf(entity), snapshot);
+  }
+
+  /** They are never needed. */
+  forgetSnapshots(): void {
+    this.#snapshots.clear();
+  }
+
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    if (this.#closed) throw closed();
+    return this.#answers.get(answerKey(keyOf(entity), key));
+  }
+
+  async close(): Promise<void> {
+    await this.#stored;
+    this.#closed = true;
+  }
+
+  #page(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
+    const records = this.#records.get(keyOf(entity)) ?? [];
+    const page: JournalRecord[] = [];
+    let units = 0;
+    // The record with seq n stands at n - 1.
+    for (const record of records.slice(afterSeq, afterSeq + limit)) {
+      page.push(record);
+      if (record.kind === 'event') units += record.event.json.length;
+      if (units >= READ_UNITS_MAX) break;
+    }
+    return page;
+  }
+
+  #lastDeletion(entity: EntityRef): number {
+    const records = this.#records.get(keyOf(entity)) ?? [];
+    return records.findLast((record) => record.kind === 'deleted')?.seq ?? 0;
+  }
+
+  #store(): void {
+    this.#stored = undefined;
+    const queue = this.#queue;
+    this.#queue = [];
+    for (const [index, append] of queue.entries()) {
+      const failure = this.#closed ? closed() : this.#conflict(append);
+      if (failure === undefined) {
+        const stored = this.#records.get(append.key);
+        if (stored === undefined) this.#records.set(append.key, [...append.records]);
+        else stored.push(...append.records);
+        if (append.answer !== undefined) this.#keep(append.key, append.answer);
+      } else
+        for (const later of [...queue.slice(index + 1), ...this.#queue])
+          if (later.key === append.key) later.dependsOnFailed = true;
+      append.settled(failure);
+    }
+  }
+
+  /** Those that are past their time go from the front: what is behind one that is not may wait. */
+  #keep(entity: string, { forgetBeforeMs, ...answer }: AnswerToKeep): void {
+    for (const [name, { timeMs }] of this.#answers) {
+      if (timeMs >= forgetBeforeMs) break;
+      this.#answers.delete(name);
+    }
+    const name = answerKey(entity, answer.key);
+    this.#answers.delete(name);
+    this.#answers.set(name, answer);
+  }
+
+  #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
+    if (dependsOnFailed) return unavailable('one before it was not stored');
+    const last = this.#records.get(key)?.length ?? 0;
+    return records.length === 0 || records[0]?.seq === last + 1
+      ? undefined
+      : unavailable(`record ${records[0]?.seq} does not follow record ${last}`);
+  }
+}
+
+function keyOf({ component, id }: EntityRef): string {
+  return `${component}\n${id}`;
+}
+
+/** With its length, for either may hold any character. */
+function answerKey(entity: string, key: string): string {
+  return `${key.length} ${key} ${entity}`;
+}
+
+function unavailable(why: string): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', `The write was not stored: ${why}. Try again.`);
+}
+
+function closed(): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The journal is closed. Open it anew.');
+}

@@ -1,0 +1,181 @@
+// AttachedJournal: the journal as one thread uses it. It sends appends to the writer thread, all of
+// a tick in one message, and reads by itself, once the writer has stored what a user before it, whose
+// thread may have ended in the middle of its work, had sent.
+import assert from 'node:assert';
+import type { MessagePort } from 'node:worker_threads';
+import type {
+  AnswerToKeep,
+  Journal,
+  KeptAnswer,
+  Life,
+  Snapshot,
+} from '../../engine/needs/journal.ts';
+import type { Awaitable } from '../../model/call.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { journalPath } from './journal-file.ts';
+import {
+  type AppendBatch,
+  type SentSnapshot,
+  type Settlement,
+  encodeAppend,
+} from './journal-message.ts';
+import { JournalReader } from './journal-reader.ts';
+import { snapshotPath } from './snapshot-file.ts';
+import { SnapshotReader } from './snapshot-reader.ts';
+
+type Settled = (failure?: SvcError) => void;
+
+/**
+ * The journal in the data folder `dir`, for the thread that calls it. `port`: from
+ * `connect()` of the journal in the thread that opened it. Throws SVC_JOURNAL_CORRUPT or
+ * SVC_JOURNAL_UNAVAILABLE.
+ */
+export function attachJournal(port: MessagePort, dir: string): Journal {
+  return new AttachedJournal(port, dir);
+}
+
+class AttachedJournal implements Journal {
+  readonly #port: MessagePort;
+  readonly #reader: JournalReader;
+  readonly #snapshots: SnapshotReader;
+  /** Of this tick, not sent yet. */
+  #batch: AppendBatch = [];
+  /** Of all appends that did not settle, oldest first. */
+  #unsettled: Settled[] = [];
+  #settledCount = 0;
+  #state: 'open' | 'closing' | 'closed' = 'open';
+  /** It is set with what resolves the promise, for those that would not wait. */
+  #isGreeted = false;
+  readonly #greeted = Promise.withResolvers<void>();
+  readonly #drained = Promise.withResolvers<void>();
+  #closed: Promise<void> | undefined = undefined;
+  readonly #send = (): void => {
+    const batch = this.#batch;
+    this.#batch = [];
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(batch);
+  };
+
+  constructor(port: MessagePort, dir: string) {
+    this.#reader = new JournalReader(journalPath(dir));
+    this.#snapshots = new SnapshotReader(snapshotPath(dir));
+    this.#port = port;
+    port.on('message', (settlement: Settlement) => this.#settle(settlement));
+    port.on('close', () => this.#portClosed());
+  }
+
+  append(
+    entity: EntityRef,
+    records: readonly JournalRecord[],
+    settled: Settled,
+    answer?: AnswerToKeep,
+  ): void {
+    assert(records.length > 0 || answer !== undefined);
+    if (this.#state !== 'open') {
+      queueMicrotask(() => settled(closed()));
+      return;
+    }
+    // After the callbacks of this turn of the event loop: all they append goes in one message.
+    if (this.#batch.length === 0) setImmediate(this.#send);
+    encodeAppend(this.#batch, this.#settledCount, entity, records, answer);
+    this.#unsettled.push(settled);
+  }
+
+  async read(
+    entity: EntityRef,
+    afterSeq: number,
+    limit: number,
+  ): Promise<readonly JournalRecord[]> {
+    await this.#greeted.promise;
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.read(entity, afterSeq, limit);
+  }
+
+  eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
+    if (this.#state === 'closed') throw closed();
+    return this.#isGreeted ? this.#reader.eventsAfter(entity, afterSeq, limit) : [];
+  }
+
+  async lastDeletion(entity: EntityRef): Promise<number> {
+    await this.#greeted.promise;
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.lastDeletion(entity);
+  }
+
+  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Awaitable<Life> {
+    if (!this.#isGreeted)
+      return this.#greeted.promise.then(() => this.life(entity, limit, fingerprint));
+    if (this.#state === 'closed') throw closed();
+    if (fingerprint === undefined) return this.#reader.life(entity, limit);
+    return this.#reader.life(entity, limit, (eno) =>
+      this.#snapshots.find(entity, eno, fingerprint),
+    );
+  }
+
+  keepSnapshot({ component, id }: EntityRef, { seq, fingerprint, state }: Snapshot): void {
+    if (this.#state === 'closed') return;
+    const sent: SentSnapshot = { component, id, seq, fingerprint, state };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(sent);
+  }
+
+  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+    if (!this.#isGreeted) return this.#greeted.promise.then(() => this.answer(entity, key));
+    if (this.#state === 'closed') throw closed();
+    return this.#reader.answer(entity, key);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#drain();
+    return this.#closed;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#state === 'open') this.#state = 'closing';
+    if (this.#unsettled.length > 0) await this.#drained.promise;
+    this.#port.close();
+    this.#portClosed();
+  }
+
+  #settle([count, failures]: Settlement): void {
+    this.#greet();
+    const settled = this.#unsettled.splice(0, count);
+    let nextFailure = 0;
+    for (const [index, callback] of settled.entries()) {
+      this.#settledCount++;
+      const failure = failures[nextFailure];
+      if (failure?.[0] === index) {
+        nextFailure++;
+        callback(new SvcError(failure[1], failure[2]));
+      } else callback();
+    }
+    if (this.#state === 'closing' && this.#unsettled.length === 0) this.#drained.resolve();
+  }
+
+  #greet(): void {
+    this.#isGreeted = true;
+    this.#greeted.resolve();
+  }
+
+  /** Either side closed it, or the writer's thread has ended. */
+  #portClosed(): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    this.#reader.close();
+    this.#snapshots.close();
+    const settled = this.#unsettled;
+    this.#unsettled = [];
+    for (const callback of settled) callback(closed());
+    this.#greet();
+    this.#drained.resolve();
+  }
+}
+
+function closed(): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    'The journal is closed, so the write has not been confirmed. ' +
+      'Start the service again and look whether it was done.',
+  );
+}

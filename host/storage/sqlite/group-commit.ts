@@ -1,0 +1,228 @@
+// GroupCommit owns the connection that writes, and stores appends of many entities in one
+// transaction: one fsync for all of them.
+//
+// Invariants
+// G1  A record's seq is its entity's last one plus one, or its append fails alone.
+// G2  `pos` grows by one with every record that is stored.
+// G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
+// G4  A command's records and the answer that is kept of it are stored together.
+// G5  Once a transaction ends, and before anything is looked up, each of its records has its place (record-index.ts).
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { printable } from '../../model/printable.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { type Append, FIELDS_PER_RECORD } from './journal-message.ts';
+import type { JournalQuota } from './journal-quota.ts';
+import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
+import { FORGOTTEN_WHEN_FULL, KeptAnswers } from './kept-answers.ts';
+import { recordChecksum } from './record-checksum.ts';
+import { lastOf } from './record-index.ts';
+import { isOfMachine, journalFailure } from './sqlite-failure.ts';
+
+/** Entities whose number and last seq are remembered, so that most appends look nothing up. */
+const TAILS_MAX = 200_000;
+
+interface Tail {
+  readonly eno: number;
+  seq: number;
+  /** What its last event was stored under, which is in the table of manifests. */
+  manifest: string | undefined;
+}
+
+/** Decides for its user whether an append may still be stored. */
+export interface AppendGate {
+  /** Why it may not; undefined when it may. */
+  refusalOf(append: Append): SvcError | undefined;
+  failed(append: Append): void;
+}
+
+export interface QueuedAppend {
+  readonly append: Append;
+  readonly gate: AppendGate;
+}
+
+export class GroupCommit {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  readonly #quota: JournalQuota;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #findEntity: StatementSync;
+  readonly #addEntity: StatementSync;
+  readonly #findTail: StatementSync;
+  readonly #addRecord: StatementSync;
+  readonly #addPlaces: StatementSync;
+  readonly #addManifest: StatementSync;
+  readonly #answers: KeptAnswers;
+  #nextPos: number;
+  /** The first record without a place. */
+  #unplacedPos: number;
+  readonly #tails = new Map<string, Map<string, Tail>>();
+  #tailCount = 0;
+
+  /** Throws errors of SQLite. */
+  constructor(database: DatabaseSync, path: string, quota: JournalQuota) {
+    this.#database = database;
+    this.#path = path;
+    this.#quota = quota;
+    this.#begin = database.prepare('BEGIN IMMEDIATE');
+    this.#commit = database.prepare('COMMIT');
+    this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
+    this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
+    this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
+    this.#addRecord = database.prepare(
+      'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+    );
+    this.#addPlaces = database.prepare(
+      'INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos >= ? AND pos < ?',
+    );
+    this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
+    this.#answers = new KeptAnswers(database);
+    const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
+    this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
+    this.#unplacedPos = this.#nextPos;
+  }
+
+  /** The place of the last record. */
+  get lastPos(): number {
+    return this.#nextPos - 1;
+  }
+
+  /** Stores what it can. For each append its failure, or undefined once it is on disk. */
+  store(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
+    try {
+      return this.#transaction(queued);
+    } catch (error) {
+      // One append that SQLite does not take is no reason to refuse the others.
+      if (queued.length > 1 && !isOfMachine(error))
+        return queued.map((one) => this.store([one])[0]);
+      const failure = journalFailure(error, 'written', this.#path);
+      for (const { append, gate } of queued) gate.failed(append);
+      return queued.map(() => failure);
+    }
+  }
+
+  #transaction(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
+    const nextPos = this.#nextPos;
+    try {
+      this.#begin.run();
+      const outcomes = queued.map(({ append, gate }) => {
+        const failure =
+          gate.refusalOf(append) ??
+          this.#quota.refusalOf(append, this.#place) ??
+          this.#insert(append);
+        if (failure !== undefined) this.#refused(append, gate, failure);
+        return failure;
+      });
+      this.#forgetMore(queued, outcomes);
+      this.#place();
+      this.#commit.run();
+      return outcomes;
+    } catch (error) {
+      this.#nextPos = nextPos;
+      this.#unplacedPos = nextPos;
+      this.#forgetTails();
+      // SQLite has ended the transaction by itself after some errors.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  /** After the last command with a key there are records still. */
+  #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
+    const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
+    const timeMs = last?.fields[0];
+    if (last?.answer === undefined && typeof timeMs === 'number') this.#answers.forgetMore(timeMs);
+  }
+
+  #refused(append: Append, gate: AppendGate, { code }: SvcError): void {
+    gate.failed(append);
+    const { answer } = append;
+    // No other would make room: none is kept while the journal is full.
+    if (code === 'SVC_JOURNAL_FULL' && answer !== undefined)
+      this.#answers.forget(answer, FORGOTTEN_WHEN_FULL);
+  }
+
+  /** Answers the conflict, if there is one, and has stored nothing then. */
+  #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
+    const tail = this.#tail(component, id);
+    if (fields.length > 0 && firstSeq !== tail.seq + 1)
+      return new SvcError(
+        'SVC_JOURNAL_UNAVAILABLE',
+        `Record ${firstSeq} of entity '${printable(id)}' of component '${printable(component)}' ` +
+          `was not stored, because its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
+      );
+    for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
+      const timeMs = fields[at] as number;
+      const upper = fields[at + 1] as number | null;
+      const lower = fields[at + 2] as number | null;
+      const manifest = fields[at + 3] as string | null;
+      const json = fields[at + 4] as string | null;
+      const seq = tail.seq + 1;
+      const pos = this.#nextPos;
+      const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
+      const row: RecordRow = [pos, seq, kind, timeMs, manifest, json, 0, upper, lower, trace, key];
+      const crc = recordChecksum(component, id, row);
+      if (manifest !== null && manifest !== tail.manifest) {
+        this.#addManifest.run(component, manifest);
+        tail.manifest = manifest;
+      }
+      this.#addRecord.run(
+        pos,
+        tail.eno,
+        seq,
+        kind,
+        timeMs,
+        manifest,
+        json,
+        crc,
+        upper,
+        lower,
+        trace,
+        key,
+      );
+      tail.seq = seq;
+      this.#nextPos++;
+    }
+    if (answer !== undefined) this.#answers.keep(tail.eno, component, id, answer);
+    return undefined;
+  }
+
+  /** All at once: for each by itself it would cost as much again as storing the record. */
+  readonly #place = (): void => {
+    if (this.#unplacedPos === this.#nextPos) return;
+    this.#addPlaces.run(this.#unplacedPos, this.#nextPos);
+    this.#unplacedPos = this.#nextPos;
+  };
+
+  #tail(component: string, id: string): Tail {
+    const known = this.#tails.get(component)?.get(id);
+    if (known !== undefined) return known;
+    if (this.#tailCount >= TAILS_MAX) {
+      this.#place();
+      this.#forgetTails();
+    }
+    const found = this.#findEntity.get(component, id)?.['eno'];
+    const tail: Tail =
+      found === undefined
+        ? {
+            eno: Number(this.#addEntity.run(component, id).lastInsertRowid),
+            seq: 0,
+            manifest: undefined,
+          }
+        : {
+            eno: Number(found),
+            seq: Number(this.#findTail.get(found)?.['seq'] ?? 0),
+            manifest: undefined,
+          };
+    let ofComponent = this.#tails.get(component);
+    if (ofComponent === undefined) this.#tails.set(component, (ofComponent = new Map()));
+    ofComponent.set(id, tail);
+    this.#tailCount++;
+    return tail;
+  }
+
+  #forgetTails(): void {
+    this.#tails.clear();
+    this.#tailCount = 0;
+  }
+}

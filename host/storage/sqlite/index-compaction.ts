@@ -1,0 +1,100 @@
+// PlaceMerge brings the places of records from each table of newer ones into the next (record-index.ts), behind
+// the commits: a run of them sorted by entity touches the fewer pages the longer it is. It is a part of the
+// writer, and has no memory that a crash could take: what was not brought on is where it was.
+//
+// Invariants
+// M1  A step is one transaction, and keeps P1 and P2.
+// M2  A step is synchronised with the disk as every commit: what a failed sync has dropped of it would be a hole in
+//     the log, and cut off the commits after it.
+// M3  A step that fails changes nothing but the time that a lookup takes, and is tried again later.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { isDamage, sqliteCode } from './sqlite-failure.ts';
+
+export interface PlaceSizes {
+  /** So many new places are brought on together. */
+  readonly newMax: number;
+  /** Of the recent ones what is more is brought on, a part of the entities at a time. */
+  readonly recentMax: number;
+}
+
+export const PLACE_SIZES_DEFAULT: PlaceSizes = { newMax: 1_024, recentMax: 32_768 };
+
+const AFTER = '(eno, seq) > (?, ?)';
+const UP_TO = `${AFTER} AND (eno, seq) <= (?, ?)`;
+/** A damaged number may be larger than JavaScript's. */
+type Key = readonly [eno: bigint, seq: bigint];
+const FIRST: Key = [-(2n ** 63n), 0n];
+const LAST: Key = [2n ** 63n - 1n, 2n ** 63n - 1n];
+
+export class PlaceMerge {
+  readonly #database: DatabaseSync;
+  readonly #sizes: PlaceSizes;
+  readonly #partEnd: StatementSync;
+  readonly #copyPart: StatementSync;
+  readonly #deletePart: StatementSync;
+  #newCount: number;
+  #recentCount: number;
+  /** The last key that was brought on from the recent ones: parts follow one another, and begin anew at the end. */
+  #cursor = FIRST;
+  /** After a failure so many records are stored before it is tried again. */
+  #toWait = 0;
+
+  /** Throws errors of SQLite. */
+  constructor(database: DatabaseSync, sizes: PlaceSizes) {
+    this.#database = database;
+    this.#sizes = sizes;
+    this.#newCount = this.#count('place_new');
+    this.#recentCount = this.#count('place_recent');
+    this.#partEnd = database.prepare(
+      `SELECT eno, seq FROM place_recent WHERE ${AFTER} ORDER BY eno, seq LIMIT 1 OFFSET ?`,
+    );
+    this.#partEnd.setReadBigInts(true);
+    this.#partEnd.setReturnArrays(true);
+    this.#copyPart = database.prepare(
+      `INSERT INTO place_old SELECT * FROM place_recent WHERE ${UP_TO} ORDER BY eno, seq`,
+    );
+    this.#deletePart = database.prepare(`DELETE FROM place_recent WHERE ${UP_TO}`);
+  }
+
+  /** To be called after a commit that has stored so many records, outside of a transaction. */
+  stored(records: number): void {
+    this.#newCount += records;
+    if (this.#toWait > 0) this.#toWait -= records;
+    else if (this.#newCount >= this.#sizes.newMax) this.#step();
+  }
+
+  #step(): void {
+    try {
+      this.#database.exec(`BEGIN IMMEDIATE;
+        INSERT INTO place_recent SELECT * FROM place_new;
+        DELETE FROM place_new`);
+      let recentCount = this.#recentCount + this.#newCount;
+      let cursor = this.#cursor;
+      const excess = recentCount - this.#sizes.recentMax;
+      if (excess > 0) {
+        const end = this.#partEnd.get(...cursor, excess - 1) as unknown as Key | undefined;
+        const part = [...cursor, ...(end ?? LAST)];
+        this.#copyPart.run(...part);
+        recentCount -= Number(this.#deletePart.run(...part).changes);
+        cursor = end ?? FIRST;
+      }
+      this.#database.exec('COMMIT');
+      [this.#newCount, this.#recentCount, this.#cursor] = [0, recentCount, cursor];
+    } catch (error) {
+      // SQLite has ended the transaction by itself after some errors.
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (sqliteCode(error) === undefined) throw error;
+      this.#toWait = this.#sizes.newMax;
+    }
+  }
+
+  #count(table: string): number {
+    try {
+      return Number(this.#database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // It is named where it is in the way.
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// What the users of a journal and its writer thread say to each other, in flat lists of plain
+// values: copying those between threads costs a fraction of what lists of objects cost.
+import type { AnswerToKeep, Snapshot } from '../../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { SvcErrorCode } from '../../model/svc-error.ts';
+import { outcomeText } from './kept-answer-row.ts';
+import type { WritingModule } from './module-history.ts';
+import { lowerHalf, upperHalf } from './seed-halves.ts';
+
+/** What the thread that opened the journal tells the writer; `connect` comes with its port. */
+export type WriterCommand =
+  | { readonly kind: 'connect' }
+  | { readonly kind: 'note-module'; readonly module: WritingModule }
+  | { readonly kind: 'close' };
+
+/** What the writer tells the thread that opened the journal. */
+export type WriterReport =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
+
+/** What a user sends: appends, and now and then a snapshot. */
+export type FromUser = AppendBatch | SentSnapshot;
+
+/** All appends of a tick, one after the other. */
+export type AppendBatch = (string | number | null)[];
+
+export type SentSnapshot = EntityRef & Snapshot;
+
+/**
+ * How many appends settled, in their order, and those among them that failed. The first says that
+ * none has, and that what was sent through ports before is stored.
+ */
+export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
+export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];
+
+/** One append as the writer takes it from a batch. */
+export interface Append {
+  /** How many of its user's appends the user had seen settle when it queued this one. */
+  readonly seenCount: number;
+  readonly component: string;
+  readonly id: string;
+  /** Of the records; where there are none, what the first would have. */
+  readonly firstSeq: number;
+  /** Of the command that the records come of. */
+  readonly trace: string | null;
+  readonly key: string | null;
+  /** Undefined: the command has no key, and its answer is not kept. */
+  readonly answer: AppendedAnswer | undefined;
+  /**
+   * For each record its time, the halves of its seed, its manifest and json; the latter two are null
+   * for a deletion.
+   */
+  readonly fields: AppendBatch;
+}
+
+export interface AppendedAnswer {
+  readonly key: string;
+  readonly digest: string;
+  readonly timeMs: number;
+  /** As kept-answer-row.ts has it. */
+  readonly outcome: string;
+  readonly forgetBeforeMs: number;
+}
+
+const HEAD_FIELDS = 11;
+/** Of `Append.fields`. */
+export const FIELDS_PER_RECORD = 5;
+/** Where in a record's fields its json stands. */
+export const JSON_FIELD = 4;
+
+export function encodeAppend(
+  batch: AppendBatch,
+  seenCount: number,
+  { component, id }: EntityRef,
+  records: readonly JournalRecord[],
+  answer: AnswerToKeep | undefined,
+): void {
+  const first = records[0];
+  batch.push(seenCount, component, id, first?.seq ?? 0, records.length);
+  batch.push(first?.trace ?? null, first?.key ?? null);
+  if (answer === undefined) batch.push(null, null, null, null);
+  else {
+    const { digest, timeMs, outcome, forgetBeforeMs } = answer;
+    batch.push(digest, timeMs, outcomeText(outcome), forgetBeforeMs);
+    // Without records the key would not be told.
+    batch[batch.length - 5] = answer.key;
+  }
+  for (const record of records) {
+    batch.push(record.timeMs, upperHalf(record.seed), lowerHalf(record.seed));
+    if (record.kind === 'event') batch.push(record.event.manifest, record.event.json);
+    else batch.push(null, null);
+  }
+}
+
+export function decodeAppends(batch: AppendBatch): Append[] {
+  const appends: Append[] = [];
+  for (let at = 0; at < batch.length;) {
+    const head = at;
+    const begin = head + HEAD_FIELDS;
+    at = begin + Number(batch[head + 4]) * FIELDS_PER_RECORD;
+    const key = batch[head + 6] as string | null;
+    appends.push({
+      seenCount: Number(batch[head]),
+      component: String(batch[head + 1]),
+      id: String(batch[head + 2]),
+      firstSeq: Number(batch[head + 3]),
+      trace: batch[head + 5] as string | null,
+      key,
+      answer: batch[head + 7] === null ? undefined : answerAt(batch, head + 7, String(key)),
+      fields: batch.slice(begin, at),
+    });
+  }
+  return appends;
+}
+
+function answerAt(batch: AppendBatch, at: number, key: string): AppendedAnswer {
+  return {
+    key,
+    digest: String(batch[at]),
+    timeMs: Number(batch[at + 1]),
+    outcome: String(batch[at + 2]),
+    forgetBeforeMs: Number(batch[at + 3]),
+  };
+}

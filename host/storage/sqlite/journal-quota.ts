@@ -1,0 +1,90 @@
+// JournalQuota: how large a journal may become. It is asked by the only writer, in the transaction, before
+// an append is stored. The journal is measured only when what was stored since may have used up what was
+// left, so that most appends cost an addition.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { SvcError } from '../../model/svc-error.ts';
+import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
+
+/** What a record and its places in the indexes take beside its JSON text, pages that split included. */
+const RECORD_BYTES = 512;
+/** A record leaves less of its page unused than it takes, and less than a page. */
+const UNUSED_BYTES_MAX = 4_096;
+const BYTES_PER_UNIT_MAX = 3;
+
+export class JournalQuota {
+  readonly #bytesMax: number;
+  readonly #path: string;
+  readonly #pageCount: StatementSync;
+  readonly #freeCount: StatementSync;
+  readonly #pageBytes: number;
+  /** Less than is left, or as much. */
+  #leftBytes = 0;
+
+  /** `bytesMax`: 0 for no limit. Throws errors of SQLite. */
+  constructor(database: DatabaseSync, path: string, bytesMax: number) {
+    this.#path = path;
+    this.#bytesMax = bytesMax === 0 ? Infinity : bytesMax;
+    this.#pageCount = database.prepare('PRAGMA page_count');
+    this.#freeCount = database.prepare('PRAGMA freelist_count');
+    this.#pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
+  }
+
+  /** Why it may not be stored; undefined when it may, and is counted. `complete`: done before the journal is measured. */
+  refusalOf(append: Append, complete: () => void): SvcError | undefined {
+    const bytesAtMost = sizeOf(append, unitsAtMost);
+    if (bytesAtMost > this.#leftBytes) {
+      complete();
+      this.#leftBytes = this.#bytesMax - this.measuredBytes();
+      const bytes = sizeOf(append, utf8Bytes);
+      if (bytes > this.#leftBytes) return this.#full(bytes);
+    }
+    this.#leftBytes -= bytesAtMost;
+    return undefined;
+  }
+
+  /** With what the present transaction has added, and without the pages that forgotten answers have left. */
+  measuredBytes(): number {
+    const pages =
+      Number(this.#pageCount.get()?.['page_count']) -
+      Number(this.#freeCount.get()?.['freelist_count']);
+    return pages * this.#pageBytes;
+  }
+
+  #full(bytes: number): SvcError {
+    return new SvcError(
+      'SVC_JOURNAL_FULL',
+      `The journal ${this.#path} may take ${this.#bytesMax} bytes and has ${this.measuredBytes()}, so ` +
+        `a command that would add up to ${bytes} was not done. Raise svc.journal.bytes-max if the disk has room.`,
+    );
+  }
+}
+
+function sizeOf(
+  { component, id, key, trace, answer, fields }: Append,
+  bytesOf: (text: string) => number,
+): number {
+  // The entity may be a new one, with a row and a place in its index.
+  let bytes = RECORD_BYTES + 2 * (bytesOf(component) + bytesOf(id));
+  const originBytes = bytesOf(key ?? '') + (trace?.length ?? 0);
+  if (answer !== undefined)
+    bytes += RECORD_BYTES + storedBytes(bytesOf(answer.outcome) + 2 * originBytes);
+  for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
+    bytes += RECORD_BYTES + originBytes;
+    const json = fields[at + JSON_FIELD];
+    if (typeof json !== 'string') continue;
+    bytes += storedBytes(bytesOf(json));
+  }
+  return bytes;
+}
+
+function storedBytes(bytes: number): number {
+  return bytes + Math.min(bytes, UNUSED_BYTES_MAX);
+}
+
+function unitsAtMost(text: string): number {
+  return text.length * BYTES_PER_UNIT_MAX;
+}
+
+function utf8Bytes(text: string): number {
+  return Buffer.byteLength(text);
+}

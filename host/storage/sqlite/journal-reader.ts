@@ -1,0 +1,241 @@
+// JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
+// sees a record only after the fsync of its transaction.
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type KeptAnswer, type Life, READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
+import { printable } from '../../model/printable.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { EVENT_RUN, eventsOf } from './event-run.ts';
+import { openForReading } from './journal-file.ts';
+import {
+  KIND_DELETED,
+  KIND_EVENT,
+  type RecordRow,
+  countIn,
+  recordColumns,
+} from './journal-schema.ts';
+import { keptAnswerOf } from './kept-answer-row.ts';
+import { isWhole } from './record-checksum.ts';
+import { recordsOf } from './record-index.ts';
+import { seedOf } from './seed-halves.ts';
+import type { FoundSnapshot } from './snapshot-reader.ts';
+import { journalFailure, sqliteCode } from './sqlite-failure.ts';
+
+const ENO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
+const RECORDS = recordsOf('?1', 'seq > ?2', countIn('?3'));
+/** Which the index of deletions finds. The whole record, so that its checksum is looked at: a life begins where it says. */
+const LAST_DELETION = `SELECT ${recordColumns()} FROM journal
+  WHERE eno = ${ENO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
+/** By itself it costs a tenth of what it does within the statement that reads the records. */
+const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
+/** From the record with which the state begins. */
+const LIFE = recordsOf('?1', 'seq >= ?2', countIn('?3'));
+const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENO} AND key = ?`;
+
+/** Many, since asking costs; not all, since each may have a megabyte. */
+const ROWS_AT_ONCE = 128;
+/** Of a RecordRow. */
+const CRC = 6;
+/** An entity's records lie far apart, and each leads over pages of the index that others need as well. */
+const CACHE_KIB = 32 * 1024;
+
+export class JournalReader {
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #records: StatementSync;
+  readonly #lastDeletion: StatementSync;
+  readonly #answer: StatementSync;
+  readonly #number: StatementSync;
+  readonly #lastDeletedSeq: StatementSync;
+  readonly #life: StatementSync;
+  readonly #run: StatementSync;
+
+  /** Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+  constructor(path: string) {
+    this.#path = path;
+    try {
+      this.#database = openForReading(path);
+      this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+      this.#records = this.#prepare(RECORDS);
+      this.#lastDeletion = this.#prepare(LAST_DELETION);
+      this.#answer = this.#prepare(ANSWER);
+      this.#number = this.#prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
+      this.#lastDeletedSeq = this.#prepare(LAST_DELETED_SEQ);
+      this.#life = this.#prepare(LIFE);
+      this.#run = this.#prepare(EVENT_RUN);
+    } catch (error) {
+      throw journalFailure(error, 'opened', path);
+    }
+  }
+
+  /** As `Journal.read`. */
+  read(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
+    const page = new Page(entity, afterSeq, limit);
+    const eno = this.#numberOf(entity);
+    if (eno !== undefined) this.#fill(page, eno);
+    return page.records;
+  }
+
+  /** As `Journal.eventsAfter`. */
+  eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
+    const eno = this.#numberOf(entity);
+    if (eno === undefined) return [];
+    const [row] = this.#all(this.#run, entity, [eno, afterSeq, limit]);
+    const value = row?.[0] as unknown;
+    return value instanceof Uint8Array ? eventsOf(entity, afterSeq, value) : [];
+  }
+
+  /** As `Journal.life`. `find`: the snapshot of the entity with this number. */
+  life(entity: EntityRef, limit: number, find?: (eno: number) => FoundSnapshot | undefined): Life {
+    const eno = this.#numberOf(entity);
+    if (eno === undefined) return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
+    const snapshot = find?.(eno);
+    const life = snapshot && this.#lifeSince(entity, eno, limit, snapshot);
+    // That of another journal, whatever its record is here, is none of this one.
+    return life ?? this.#lifeSince(entity, eno, limit, undefined)!;
+  }
+
+  /** Undefined: the snapshot does not stand on a record of this journal. */
+  #lifeSince(
+    entity: EntityRef,
+    eno: number,
+    limit: number,
+    snapshot: FoundSnapshot | undefined,
+  ): Life | undefined {
+    const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
+    // A snapshot's record or the last deletion, whichever is later. None is stored of this entity meanwhile.
+    const [deletion] = this.#all(this.#lastDeletedSeq, entity, [eno]);
+    const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
+    const rows = this.#all(this.#life, entity, [eno, beginSeq, askedCount]);
+    const first = rows[0];
+    const begin = first && recordOf(entity, first);
+    const isDeletion = begin?.kind === 'deleted';
+    if (snapshot !== undefined && !isDeletion)
+      if (begin?.seq !== snapshot.seq || first![CRC] !== snapshot.recordCrc) return undefined;
+    const state = isDeletion ? undefined : snapshot?.state;
+    const hasBegin = isDeletion || state !== undefined;
+    const afterSeq = hasBegin ? begin!.seq : 0;
+    const page = new Page(entity, afterSeq, limit);
+    const isFull = page.add(hasBegin ? rows.slice(1) : rows);
+    const isEnd = rows.length < askedCount && !isFull;
+    if (!isEnd && !isFull) this.#fill(page, eno);
+    return { afterSeq, snapshot: state, records: page.records, isWhole: isEnd };
+  }
+
+  #fill(page: Page, eno: number): void {
+    for (;;) {
+      const askedCount = Math.min(ROWS_AT_ONCE, page.limit - page.records.length);
+      const rows = this.#all(this.#records, page.entity, [eno, page.last, askedCount]);
+      if (page.add(rows) || rows.length < askedCount) return;
+    }
+  }
+
+  #numberOf(entity: EntityRef): number | undefined {
+    const [row] = this.#all(this.#number, entity, [entity.component, entity.id]);
+    return row?.[0];
+  }
+
+  /** As `Journal.lastDeletion`. */
+  lastDeletion(entity: EntityRef): number {
+    try {
+      const row = this.#lastDeletion.get(entity.component, entity.id);
+      return row === undefined ? 0 : recordOf(entity, row as unknown as RecordRow).seq;
+    } catch (error) {
+      throw this.#failure(entity, error);
+    }
+  }
+
+  /** As `Journal.answer`. */
+  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+    try {
+      const row = this.#answer.get(entity.component, entity.id, key);
+      return row === undefined ? undefined : keptAnswerOf(entity, row);
+    } catch (error) {
+      throw this.#failure(entity, error);
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #all(
+    statement: StatementSync,
+    entity: EntityRef,
+    values: readonly (string | number)[],
+  ): readonly RecordRow[] {
+    try {
+      return statement.all(...values) as unknown as readonly RecordRow[];
+    } catch (error) {
+      throw this.#failure(entity, error);
+    }
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#database.prepare(sql);
+    statement.setReturnArrays(true);
+    return statement;
+  }
+
+  #failure(entity: EntityRef, error: unknown): SvcError {
+    // Not SQLite's: a column holds what this version of the format never writes.
+    if (sqliteCode(error) === undefined && error instanceof RangeError)
+      return damagedRecord(entity, 'a number in it is out of range', error);
+    return journalFailure(error, 'read', this.#path);
+  }
+}
+
+/** What a read answers, as it grows. */
+class Page {
+  readonly entity: EntityRef;
+  readonly limit: number;
+  readonly records: JournalRecord[] = [];
+  /** The last of them, or what they stand after. */
+  last: number;
+  #units = 0;
+
+  constructor(entity: EntityRef, afterSeq: number, limit: number) {
+    this.entity = entity;
+    this.last = afterSeq;
+    this.limit = limit;
+  }
+
+  /** Whether it takes no more. Throws SVC_JOURNAL_CORRUPT. */
+  add(rows: readonly RecordRow[]): boolean {
+    for (const row of rows) {
+      const record = recordOf(this.entity, row);
+      this.records.push(record);
+      this.last = record.seq;
+      if (record.kind === 'event') this.#units += record.event.json.length;
+      if (this.#units >= READ_UNITS_MAX || this.records.length >= this.limit) return true;
+    }
+    return false;
+  }
+}
+
+/** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
+export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
+  const [, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
+  if (!isWhole(entity.component, entity.id, row))
+    throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
+  const told = {
+    seq,
+    timeMs,
+    seed: seedOf(upper, lower),
+    ...(trace === null ? {} : { trace }),
+    ...(key === null ? {} : { key }),
+  };
+  if (kind === KIND_EVENT && manifest !== null && json !== null)
+    return { kind: 'event', ...told, event: { manifest, json } };
+  if (kind === KIND_DELETED) return { kind: 'deleted', ...told };
+  throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
+}
+
+function damagedRecord({ component, id }: EntityRef, what: string, cause?: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal of entity '${printable(id)}' of component '${printable(component)}' is damaged: ${what}. ` +
+      'Restore the data folder from a backup; the other entities are not affected.',
+    { cause },
+  );
+}

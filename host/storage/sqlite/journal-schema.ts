@@ -1,0 +1,156 @@
+// The journal's tables: their present format, and how those of a format before become it. What was stored
+// stays as it is.
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Grows with every change of the format. */
+export const FORMAT_VERSION = 4;
+
+export const KIND_EVENT = 0;
+export const KIND_DELETED = 1;
+
+/**
+ * `journal.pos` is the place in the one order of all records, without gaps; `crc`: see record-checksum.ts. A
+ * deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no trace; only
+ * what answered an idempotency key has one.
+ *
+ * `place_…`: where each entity's records lie, as record-index.ts has it.
+ * `answer`: what a command with an idempotency key was answered, in the order of storing.
+ * `manifest`: what the events of each component are stored under.
+ * `module`: which modules have written, each from which place on.
+ */
+const ADDED_IN_3 = `
+  CREATE TABLE answer (
+    ano INTEGER PRIMARY KEY,
+    eno INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    time_ms INTEGER NOT NULL,
+    outcome TEXT NOT NULL,
+    crc INTEGER NOT NULL,
+    UNIQUE (eno, key)
+  ) STRICT;
+  CREATE TABLE manifest (
+    component TEXT NOT NULL,
+    manifest TEXT NOT NULL,
+    PRIMARY KEY (component, manifest)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE module (
+    mno INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    from_pos INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    descriptor TEXT NOT NULL
+  ) STRICT;
+`;
+
+const RECORDS = `(
+    pos INTEGER PRIMARY KEY,
+    eno INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    time_ms INTEGER NOT NULL,
+    manifest TEXT,
+    json TEXT,
+    crc INTEGER NOT NULL,
+    seed INTEGER,
+    trace TEXT,
+    key TEXT
+  ) STRICT`;
+const DELETIONS = `CREATE INDEX deletion ON journal (eno, seq) WHERE kind = ${KIND_DELETED};`;
+const ADDED_IN_4 = ['place_new', 'place_recent', 'place_old']
+  .map(
+    (table) => `
+  CREATE TABLE ${table} (
+    eno INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    pos INTEGER NOT NULL,
+    PRIMARY KEY (eno, seq)
+  ) STRICT, WITHOUT ROWID;`,
+  )
+  .join('');
+
+export const SCHEMA = `
+  CREATE TABLE entity (
+    eno INTEGER PRIMARY KEY,
+    component TEXT NOT NULL,
+    id TEXT NOT NULL,
+    UNIQUE (component, id)
+  ) STRICT;
+  CREATE TABLE journal ${RECORDS};
+  ${DELETIONS}
+  ${ADDED_IN_3}
+  ${ADDED_IN_4}
+`;
+
+/** From each format to the next. */
+const STEPS: Readonly<Record<number, string>> = {
+  1: 'ALTER TABLE journal ADD COLUMN seed INTEGER;',
+  2: `
+    ALTER TABLE journal ADD COLUMN trace TEXT;
+    ALTER TABLE journal ADD COLUMN key TEXT;
+    ${ADDED_IN_3}
+    INSERT INTO manifest
+      SELECT DISTINCT component, manifest FROM journal JOIN entity USING (eno) WHERE manifest IS NOT NULL;
+  `,
+  // The index of a constraint belongs to its table: it goes with that alone. All columns at once have SQLite take
+  // the rows as they are, whatever damage may have made of one.
+  3: `
+    CREATE TABLE journal_4 ${RECORDS};
+    INSERT INTO journal_4 SELECT * FROM journal;
+    ${ADDED_IN_4}
+    INSERT INTO place_old SELECT eno, seq, pos FROM journal ORDER BY eno, seq;
+    DROP TABLE journal;
+    ALTER TABLE journal_4 RENAME TO journal;
+    ${DELETIONS}
+  `,
+};
+
+/** What brings a journal of this format to the present one, as one transaction. */
+export function migrationFrom(version: number): string {
+  const steps = Array.from({ length: FORMAT_VERSION - version }, (_, at) => STEPS[version + at]!);
+  return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION}; COMMIT;`;
+}
+
+/** A command's seed as seed-halves.ts has it. */
+const SEED_HALVES = 'seed >> 32, seed & 4294967295';
+
+/** What is read of a record, in the order of `RecordRow`, from a journal of this format. */
+export function recordColumns(version = FORMAT_VERSION): string {
+  const halves = version >= 2 ? SEED_HALVES : 'NULL, NULL';
+  const origin = version >= 3 ? 'trace, key' : 'NULL, NULL';
+  return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
+}
+
+/** For a LIMIT. A parameter by itself there has SQLite compile the statement anew whenever it is bound. */
+export function countIn(parameter: string): string {
+  return `${parameter} + 0`;
+}
+
+export type RecordRow = readonly [
+  pos: number,
+  seq: number,
+  kind: number,
+  timeMs: number,
+  manifest: string | null,
+  json: string | null,
+  crc: number,
+  upperSeed: number | null,
+  lowerSeed: number | null,
+  trace: string | null,
+  key: string | null,
+];
+
+/** Throws SQLite's error when a table or a column of the present format is not there. */
+export function checkTables(database: DatabaseSync): void {
+  for (const columns of [
+    'eno, component, id FROM entity',
+    'pos, eno, seq, kind, time_ms, manifest, json, crc, seed, trace, key FROM journal',
+    'eno, seq, pos FROM place_new',
+    'eno, seq, pos FROM place_recent',
+    'eno, seq, pos FROM place_old',
+    'ano, eno, key, digest, time_ms, outcome, crc FROM answer',
+    'component, manifest FROM manifest',
+    'mno, fingerprint, from_pos, time_ms, descriptor FROM module',
+  ])
+    database.prepare(`SELECT ${columns}`);
+}

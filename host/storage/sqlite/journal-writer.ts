@@ -1,0 +1,257 @@
+// The journal's writer: a thread of its own that stores what the users of the journal send. It
+// commits everything that has queued up in one transaction and then reports; while it waits for the
+// disk the next batch forms, so no timer is needed.
+import assert from 'node:assert';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  type MessagePort,
+  parentPort,
+  receiveMessageOnPort,
+  workerData,
+} from 'node:worker_threads';
+import { printable } from '../../model/printable.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { type AppendGate, GroupCommit } from './group-commit.ts';
+import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
+import type { JournalLimits } from './journal-limits.ts';
+import type {
+  Append,
+  AppendFailure,
+  FromUser,
+  SentSnapshot,
+  Settlement,
+  WriterCommand,
+  WriterReport,
+} from './journal-message.ts';
+import { decodeAppends } from './journal-message.ts';
+import { JournalQuota } from './journal-quota.ts';
+import { JournalSeries, type SharedJournalSeries } from '../journal-series.ts';
+import { LogCheckpoint } from './log-checkpoint.ts';
+import { type WritingModule, noteModule } from './module-history.ts';
+import { checkPlaces } from './index-check.ts';
+import { PlaceMerge, type PlaceSizes } from './index-compaction.ts';
+import { snapshotPath } from './snapshot-file.ts';
+import { SnapshotWriter } from './snapshot-writer.ts';
+import { journalFailure } from './sqlite-failure.ts';
+
+/** No more than this go into one transaction, give or take a batch. */
+const APPENDS_PER_TRANSACTION = 4_096;
+/** How often it is looked how large the journal is, at most. */
+const MEASURE_MS = 1_000;
+
+/**
+ * One user's connection. After a failed append of an entity, the user's later ones build on a state
+ * that does not exist, until it has seen the failure: they fail, even if their numbers would fit.
+ */
+class User implements AppendGate {
+  readonly #port: MessagePort;
+  #settledCount = 0;
+  /**
+   * By component and id: how many appends had settled with the entity's last failed one. In the
+   * order of that number, so that those of which the user knows are at the front.
+   */
+  readonly #failures = new Map<string, number>();
+  #outcomes: (SvcError | undefined)[] = [];
+  readonly #snapshots: SentSnapshot[];
+
+  /** `snapshots`: where those that it sends are put. */
+  constructor(port: MessagePort, snapshots: SentSnapshot[]) {
+    this.#port = port;
+    this.#snapshots = snapshots;
+  }
+
+  /** The appends of the next batch that has arrived; undefined when none has. */
+  next(): readonly Append[] | undefined {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received === undefined) return undefined;
+      const message = received.message as FromUser;
+      if (!('state' in message)) return decodeAppends(message);
+      this.#snapshots.push(message);
+    }
+  }
+
+  refusalOf({ seenCount, component, id }: Append): SvcError | undefined {
+    if (this.#failures.size === 0) return undefined;
+    const failedCount = this.#failures.get(`${component}\n${id}`) ?? 0;
+    if (seenCount >= failedCount) return undefined;
+    return new SvcError(
+      'SVC_JOURNAL_UNAVAILABLE',
+      `A command on entity '${printable(id)}' of component '${printable(component)}' was not stored, ` +
+        'because one before it was not. Try again.',
+    );
+  }
+
+  failed({ component, id }: Append): void {
+    // The count that the user has seen once it knows of this failure.
+    this.#failedAt(component, id, Infinity);
+  }
+
+  /** In the order in which the appends arrived. */
+  settle(append: Append, failure: SvcError | undefined): void {
+    this.#settledCount++;
+    this.#outcomes.push(failure);
+    for (const [entity, count] of this.#failures) {
+      if (append.seenCount < count) break;
+      this.#failures.delete(entity);
+    }
+    if (failure !== undefined) this.#failedAt(append.component, append.id, this.#settledCount);
+  }
+
+  #failedAt(component: string, id: string, count: number): void {
+    const entity = `${component}\n${id}`;
+    this.#failures.delete(entity);
+    this.#failures.set(entity, count);
+  }
+
+  /** The first it hears: nothing of its own has settled. */
+  greet(): void {
+    this.#post([0, []]);
+  }
+
+  report(): void {
+    const outcomes = this.#outcomes;
+    if (outcomes.length === 0) return;
+    this.#outcomes = [];
+    const failures: AppendFailure[] = [];
+    for (const [index, failure] of outcomes.entries())
+      if (failure !== undefined) failures.push([index, failure.code, failure.message]);
+    this.#post([outcomes.length, failures]);
+  }
+
+  #post(settlement: Settlement): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#port.postMessage(settlement);
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+}
+
+/** What the writer's thread is started with. */
+interface WriterData {
+  readonly path: string;
+  readonly limits: JournalLimits;
+  readonly placeSizes: PlaceSizes;
+  readonly series: SharedJournalSeries;
+}
+
+class Writer {
+  readonly #database: DatabaseSync;
+  readonly #commit: GroupCommit;
+  readonly #places: PlaceMerge;
+  readonly #log: LogCheckpoint;
+  readonly #snapshots: SnapshotWriter;
+  readonly #quota: JournalQuota;
+  readonly #series: JournalSeries;
+  #measuredMs = -Infinity;
+  /** That have arrived, and wait until the appends that arrived with them are stored and reported. */
+  readonly #arrivedSnapshots: SentSnapshot[] = [];
+  readonly #users = new Set<User>();
+
+  constructor({ path, limits: { bytesMax }, placeSizes, series }: WriterData) {
+    this.#database = openForWriting(path);
+    checkPlaces(this.#database, path);
+    this.#quota = new JournalQuota(this.#database, path, bytesMax);
+    this.#commit = new GroupCommit(this.#database, path, this.#quota);
+    this.#places = new PlaceMerge(this.#database, placeSizes);
+    this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
+    this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
+    this.#series = new JournalSeries(series);
+    this.#measure(performance.now());
+  }
+
+  /** Greets the new user once all that those before it sent is stored, so that it reads that. */
+  connect(port: MessagePort): void {
+    this.#storeArrived();
+    const user = new User(port, this.#arrivedSnapshots);
+    user.greet();
+    this.#users.add(user);
+    port.on('message', (message: FromUser) => {
+      if (!('state' in message)) return this.#store(user, decodeAppends(message));
+      this.#arrivedSnapshots.push(message);
+      this.#keepSnapshots();
+    });
+    port.on('close', () => this.#users.delete(user));
+  }
+
+  /** Stores what a user sent, and what has arrived from all of them since. */
+  #store(sender: User, first: readonly Append[]): void {
+    const sinceMs = performance.now();
+    const queued: { readonly append: Append; readonly gate: User }[] = [];
+    for (const append of first) queued.push({ append, gate: sender });
+    for (const gate of this.#users)
+      while (queued.length < APPENDS_PER_TRANSACTION) {
+        const batch = gate.next();
+        if (batch === undefined) break;
+        for (const append of batch) queued.push({ append, gate });
+      }
+    const lastPos = this.#commit.lastPos;
+    const outcomes = this.#commit.store(queued);
+    const storedMs = performance.now();
+    const records = this.#commit.lastPos - lastPos;
+    // Before anybody learns of it: whoever was answered finds it counted.
+    this.#series.stored(queued.length, records, storedMs - sinceMs);
+    for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
+    for (const gate of this.#users) gate.report();
+    if (storedMs - this.#measuredMs > MEASURE_MS) this.#measure(storedMs);
+    this.#places.stored(records);
+    this.#log.keepShort();
+    this.#keepSnapshots();
+  }
+
+  #measure(nowMs: number): void {
+    this.#measuredMs = nowMs;
+    this.#series.measured(this.#quota.measuredBytes());
+  }
+
+  #keepSnapshots(): void {
+    this.#snapshots.keep(this.#arrivedSnapshots);
+    this.#arrivedSnapshots.length = 0;
+  }
+
+  #storeArrived(): void {
+    for (const user of this.#users)
+      for (let batch = user.next(); batch !== undefined; batch = user.next())
+        this.#store(user, batch);
+  }
+
+  noteModule(module: WritingModule): void {
+    noteModule(this.#database, module);
+  }
+
+  /** Stores what has arrived, and leaves the file as it is to be found. */
+  close(): void {
+    this.#storeArrived();
+    this.#keepSnapshots();
+    for (const user of this.#users) user.close();
+    this.#snapshots.close();
+    this.#database.close();
+  }
+}
+
+function report(message: WriterReport): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  parentPort?.postMessage(message);
+}
+
+const data = workerData as WriterData;
+try {
+  const writer = new Writer(data);
+  parentPort?.on('message', (command: WriterCommand & { readonly port?: MessagePort }) => {
+    if (command.kind === 'connect') {
+      assert(command.port !== undefined);
+      writer.connect(command.port);
+    } else if (command.kind === 'note-module') writer.noteModule(command.module);
+    else {
+      writer.close();
+      parentPort?.close();
+    }
+  });
+  report({ kind: 'ready' });
+} catch (error) {
+  const { code, message } = journalFailure(error, 'opened', data.path);
+  report({ kind: 'failed', code, message });
+}

@@ -1,0 +1,34 @@
+// A kept answer as the journal stores it: the outcome as JSON, and a checksum over all of it.
+import type { KeptAnswer } from '../../engine/needs/journal.ts';
+import type { Refusal, Reply } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import { printable } from '../../model/printable.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import { answerChecksum, isText } from './record-checksum.ts';
+
+export type KeptAnswerRow = readonly [
+  key: string,
+  digest: string,
+  timeMs: number,
+  outcome: string,
+  crc: number,
+];
+
+/** The outcome as text. */
+export function outcomeText(outcome: Reply | Refusal): string {
+  return JSON.stringify(outcome);
+}
+
+/** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
+export function keptAnswerOf(entity: EntityRef, row: unknown): KeptAnswer {
+  const [key, digest, timeMs, outcome, crc] = row as KeptAnswerRow;
+  const { component, id } = entity;
+  if (!isText(outcome) || crc !== answerChecksum(component, id, [key, digest, timeMs, outcome]))
+    throw new SvcError(
+      'SVC_JOURNAL_CORRUPT',
+      `The journal of entity '${printable(id)}' of component '${printable(component)}' is damaged: the ` +
+        `checksum of its answer to the idempotency key '${printable(key)}' does not fit. ` +
+        'Restore the data folder from a backup; the other entities are not affected.',
+    );
+  return { key, digest, timeMs, outcome: JSON.parse(outcome) as Reply | Refusal };
+}

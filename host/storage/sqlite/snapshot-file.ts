@@ -1,0 +1,114 @@
+// The file of snapshots beside a journal: states as they were after a record, so that an entity comes into
+// memory without its whole history. Nothing depends on it: it is never synchronised with the disk, and what
+// is not whole, or belongs to another journal, counts as missing.
+//
+// A row's checksum covers all of it. `record_crc` is that of the journal's record with the same `eno` and `seq`,
+// which stands for the history up to there: a row whose record is another, or none, is of another journal.
+import { closeSync, lstatSync, openSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import type { EntityRef } from '../../model/entity.ts';
+
+/** `svcs` in ASCII. */
+const APPLICATION_ID = 0x73766373;
+/** Grows with every change of the format: a file of any other is made anew. */
+const FORMAT_VERSION = 1;
+/** A reader and the writer hardly ever wait for each other; and nobody waits for long. */
+const LOCK_WAIT_MS = 1_000;
+const LOG_BYTES_MAX = 32 * 1024 * 1024;
+
+const SCHEMA = `
+  CREATE TABLE snapshot (
+    eno INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL,
+    state TEXT NOT NULL,
+    crc INTEGER NOT NULL,
+    record_crc INTEGER NOT NULL
+  ) STRICT;
+`;
+
+export function snapshotPath(dir: string): string {
+  return join(dir, 'snapshots.sqlite');
+}
+
+/** The one connection that writes; where there is no file of snapshots, it is made. Throws errors of SQLite. */
+export function openSnapshotsForWriting(path: string): DatabaseSync {
+  // Only this user may read it; SQLite gives its other files the mode that it finds.
+  if (!checkKind(path)) closeSync(openSync(path, 'wx', 0o600));
+  const database = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
+  return orClosed(database, () => {
+    if (isEmpty(database))
+      database.exec(`
+        PRAGMA journal_mode = WAL;
+        BEGIN;
+        ${SCHEMA}
+        PRAGMA application_id = ${APPLICATION_ID};
+        PRAGMA user_version = ${FORMAT_VERSION};
+        COMMIT;
+      `);
+    database.exec(`
+      PRAGMA synchronous = OFF;
+      PRAGMA journal_size_limit = ${LOG_BYTES_MAX};
+    `);
+    check(database);
+  });
+}
+
+/** Throws errors of SQLite; also when it is no file of snapshots. */
+export function openSnapshotsForReading(path: string): DatabaseSync {
+  checkKind(path);
+  const database = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
+  return orClosed(database, () => check(database));
+}
+
+/** Deletes it, so that it is made anew. Throws where that cannot be. */
+export function removeSnapshots(path: string): void {
+  checkKind(path);
+  for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
+}
+
+export function snapshotChecksum(
+  { component, id }: EntityRef,
+  seq: number,
+  fingerprint: string,
+  recordCrc: number,
+  state: string,
+): number {
+  return crc32(state, crc32(`${component}\n${id}\n${seq} ${recordCrc} ${fingerprint}\n`));
+}
+
+/** Whether it is there. A pipe of that name would be waited for, and a folder is not svc's. */
+function checkKind(path: string): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found?.isFile() === false) throw new Error(`${path} is not a file`);
+  return found !== undefined;
+}
+
+function orClosed(database: DatabaseSync, work: () => void): DatabaseSync {
+  try {
+    work();
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function isEmpty(database: DatabaseSync): boolean {
+  return pragma(database, 'user_version') === 0 && pragma(database, 'page_count') === 0;
+}
+
+function check(database: DatabaseSync): void {
+  if (
+    pragma(database, 'application_id') !== APPLICATION_ID ||
+    pragma(database, 'user_version') !== FORMAT_VERSION
+  )
+    throw new Error('it is not a file of snapshots of this version of svc');
+  database.prepare('SELECT eno, seq, fingerprint, state, crc, record_crc FROM snapshot');
+}
+
+function pragma(database: DatabaseSync, name: string): unknown {
+  return Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];
+}

@@ -1,0 +1,74 @@
+// SnapshotReader finds the snapshots of a journal, through a connection of its own. What it cannot read is not
+// there: no failure leaves it.
+import { existsSync } from 'node:fs';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { EntityRef } from '../../model/entity.ts';
+import { isText } from './record-checksum.ts';
+import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
+
+/** What it keeps of the file in memory. */
+const CACHE_KIB = 8 * 1024;
+/** After a failure so many times nothing is found, before the file, which may be another by then, is opened again. */
+const SKIPPED_AFTER_FAILURE = 1_000;
+
+export interface FoundSnapshot {
+  readonly seq: number;
+  readonly state: string;
+  /** Of the journal's record with that `seq`, when it is a snapshot of that journal. */
+  readonly recordCrc: number;
+}
+
+export class SnapshotReader {
+  readonly #path: string;
+  #database: DatabaseSync | undefined = undefined;
+  #find: StatementSync | undefined = undefined;
+  #toSkip = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Of an entity, which has the number `eno`, as a module with this fingerprint made it. */
+  find(entity: EntityRef, eno: number, fingerprint: string): FoundSnapshot | undefined {
+    if (this.#toSkip > 0) {
+      this.#toSkip--;
+      return undefined;
+    }
+    try {
+      const row = this.#open()?.get(eno, fingerprint) as Row | undefined;
+      if (row === undefined) return undefined;
+      const [seq, state, crc, recordCrc] = row;
+      if (!isText(state)) return undefined;
+      if (crc !== snapshotChecksum(entity, seq, fingerprint, recordCrc, state)) return undefined;
+      return { seq, state, recordCrc };
+    } catch {
+      this.#toSkip = SKIPPED_AFTER_FAILURE;
+      this.close();
+      return undefined;
+    }
+  }
+
+  close(): void {
+    try {
+      this.#database?.close();
+    } catch {
+      // Nothing was written through it.
+    }
+    this.#database = undefined;
+    this.#find = undefined;
+  }
+
+  /** Undefined: there is no file yet. */
+  #open(): StatementSync | undefined {
+    if (this.#find !== undefined || !existsSync(this.#path)) return this.#find;
+    this.#database = openSnapshotsForReading(this.#path);
+    this.#database.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+    this.#find = this.#database.prepare(
+      'SELECT seq, state, crc, record_crc FROM snapshot WHERE eno = ? AND fingerprint = ?',
+    );
+    this.#find.setReturnArrays(true);
+    return this.#find;
+  }
+}
+
+type Row = readonly [seq: number, state: string, crc: number, recordCrc: number];

@@ -1,0 +1,107 @@
+// What an error of node:sqlite means in the words of this project.
+import { SvcError } from '../../model/svc-error.ts';
+
+/** SQLite's primary result codes that are told apart here. */
+/** The statement does not fit the tables. */
+export const SQLITE_ERROR = 1;
+const SQLITE_BUSY = 5;
+const SQLITE_NOMEM = 7;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_NOTADB = 26;
+/** Extended: there was no room for the log's index, as SQLite's manual has it. */
+const SQLITE_IOERR_SHMSIZE = 4874;
+
+/** SQLite's primary result code; undefined when the error is not one of SQLite's. */
+export function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+}
+
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+export function isDamage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
+}
+
+/** Whether there was no room for what was to be written, by SQLite or by Node. */
+export function isDiskFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if ('errcode' in error && error.errcode === SQLITE_IOERR_SHMSIZE) return true;
+  return sqliteCode(error) === SQLITE_FULL || ('code' in error && error.code === 'ENOSPC');
+}
+
+/** Whether it lies with the machine, so that every append would fail alike, whatever is in it. */
+export function isOfMachine(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return (
+    code === SQLITE_BUSY ||
+    code === SQLITE_NOMEM ||
+    code === SQLITE_READONLY ||
+    code === SQLITE_IOERR ||
+    code === SQLITE_CORRUPT ||
+    code === SQLITE_FULL ||
+    code === SQLITE_CANTOPEN ||
+    code === SQLITE_NOTADB
+  );
+}
+
+/** The failure of a journal that is open. `doing`: continues "The journal in DIR could not be …". */
+export function journalFailure(error: unknown, doing: string, path: string): SvcError {
+  if (error instanceof SvcError) return error;
+  if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);
+  return new SvcError(
+    isDiskFull(error) ? 'SVC_DISK_FULL' : 'SVC_JOURNAL_UNAVAILABLE',
+    `The journal ${path} could not be ${doing}: ${reasonOf(error)}. ${remedy(error, doing === 'opened')}`,
+    { cause: error },
+  );
+}
+
+/** The failure of what was to be made or written on disk. `what`: a sentence without its end. */
+export function fileFailure(cause: unknown, what: string, otherwise: string): SvcError {
+  const isFull = isDiskFull(cause);
+  return new SvcError(
+    isFull ? 'SVC_DISK_FULL' : 'SVC_DATA_UNUSABLE',
+    `${what}: ${reasonOf(cause)}. ${isFull ? 'Make room on its disk, and start again.' : otherwise}`,
+    { cause },
+  );
+}
+
+/** `isAtStart`: a host that cannot open its journal ends. */
+function remedy(error: unknown, isAtStart: boolean): string {
+  const then = isAtStart ? 'then start the service again' : 'the service goes on by itself';
+  if (isDiskFull(error)) return `Make room on the disk; ${then}.`;
+  if (isBusy(error)) return `Close the other program that writes to it; ${then}.`;
+  return isAtStart
+    ? 'Look after the disk, then start the service again.'
+    : 'Look after the disk; the service tries again with the next call.';
+}
+
+export function journalDamaged(path: string, what: string, cause?: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal ${path} is damaged: ${what}. Restore the data folder from a backup.`,
+    { cause },
+  );
+}
+
+/** Of damage that may lie in an index alone, which a copy makes anew from the records. */
+export function indexDamaged(path: string, what: string, cause?: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal ${path} is damaged: ${what}. Stop the service, and keep a copy of the folder. Where an index alone ` +
+      'is damaged, svc journal backup makes a journal of it with all its records; otherwise it says so, and the data ' +
+      'folder is to be restored from an earlier backup.',
+    { cause },
+  );
+}
+
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

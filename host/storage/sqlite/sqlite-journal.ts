@@ -1,0 +1,140 @@
+// SqliteJournal: the journal in a data folder, as the thread that supervises has it. It owns the
+// folder's lock and the writer's thread; those who use the journal attach to it (attached-journal.ts).
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { SvcError } from '../../model/svc-error.ts';
+import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { journalPath } from './journal-file.ts';
+import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
+import { JournalSeries } from '../journal-series.ts';
+import type { WriterCommand, WriterReport } from './journal-message.ts';
+import type { WritingModule } from './module-history.ts';
+import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './index-compaction.ts';
+
+export interface JournalOptions {
+  readonly placeSizes?: PlaceSizes | undefined;
+  /** What its writer counts into. */
+  readonly series?: JournalSeries;
+}
+
+/**
+ * Takes the data folder for this process (a missing one is made) and starts the journal's writer.
+ * Nothing on disk is changed before it was found in order. Rejects with SVC_DATA_UNUSABLE,
+ * SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
+ */
+export async function openSqliteJournal(
+  dir: string,
+  limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
+  { placeSizes = PLACE_SIZES_DEFAULT, series = new JournalSeries() }: JournalOptions = {},
+): Promise<SqliteJournal> {
+  const folder = openDataFolder(dir);
+  try {
+    return await SqliteJournal.start(folder, { limits, placeSizes, series });
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}
+
+interface JournalParts {
+  readonly limits: JournalLimits;
+  readonly placeSizes: PlaceSizes;
+  readonly series: JournalSeries;
+}
+
+export class SqliteJournal {
+  readonly #folder: DataFolder;
+  readonly #writer: Worker;
+  readonly #ended: Promise<void>;
+  /** Resolves when the writer's thread ends by itself: nothing can be written any more. */
+  readonly failure: Promise<SvcError>;
+  #closed: Promise<void> | undefined = undefined;
+  #hasEnded = false;
+
+  static async start(
+    folder: DataFolder,
+    { limits, placeSizes, series }: JournalParts,
+  ): Promise<SqliteJournal> {
+    const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
+      name: 'journal writer',
+      workerData: { path: journalPath(folder.dir), limits, placeSizes, series: series.shared },
+    });
+    const journal = new SqliteJournal(folder, writer);
+    const report = await Promise.race([
+      journal.failure,
+      new Promise<WriterReport>((resolve) => {
+        writer.once('message', resolve);
+      }),
+    ]);
+    if (report instanceof SvcError) throw report;
+    if (report.kind === 'ready') return journal;
+    await writer.terminate();
+    throw new SvcError(report.code, report.message);
+  }
+
+  private constructor(folder: DataFolder, writer: Worker) {
+    this.#folder = folder;
+    this.#writer = writer;
+    let cause: unknown;
+    writer.on('error', (error) => {
+      cause = error;
+    });
+    this.#ended = new Promise((resolve) => {
+      writer.once('exit', () => {
+        this.#hasEnded = true;
+        resolve();
+      });
+    });
+    this.failure = new Promise((resolve) => {
+      writer.once('exit', () => {
+        if (this.#closed === undefined) resolve(writerEnded(folder.dir, cause));
+      });
+    });
+  }
+
+  /** The data folder, absolute: the second argument of `attachJournal`. */
+  get dir(): string {
+    return this.#folder.dir;
+  }
+
+  /** A port for `attachJournal`, in this thread or, transferred, in another one. */
+  connect(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    if (this.#hasEnded) {
+      port2.close();
+      return port1;
+    }
+    const command: WriterCommand = { kind: 'connect' };
+    this.#writer.postMessage({ ...command, port: port2 }, [port2]);
+    return port1;
+  }
+
+  /** Notes whose events those are that come from now on. */
+  noteModule(module: WritingModule): void {
+    const command: WriterCommand = { kind: 'note-module', module };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#writer.postMessage(command);
+  }
+
+  /** Stores what was sent, closes the ports, and lets another host have the folder. */
+  close(): Promise<void> {
+    this.#closed ??= this.#stop();
+    return this.#closed;
+  }
+
+  async #stop(): Promise<void> {
+    const command: WriterCommand = { kind: 'close' };
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#writer.postMessage(command);
+    await this.#ended;
+    this.#folder.close();
+  }
+}
+
+function writerEnded(dir: string, cause: unknown): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_UNAVAILABLE',
+    `The writer of the journal in ${dir} has ended. Start the service again; ` +
+      'whether the last commands were stored is unknown.',
+    { cause },
+  );
+}

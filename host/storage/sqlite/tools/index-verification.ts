@@ -1,0 +1,213 @@
+// The part of a verification that holds each index against its table, both ways, and walks every entity's
+// history in its order: an index that has lost an entry would make a record, or an entity, look as if it were not there.
+import type { SQLInputValue } from 'node:sqlite';
+import { SvcError } from '../../../model/svc-error.ts';
+import { KIND_DELETED } from '../journal-schema.ts';
+import type { ReadingConnection, StoredRow } from './reading-connection.ts';
+import { isPlaced, placesAfter } from '../record-index.ts';
+import type { VerificationStep } from './verification-step.ts';
+
+/** Many, since asking costs; no more than are read in some milliseconds. */
+const ROWS_AT_ONCE = 2_000;
+const FIRST = -Number.MAX_SAFE_INTEGER;
+
+/** The index alone has what is asked of `i`; of `t`, what the table has in the place that the index names. */
+const BY_ENTITY = (format: number) => `SELECT i.eno, i.seq, i.pos, t.pos, i.rank
+  FROM (${placesAfter(format, ROWS_AT_ONCE)}) i
+  LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq
+  ORDER BY i.eno, i.seq, i.pos`;
+/** Where the table cannot be read, which is named elsewhere. */
+const BY_ENTITY_ALONE = (format: number) =>
+  `SELECT eno, seq, pos, pos, rank FROM (${placesAfter(format, ROWS_AT_ONCE)})`;
+const DELETIONS = () => `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion
+  LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq AND t.kind + 0 = ${KIND_DELETED}
+  WHERE i.kind = ${KIND_DELETED} AND (i.eno, i.seq) > (?, ?) ORDER BY i.eno, i.seq LIMIT ${ROWS_AT_ONCE}`;
+const DELETIONS_ALONE = () => `SELECT eno, seq, pos, pos FROM journal INDEXED BY deletion
+  WHERE kind = ${KIND_DELETED} AND (eno, seq) > (?, ?) ORDER BY eno, seq LIMIT ${ROWS_AT_ONCE}`;
+const BY_PLACE = (format: number) => `SELECT t.pos, t.eno, t.seq, ${isPlaced(format)}
+  FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
+const DELETIONS_BY_PLACE = () => `SELECT t.pos, t.eno, t.seq, t.kind <> ${KIND_DELETED} OR EXISTS (
+    SELECT 1 FROM journal i INDEXED BY deletion
+    WHERE i.kind = ${KIND_DELETED} AND i.eno = t.eno AND i.seq = t.seq AND i.pos = t.pos)
+  FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
+const NAME = () => 'SELECT component, id FROM entity WHERE eno = ?';
+const ENTITIES = () => `SELECT t.eno, t.component, t.id, EXISTS (
+    SELECT 1 FROM entity i INDEXED BY sqlite_autoindex_entity_1
+    WHERE i.component = t.component AND i.id = t.id AND i.eno = t.eno)
+  FROM entity t NOT INDEXED WHERE t.eno > ? ORDER BY t.eno LIMIT ${ROWS_AT_ONCE}`;
+const ENTITY_NAMES =
+  () => `SELECT i.component, i.id, i.eno, t.eno FROM entity i INDEXED BY sqlite_autoindex_entity_1
+  LEFT JOIN entity t NOT INDEXED ON t.eno = i.eno AND t.component = i.component AND t.id = i.id
+  WHERE (i.component, i.id) > (?, ?) ORDER BY i.component, i.id LIMIT ${ROWS_AT_ONCE}`;
+
+/**
+ * The rows of a statement that asks for those after a key, page by page. `instead`: what is asked where a part of the
+ * file that it needs cannot be read.
+ */
+export function* pagesOf(
+  connection: ReadingConnection,
+  sql: (format: number) => string,
+  first: readonly SQLInputValue[],
+  keyOf: (row: StoredRow) => readonly SQLInputValue[],
+  instead?: (format: number) => string,
+): Generator<readonly StoredRow[], void> {
+  let key = first;
+  for (;;) {
+    const rows = rowsOr(connection, sql, key, instead);
+    if (rows.length > 0) yield rows;
+    if (rows.length < ROWS_AT_ONCE) return;
+    key = keyOf(rows.at(-1)!);
+  }
+}
+
+function rowsOr(
+  connection: ReadingConnection,
+  sql: (format: number) => string,
+  key: readonly SQLInputValue[],
+  instead: ((format: number) => string) | undefined,
+): readonly StoredRow[] {
+  try {
+    return connection.rows(sql, key);
+  } catch (error) {
+    const isDamage = error instanceof SvcError && error.code === 'SVC_JOURNAL_CORRUPT';
+    if (!isDamage || instead === undefined) throw error;
+    return connection.rows(instead, key);
+  }
+}
+
+const firstTwo = (row: StoredRow) => row.slice(0, 2) as readonly SQLInputValue[];
+const firstThree = (row: StoredRow) => row.slice(0, 3) as readonly SQLInputValue[];
+const firstOne = (row: StoredRow) => row.slice(0, 1) as readonly SQLInputValue[];
+
+/** Of the records up to `lastPos`, of which the table has so many: each entity's numbers, and the index. */
+export function* recordIndexChecked(
+  connection: ReadingConnection,
+  lastPos: number,
+  records: number,
+): Generator<VerificationStep, void> {
+  let [lastEno, lastSeq, before, lastRank] = [FIRST, 0, 0, 0];
+  let found = 0;
+  const first = [FIRST, FIRST, FIRST];
+  for (const rows of pagesOf(connection, BY_ENTITY, first, firstThree, BY_ENTITY_ALONE)) {
+    for (const row of rows) {
+      const [eno, seq, pos, , rank] = row.map(Number) as [number, number, number, number, number];
+      if (eno !== lastEno) [lastSeq, before, lastRank] = [0, 0, 0];
+      // What was stored since goes on where this ends.
+      if (pos > lastPos && pos <= Number.MAX_SAFE_INTEGER) continue;
+      const named = () => ({ kind: 'finding', ...nameOf(connection, eno), seq, pos }) as const;
+      if (seq > lastSeq + 1)
+        yield {
+          ...named(),
+          seq: lastSeq + 1,
+          pos: undefined,
+          problem: missing(lastSeq + 1, seq - 1),
+        };
+      if (seq <= lastSeq) yield { ...named(), problem: 'another record has its number' };
+      if (row[3] === null)
+        yield { ...named(), problem: 'the index has it in a place where it is not' };
+      else found++;
+      if (pos <= before)
+        yield {
+          ...named(),
+          problem: `its place is before that of record ${lastSeq} of the entity`,
+        };
+      if (rank < lastRank)
+        yield {
+          ...named(),
+          problem: `the index has it among older ones than record ${lastSeq} of the entity`,
+        };
+      [lastEno, lastSeq, before, lastRank] = [eno, seq, Math.max(before, pos), rank];
+    }
+    yield { kind: 'progress', what: 'records in their index', done: found, total: records };
+  }
+  if (found < records) yield* missingInIndex(connection, lastPos, BY_PLACE);
+}
+
+export function* deletionsChecked(
+  connection: ReadingConnection,
+  lastPos: number,
+  deletions: number,
+): Generator<VerificationStep, void> {
+  let found = 0;
+  for (const rows of pagesOf(connection, DELETIONS, [FIRST, FIRST], firstTwo, DELETIONS_ALONE)) {
+    for (const [eno, seq, pos, stored] of rows) {
+      if (Number(pos) > lastPos) continue;
+      if (stored !== null) found++;
+      else
+        yield {
+          kind: 'finding',
+          ...nameOf(connection, Number(eno)),
+          seq: Number(seq),
+          pos: Number(pos),
+          problem: 'the index of deletions has it, and it is none',
+        };
+    }
+    yield { kind: 'progress', what: 'deletions in their index', done: found, total: deletions };
+  }
+  if (found < deletions) yield* missingInIndex(connection, lastPos, DELETIONS_BY_PLACE);
+}
+
+function* missingInIndex(
+  connection: ReadingConnection,
+  lastPos: number,
+  sql: (format: number) => string,
+): Generator<VerificationStep, void> {
+  for (const rows of pagesOf(connection, sql, [0], firstOne)) {
+    for (const [pos, eno, seq, isThere] of rows)
+      if (Number(isThere) === 0 && Number(pos) <= lastPos)
+        yield {
+          kind: 'finding',
+          ...nameOf(connection, Number(eno)),
+          seq: Number(seq),
+          pos: Number(pos),
+          problem: `the index of ${sql === BY_PLACE ? 'records' : 'deletions'} has it not`,
+        };
+    yield {
+      kind: 'progress',
+      what: 'what an index lacks',
+      done: Number(rows.at(-1)![0]),
+      total: lastPos,
+    };
+  }
+}
+
+/** Answers how many there are. */
+export function* entitiesChecked(
+  connection: ReadingConnection,
+): Generator<VerificationStep, number> {
+  let count = 0;
+  for (const rows of pagesOf(connection, ENTITIES, [FIRST], firstOne)) {
+    count += rows.length;
+    for (const [, component, id, isThere] of rows)
+      if (Number(isThere) === 0)
+        yield {
+          kind: 'finding',
+          component: String(component),
+          id: String(id),
+          problem: 'the index of entities has it not',
+        };
+    yield { kind: 'progress', what: 'entities', done: count };
+  }
+  for (const rows of pagesOf(connection, ENTITY_NAMES, ['', ''], firstTwo))
+    for (const [component, id, , stored] of rows)
+      if (stored === null)
+        yield {
+          kind: 'finding',
+          component: String(component),
+          id: String(id),
+          problem: 'the index of entities has it under a number where it is not',
+        };
+  return count;
+}
+
+function nameOf(
+  connection: ReadingConnection,
+  eno: number,
+): { readonly component?: string; readonly id?: string } {
+  const [row] = connection.rows(NAME, [eno]);
+  return row === undefined ? {} : { component: String(row[0]), id: String(row[1]) };
+}
+
+function missing(from: number, to: number): string {
+  return from >= to ? `record ${from} is missing` : `records ${from} to ${to} are missing`;
+}

@@ -1,0 +1,68 @@
+// A copy of a journal of one moment, made beside a host that goes on storing. Each step reads some thousand
+// records and lets go: SQLite's own backup would begin anew whenever the host stores something.
+import { SvcError } from '../../../model/svc-error.ts';
+import { printable } from '../../../model/printable.ts';
+import { JournalCopy } from './journal-copy.ts';
+import { journalEntries } from './journal-source.ts';
+import type { JournalFinding, VerificationProgress } from './verification-step.ts';
+
+/**
+ * Copies what the journal in `from` holds into the new folder `to`, looking at every checksum. Between two steps the
+ * caller may do something else. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
+ * something is not as it was written; then there is no copy.
+ */
+export function* backUpJournal(
+  from: string,
+  to: string,
+): Generator<VerificationProgress, JournalCopy['counts'], void> {
+  const entries = journalEntries(from);
+  let copy: JournalCopy | undefined;
+  try {
+    // A folder is made only for a journal that is there.
+    let next = entries.next();
+    copy = new JournalCopy(to);
+    for (; next.done !== true; next = entries.next()) {
+      const entry = next.value;
+      if (entry.kind === 'progress') yield entry;
+      else if (entry.kind === 'finding') throw damaged(from, entry);
+      else if (entry.kind === 'module') copy.addModule(entry.row);
+      else {
+        const { component, id } = entry;
+        const problem =
+          entry.kind === 'record'
+            ? copy.addRecord(component, id, entry.row)
+            : copy.addAnswer(component, id, entry.row);
+        const place = entry.kind === 'record' ? { pos: entry.pos, seq: entry.record.seq } : {};
+        if (problem !== undefined)
+          throw damaged(from, {
+            kind: 'finding',
+            component,
+            id,
+            ...place,
+            problem: `it ${problem}`,
+          });
+      }
+    }
+    copy.finish();
+    return copy.counts;
+  } catch (error) {
+    copy?.abandon();
+    throw error;
+  } finally {
+    entries.return();
+  }
+}
+
+function damaged(dir: string, { component, id, seq, pos, problem }: JournalFinding): SvcError {
+  const entity =
+    component === undefined || id === undefined
+      ? ''
+      : ` of entity '${printable(id)}' of component '${printable(component)}'`;
+  const record = seq === undefined ? '' : ` record ${seq}`;
+  const place = pos === undefined ? '' : ` at place ${pos} of all`;
+  return new SvcError(
+    'SVC_JOURNAL_CORRUPT',
+    `The journal in ${dir} is damaged:${record}${entity}${place}: ${printable(problem)}. No copy was made. ` +
+      `svc journal verify names all that is damaged; restore the data folder from an earlier backup.`,
+  );
+}

@@ -1,0 +1,276 @@
+// JournalCopy: a journal in the making, from the records of another one in their order. They come with their
+// checksums, and keep them. It lies under another name until all of it is on disk, so that whoever finds a
+// journal in the folder finds a whole one.
+//
+// Invariants
+// C1  A record is taken only where it fits its checksum, its place is the next one of all, and its number the
+//     next one of its entity.
+// C2  A folder that holds something is left as it is.
+import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { SvcError } from '../../../model/svc-error.ts';
+import { createJournalFile, journalPath, sync } from '../journal-file.ts';
+import { KIND_DELETED, KIND_EVENT, type RecordRow } from '../journal-schema.ts';
+import type { ModuleRow } from './journal-source.ts';
+import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import { isWhole } from '../record-checksum.ts';
+import { lastOf } from '../record-index.ts';
+import { fileFailure } from '../sqlite-failure.ts';
+
+/** Entities whose number and last record are remembered. */
+const TAILS_MAX = 200_000;
+/** Records that are sorted by entity, so that their places go to the fewer pages. */
+const PLACED_AT_ONCE = 65_536;
+const CACHE_KIB = 64 * 1024;
+const UNFINISHED = 'journal.sqlite.unfinished';
+/** What a folder may hold that is new: what a copy that was interrupted has left, and what a new disk has. */
+const NOTHING = /^(journal\.sqlite\.unfinished(\.new)?(-journal|-wal|-shm)?|lost\+found)$/;
+
+interface Tail {
+  readonly eno: number;
+  seq: number;
+}
+
+export class JournalCopy {
+  readonly #dir: string;
+  readonly #madeFolder: boolean;
+  readonly #path: string;
+  readonly #database: DatabaseSync;
+  readonly #findEntity: StatementSync;
+  readonly #addEntity: StatementSync;
+  readonly #findTail: StatementSync;
+  readonly #addRecord: StatementSync;
+  readonly #addPlaces: StatementSync;
+  readonly #addManifest: StatementSync;
+  readonly #addAnswer: StatementSync;
+  readonly #addModule: StatementSync;
+  readonly #tails = new Map<string, Tail>();
+  readonly #manifests = new Set<string>();
+  #lastPos = 0;
+  #placedPos = 0;
+  #entities = 0;
+  #answers = 0;
+  #modules = 0;
+
+  /** Makes a folder that is not there. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  constructor(dir: string) {
+    this.#dir = resolve(dir);
+    this.#path = join(this.#dir, UNFINISHED);
+    this.#madeFolder = makeFolder(this.#dir);
+    createJournalFile(this.#path);
+    try {
+      const database = new DatabaseSync(this.#path, { enableForeignKeyConstraints: false });
+      this.#database = database;
+      // Should this end before its time, the file is made anew: it need not be whole on the way.
+      database.exec(`
+        PRAGMA locking_mode = EXCLUSIVE;
+        PRAGMA journal_mode = OFF;
+        PRAGMA synchronous = OFF;
+        PRAGMA cache_size = -${CACHE_KIB};
+        BEGIN;
+      `);
+      this.#findEntity = database.prepare('SELECT eno FROM entity WHERE component = ? AND id = ?');
+      this.#addEntity = database.prepare('INSERT INTO entity (component, id) VALUES (?, ?)');
+      this.#findTail = database.prepare(`SELECT ${lastOf('seq', '?1')} AS seq`);
+      this.#addRecord = database.prepare(
+        'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
+      );
+      this.#addPlaces = database.prepare(
+        'INSERT INTO place_old SELECT eno, seq, pos FROM journal WHERE pos > ? ORDER BY eno, seq',
+      );
+      this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
+      this.#addAnswer = database.prepare(
+        'INSERT INTO answer (eno, key, digest, time_ms, outcome, crc) VALUES (?, ?, ?, ?, ?, ?)',
+      );
+      this.#addModule = database.prepare(
+        'INSERT INTO module (fingerprint, from_pos, time_ms, descriptor) VALUES (?, ?, ?, ?)',
+      );
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  get counts(): {
+    readonly records: number;
+    readonly entities: number;
+    readonly answers: number;
+    readonly modules: number;
+  } {
+    return {
+      records: this.#lastPos,
+      entities: this.#entities,
+      answers: this.#answers,
+      modules: this.#modules,
+    };
+  }
+
+  /** Why it does not take the record, which continues "it …"; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  addRecord(component: string, id: string, row: RecordRow): string | undefined {
+    const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = row;
+    if (!isWhole(component, id, row)) return 'does not fit its checksum';
+    const isEvent = kind === KIND_EVENT && manifest !== null && json !== null;
+    if (!isEvent && (kind !== KIND_DELETED || manifest !== null || json !== null))
+      return 'is neither an event nor a deletion';
+    if (pos !== this.#lastPos + 1)
+      return `has place ${pos} of all, and the next one is ${this.#lastPos + 1}`;
+    try {
+      const tail = this.#tail(component, id);
+      if (seq !== tail.seq + 1)
+        return `is record ${seq} of its entity, and the next one is ${tail.seq + 1}`;
+      this.#addRecord.run(
+        pos,
+        tail.eno,
+        seq,
+        kind,
+        timeMs,
+        manifest,
+        json,
+        crc,
+        upper,
+        lower,
+        trace,
+        key,
+      );
+      if (manifest !== null) this.#keepManifest(component, manifest);
+      tail.seq = seq;
+      this.#lastPos = pos;
+      if (pos - this.#placedPos >= PLACED_AT_ONCE) this.#place();
+      return undefined;
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  addAnswer(component: string, id: string, row: KeptAnswerRow): string | undefined {
+    try {
+      this.#addAnswer.run(this.#tail(component, id).eno, ...row);
+      this.#answers++;
+      return undefined;
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('UNIQUE'))
+        return 'answers a key that its entity has answered before';
+      throw this.#failure(error);
+    }
+  }
+
+  /** Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  addModule(row: ModuleRow): void {
+    try {
+      this.#addModule.run(...row);
+      this.#modules++;
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** Once it returns, the journal is on disk under its name. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  finish(): void {
+    const path = journalPath(this.#dir);
+    try {
+      this.#place();
+      this.#database.exec('COMMIT; PRAGMA journal_mode = WAL');
+      this.#database.close();
+      sync(this.#path);
+      takeName(this.#path, path);
+      sync(this.#dir);
+    } catch (error) {
+      throw this.#failure(error);
+    }
+  }
+
+  /** Leaves the folder as it was found. Never throws. */
+  abandon(): void {
+    try {
+      if (this.#database.isOpen) this.#database.close();
+      for (const suffix of ['', '-journal', '-wal', '-shm'])
+        rmSync(this.#path + suffix, { force: true });
+      if (this.#madeFolder && readdirSync(this.#dir).length === 0)
+        rmSync(this.#dir, { recursive: true });
+    } catch {
+      // What is left is made anew by the next copy.
+    }
+  }
+
+  #place(): void {
+    this.#addPlaces.run(this.#placedPos);
+    this.#placedPos = this.#lastPos;
+  }
+
+  #tail(component: string, id: string): Tail {
+    const name = `${component}\n${id}`;
+    const known = this.#tails.get(name);
+    if (known !== undefined) return known;
+    if (this.#tails.size >= TAILS_MAX) {
+      // What is forgotten is looked up.
+      this.#place();
+      this.#tails.clear();
+    }
+    const found = this.#findEntity.get(component, id)?.['eno'];
+    if (found === undefined) this.#entities++;
+    const tail: Tail =
+      found === undefined
+        ? { eno: Number(this.#addEntity.run(component, id).lastInsertRowid), seq: 0 }
+        : { eno: Number(found), seq: Number(this.#findTail.get(found)?.['seq'] ?? 0) };
+    this.#tails.set(name, tail);
+    return tail;
+  }
+
+  #keepManifest(component: string, manifest: string): void {
+    const name = `${component}\n${manifest}`;
+    if (this.#manifests.has(name)) return;
+    if (this.#manifests.size >= TAILS_MAX) this.#manifests.clear();
+    this.#manifests.add(name);
+    this.#addManifest.run(component, manifest);
+  }
+
+  #failure(error: unknown): SvcError {
+    if (error instanceof SvcError) return error;
+    return fileFailure(
+      error,
+      `The journal could not be written to ${this.#dir}`,
+      'Give this user the right to write there, or name another folder.',
+    );
+  }
+}
+
+/** Whether it was not there. */
+function makeFolder(dir: string): boolean {
+  try {
+    const isNew = !existsSync(dir);
+    // Only this user: it holds what the services know.
+    if (isNew) mkdirSync(dir, { recursive: true, mode: 0o700 });
+    if (isNew) sync(dirname(dir));
+    const found = readdirSync(dir).find((name) => !NOTHING.test(name));
+    if (found === undefined) return isNew;
+    throw notEmpty(dir, found);
+  } catch (error) {
+    if (error instanceof SvcError) throw error;
+    throw fileFailure(
+      error,
+      `The folder ${dir} cannot be used`,
+      'Name a folder that this user may write to.',
+    );
+  }
+}
+
+/** Never over a journal that a host has made there meanwhile. */
+function takeName(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+    rmSync(from);
+  } catch (error) {
+    if (existsSync(to)) throw notEmpty(dirname(to), 'journal.sqlite');
+    // Some file systems have no links.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
+    renameSync(from, to);
+  }
+}
+
+function notEmpty(dir: string, found: string): SvcError {
+  return new SvcError(
+    'SVC_JOURNAL_NOT_EMPTY',
+    `The folder ${dir} is not empty: it holds ${found}. Name a new folder, or an empty one.`,
+  );
+}

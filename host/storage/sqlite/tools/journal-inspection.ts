@@ -1,0 +1,185 @@
+// JournalInspection: a data folder looked at by a person. It reads only, also while a host runs on the
+// folder, and goes on past damage, which it names. It never makes the folder, the journal or its log.
+import type { SQLInputValue } from 'node:sqlite';
+import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
+import { printable } from '../../../model/printable.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+import { recordOf } from '../journal-reader.ts';
+import { KIND_DELETED, type RecordRow } from '../journal-schema.ts';
+import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+import { lastOf, storedRecordsOf } from '../record-index.ts';
+import { journalDamaged } from '../sqlite-failure.ts';
+
+export interface ComponentSummary {
+  readonly component: string;
+  readonly entities: number;
+  readonly events: number;
+}
+
+export interface EntitySummary {
+  readonly id: string;
+  readonly events: number;
+  /** Of its last record; undefined when it has none: all that it did was to answer an idempotency key with a refusal. */
+  readonly lastTimeMs: number | undefined;
+  /** Its last record is a deletion. */
+  readonly deleted: boolean;
+}
+
+/** A record as it is stored, or what is wrong in its place. */
+export type InspectedRecord =
+  | JournalRecord
+  | { readonly kind: 'damaged'; readonly seq: number; readonly problem: string };
+
+export interface InspectedPage {
+  readonly records: readonly InspectedRecord[];
+  /** With which the next page is asked for. */
+  readonly lastSeq: number;
+  /** How many of the records are stored: less than were asked for at the end. */
+  readonly storedCount: number;
+}
+
+/**
+ * Sequence numbers have no gaps, so the last one counts the records: an entity costs a step in the
+ * index, however long its history. `kind = 1` as it stands there has SQLite use the index `deletion`.
+ */
+const DELETIONS = `(SELECT count(*) FROM journal WHERE eno = e.eno AND kind = ${KIND_DELETED})`;
+const eventsOf = (format: number) => `ifnull(${lastOf('seq', 'e.eno', format)}, 0) - ${DELETIONS}`;
+const COMPONENTS = (format: number) => `SELECT component, count(*), sum(${eventsOf(format)})
+  FROM entity e GROUP BY component ORDER BY component`;
+const ENTITIES = (format: number) => `SELECT e.id, ${eventsOf(format)}, j.time_ms, j.kind
+  FROM entity e LEFT JOIN journal j ON j.pos = ${lastOf('pos', 'e.eno', format)}
+  WHERE e.component = ?1 AND e.id >= ?2 AND e.id < ?3 AND e.id <> ?4 ORDER BY e.id LIMIT ?5`;
+const COUNT = () => `SELECT count(*) FROM (
+  SELECT 1 FROM entity WHERE component = ?1 AND id >= ?2 AND id < ?3 LIMIT ?4)`;
+const COMPONENT = () => 'SELECT 1 FROM entity WHERE component = ? LIMIT 1';
+const ENTITY = () => 'SELECT 1 FROM entity WHERE component = ? AND id = ?';
+const RECORDS = (format: number) =>
+  storedRecordsOf(
+    format,
+    '(SELECT eno FROM entity WHERE component = ?1 AND id = ?2)',
+    'seq > ?3',
+    '?4',
+  );
+
+/**
+ * Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and
+ * SVC_JOURNAL_UNAVAILABLE, and so does what it returns.
+ */
+export function inspectJournal(dir: string): JournalInspection {
+  return new JournalInspection(dir);
+}
+
+export class JournalInspection {
+  readonly #connection: ReadingConnection;
+
+  constructor(dir: string) {
+    this.#connection = new ReadingConnection(dir);
+  }
+
+  /** Sorted by id. */
+  components(): ComponentSummary[] {
+    return this.#rows(COMPONENTS).map(([component, entities, events]) => ({
+      component: String(component),
+      entities: Number(entities),
+      events: Number(events),
+    }));
+  }
+
+  /** Entities of a component with `id > afterId` whose id begins with `prefix`, sorted by id, at most `limit`. */
+  entities(component: string, afterId: string, limit: number, prefix = ''): EntitySummary[] {
+    let before = afterId;
+    const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];
+    return this.#rows(ENTITIES, component, ...range).map(([id, events, timeMs, kind]) => {
+      // Such an id would not be found by its text, and asking for those after it might never end.
+      if (Buffer.compare(Buffer.from(String(id)), Buffer.from(before)) <= 0)
+        throw journalDamaged(
+          this.#connection.path,
+          `an id of component '${printable(component)}' is no text`,
+        );
+      before = String(id);
+      return {
+        id: before,
+        events: Number(events),
+        lastTimeMs: timeMs === null ? undefined : Number(timeMs),
+        deleted: Number(kind) === KIND_DELETED,
+      };
+    });
+  }
+
+  /** How many entities of a component have an id that begins with `prefix`, counted to `max`. */
+  countEntities(component: string, prefix: string, max: number): number {
+    return Number(this.#rows(COUNT, component, prefix, endOfPrefix(prefix), max)[0]?.[0]);
+  }
+
+  hasComponent(component: string): boolean {
+    return this.#rows(COMPONENT, component).length > 0;
+  }
+
+  hasEntity({ component, id }: EntityRef): boolean {
+    return this.#rows(ENTITY, component, id).length > 0;
+  }
+
+  /** Those with `seq > afterSeq`, oldest first, at most `limit` and what is missing between them. */
+  records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
+    const records: InspectedRecord[] = [];
+    let lastSeq = afterSeq;
+    const rows = this.#rows(RECORDS, entity.component, entity.id, afterSeq, limit);
+    for (const [index, row] of rows.entries()) {
+      const seq = Number(row[1]);
+      if (!Number.isSafeInteger(seq)) {
+        records.push({ kind: 'damaged', seq: lastSeq + 1, problem: 'what follows has no number' });
+        return { records, lastSeq, storedCount: index };
+      }
+      if (seq !== lastSeq + 1)
+        records.push({ kind: 'damaged', seq: lastSeq + 1, problem: missing(lastSeq + 1, seq - 1) });
+      records.push(inspected(entity, row));
+      lastSeq = seq;
+    }
+    return { records, lastSeq, storedCount: rows.length };
+  }
+
+  /** Lets go of the file; the next read opens it again. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #rows(
+    sql: (format: number) => string,
+    ...values: readonly SQLInputValue[]
+  ): readonly StoredRow[] {
+    return this.#connection.rows(sql, values);
+  }
+}
+
+function inspected(entity: EntityRef, row: StoredRow): InspectedRecord {
+  // Numbers came large; of texts there is no number to make.
+  const fields = row.map((value) => (typeof value === 'bigint' ? Number(value) : value));
+  try {
+    return recordOf(entity, fields as unknown as RecordRow);
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    return { kind: 'damaged', seq: Number(row[1]), problem: 'it is not what was written' };
+  }
+}
+
+/** SQLite orders texts by their bytes in UTF-8. */
+function later(a: string, b: string): string {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b;
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const SURROGATES = { first: 0xd800, afterLast: 0xe000 };
+
+/** The least value that is above every text beginning with `prefix`. To SQLite a blob is above every text. */
+function endOfPrefix(prefix: string): string | Uint8Array {
+  const points = Array.from(prefix, (unit) => unit.codePointAt(0)!);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return new Uint8Array();
+  const next = last + 1 === SURROGATES.first ? SURROGATES.afterLast : last + 1;
+  return String.fromCodePoint(...points, next);
+}
+
+function missing(from: number, to: number): string {
+  return from === to ? `record ${from} is missing` : `records ${from} to ${to} are missing`;
+}

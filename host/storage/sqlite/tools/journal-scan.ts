@@ -1,0 +1,242 @@
+// JournalScan: the records of all entities in the one order that they have, looked at by pages. It goes on
+// past damage, which it names, and past what SQLite cannot read: it never serves either.
+//
+// A page is one short read: so many places as are read in some milliseconds, whatever a filter takes of them.
+import type { SQLInputValue } from 'node:sqlite';
+import type { JournalRecord } from '../../../model/entity.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+import { recordOf } from '../journal-reader.ts';
+import { type RecordRow, recordColumns } from '../journal-schema.ts';
+import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+
+/** What is left out is not asked for. */
+export interface RecordFilter {
+  readonly component?: string | undefined;
+  readonly id?: string | undefined;
+  readonly manifest?: string | undefined;
+  /** The event's case, in `type`. */
+  readonly type?: string | undefined;
+  readonly trace?: string | undefined;
+  /** What the idempotency key begins with. */
+  readonly keyPrefix?: string | undefined;
+  /** Of this time or later. */
+  readonly sinceMs?: number | undefined;
+  /** Before this time. */
+  readonly untilMs?: number | undefined;
+}
+
+export interface ScannedRecord {
+  readonly kind: 'record';
+  readonly pos: number;
+  readonly component: string;
+  readonly id: string;
+  readonly record: JournalRecord;
+  /** As it is stored, checksum and all. */
+  readonly row: RecordRow;
+}
+
+/** What is wrong in a place of the journal. */
+export interface ScannedDamage {
+  readonly kind: 'damaged';
+  readonly pos: number;
+  readonly component?: string;
+  readonly id?: string;
+  readonly seq?: number;
+  /** A row is there. */
+  readonly isStored: boolean;
+  readonly problem: string;
+}
+
+export interface ScannedPage {
+  readonly entries: readonly (ScannedRecord | ScannedDamage)[];
+  /** With which the next page is asked for. */
+  readonly lastPos: number;
+  /** Nothing was stored after it when it was read. */
+  readonly isLast: boolean;
+}
+
+/** Of a page's events; each may have a megabyte. */
+const PAGE_UNITS_MAX = 4 * 1024 * 1024;
+const PLACES_MIN = 256;
+const PLACES_MAX = 65_536;
+/** A page that took less has room for more. */
+const PAGE_MS = 20;
+
+const PLACE_MAX = Number.MAX_SAFE_INTEGER;
+const LAST = () => `SELECT max(pos) FROM journal WHERE pos <= ${PLACE_MAX}`;
+const NEXT = () => `SELECT min(pos) FROM journal WHERE pos > ? AND pos <= ${PLACE_MAX}`;
+/** Of a stored row, before what `recordColumns` names. */
+const NAMES = 2;
+const JSON_COLUMN = NAMES + 5;
+
+export class JournalScan {
+  readonly #connection: ReadingConnection;
+  readonly #filter: RecordFilter;
+  readonly #isFiltered: boolean;
+  #places = PLACES_MIN;
+
+  /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
+  constructor(dir: string, filter: RecordFilter = {}) {
+    this.#connection = new ReadingConnection(dir);
+    this.#filter = filter;
+    this.#isFiltered = Object.values(filter).some((value) => value !== undefined);
+  }
+
+  /** The place of the last record; 0 when there is none. Throws as `page` does. */
+  lastPos(): number {
+    return placeIn(this.#connection.rows(LAST, [])) ?? 0;
+  }
+
+  /**
+   * Entries with `pos > afterPos`, at most `limit`; there may be none before the last page. A hole is named only
+   * where nothing is filtered. Throws SVC_JOURNAL_CORRUPT when nothing can be read at all,
+   * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
+   */
+  page(afterPos: number, limit: number, untilPos = this.lastPos()): ScannedPage {
+    const next = this.#next(afterPos);
+    if (next === undefined || next > untilPos)
+      return { entries: [], lastPos: afterPos, isLast: true };
+    // Over a hole of any size in one step.
+    const from = next - 1;
+    const to = Math.min(from + this.#places, untilPos);
+    const startedMs = performance.now();
+    const read = this.#read(from, to, limit);
+    this.#adapt(performance.now() - startedMs);
+    if (this.#isFiltered) return { ...read, isLast: read.lastPos >= untilPos };
+    // A hole behind the last entry is named once its end is known.
+    const lastPos = read.entries.at(-1)?.pos ?? read.lastPos;
+    return { entries: withHoles(read.entries, afterPos), lastPos, isLast: lastPos >= untilPos };
+  }
+
+  /** Lets go of the file; the next page opens it again. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  /** The first place after this one where something is; one that cannot be read is something. */
+  #next(afterPos: number): number | undefined {
+    try {
+      return placeIn(this.#connection.rows(NEXT, [afterPos]));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return afterPos + 1;
+    }
+  }
+
+  /** Of the places after `from` up to `to`; what cannot be read as one is read in halves. */
+  #read(from: number, to: number, limit: number): Omit<ScannedPage, 'isLast'> {
+    let units = 0;
+    try {
+      const { condition, values } = conditionOf(this.#filter);
+      const rows = this.#connection.rows(
+        (format) => `SELECT component, id, ${recordColumns(format)}
+          FROM journal LEFT JOIN entity USING (eno)
+          WHERE pos > ? AND pos <= ? ${condition(format)} ORDER BY pos LIMIT ?`,
+        [from, to, ...values, limit],
+        (row) => {
+          const json = row[JSON_COLUMN];
+          units += typeof json === 'string' ? json.length : 0;
+          return units >= PAGE_UNITS_MAX;
+        },
+      );
+      const isCut = rows.length >= limit || units >= PAGE_UNITS_MAX;
+      return { entries: rows.map(entryOf), lastPos: isCut ? Number(rows.at(-1)![NAMES]) : to };
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      if (to - from === 1) return { entries: [unreadable(to, error)], lastPos: to };
+    }
+    const middle = from + Math.floor((to - from) / 2);
+    const first = this.#read(from, middle, limit);
+    const room = limit - first.entries.length;
+    if (first.lastPos < middle || room <= 0) return first;
+    const second = this.#read(middle, to, room);
+    return { entries: [...first.entries, ...second.entries], lastPos: second.lastPos };
+  }
+
+  #adapt(tookMs: number): void {
+    if (tookMs < PAGE_MS / 2) this.#places = Math.min(this.#places * 2, PLACES_MAX);
+    else if (tookMs > PAGE_MS) this.#places = Math.max(this.#places / 2, PLACES_MIN);
+  }
+}
+
+function placeIn(rows: readonly StoredRow[]): number | undefined {
+  const pos = rows[0]?.[0] ?? undefined;
+  return pos === undefined ? undefined : Number(pos);
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof SvcError && error.code === 'SVC_JOURNAL_CORRUPT';
+}
+
+function conditionOf(filter: RecordFilter): {
+  readonly condition: (format: number) => string;
+  readonly values: readonly SQLInputValue[];
+} {
+  const { component, id, manifest, type, trace, keyPrefix, sinceMs, untilMs } = filter;
+  const parts: (readonly [sql: string, sinceFormat: number, ...values: SQLInputValue[]])[] = [];
+  if (component !== undefined) parts.push(['component = ?', 1, component]);
+  if (id !== undefined) parts.push(['id = ?', 1, id]);
+  if (manifest !== undefined) parts.push(['manifest = ?', 1, manifest]);
+  if (type !== undefined)
+    parts.push([`iif(json_valid(json), json ->> '$.type', NULL) = ?`, 1, type]);
+  if (sinceMs !== undefined) parts.push(['time_ms >= ?', 1, sinceMs]);
+  if (untilMs !== undefined) parts.push(['time_ms < ?', 1, untilMs]);
+  if (trace !== undefined) parts.push(['trace = ?', 3, trace]);
+  if (keyPrefix !== undefined)
+    parts.push(['substr(key, 1, length(?)) = ?', 3, keyPrefix, keyPrefix]);
+  return {
+    // Each value stands where it is, also where the column is not there yet.
+    condition: (format) =>
+      parts
+        .map(
+          ([sql, since]) =>
+            ` AND ${format >= since ? sql : sql.replace(/\b(trace|key)\b/, 'NULL')}`,
+        )
+        .join(''),
+    values: parts.flatMap(([, , ...values]) => values),
+  };
+}
+
+function entryOf(stored: StoredRow): ScannedRecord | ScannedDamage {
+  const [component, id] = stored;
+  // Numbers came large.
+  const row = stored
+    .slice(NAMES)
+    .map((value) => (typeof value === 'bigint' ? Number(value) : value)) as unknown as RecordRow;
+  const [pos, seq] = row;
+  if (typeof component !== 'string' || typeof id !== 'string')
+    return { kind: 'damaged', pos, seq, isStored: true, problem: 'it belongs to no entity' };
+  try {
+    return { kind: 'record', pos, component, id, record: recordOf({ component, id }, row), row };
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const problem = 'it is not what was written';
+    return { kind: 'damaged', pos, component, id, seq, isStored: true, problem };
+  }
+}
+
+function unreadable(pos: number, error: unknown): ScannedDamage {
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause.message : '';
+  return { kind: 'damaged', pos, isStored: false, problem: `it cannot be read: ${reason}` };
+}
+
+/** With an entry for each gap between the places. */
+function withHoles(
+  entries: readonly (ScannedRecord | ScannedDamage)[],
+  afterPos: number,
+): readonly (ScannedRecord | ScannedDamage)[] {
+  let last = afterPos;
+  return entries.flatMap((entry) => {
+    const from = last + 1;
+    last = entry.pos;
+    if (entry.pos === from) return [entry];
+    const problem = missing(from, entry.pos - 1);
+    return [{ kind: 'damaged', pos: from, isStored: false, problem } as const, entry];
+  });
+}
+
+function missing(from: number, to: number): string {
+  return from === to
+    ? `record ${from} of all is missing`
+    : `records ${from} to ${to} of all are missing`;
+}

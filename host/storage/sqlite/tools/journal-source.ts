@@ -1,0 +1,127 @@
+// JournalSource: all that a journal holds, in the order in which another one is made of it: the records, the
+// answers to idempotency keys, the modules. It is what was stored at one moment, read in short steps beside
+// a host that goes on storing.
+import { isKept } from './answer-verification.ts';
+import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
+import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import { ReadingConnection, type StoredRow } from './reading-connection.ts';
+import type { JournalFinding, VerificationProgress } from './verification-step.ts';
+
+export interface SourceAnswer {
+  readonly kind: 'answer';
+  readonly component: string;
+  readonly id: string;
+  readonly row: KeptAnswerRow;
+}
+
+export type ModuleRow = readonly [
+  fingerprint: string,
+  fromPos: number,
+  timeMs: number,
+  descriptor: string,
+];
+
+export interface SourceModule {
+  readonly kind: 'module';
+  readonly row: ModuleRow;
+}
+
+export type SourceEntry =
+  | ScannedRecord
+  | SourceAnswer
+  | SourceModule
+  | JournalFinding
+  | VerificationProgress;
+
+const RECORDS_AT_ONCE = 2_000;
+const ANSWERS_AT_ONCE = 500;
+
+/** Of one moment: the last record, the last answer, and by what that is known again. */
+const MOMENT = `SELECT last.pos, a.ano, a.time_ms, a.crc FROM (SELECT max(pos) AS pos FROM journal) last
+  LEFT JOIN answer a ON a.ano = (SELECT max(ano) FROM answer)`;
+const MOMENT_BEFORE_3 = 'SELECT max(pos), NULL, NULL, NULL FROM journal';
+/**
+ * Answers come at the end and are forgotten from the beginning, and once there is none their numbers begin anew: as
+ * long as the last one of the moment is there, those before it are of that moment too.
+ */
+const ANSWERS = `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc
+  FROM answer a NOT INDEXED LEFT JOIN entity ON entity.eno = a.eno
+  WHERE a.ano > ? AND a.ano <= ?
+    AND EXISTS (SELECT 1 FROM answer l WHERE l.ano = ? AND l.time_ms = ? AND l.crc = ?)
+  ORDER BY a.ano LIMIT ${ANSWERS_AT_ONCE}`;
+const MODULES = () =>
+  'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
+
+/**
+ * With a filter only records. What is not as it was written is named in its place. Throws SVC_JOURNAL_MISSING,
+ * SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ */
+export function* journalEntries(
+  dir: string,
+  filter?: RecordFilter,
+): Generator<SourceEntry, void, void> {
+  const connection = new ReadingConnection(dir);
+  const scan = new JournalScan(dir, filter);
+  try {
+    const hasAnswers = connection.format >= 3;
+    const [moment] = connection.rows(() => (hasAnswers ? MOMENT : MOMENT_BEFORE_3), []);
+    const lastPos = Number(moment![0] ?? 0);
+    yield* records(scan, lastPos);
+    if (filter !== undefined || !hasAnswers) return;
+    yield* answers(connection, moment!);
+    for (const [fingerprint, fromPos, timeMs, descriptor] of connection.rows(MODULES, [
+      lastPos + 1,
+    ]))
+      yield {
+        kind: 'module',
+        row: [String(fingerprint), Number(fromPos), Number(timeMs), String(descriptor)],
+      };
+  } finally {
+    scan.close();
+    connection.close();
+  }
+}
+
+function* records(scan: JournalScan, lastPos: number): Generator<SourceEntry, void, void> {
+  for (let at = 0, isLast = false; !isLast;) {
+    const page = scan.page(at, RECORDS_AT_ONCE, lastPos);
+    ({ lastPos: at, isLast } = page);
+    for (const entry of page.entries) {
+      if (entry.kind === 'record') yield entry;
+      else {
+        const { component, id, seq, pos, problem } = entry;
+        yield { kind: 'finding', component, id, seq, pos, problem };
+      }
+    }
+    yield { kind: 'progress', what: 'records', done: at, total: lastPos };
+  }
+}
+
+function* answers(
+  connection: ReadingConnection,
+  [, lastAno, timeMs, crc]: StoredRow,
+): Generator<SourceEntry, void, void> {
+  if (typeof lastAno !== 'bigint') return;
+  const last = [lastAno, timeMs as bigint, crc as bigint] as const;
+  for (let at = 0n; ;) {
+    const rows = connection.rows(() => ANSWERS, [at, lastAno, ...last]);
+    for (const row of rows) yield answerOf(row);
+    yield { kind: 'progress', what: 'answers', done: Number(at), total: Number(lastAno) };
+    if (rows.length < ANSWERS_AT_ONCE) return;
+    at = rows.at(-1)![0] as bigint;
+  }
+}
+
+function answerOf([, component, id, key, digest, timeMs, outcome, crc]: StoredRow):
+  | SourceAnswer
+  | JournalFinding {
+  const row = [key, digest, Number(timeMs), outcome, Number(crc)] as unknown as KeptAnswerRow;
+  if (typeof component === 'string' && typeof id === 'string' && isKept(component, id, row))
+    return { kind: 'answer', component, id, row };
+  return {
+    kind: 'finding',
+    ...(typeof component === 'string' ? { component } : {}),
+    ...(typeof id === 'string' ? { id } : {}),
+    problem: `the answer to the idempotency key '${String(key)}' is not what was written`,
+  };
+}

@@ -1,0 +1,241 @@
+// The journal as text: a line of JSON for each record, answer and module, between a line that says what it is
+// and one that says how much there was. Whatever is JSON inside (an event) stands in it byte for byte.
+import { crc32 } from 'node:zlib';
+import type { ModuleRow, SourceEntry } from './journal-source.ts';
+import { KIND_DELETED, KIND_EVENT, type RecordRow } from '../journal-schema.ts';
+import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import { lowerHalf, seedOf, upperHalf } from '../seed-halves.ts';
+
+/** The first line. */
+export const TEXT_HEAD = '{"svc-journal":1}';
+
+export interface TextEnd {
+  readonly records: number;
+  readonly answers: number;
+  readonly modules: number;
+  /** CRC-32 of all lines before, each with its line feed. */
+  readonly crc: number;
+}
+
+export type TextLine =
+  | { readonly kind: 'head' }
+  | {
+      readonly kind: 'record';
+      readonly component: string;
+      readonly id: string;
+      readonly row: RecordRow;
+    }
+  | {
+      readonly kind: 'answer';
+      readonly component: string;
+      readonly id: string;
+      readonly row: KeptAnswerRow;
+    }
+  | { readonly kind: 'module'; readonly row: ModuleRow }
+  | { readonly kind: 'end'; readonly end: TextEnd };
+
+/** The last line. */
+export function textEnd({ records, answers, modules, crc }: TextEnd): string {
+  return JSON.stringify({ kind: 'end', records, answers, modules, crc });
+}
+
+/** The checksum of the lines so far and this one. */
+export function textChecksum(line: string, before: number): number {
+  return crc32('\n', crc32(line, before));
+}
+
+export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): string {
+  if (entry.kind === 'module') {
+    const [fingerprint, fromPos, timeMs, descriptor] = entry.row;
+    const head = { kind: 'module', fingerprint, fromPos, time: timeText(timeMs) };
+    return withJson(head, 'descriptor', descriptor);
+  }
+  const { component, id } = entry;
+  if (entry.kind === 'answer') {
+    const [key, digest, timeMs, outcome, crc] = entry.row;
+    const head = { kind: 'answer', component, id, key, digest, time: timeText(timeMs), crc };
+    return withJson(head, 'outcome', outcome);
+  }
+  const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = entry.row;
+  const head = {
+    pos,
+    component,
+    id,
+    seq,
+    kind: kind === KIND_EVENT ? 'event' : 'deleted',
+    time: timeText(timeMs),
+    // As text: it has more digits than a number of JSON is read with.
+    seed: seedOf(upper, lower)?.toString(),
+    trace: trace ?? undefined,
+    key: key ?? undefined,
+    crc,
+    manifest: manifest ?? undefined,
+  };
+  return json === null ? JSON.stringify(head) : withJson(head, 'event', json);
+}
+
+/** Members whose JSON stands in the line as it is. */
+const RAW_NAMES = ['event', 'outcome', 'descriptor'] as const;
+type RawName = (typeof RAW_NAMES)[number];
+
+/**
+ * The JSON last, as it is stored; in `text` where it is none, or has what a line or a terminal would not take. No
+ * string of the head can have the member's name in it with its quotes: there they are escaped.
+ */
+function withJson(head: object, name: RawName, json: string): string {
+  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  if (!isJson(json) || /[\u0000-\u001f\u007f-\u009f]/.test(json))
+    return JSON.stringify({ ...head, text: json });
+  return `${JSON.stringify(head).slice(0, -1)},"${name}":${json}}`;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** ISO 8601, or the number where there is no such form. */
+function timeText(timeMs: number): string | number {
+  const date = new Date(timeMs);
+  return Number.isNaN(date.getTime()) ? timeMs : date.toISOString();
+}
+
+/** What the line says, or why it says nothing, which continues "it …". */
+export function parseText(line: string): TextLine | string {
+  const read = membersOf(line);
+  if (read === undefined) return 'is no JSON object';
+  const members = new Members(read);
+  const { kind } = read;
+  const parsed = lineOf(kind, members);
+  return members.problem ?? parsed ?? 'is no line of an export of svc';
+}
+
+function lineOf(kind: unknown, members: Members): TextLine | undefined {
+  switch (kind) {
+    case undefined:
+      return members.has('svc-journal', 1) ? { kind: 'head' } : undefined;
+    case 'event':
+    case 'deleted':
+      return recordLine(kind, members);
+    case 'answer': {
+      const [component, id] = [members.text('component'), members.text('id')];
+      const row: KeptAnswerRow = [
+        members.text('key'),
+        members.text('digest'),
+        members.time(),
+        members.json('outcome'),
+        members.integer('crc'),
+      ];
+      return { kind, component, id, row };
+    }
+    case 'module': {
+      const [fingerprint, fromPos] = [members.text('fingerprint'), members.integer('fromPos')];
+      return { kind, row: [fingerprint, fromPos, members.time(), members.json('descriptor')] };
+    }
+    case 'end': {
+      const [records, answers] = [members.integer('records'), members.integer('answers')];
+      const [modules, crc] = [members.integer('modules'), members.integer('crc')];
+      return { kind, end: { records, answers, modules, crc } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function recordLine(kind: 'event' | 'deleted', members: Members): TextLine {
+  const isEvent = kind === 'event';
+  const seed = members.seed();
+  const row: RecordRow = [
+    members.integer('pos'),
+    members.integer('seq'),
+    isEvent ? KIND_EVENT : KIND_DELETED,
+    members.time(),
+    isEvent ? members.text('manifest') : null,
+    isEvent ? members.json('event') : null,
+    members.integer('crc'),
+    upperHalf(seed),
+    lowerHalf(seed),
+    members.optionalText('trace'),
+    members.optionalText('key'),
+  ];
+  return { kind: 'record', component: members.text('component'), id: members.text('id'), row };
+}
+
+/** The members; of JSON that stands in the line as it is, its text. */
+function membersOf(line: string): Readonly<Record<string, unknown>> | undefined {
+  const raw = RAW_NAMES.map((name) => ({ name, at: line.indexOf(`,"${name}":`) }))
+    .filter(({ at }) => at >= 0)
+    .toSorted((a, b) => a.at - b.at)[0];
+  try {
+    if (raw === undefined) return objectOf(JSON.parse(line));
+    const head = objectOf(JSON.parse(`${line.slice(0, raw.at)}}`));
+    const json = line.slice(raw.at + raw.name.length + 4, -1);
+    if (head === undefined || !line.endsWith('}') || !isJson(json)) return undefined;
+    return { ...head, [raw.name]: json };
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** The members of a line, with the first one that is not as it has to be. */
+class Members {
+  readonly #members: Readonly<Record<string, unknown>>;
+  problem: string | undefined = undefined;
+
+  constructor(members: Readonly<Record<string, unknown>>) {
+    this.#members = members;
+  }
+
+  has(name: string, value: unknown): boolean {
+    return this.#members[name] === value;
+  }
+
+  text(name: string): string {
+    const value = this.#members[name];
+    return typeof value === 'string' ? value : this.#wrong(name, 'a text', '');
+  }
+
+  optionalText(name: string): string | null {
+    return this.#members[name] === undefined ? null : this.text(name);
+  }
+
+  integer(name: string): number {
+    const value = this.#members[name];
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    return this.#wrong(name, 'a whole number', 0);
+  }
+
+  time(): number {
+    const value = this.#members['time'];
+    const timeMs = typeof value === 'string' ? Date.parse(value) : value;
+    if (typeof timeMs === 'number' && Number.isSafeInteger(timeMs)) return timeMs;
+    return this.#wrong('time', 'a time', 0);
+  }
+
+  seed(): bigint | undefined {
+    const value = this.#members['seed'];
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string' || !/^[0-9]{1,20}$/.test(value) || BigInt(value) >= 2n ** 64n)
+      return this.#wrong('seed', '64 bits in digits', undefined);
+    return BigInt(value);
+  }
+
+  json(name: RawName): string {
+    const value = this.#members[name] ?? this.#members['text'];
+    return typeof value === 'string' ? value : this.#wrong(name, 'JSON', '');
+  }
+
+  #wrong<T>(name: string, form: string, instead: T): T {
+    this.problem ??= `has no '${name}' that is ${form}`;
+    return instead;
+  }
+}

@@ -1,0 +1,134 @@
+// ReadingConnection: a journal that is read beside whoever writes it. It makes and changes nothing in the
+// folder, and each read is over at once, so that no read transaction keeps the log from beginning anew.
+import { existsSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { SvcError } from '../../../model/svc-error.ts';
+import { inspectJournalFile, journalPath, openForReading } from '../journal-file.ts';
+import { journalDamaged, journalFailure } from '../sqlite-failure.ts';
+
+/** As SQLite has them: a whole number as bigint, for a damaged one may be larger than JavaScript's. */
+export type StoredRow = readonly unknown[];
+
+/** A view in the place of a table could compute without end. */
+const TABLES = `SELECT sum(type = 'table' AND name IN ('entity', 'journal')) = 2 AND sum(type <> 'table') = 0
+  FROM pragma_table_list WHERE schema = 'main' AND name IN (
+    'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module')`;
+
+export class ReadingConnection {
+  readonly path: string;
+  #database: DatabaseSync | undefined = undefined;
+  readonly #statements = new Map<string, StatementSync>();
+  /** The file as it was when it was opened without its log; undefined when it has one. */
+  #unchanging: string | undefined = undefined;
+
+  /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
+  constructor(dir: string) {
+    const folder = resolve(dir);
+    this.path = journalPath(folder);
+    // A pipe of that name would be waited for.
+    if (statSync(this.path, { throwIfNoEntry: false })?.isFile() === false)
+      throw journalDamaged(this.path, 'it is not a file');
+    if (!inspectJournalFile(this.path, 'read'))
+      throw new SvcError(
+        'SVC_JOURNAL_MISSING',
+        `There is no journal in ${folder}${existsSync(folder) ? '' : ', which does not exist'}. ` +
+          `Name the folder that svc run has kept it in: ${join('.svc', 'NAME')}, unless --data said otherwise.`,
+      );
+  }
+
+  /** A host that runs has a log; one that was killed has left it. */
+  get hasLog(): boolean {
+    return existsSync(`${this.path}-wal`);
+  }
+
+  /** The format's version. A host that starts may bring it to its own. */
+  get format(): number {
+    return Number(this.rows(() => 'SELECT user_version FROM pragma_user_version', [])[0]![0]);
+  }
+
+  /**
+   * The rows of one statement, until `enough` says so. `sql` is given the journal's format. Throws SVC_JOURNAL_CORRUPT,
+   * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
+   */
+  rows(
+    sql: (format: number) => string,
+    values: readonly SQLInputValue[],
+    enough: (row: StoredRow) => boolean = () => false,
+  ): readonly StoredRow[] {
+    try {
+      for (;;) {
+        this.#database ??= this.#open();
+        const format = this.#format(this.#database);
+        const rows: StoredRow[] = [];
+        for (const row of this.#statement(this.#database, sql(format)).iterate(...values)) {
+          const stored = row as unknown as StoredRow;
+          rows.push(stored);
+          if (enough(stored)) break;
+        }
+        // A host that starts may bring the journal to its own format, and store more at once.
+        if (this.#isUnchanged() && format === this.#format(this.#database)) return rows;
+        this.close();
+      }
+    } catch (error) {
+      throw journalFailure(error, 'read', this.path);
+    }
+  }
+
+  /** Lets go of the file; the next read opens it again. */
+  close(): void {
+    this.#statements.clear();
+    this.#database?.close();
+    this.#database = undefined;
+  }
+
+  #isUnchanged(): boolean {
+    return this.#unchanging === undefined || this.#unchanging === this.#state();
+  }
+
+  #format(database: DatabaseSync): number {
+    const row = this.#statement(database, 'PRAGMA user_version').get() as unknown as StoredRow;
+    return Number(row[0]);
+  }
+
+  #statement(database: DatabaseSync, sql: string): StatementSync {
+    const known = this.#statements.get(sql);
+    if (known !== undefined) return known;
+    const statement = database.prepare(sql);
+    statement.setReturnArrays(true);
+    statement.setReadBigInts(true);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /**
+   * A journal whose host has ended in good order has no log, and a reader would make one: such a file
+   * is read as one that does not change, and read again should a host have started meanwhile.
+   */
+  #open(): DatabaseSync {
+    this.#unchanging = this.#state();
+    const database =
+      this.#unchanging === undefined ? openForReading(this.path) : openUnchanging(this.path);
+    try {
+      const tables = Object.values(database.prepare(TABLES).get() ?? {})[0];
+      if (tables !== 1) throw journalDamaged(this.path, 'it has other tables than a journal');
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  }
+
+  /** What tells that the file has not changed; undefined when a log is there. */
+  #state(): string | undefined {
+    const { ino, size, mtimeNs } = statSync(this.path, { bigint: true });
+    return this.hasLog ? undefined : `${ino} ${size} ${mtimeNs}`;
+  }
+}
+
+function openUnchanging(path: string): DatabaseSync {
+  const address = pathToFileURL(path);
+  address.searchParams.set('immutable', '1');
+  return new DatabaseSync(address, { readOnly: true });
+}
