@@ -27,11 +27,8 @@ const withoutWhatDiffers = (text: string) =>
     .replaceAll(/127\.0\.0\.1:\d+/g, 'ADDRESS')
     .replaceAll(/error id \w{16}/g, 'error id ID');
 
-/** Resolves once the terminal has shown the block of the page, after `since` characters. */
-async function isShown(block: string, since = 0): Promise<void> {
-  const wanted = withoutWhatDiffers(block);
-  await expect.poll(() => withoutWhatDiffers(dev.stderr.slice(since))).toContain(wanted);
-}
+/** The terminal, from a character on. */
+const terminal = (since = 0) => withoutWhatDiffers(dev.stderr.slice(since));
 
 /** The template's book with the line that a block shows, where the block says that it is. */
 function withLineOf(block: string): string {
@@ -66,13 +63,13 @@ test('the page has a block for each of these', () => {
 });
 
 test('it starts as the page shows', async () => {
-  await isShown(started!);
+  await expect.poll(() => terminal()).toContain(withoutWhatDiffers(started!));
 });
 
 test('a compile error is shown as on the page', async () => {
   for (const isbn of ['dune', 'emma', 'ulysses']) expect((await lend(isbn)).status).toBe(200);
   writeFileSync(book, withLineOf(compileError!));
-  await isShown(compileError!);
+  await expect.poll(() => terminal()).toContain(withoutWhatDiffers(compileError!));
 });
 
 test('a trap is shown as on the page', async () => {
@@ -80,7 +77,7 @@ test('a trap is shown as on the page', async () => {
   writeFileSync(book, withLineOf(trap!));
   await expect.poll(() => dev.stderr.slice(since)).toContain('● serving');
   expect((await lend('hamlet')).status).toBe(500);
-  await isShown(trap!, since);
+  await expect.poll(() => terminal(since)).toContain(withoutWhatDiffers(trap!));
 });
 
 test('stored events that do not fold are shown as on the page', async () => {
@@ -88,5 +85,5 @@ test('stored events that do not fold are shown as on the page', async () => {
     .replace('Lent extends BookEvent { reader: string = "";', '$& until: string = "";')
     .replace('{ reader: input.reader }', '{ reader: input.reader, until: "" }');
   writeFileSync(book, changed);
-  await isShown(upgrade!);
+  await expect.poll(() => terminal()).toContain(withoutWhatDiffers(upgrade!));
 });
