@@ -1,6 +1,6 @@
 // The command line as its user has it: real processes in a folder of their own.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../cli/package.json' with { type: 'json' };
@@ -184,24 +184,7 @@ describe('colour', () => {
   });
 });
 
-// Compiling takes seconds where the machine has other things to do.
 describe('svc build', () => {
-  test('--json prints what was built, and nothing else', async () => {
-    const folder = folderWith({ 'counter.ts': counter });
-    const built = await runSvc(['build', 'counter.ts', '--json'], { cwd: folder });
-    expect(built).toMatchObject({ code: 0, stderr: '' });
-    expect(JSON.parse(built.stdout)).toEqual({
-      file: 'counter.wasm',
-      bytes: statSync(join(folder, 'counter.wasm')).size,
-      components: ['counter'],
-      routes: [
-        { method: 'GET', path: '/counters/{id}' },
-        { method: 'POST', path: '/counters/{id}' },
-      ],
-      warnings: [],
-    });
-  });
-
   test('--json prints the problems with file, line and column', async () => {
     const folder = folderWith({ 'bad.ts': bad });
     const built = await runSvc(['build', 'bad.ts', '--json'], { cwd: folder });
@@ -210,40 +193,6 @@ describe('svc build', () => {
       error: { code: 'SVC_BUILD_FAILED', problems: [{ file: 'bad.ts', line: 3, column: 1 }] },
     });
     expect(built.stderr).toMatch(/^svc: .*\[SVC_BUILD_FAILED\]\n$/);
-  });
-
-  test('in a folder outside of any checkout, with an empty home, uses the SDK that svc brings', async () => {
-    const folder = folderWith({ 'counter.ts': counter });
-    const home = folderWith({});
-    const env = { HOME: home, USERPROFILE: home, NODE_PATH: undefined };
-    const built = await runSvc(['build', 'counter.ts'], { cwd: folder, env });
-    expect(built.code).toBe(0);
-    expect(readdirSync(folder).toSorted()).toEqual([
-      'counter.ts',
-      'counter.wasm',
-      'counter.wasm.map',
-    ]);
-    expect(readdirSync(home)).toEqual([]);
-  });
-
-  test('writes the component to the file that -o names, and nothing to stdout', async () => {
-    const folder = folderWith({ 'my counter.ts': counter });
-    mkdirSync(join(folder, 'out put'));
-    const built = await runSvc(['build', 'my counter.ts', '-o', 'out put/c.wasm'], { cwd: folder });
-    expect(built).toMatchObject({ code: 0, stdout: '' });
-    expect(readFileSync(join(folder, 'out put/c.wasm')).subarray(0, 4)).toEqual(
-      Buffer.from('\0asm'),
-    );
-    expect(existsSync(join(folder, 'my counter.wasm'))).toBe(false);
-    const map = JSON.parse(readFileSync(join(folder, 'out put/c.wasm.map'), 'utf8')) as object;
-    expect(map).toMatchObject({ version: 3, sourceRoot: '../' });
-  });
-
-  test('with --no-source-map writes the component and nothing beside it', async () => {
-    const folder = folderWith({ 'counter.ts': counter });
-    const built = await runSvc(['build', 'counter.ts', '--no-source-map'], { cwd: folder });
-    expect(built.code).toBe(0);
-    expect(readdirSync(folder).toSorted()).toEqual(['counter.ts', 'counter.wasm']);
   });
 
   test('of what does not compile names file and line, exits with 1 and writes nothing', async () => {
@@ -265,16 +214,6 @@ describe('svc build', () => {
       expect(built.stderr).not.toMatch(/^ +at /m);
     },
   );
-
-  test('to a file that cannot be written says so and what to do', async () => {
-    const folder = folderWith({ 'counter.ts': counter });
-    const built = await runSvc(['build', 'counter.ts', '-o', 'none/c.wasm'], { cwd: folder });
-    expect(built.code).toBe(1);
-    expect(built.stderr).toBe(
-      'svc: The component cannot be written to none/c.wasm (ENOENT). ' +
-        'Name a file in a folder that exists with -o. [SVC_BUILD_FAILED]\n',
-    );
-  });
 
   test('does not write over its source', async () => {
     const folder = folderWith({ 'counter.ts': counter });

@@ -57,7 +57,7 @@ register<Doors>();
 
 const projects = await UserProjects.open();
 const entryFile = await projects.write({ 'index.ts': DOORS });
-const module = await testModule((await buildComponent({ entryFile })).component);
+const module = await testModule((await buildComponent({ entryFile, optimizeLevel: 0 })).component);
 await projects.remove();
 
 test('each code has the status of its row', async () => {

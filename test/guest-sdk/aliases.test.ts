@@ -32,7 +32,7 @@ let module: ModuleUnderTest;
 beforeAll(async () => {
   projects = await UserProjects.open();
   const entryFile = await projects.write({ 'index.ts': LOANS });
-  const { component, descriptor } = await buildComponent({ entryFile });
+  const { component, descriptor } = await buildComponent({ entryFile, optimizeLevel: 0 });
   const parsed = parseModuleDescriptor(JSON.stringify(descriptor));
   descriptorTypes = parsed.ok ? parsed.descriptor.types : {};
   module = await testModule(component);

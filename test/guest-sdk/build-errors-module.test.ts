@@ -17,7 +17,9 @@ const firstLine = (source: string): Promise<string> => projects.firstLine(source
 describe('the module', () => {
   test('a failed build has a documented code', async () => {
     const entryFile = await projects.write({ 'index.ts': '' });
-    await expect(buildComponent({ entryFile })).rejects.toMatchObject({ code: 'SVC_BUILD_FAILED' });
+    await expect(buildComponent({ entryFile, optimizeLevel: 0 })).rejects.toMatchObject({
+      code: 'SVC_BUILD_FAILED',
+    });
   });
 
   test('nothing registered', async () => {
@@ -50,7 +52,7 @@ describe('the module', () => {
 import * as svc from "@svc/guest-sdk";
 svc.register<Other>();`,
     });
-    const { warnings } = await buildComponent({ entryFile });
+    const { warnings } = await buildComponent({ entryFile, optimizeLevel: 0 });
     expect(warnings.map((warning) => problemText(warning))).toEqual([
       `index.ts:5:24: warning: entity 'Thing' is not registered: the module does not have it
   5 | @entity("thing") class Thing extends EventSourcedEntity<State, Event> {
@@ -62,7 +64,7 @@ help: add to index.ts, at its top level: register<Thing>();`,
   test('a class that is registered again is remarked', async () => {
     const twice = entity(QUERY, 'register<Thing>();\nregister<Thing>();');
     const entryFile = await projects.write({ 'index.ts': twice });
-    const { warnings } = await buildComponent({ entryFile });
+    const { warnings } = await buildComponent({ entryFile, optimizeLevel: 0 });
     expect(warnings.map((warning) => problemText(warning))).toEqual([
       expect.stringMatching(/^index\.ts:\d+:1: warning: 'Thing' is registered already\n/),
     ]);
@@ -125,7 +127,9 @@ register<Body>();`,
 
   test('files are named as the caller names the entry file', async () => {
     const entryFile = relative('', await projects.write({ 'index.ts': 'const a: i32 = "a";' }));
-    const failure = await buildComponent({ entryFile }).catch((error: unknown) => error);
+    const failure = await buildComponent({ entryFile, optimizeLevel: 0 }).catch(
+      (error: unknown) => error,
+    );
     expect(failure).toMatchObject({ problems: [{ file: entryFile, line: 1, column: 16 }] });
   });
 

@@ -83,7 +83,7 @@ register<Shelf>();
 let projects: UserProjects;
 const open = async (source: string) => {
   const entryFile = await projects.write({ 'index.ts': source });
-  return testModule((await buildComponent({ entryFile })).component);
+  return testModule((await buildComponent({ entryFile, optimizeLevel: 0 })).component);
 };
 
 beforeAll(async () => {

@@ -42,7 +42,7 @@ let types: Record<string, unknown>;
 beforeAll(async () => {
   projects = await UserProjects.open();
   const entryFile = await projects.write({ 'index.ts': LEDGER });
-  const { component, descriptor } = await buildComponent({ entryFile });
+  const { component, descriptor } = await buildComponent({ entryFile, optimizeLevel: 0 });
   module = await testModule(component);
   const parsed = parseModuleDescriptor(JSON.stringify(descriptor));
   types = parsed.ok ? parsed.descriptor.types : {};
@@ -294,7 +294,7 @@ describe('in a module', () => {
 
 test('a late book costs what the page about money and time says', async () => {
   const entryFile = await projects.write({ 'index.ts': readFileSync(fixture, 'utf8') });
-  const loans = await testModule((await buildComponent({ entryFile })).component);
+  const loans = await testModule((await buildComponent({ entryFile, optimizeLevel: 0 })).component);
   const loan = () =>
     testEntity(loans, 'loan', 'one').given([
       {
@@ -327,6 +327,6 @@ test.each(['Decimal', 'Duration'])(
       ),
     ]);
     const entryFile = await projects.write({ 'index.ts': checked(type, 'x') });
-    expect((await buildComponent({ entryFile })).warnings).toEqual([]);
+    expect((await buildComponent({ entryFile, optimizeLevel: 0 })).warnings).toEqual([]);
   },
 );

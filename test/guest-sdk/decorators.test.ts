@@ -77,7 +77,9 @@ test('the language has decorators of its own', async () => {
       '@final class Pair { @inline sum(): i32 { return 1; } @operator("+") add(o: Pair): Pair { return o; } }\n@inline const N = 1;\n@inline function one(): i32 { return N; }\nregister<Thing>();',
     ),
   });
-  expect((await buildComponent({ entryFile })).descriptor.entities).toHaveLength(1);
+  expect((await buildComponent({ entryFile, optimizeLevel: 0 })).descriptor.entities).toHaveLength(
+    1,
+  );
 });
 
 const endpoint = (rules: string, ofRoute: string): string =>

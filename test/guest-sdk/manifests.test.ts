@@ -57,7 +57,7 @@ ${data('count-event')} abstract class ${event} {}
 }
 register<Counter>();`,
   });
-  return (await buildComponent({ entryFile })).component;
+  return (await buildComponent({ entryFile, optimizeLevel: 0 })).component;
 }
 
 const COUNTER = { component: 'counter', id: 'one' };

@@ -52,7 +52,7 @@ let types: Record<string, unknown>;
 beforeAll(async () => {
   projects = await UserProjects.open();
   const entryFile = await projects.write({ 'index.ts': EVERY });
-  const { component, descriptor } = await buildComponent({ entryFile });
+  const { component, descriptor } = await buildComponent({ entryFile, optimizeLevel: 0 });
   every = await testModule(component);
   const parsed = parseModuleDescriptor(JSON.stringify(descriptor));
   types = parsed.ok ? parsed.descriptor.types : {};
@@ -182,7 +182,9 @@ describe('is no patch:', () => {
 
 test('a partial update changes what it names, and clears what is null', async () => {
   const entryFile = await projects.write({ 'index.ts': readFileSync(fixture, 'utf8') });
-  const api = testEndpoints(await testModule((await buildComponent({ entryFile })).component));
+  const api = testEndpoints(
+    await testModule((await buildComponent({ entryFile, optimizeLevel: 0 })).component),
+  );
   const patched = async (body: unknown) => (await api.patch('/members/m1', body)).json as unknown;
   expect(await patched({ name: 'Ada', phone: '1', loansMax: 3 })).toEqual({
     name: 'Ada',

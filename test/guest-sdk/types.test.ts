@@ -20,7 +20,7 @@ afterAll(() => projects.remove());
 async function problemsOf(source: string, tail = TAIL): Promise<string[]> {
   const entryFile = await projects.write({ 'index.ts': HEAD + source + tail });
   try {
-    await buildComponent({ entryFile });
+    await buildComponent({ entryFile, optimizeLevel: 0 });
     return [];
   } catch (error) {
     if (!(error instanceof BuildError)) throw error;
@@ -163,7 +163,7 @@ test('schemas of enums, bytes, and generic classes of them', async () => {
 register<Routes>();`,
     'colour.ts': '@data export const enum Colour { Red, Green = 4, Rosy = 0 }',
   });
-  const { descriptor, warnings } = await buildComponent({ entryFile });
+  const { descriptor, warnings } = await buildComponent({ entryFile, optimizeLevel: 0 });
   expect(warnings).toEqual([]);
   expect(descriptor.types).toEqual({
     Colour: { type: 'string', enum: ['Red', 'Green', 'Rosy'] },

@@ -321,7 +321,10 @@ test('wire names: renaming a handler in the code changes nothing that is stored 
     expect(code).toContain('addItem(');
     writeFileSync(join(source, file), code.replaceAll('addItem(', 'putItem('));
   }
-  const { component, descriptor } = await buildComponent({ entryFile: join(source, 'index.ts') });
+  const { component, descriptor } = await buildComponent({
+    entryFile: join(source, 'index.ts'),
+    optimizeLevel: 0,
+  });
   expect(descriptor.entities[0]!.commands.map(({ name }) => name)).toContain('add-item');
   const module = join(folder, 'renamed.wasm');
   writeFileSync(module, component);

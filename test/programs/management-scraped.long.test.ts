@@ -4,8 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { startDeployed, untilStatus } from '../support/deployed-service.ts';
 import { snippetsOf } from '../support/doc-snippets.ts';
@@ -15,6 +14,7 @@ import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 const folder = temporaryFolderOfFile();
 const module = join(folder, 'counter.wasm');
 const POLL_MS = 50;
+const WAIT_MS = 60_000;
 const PROGRAMS = ['prometheus', 'promtool'];
 const missing = PROGRAMS.filter((name) => spawnSync(name, ['--version']).status !== 0);
 const notTested =
@@ -45,18 +45,17 @@ interface Found {
   readonly value: readonly [number, string];
 }
 
-/** Waits until the expression has a result that holds. */
+/** Waits until the expression has a result. Prometheus is not ready from the first moment on. */
 async function found(prometheus: string, expression: string): Promise<Found[]> {
   const query = `${prometheus}/api/v1/query?${String(new URLSearchParams({ query: expression }))}`;
-  for (;;) {
-    const answer = await fetch(query);
-    // It is not ready from the first moment on.
-    const text = await answer.text();
-    const result =
-      answer.status === 200 ? (JSON.parse(text) as { data: { result: Found[] } }).data.result : [];
-    if (result.length > 0) return result;
-    await setTimeout(POLL_MS);
-  }
+  return vi.waitFor(
+    async () => {
+      const { data } = (await (await fetch(query)).json()) as { data: { result: Found[] } };
+      expect(data.result).not.toEqual([]);
+      return data.result;
+    },
+    { timeout: WAIT_MS, interval: POLL_MS },
+  );
 }
 
 test.skipIf(notTested !== undefined)(

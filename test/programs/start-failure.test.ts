@@ -34,7 +34,7 @@ beforeAll(async () => {
   mkdirSync(sources);
   writeFileSync(join(sources, 'index.ts'), INDEX);
   writeFileSync(join(sources, 'limit.ts'), LIMIT);
-  const built = await buildComponent({ entryFile: join(sources, 'index.ts') });
+  const built = await buildComponent({ entryFile: join(sources, 'index.ts'), optimizeLevel: 0 });
   ({ component } = built);
   writeFileSync(file, component);
   writeFileSync(`${file}.map`, JSON.stringify({ ...built.sourceMap, sourceRoot: 'assembly/' }));

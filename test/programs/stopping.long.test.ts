@@ -141,17 +141,26 @@ describe('a service that npm started', () => {
   });
 
   test('is the only one that does: of another shell it outlives the end', async () => {
-    const { shell } = startInShell('daemon', { SVC_PARENT_PID: '1' });
+    // Reports in its own event loop, so that a watch that is there has had its turn before.
+    const outlives = `const parent = process.ppid;
+      const watch = setInterval(() => {
+        if (process.ppid === parent) return;
+        clearInterval(watch);
+        setTimeout(() => process.stderr.write('outlives its parent\\n'), 500);
+      }, 20).unref();`;
+    const { shell } = startInShell('daemon', {
+      SVC_PARENT_PID: '1',
+      NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(outlives)}`,
+    });
+    const outlived = Promise.withResolvers<void>();
+    shell.stderr.on('data', (chunk: Buffer) => {
+      if (String(chunk).includes('outlives its parent')) outlived.resolve();
+    });
     const [line] = (await once(shell.stdout, 'data')) as [Buffer];
     const pid = pidIn('daemon');
     onTestFinished(() => stopForGood(pid));
-    const exited = once(shell, 'exit');
     shell.kill('SIGTERM');
-    await exited;
-    // Longer than it would take to notice.
-    await new Promise((resolve) => {
-      setTimeout(resolve, 600);
-    });
+    await outlived.promise;
     expect((await fetch(`${String(line).trim()}/counters/a`)).status).toBe(200);
   });
 });

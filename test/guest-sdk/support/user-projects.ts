@@ -30,7 +30,7 @@ export class UserProjects {
   /** Why the files do not build. */
   async problemsOf(files: Readonly<Record<string, string>> | string): Promise<readonly Problem[]> {
     const entryFile = await this.write(typeof files === 'string' ? { 'index.ts': files } : files);
-    const failure = await buildComponent({ entryFile }).then(
+    const failure = await buildComponent({ entryFile, optimizeLevel: 0 }).then(
       () => undefined,
       (error: unknown) => error,
     );
