@@ -1,7 +1,7 @@
 // Pages of other origins in a real browser, and a real service: what their scripts may send, and what they get to read.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -15,6 +15,7 @@ if (noBrowser !== undefined)
   process.stderr.write(`CORS is not tried in a browser: ${noBrowser}.\n`);
 
 const folder = temporaryFolderOfFile();
+const SOURCES = join(import.meta.dirname, '../../fixtures/notes');
 const JSON_TYPE = { 'content-type': 'application/json' };
 /** What a script sees of a request that the browser kept from it. */
 const KEPT = { failed: 'TypeError' };
@@ -25,6 +26,9 @@ let pages: Server;
 let shop: Page;
 let stranger: Page;
 const services: SvcProcess[] = [];
+
+/** Many times as long as a build takes. */
+const WAIT_MS = 50_000;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
@@ -38,14 +42,27 @@ async function open(origin: string): Promise<Page> {
   return page;
 }
 
-/** The address of a service of the fixture, which allows the origin of the shop's page. */
+/** The address of a service that these words run. */
+async function start(name: string, ...words: readonly string[]): Promise<string> {
+  const options = ['--port', '0', '--name', name];
+  const env = { SVC_RUNNING_DIR: join(folder, 'running') };
+  const service = new SvcProcess([...words, ...options], { env });
+  services.push(service);
+  return service.listening();
+}
+
+/** A service of the fixture. */
 async function serve(name: string, ...settings: readonly string[]): Promise<string> {
   const module = join(folder, `${name}.wasm`);
   writeFileSync(module, await compileFixture('notes'));
-  const words = ['run', module, '--port', '0', '--name', name, '--data', join(folder, name)];
-  const service = new SvcProcess([...words, '--cors', originOf('localhost'), ...settings]);
-  services.push(service);
-  return service.listening();
+  const words = ['run', module, '--data', join(folder, name), '--cors', originOf('localhost')];
+  return start(name, ...words, ...settings);
+}
+
+/** A service of the fixture's sources, which are worked on. */
+async function develop(name: string): Promise<string> {
+  cpSync(SOURCES, join(folder, name), { recursive: true });
+  return start(name, 'dev', join(folder, name), '--cors', originOf('localhost'));
 }
 
 interface Seen {
@@ -72,25 +89,34 @@ const put = (text: string) => ({
   body: JSON.stringify({ text }),
 });
 
-describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
+beforeAll(async () => {
+  if (noBrowser !== undefined) return;
+  pages = createServer((_request, response) =>
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>'),
+  );
+  await new Promise<void>((resolve) => {
+    pages.listen(0, '127.0.0.1', resolve);
+  });
+  browser = await launchBrowser();
+  [shop, stranger] = await Promise.all([
+    open(originOf('localhost')),
+    open(originOf('stranger.localhost')),
+  ]);
+});
+
+afterAll(async () => {
+  for (const { child } of services) child.kill('SIGTERM');
+  await Promise.all([browser?.close(), ...services.map(({ ended }) => ended)]);
+  pages?.close();
+});
+
+describe.skipIf(noBrowser !== undefined).each([
+  ['svc run', () => serve('notes')],
+  ['svc dev', () => develop('written')],
+])('a page of another origin than a service of %s', (_how, begin) => {
   let url: string;
   beforeAll(async () => {
-    pages = createServer((_request, response) =>
-      response.setHeader('content-type', 'text/html').end('<!doctype html><title>page</title>'),
-    );
-    await new Promise<void>((resolve) => {
-      pages.listen(0, '127.0.0.1', resolve);
-    });
-    [browser, url] = await Promise.all([launchBrowser(), serve('notes')]);
-    [shop, stranger] = await Promise.all([
-      open(originOf('localhost')),
-      open(originOf('stranger.localhost')),
-    ]);
-  });
-  afterAll(async () => {
-    for (const { child } of services) child.kill('SIGTERM');
-    await Promise.all([browser?.close(), ...services.map(({ ended }) => ended)]);
-    pages?.close();
+    url = await begin();
   });
 
   test('that is allowed reads what a simple request is answered', async () => {
@@ -149,7 +175,9 @@ describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
     // Meant for another origin than the operator's.
     expect(await send(shop, `${url}/drafts/a`, put('x'))).toEqual(KEPT);
   });
+});
 
+describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
   test('reads with cookies and sees further headers where the operator says so', async () => {
     const own = await serve(
       'credentialed',
@@ -174,5 +202,25 @@ describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
     const closed = await serve('closed', '--cors', 'none');
     expect(await send(shop, `${closed}/notes/a`)).toEqual(KEPT);
     expect(await send(shop, `${closed}/notes/a`, put('x'))).toEqual(KEPT);
+  });
+
+  test('reads what the module that is worked on allows, as soon as it is served', async () => {
+    const url = await develop('edited');
+    const entry = join(folder, 'edited', 'assembly', 'index.ts');
+    const source = readFileSync(entry, 'utf8');
+    const headers = { origin: originOf('localhost'), connection: 'close' };
+    // Nobody listens while the modules change.
+    const allowed = () =>
+      fetch(`${url}/notes/a`, { headers }).then(
+        (answer) => answer.headers.get('access-control-allow-origin'),
+        () => 'no answer',
+      );
+    expect(await send(shop, `${url}/notes/a`)).toMatchObject({ status: 200 });
+    writeFileSync(entry, source.replace('@cors\nexport', 'export'));
+    await expect.poll(allowed, { timeout: WAIT_MS }).toBeNull();
+    expect(await send(shop, `${url}/notes/a`)).toEqual(KEPT);
+    writeFileSync(entry, source);
+    await expect.poll(allowed, { timeout: WAIT_MS }).toBe(originOf('localhost'));
+    expect(await send(shop, `${url}/notes/a`)).toMatchObject({ status: 200 });
   });
 });

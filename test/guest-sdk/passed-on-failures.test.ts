@@ -4,13 +4,20 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
-import { failureAnswer, refusalAnswer } from '../../host/http/answers.ts';
 import type { Guest } from '../../host/engine/needs/guest.ts';
-import type { Refusal, Reply } from '../../host/model/call.ts';
-import { GuestFault } from '../../host/model/guest-fault.ts';
-import { SvcError } from '../../host/model/svc-error.ts';
-import { requestHandler } from '../../host/requests/request-handler.ts';
-import { endlessTurn } from '../support/endless-turn.ts';
+import {
+  type CallEnd,
+  CORRUPT,
+  DONE,
+  OUT_OF_FUEL,
+  OVERLOADED,
+  REFUSED,
+  statusOf,
+  TIMED_OUT,
+  TRAPPED,
+  UNAVAILABLE,
+  UNCERTAIN,
+} from '../support/ended-calls.ts';
 import { UserProjects } from './support/user-projects.ts';
 
 const MODULE = `import { Code, Done, Effect, EventSourcedEntity, Result, ok, refuse, register } from "@svc/guest-sdk";
@@ -62,18 +69,6 @@ register<Things>();`;
 const ROUTES = ['first', 'second', 'first-as', 'kept', 'in-own-words', 'unreadable'] as const;
 type Route = (typeof ROUTES)[number];
 
-const error = (code: ConstructorParameters<typeof SvcError>[0]) => new SvcError(code, code);
-const TIMED_OUT = error('SVC_ANSWER_TIMED_OUT');
-const UNCERTAIN = error('SVC_CALL_UNCERTAIN');
-const UNAVAILABLE = error('SVC_SHARD_UNAVAILABLE');
-const OVERLOADED = error('SVC_OVERLOADED');
-const CORRUPT = error('SVC_JOURNAL_CORRUPT');
-const TRAPPED = new GuestFault('trap', 'unreachable');
-const OUT_OF_FUEL = new GuestFault('fuel', 'out of fuel');
-const DONE: Reply = { kind: 'reply', json: '{"n":1}' };
-const REFUSED: Refusal = { kind: 'refusal', code: 'CONFLICT', message: 'taken' };
-type End = Error | Reply | Refusal;
-
 let guest: Guest;
 
 beforeAll(async () => {
@@ -86,49 +81,7 @@ beforeAll(async () => {
   return () => guest.close();
 });
 
-/** The status of the answer, where calls end as `ends` says of their entities. */
-async function statusOf(
-  route: Route,
-  ends: Readonly<Record<string, End>>,
-  isPrompt: boolean,
-): Promise<number> {
-  const endOf = (id: string): Reply | Refusal => {
-    const end = ends[id]!;
-    if (end instanceof Error) throw end;
-    return end;
-  };
-  const call = ({ id }: { readonly id: string }) => endOf(id);
-  const handle = requestHandler({
-    guest,
-    engine: {
-      call: async (target) => call(target),
-      ...(isPrompt && { callAhead: call }),
-      readEvents: async ({ id }) => {
-        endOf(id);
-        return [];
-      },
-    },
-    clock: { nowMs: () => 1 },
-    chance: { seed: () => 2n },
-    turn: endlessTurn(),
-  });
-  const request = {
-    route: ROUTES.indexOf(route),
-    parameters: [],
-    query: '',
-    headers: [],
-    caller: 'local',
-    body: { kind: 'none' },
-  } as const;
-  try {
-    const answer = await handle(request, []);
-    return answer.kind === 'refusal' ? refusalAnswer(answer).status : answer.status;
-  } catch (failure) {
-    return failureAnswer(failure, 'id').status;
-  }
-}
-
-const CASES: readonly [route: Route, a: End, b: End, status: number][] = [
+const CASES: readonly [route: Route, a: CallEnd, b: CallEnd, status: number][] = [
   ['first', TIMED_OUT, UNAVAILABLE, 504],
   ['first', UNCERTAIN, OVERLOADED, 504],
   ['first', TIMED_OUT, TRAPPED, 504],
@@ -164,7 +117,8 @@ describe.each([
   test.each(CASES)(
     'the result of "%s" after %s and %s is answered with %i',
     async (route, a, b, status) => {
-      expect(await statusOf(route, { a, b, c: OVERLOADED }, isPrompt)).toBe(status);
+      const ends = { a, b, c: OVERLOADED };
+      expect(await statusOf(guest, ROUTES.indexOf(route), ends, isPrompt)).toBe(status);
     },
   );
 });
