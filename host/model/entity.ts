@@ -29,3 +29,6 @@ export interface Origin {
 export type JournalRecord =
   | (Origin & { readonly kind: 'event'; readonly event: StoredEvent })
   | (Origin & { readonly kind: 'deleted' });
+
+/** What a record is. Every reader decides by it, never by which other members a record has. */
+export type RecordKind = JournalRecord['kind'];

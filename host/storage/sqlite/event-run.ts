@@ -7,8 +7,9 @@
 //     before it. Nothing is said of it here: who wants to know reads on by records.
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { byteChecksum } from './byte-checksum.ts';
-import { KIND_EVENT, countIn } from './journal-schema.ts';
+import { countIn } from './journal-schema.ts';
 import { placesOf } from './record-index.ts';
+import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
 /** Of JSON text. Larger ones would make the value large, and as rows they cost little beside their size. */

@@ -10,12 +10,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '../../model/printable.ts';
 import { SvcError } from '../../model/svc-error.ts';
-import { type Append, FIELDS_PER_RECORD } from './journal-message.ts';
+import { type Append, FIELDS_PER_RECORD, JSON_FIELD, TIME_FIELD } from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
-import { KIND_DELETED, KIND_EVENT, type RecordRow } from './journal-schema.ts';
+import type { RecordRow } from './journal-schema.ts';
 import { FORGOTTEN_WHEN_FULL, KeptAnswers } from './kept-answers.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { lastOf } from './record-index.ts';
+import { KIND_EVENT } from './record-kind.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
 /** Entities whose number and last seq are remembered, so that most appends look nothing up. */
@@ -25,7 +26,7 @@ interface Tail {
   readonly eno: number;
   seq: number;
   /** What its last event was stored under, which is in the table of manifests. */
-  manifest: string | undefined;
+  manifest: string | null | undefined;
 }
 
 /** Decides for its user whether an append may still be stored. */
@@ -130,7 +131,7 @@ export class GroupCommit {
   /** After the last command with a key there are records still. */
   #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
     const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
-    const timeMs = last?.fields[0];
+    const timeMs = last?.fields[TIME_FIELD];
     if (last?.answer === undefined && typeof timeMs === 'number') this.#answers.forgetMore(timeMs);
   }
 
@@ -152,17 +153,17 @@ export class GroupCommit {
           `was not stored, because its last record is ${tail.seq}: somebody else writes to this entity. Try again.`,
       );
     for (let at = 0; at < fields.length; at += FIELDS_PER_RECORD) {
-      const timeMs = fields[at] as number;
-      const upper = fields[at + 1] as number | null;
-      const lower = fields[at + 2] as number | null;
-      const manifest = fields[at + 3] as string | null;
-      const json = fields[at + 4] as string | null;
+      const kind = fields[at] as number;
+      const timeMs = fields[at + TIME_FIELD] as number;
+      const upper = fields[at + 2] as number | null;
+      const lower = fields[at + 3] as number | null;
+      const manifest = fields[at + 4] as string | null;
+      const json = fields[at + JSON_FIELD] as string | null;
       const seq = tail.seq + 1;
       const pos = this.#nextPos;
-      const kind = manifest === null ? KIND_DELETED : KIND_EVENT;
       const row: RecordRow = [pos, seq, kind, timeMs, manifest, json, 0, upper, lower, trace, key];
       const crc = recordChecksum(component, id, row);
-      if (manifest !== null && manifest !== tail.manifest) {
+      if (kind === KIND_EVENT && manifest !== tail.manifest) {
         this.#addManifest.run(component, manifest);
         tail.manifest = manifest;
       }

@@ -5,6 +5,7 @@ import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '../../model/svc-error.ts';
 import { outcomeText } from './kept-answer-row.ts';
 import type { WritingModule } from './module-history.ts';
+import { kindNumberOf } from './record-kind.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
 /** What the thread that opened the journal tells the writer; `connect` comes with its port. */
@@ -47,8 +48,8 @@ export interface Append {
   /** Undefined: the command has no key, and its answer is not kept. */
   readonly answer: AppendedAnswer | undefined;
   /**
-   * For each record its time, the halves of its seed, its manifest and json; the latter two are null
-   * for a deletion.
+   * For each record its kind (as record-kind.ts numbers it), its time, the halves of its seed, its manifest and its
+   * JSON text. The last two are null for a deletion.
    */
   readonly fields: AppendBatch;
 }
@@ -63,10 +64,12 @@ export interface AppendedAnswer {
 }
 
 const HEAD_FIELDS = 11;
-/** Of `Append.fields`. */
-export const FIELDS_PER_RECORD = 5;
-/** Where in a record's fields its json stands. */
-export const JSON_FIELD = 4;
+/** How many of `Append.fields` each record takes. */
+export const FIELDS_PER_RECORD = 6;
+/** The index of a record's time, in milliseconds, among its fields. */
+export const TIME_FIELD = 1;
+/** The index of a record's JSON text among its fields. */
+export const JSON_FIELD = 5;
 
 export function encodeAppend(
   batch: AppendBatch,
@@ -86,7 +89,8 @@ export function encodeAppend(
     batch[batch.length - 5] = answer.key;
   }
   for (const record of records) {
-    batch.push(record.timeMs, upperHalf(record.seed), lowerHalf(record.seed));
+    batch.push(kindNumberOf(record.kind), record.timeMs);
+    batch.push(upperHalf(record.seed), lowerHalf(record.seed));
     if (record.kind === 'event') batch.push(record.event.manifest, record.event.json);
     else batch.push(null, null);
   }

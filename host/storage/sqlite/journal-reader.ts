@@ -7,16 +7,11 @@ import { printable } from '../../model/printable.ts';
 import { SvcError } from '../../model/svc-error.ts';
 import { EVENT_RUN, eventsOf } from './event-run.ts';
 import { openForReading } from './journal-file.ts';
-import {
-  KIND_DELETED,
-  KIND_EVENT,
-  type RecordRow,
-  countIn,
-  recordColumns,
-} from './journal-schema.ts';
+import { type RecordRow, countIn, recordColumns } from './journal-schema.ts';
 import { keptAnswerOf } from './kept-answer-row.ts';
 import { isWhole } from './record-checksum.ts';
 import { recordsOf } from './record-index.ts';
+import { KIND_DELETED, kindOf } from './record-kind.ts';
 import { seedOf } from './seed-halves.ts';
 import type { FoundSnapshot } from './snapshot-reader.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
@@ -215,7 +210,7 @@ class Page {
 
 /** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
 export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
-  const [, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
+  const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (!isWhole(entity.component, entity.id, row))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
   const told = {
@@ -225,9 +220,9 @@ export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
     ...(trace === null ? {} : { trace }),
     ...(key === null ? {} : { key }),
   };
-  if (kind === KIND_EVENT && manifest !== null && json !== null)
-    return { kind: 'event', ...told, event: { manifest, json } };
-  if (kind === KIND_DELETED) return { kind: 'deleted', ...told };
+  const kind = kindOf(kindNumber, manifest, json);
+  if (kind === 'event') return { kind, ...told, event: { manifest: manifest!, json: json! } };
+  if (kind === 'deleted') return { kind, ...told };
   throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
 }
 

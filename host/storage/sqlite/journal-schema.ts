@@ -1,12 +1,10 @@
 // The journal's tables: their present format, and how those of a format before become it. What was stored
 // stays as it is.
 import type { DatabaseSync } from 'node:sqlite';
+import { KIND_DELETED } from './record-kind.ts';
 
 /** Grows with every change of the format. */
 export const FORMAT_VERSION = 4;
-
-export const KIND_EVENT = 0;
-export const KIND_DELETED = 1;
 
 /**
  * `journal.pos` is the place in the one order of all records, without gaps; `crc`: see record-checksum.ts. A

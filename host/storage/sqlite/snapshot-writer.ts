@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
-import { KIND_EVENT } from './journal-schema.ts';
+import { KIND_EVENT } from './record-kind.ts';
 import { placeOf } from './record-index.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
 import { isOfMachine, isDamage } from './sqlite-failure.ts';

@@ -2,9 +2,9 @@
 // history in its order: an index that has lost an entry would make a record, or an entity, look as if it were not there.
 import type { SQLInputValue } from 'node:sqlite';
 import { SvcError } from '../../../model/svc-error.ts';
-import { KIND_DELETED } from '../journal-schema.ts';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
 import { isPlaced, placesAfter } from '../record-index.ts';
+import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
 /** Many, since asking costs; no more than are read in some milliseconds. */

@@ -11,11 +11,12 @@ import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { SvcError } from '../../../model/svc-error.ts';
 import { createJournalFile, journalPath, sync } from '../journal-file.ts';
-import { KIND_DELETED, KIND_EVENT, type RecordRow } from '../journal-schema.ts';
+import type { RecordRow } from '../journal-schema.ts';
 import type { ModuleRow } from './journal-source.ts';
 import type { KeptAnswerRow } from '../kept-answer-row.ts';
 import { isWhole } from '../record-checksum.ts';
 import { lastOf } from '../record-index.ts';
+import { kindOf } from '../record-kind.ts';
 import { fileFailure } from '../sqlite-failure.ts';
 
 /** Entities whose number and last record are remembered. */
@@ -109,9 +110,8 @@ export class JournalCopy {
   addRecord(component: string, id: string, row: RecordRow): string | undefined {
     const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = row;
     if (!isWhole(component, id, row)) return 'does not fit its checksum';
-    const isEvent = kind === KIND_EVENT && manifest !== null && json !== null;
-    if (!isEvent && (kind !== KIND_DELETED || manifest !== null || json !== null))
-      return 'is neither an event nor a deletion';
+    const recordKind = kindOf(kind, manifest, json);
+    if (recordKind === undefined) return 'is neither an event nor a deletion';
     if (pos !== this.#lastPos + 1)
       return `has place ${pos} of all, and the next one is ${this.#lastPos + 1}`;
     try {
@@ -132,7 +132,7 @@ export class JournalCopy {
         trace,
         key,
       );
-      if (manifest !== null) this.#keepManifest(component, manifest);
+      if (recordKind === 'event') this.#keepManifest(component, manifest!);
       tail.seq = seq;
       this.#lastPos = pos;
       if (pos - this.#placedPos >= PLACED_AT_ONCE) this.#place();

@@ -5,9 +5,10 @@ import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { printable } from '../../../model/printable.ts';
 import { SvcError } from '../../../model/svc-error.ts';
 import { recordOf } from '../journal-reader.ts';
-import { KIND_DELETED, type RecordRow } from '../journal-schema.ts';
+import type { RecordRow } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import { lastOf, storedRecordsOf } from '../record-index.ts';
+import { KIND_DELETED } from '../record-kind.ts';
 import { journalDamaged } from '../sqlite-failure.ts';
 
 export interface ComponentSummary {

@@ -2,8 +2,10 @@
 // and one that says how much there was. Whatever is JSON inside (an event) stands in it byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
-import { KIND_DELETED, KIND_EVENT, type RecordRow } from '../journal-schema.ts';
+import type { RecordKind } from '../../../model/entity.ts';
+import type { RecordRow } from '../journal-schema.ts';
 import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import { kindNumberOf } from '../record-kind.ts';
 import { lowerHalf, seedOf, upperHalf } from '../seed-halves.ts';
 
 /** The first line. */
@@ -56,13 +58,14 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     const head = { kind: 'answer', component, id, key, digest, time: timeText(timeMs), crc };
     return withJson(head, 'outcome', outcome);
   }
-  const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = entry.row;
+  const [pos, seq, , timeMs, manifest, json, crc, upper, lower, trace, key] = entry.row;
+  const { kind } = entry.record;
   const head = {
     pos,
     component,
     id,
     seq,
-    kind: kind === KIND_EVENT ? 'event' : 'deleted',
+    kind,
     time: timeText(timeMs),
     // As text: it has more digits than a number of JSON is read with.
     seed: seedOf(upper, lower)?.toString(),
@@ -71,7 +74,7 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     crc,
     manifest: manifest ?? undefined,
   };
-  return json === null ? JSON.stringify(head) : withJson(head, 'event', json);
+  return kind === 'event' ? withJson(head, 'event', json!) : JSON.stringify(head);
 }
 
 /** Members whose JSON stands in the line as it is. */
@@ -146,13 +149,13 @@ function lineOf(kind: unknown, members: Members): TextLine | undefined {
   }
 }
 
-function recordLine(kind: 'event' | 'deleted', members: Members): TextLine {
+function recordLine(kind: RecordKind, members: Members): TextLine {
   const isEvent = kind === 'event';
   const seed = members.seed();
   const row: RecordRow = [
     members.integer('pos'),
     members.integer('seq'),
-    isEvent ? KIND_EVENT : KIND_DELETED,
+    kindNumberOf(kind),
     members.time(),
     isEvent ? members.text('manifest') : null,
     isEvent ? members.json('event') : null,

@@ -18,7 +18,7 @@ import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';
 
-const LOAD = join(import.meta.dirname, '..', '..', 'support', 'append-load.ts');
+const LOAD = join(import.meta.dirname, '../../../support/append-load.ts');
 const entity = { component: 'Cart', id: 'one' };
 
 /** The paths that this thread synchronises with the disk from now on, until the test ends. */

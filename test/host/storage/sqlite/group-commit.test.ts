@@ -5,13 +5,14 @@ import { type AppendGate, GroupCommit } from '../../../../host/storage/sqlite/gr
 import { createJournalFile, openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';
 import type { Append } from '../../../../host/storage/sqlite/journal-message.ts';
 import { JournalQuota } from '../../../../host/storage/sqlite/journal-quota.ts';
+import { KIND_EVENT } from '../../../../host/storage/sqlite/record-kind.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const open: AppendGate = { refusalOf: () => undefined, failed: () => undefined };
 
 function appendOf(id: string, firstSeq: number, json = '{}'): Append {
   const origin = { trace: null, key: null, answer: undefined };
-  const fields = [1, null, null, 'E', json];
+  const fields = [KIND_EVENT, 1, null, null, 'E', json];
   return { seenCount: 0, component: 'Cart', id, firstSeq, ...origin, fields };
 }
 
@@ -91,7 +92,7 @@ test('a conflict that only the database knows of fails its append alone', () => 
 
 test('an append that SQLite does not take fails alone', () => {
   const { database, store } = journal();
-  const bad: Append = { ...appendOf('bad', 1), fields: [1.5, null, null, 'E', '{}'] };
+  const bad: Append = { ...appendOf('bad', 1), fields: [KIND_EVENT, 1.5, null, null, 'E', '{}'] };
   expect(store(appendOf('a', 1), bad, appendOf('b', 1))).toEqual([
     undefined,
     'SVC_JOURNAL_UNAVAILABLE',

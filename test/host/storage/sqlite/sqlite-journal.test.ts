@@ -13,7 +13,7 @@ import { append, deletionAt, journalSuite, recordOf } from '../../../suites/jour
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';
 
-const LOAD = join(import.meta.dirname, '..', '..', 'support', 'append-load.ts');
+const LOAD = join(import.meta.dirname, '../../../support/append-load.ts');
 const entity: EntityRef = { component: 'Cart', id: 'one' };
 
 journalSuite('in SQLite', async () => {
