@@ -2,6 +2,7 @@
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { observabilityShapes } from '../contract/observability-schema.ts';
 import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
+import { CHECKS_PAGE, checksReference } from './checks-reference.ts';
 import { settingsReference } from './settings-reference.ts';
 import { witReference } from './wit-reference.ts';
 
@@ -28,6 +29,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/reference/settings.md', settingsReference()],
     ['docs/reference/wit.md', witReference()],
     [PROMISE_PAGE, generatedPromisePage()],
+    [CHECKS_PAGE, checksReference()],
   ]);
 }
 

@@ -1,10 +1,9 @@
 // docs/reference/sandbox.md: each sentence that promises names tests that exist, its limits are the settings as
-// they are, and every check that can be turned off is on it.
+// they are, and it leads to the page of the checks.
 import { expect, test } from 'vitest';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
 import { dottedName } from '../../host/settings.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
-import { mutantLists } from '../support/mutants.ts';
 import {
   footnotes,
   footnotesIn,
@@ -73,8 +72,7 @@ test('every limit that a fault can name is on the page', () => {
   expect(LIMIT_NAMES.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-test('every check is on the page, as `npm run generate` writes it', () => {
+test('the page is as `npm run generate` writes it, and leads to the page of the checks', () => {
   expect(page).toBe(generatedPromisePage());
-  for (const [, mutants] of mutantLists())
-    for (const { check } of mutants) expect(page).toContain(`| \`${check}\` |`);
+  expect(page).toContain('(sandbox-checks.md)');
 });

@@ -1,16 +1,12 @@
 // PromisePage: docs/reference/sandbox.md as its test and its generator read it. A sentence names what holds it by
-// a footnote: `[^name]`; the footnote names the tests. The defaults and ranges of settings, and the table of
-// checks at its end, are generated.
+// a footnote: `[^name]`; the footnote names the tests. The defaults and ranges of settings are generated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
 import { dottedName } from '../../host/settings.ts';
-import { mutantLists } from './mutants.ts';
 
 export const PROMISE_PAGE = 'docs/reference/sandbox.md';
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What stands behind this line is generated. */
-const GENERATED_FROM = '<!-- What follows is generated from test/mutants/. -->\n';
 
 export interface Footnote {
   readonly name: string;
@@ -22,12 +18,9 @@ export function promisePage(): string {
   return readFileSync(join(ROOT, PROMISE_PAGE), 'utf8');
 }
 
-/** The page with the table of checks as the lists are now. */
+/** The page with the defaults and ranges of settings as they are now. */
 export function generatedPromisePage(): string {
-  const page = promisePage();
-  const end = page.indexOf(GENERATED_FROM);
-  if (end < 0) throw new Error(`${PROMISE_PAGE} lost the line: ${GENERATED_FROM}`);
-  return `${withSettings(page.slice(0, end))}${GENERATED_FROM}\n${checkTables()}`;
+  return withSettings(promisePage());
 }
 
 /** The rows of settings with their defaults and ranges as they are now. */
@@ -53,30 +46,9 @@ function shown(value: number): string {
   return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
 }
 
-function checkTables(): string {
-  const tables = [...mutantLists()].map(([area, mutants]) => {
-    const rows = mutants.map(
-      ({ check, file, tests }) =>
-        `| \`${check}\` | \`${file}\` | ${tests.map(testCell).join('<br>')} |`,
-    );
-    return `### Checks: ${area}\n\n| Check | In | Noticed by |\n|---|---|---|\n${rows.join('\n')}\n`;
-  });
-  return tables.join('\n');
-}
-
-function testCell([file, name]: readonly [string, string]): string {
-  return `\`${file}\`: ${cellText(name)}`;
-}
-
-/** As Markdown shows it as it stands. */
-function cellText(text: string): string {
-  return text.replaceAll(/[\\|`*_<>[\]{}$%]/g, (character) => `\\${character}`);
-}
-
-/** The parts that promise something: bullets and rows of tables, before the generated tables. */
+/** The parts that promise something: bullets and rows of tables. */
 export function promises(page: string): readonly string[] {
-  const [writtenPart = ''] = page.split(GENERATED_FROM);
-  const written = writtenPart.split('\n');
+  const written = page.split('\n');
   const found: string[] = [];
   let previous = '';
   for (const line of written) {

@@ -1,0 +1,35 @@
+// ChecksReference: docs/reference/sandbox-checks.md, generated from the rows of test/mutants/. It shows what a row says
+// and never where its anchor is now, so that a change to the sources does not change the page.
+import { type Mutant, mutantLists } from '../test/support/mutants/mutant.ts';
+
+export const CHECKS_PAGE = 'docs/reference/sandbox-checks.md';
+
+const HEAD = `# Checks of the sandbox and of durability
+
+<!-- Generated from test/mutants/ by \`npm run generate\`. -->
+
+\`npm run mutants\` turns each of these checks off, one by one, and demands that one of the tests beside it fails.
+[Sandbox](sandbox.md) says what the checks hold together.
+`;
+
+export function checksReference(): string {
+  return [HEAD, ...[...mutantLists()].map(([area, mutants]) => table(area, mutants))].join('\n');
+}
+
+function table(area: string, mutants: readonly Mutant[]): string {
+  const rows = mutants.map(
+    ({ check, file, in: name, tests }) =>
+      `| \`${check}\` | \`${name ?? file}\` | ${tests.map(testCell).join('<br>')} |`,
+  );
+  return `## ${area[0]!.toUpperCase()}${area.slice(1)}\n\n| Check | In | Noticed by |\n|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+function testCell(test: string): string {
+  const [file = '', ...name] = test.split(' › ');
+  return `\`${file}\`: ${cellText(name.join(' › '))}`;
+}
+
+/** Escapes what Markdown would read as markup. */
+function cellText(text: string): string {
+  return text.replaceAll(/[\\|`*_<>[\]{}$%]/g, (character) => `\\${character}`);
+}

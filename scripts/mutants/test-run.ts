@@ -1,0 +1,88 @@
+// TestRun: runs some tests by name in a copy of the sources, and says which passed and which failed.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { testNamePattern } from '../../test/support/test-names.ts';
+
+/** Path of a test file from the root, and the name of a test in it. */
+export type NamedTest = readonly [file: string, name: string];
+
+export interface TestRun {
+  /** False: the run took too long and was killed. */
+  readonly ended: boolean;
+  /** `FILE › NAME` of each test. */
+  readonly passed: readonly string[];
+  readonly failed: readonly string[];
+  /** Files that did not load. */
+  readonly broken: readonly string[];
+}
+
+interface VitestReport {
+  readonly testResults: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+  }[];
+}
+
+/** Runs the named tests in a copy of the sources; a run that takes longer than `timeoutMs` is killed. */
+export async function runTests(
+  root: string,
+  tree: string,
+  tests: readonly NamedTest[],
+  timeoutMs: number,
+): Promise<TestRun> {
+  const files = [...new Set(tests.map(([file]) => file))];
+  const pattern = [...new Set(tests.map(patternOf))].map((one) => `(?:${one})`).join('|');
+  const report = join(tree, 'build', 'report.json');
+  rmSync(report, { force: true });
+  const ended = await runVitest(
+    root,
+    tree,
+    ['run', ...files, '-t', pattern, '--maxWorkers=1', '--reporter=json', `--outputFile=${report}`],
+    timeoutMs,
+  );
+  if (!existsSync(report)) return { ended, passed: [], failed: [], broken: ended ? files : [] };
+  const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as VitestReport;
+  const named = (status: string) =>
+    testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults
+        .filter((result) => result.status === status)
+        .map(({ fullName }) => `${name.slice(tree.length + 1)} › ${fullName}`),
+    );
+  const broken = testResults
+    .filter(({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0)
+    .map(({ name }) => name);
+  return { ended, passed: named('passed'), failed: named('failed'), broken };
+}
+
+/** Resolves with false when the run was killed. */
+function runVitest(
+  root: string,
+  tree: string,
+  args: readonly string[],
+  timeoutMs: number,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn(join(root, 'node_modules', '.bin', 'vitest'), args, {
+      cwd: tree,
+      stdio: 'ignore',
+      // A group of its own, so that its workers end with it.
+      detached: true,
+    });
+    let ended = true;
+    const timer = setTimeout(() => {
+      ended = false;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, timeoutMs);
+    child.on('exit', () => {
+      clearTimeout(timer);
+      resolve(ended);
+    });
+  });
+}
+
+/** The regular expression by which the test runner finds a test. */
+export function patternOf([file, name]: NamedTest): string {
+  return testNamePattern(file, name)!;
+}
