@@ -36,7 +36,7 @@ const answer: usize = memory.data(40, 8);
 /** A pointer for what is empty. */
 const nowhere: usize = memory.data(8, 8);
 
-/** So little stays in the processor's cache, which counts for more than collecting less often. */
+/** Bytes after which garbage is collected. This little stays in the processor's cache, which matters more than collecting less often. */
 const COLLECT_BYTES: usize = 1 << 18;
 let collectAt: usize = COLLECT_BYTES;
 

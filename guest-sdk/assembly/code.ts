@@ -28,7 +28,7 @@ export const TIMED_OUT = "TIMED_OUT";
 export const INTERNAL = "INTERNAL";
 
 export class Refusal {
-  /** With `Code.OTHER`: which one. */
+  /** The module's own word for the reason, with `Code.OTHER`; else empty. */
   otherCode: string = "";
   /** JSON text for the program that reads it. */
   details: string | null = null;

@@ -21,28 +21,28 @@ import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 import { Result } from "./result";
 
-/** Before and behind the point together. */
+/** Most digits of a number, before and behind the point together. */
 const DIGITS_MAX: i32 = 100;
 const WORDS = "a decimal as text like \"12.50\", of at most 100 digits";
 const POINT: u16 = 0x2e;
 const MINUS: u16 = 0x2d;
 const ZERO: u16 = 0x30;
 
-/** What becomes of digits that a result has no place for. */
+/** How a result is rounded to the digits that it has. */
 export enum RoundingMode {
-  /** Away from zero. */
+  /** Rounds away from zero. */
   UP = 0,
-  /** Toward zero: the digits are cut off. */
+  /** Rounds toward zero: the digits are cut off. */
   DOWN = 1,
-  /** Toward the larger number. */
+  /** Rounds toward the larger number. */
   CEILING = 2,
-  /** Toward the smaller number. */
+  /** Rounds toward the smaller number. */
   FLOOR = 3,
-  /** To the nearest; a half away from zero. */
+  /** Rounds to the nearest number, a half away from zero. */
   HALF_UP = 4,
-  /** To the nearest; a half toward zero. */
+  /** Rounds to the nearest number, a half toward zero. */
   HALF_DOWN = 5,
-  /** To the nearest; a half to the even digit, as banks round. */
+  /** Rounds to the nearest number, a half to the even digit, as banks round. */
   HALF_EVEN = 6,
 }
 
@@ -57,7 +57,7 @@ export class Decimal {
     return Decimal.__svc_of(value < 0, digitsOf(value < 0 ? 0 - <u64>value : <u64>value), scale);
   }
 
-  /** Of a text like `-12.50`: no exponent, no plus, no zeros in front, no `-0`. Refused with `BAD_REQUEST`. */
+  /** Reads a text like `-12.50`. A text with an exponent, a plus or zeros in front, and `-0`, is refused with `BAD_REQUEST`. */
   static parse(text: string): Result<Decimal> {
     const decimal = new Decimal();
     if (decimal.take(text)) return Result.__svc_of<Decimal>(decimal);
@@ -74,7 +74,7 @@ export class Decimal {
     return decimal;
   }
 
-  /** How many digits stand behind the point. */
+  /** The number of digits behind the point, 0 to 99. */
   get scale(): i32 {
     return this.places;
   }
@@ -83,7 +83,7 @@ export class Decimal {
     return this.digits.length == 0;
   }
 
-  /** Below zero. */
+  /** Whether the number is below zero. */
   get isNegative(): bool {
     return this.negative;
   }
@@ -151,7 +151,7 @@ export class Decimal {
     return this.negative ? -order : order;
   }
 
-  /** Whether it is the same number: 1.50 equals 1.5. `==` says the same. */
+  /** Whether both are the same number: 1.50 equals 1.5. `==` says the same. */
   equals(other: Decimal): bool {
     return this.compare(other) == 0;
   }
@@ -167,7 +167,7 @@ export class Decimal {
     return !Decimal.same(a, b);
   }
 
-  /** As it is stored, with all of its digits behind the point: `12.50`. */
+  /** The text that is stored, with all digits behind the point: `12.50`. */
   toString(): string {
     const whole = max(this.digits.length - this.places, 1);
     const zeros = whole + this.places - this.digits.length;
@@ -189,7 +189,7 @@ export class Decimal {
     return text;
   }
 
-  /** Its JSON is one text: a path or a query string can hold it. */
+  /** Marks a type whose JSON is one text, so that a path or a query string can hold it. */
   __svc_isText(): void {}
 
   __svc_decode(reader: JsonReader): void {
@@ -205,7 +205,7 @@ export class Decimal {
     return this;
   }
 
-  /** False: the text is no decimal. */
+  /** Takes the number of the text. Returns false when the text is no decimal. */
   private take(text: string): bool {
     const length = text.length;
     const negative = length > 0 && text.charCodeAt(0) == MINUS;

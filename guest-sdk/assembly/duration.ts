@@ -13,7 +13,7 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
 const LIMIT_MS: i64 = 8_640_000_000_000_000;
-/** More than any duration has that is not padded with zeros. */
+/** Longest text that is read, in UTF-16 units: longer than any duration that is not padded with zeros. */
 const TEXT_UNITS_MAX: i32 = 100;
 const WORDS = "a duration as text like \"PT1H30M\", of at most 100000000 days";
 
@@ -40,12 +40,12 @@ export class Duration {
     return Duration.of(ms, 1);
   }
 
-  /** From `start` to `end`; negative when `end` is before `start`. */
+  /** The time from `start` to `end`; negative when `end` is before `start`. */
   static between(start: Date, end: Date): Duration {
     return Duration.of(end.getTime() - start.getTime(), 1);
   }
 
-  /** Of a text like `P1DT2H30M0.5S`, `-PT5M`. Refused with `BAD_REQUEST`. */
+  /** Reads a text like `P1DT2H30M0.5S` or `-PT5M`. Any other text is refused with `BAD_REQUEST`. */
   static parse(text: string): Result<Duration> {
     const duration = new Duration();
     if (duration.take(text)) return Result.__svc_of<Duration>(duration);
@@ -62,7 +62,7 @@ export class Duration {
     return duration;
   }
 
-  /** All of it in milliseconds. */
+  /** The whole duration in milliseconds. */
   get ms(): i64 {
     return this.total;
   }
@@ -110,7 +110,7 @@ export class Duration {
     return this.total < other.total ? -1 : this.total > other.total ? 1 : 0;
   }
 
-  /** Whether it is as long; `==` says the same. */
+  /** Whether both are equally long. `==` says the same. */
   equals(other: Duration): bool {
     return this.total == other.total;
   }
@@ -126,7 +126,7 @@ export class Duration {
     return !Duration.same(a, b);
   }
 
-  /** As it is stored, in days, hours, minutes and seconds: `P1DT2H`; `PT0S` when it is zero. */
+  /** The text that is stored, in days, hours, minutes and seconds: `P1DT2H`, and `PT0S` for zero. */
   toString(): string {
     let rest = this.total < 0 ? -this.total : this.total;
     if (rest == 0) return "PT0S";
@@ -145,7 +145,7 @@ export class Duration {
     return text;
   }
 
-  /** Its JSON is one text: a path or a query string can hold it. */
+  /** Marks a type whose JSON is one text, so that a path or a query string can hold it. */
   __svc_isText(): void {}
 
   __svc_decode(reader: JsonReader): void {
@@ -161,7 +161,7 @@ export class Duration {
     return this;
   }
 
-  /** False: the text is no duration. */
+  /** Takes the duration of the text. Returns false when the text is no duration. */
   private take(text: string): bool {
     if (text.length > TEXT_UNITS_MAX) return false;
     const negative = text.length > 0 && text.charCodeAt(0) == 0x2d;
@@ -209,7 +209,7 @@ export class Duration {
   }
 }
 
-/** D: 0, H: 1, M: 2, S: 3; anything else: -1. */
+/** The index of a unit: 0 for D, 1 for H, 2 for M, 3 for S; -1 for anything else. */
 function unitOf(letter: i32): i32 {
   switch (letter) {
     case 0x44:

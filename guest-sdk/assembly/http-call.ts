@@ -59,7 +59,7 @@ export class HttpCall extends HttpAnswer {
     return this.queryString().find(name) >= 0;
   }
 
-  /** By its type from the query string or from the body; `isQueryType` of the compiler is the same rule. */
+  /** Reads an argument from the query string or from the body, by its type. `isQueryType` of the compiler has the same rule. */
   argument<T>(name: string): T {
     if (isString<T>() || isInteger<T>() || isFloat<T>()) {
       return this.query<T>(name);

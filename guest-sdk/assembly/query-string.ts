@@ -4,7 +4,7 @@ import { wellFormed } from "./host";
 
 export class QueryString {
   private names: string[] = [];
-  /** As they arrived. */
+  /** Values as they arrived, still percent-encoded. */
   private values: string[] = [];
   /** A name whose percent-encoding is malformed or not UTF-8: nobody can say which parameter it is. */
   isMalformed: bool = false;

@@ -61,13 +61,13 @@ export class Result<T> {
     return Result.__svc_refused<U>(this.mustBeRefused());
   }
 
-  /** For the route that returns this: the status of its value, 200 to 599. A refusal has its own. */
+  /** Sets the status, 200 to 599, with which the route that returns this result answers its value. A refusal has its own status. */
   withStatus(status: i32): this {
     this.status = status;
     return this;
   }
 
-  /** For the route that returns this: one more header beside its value. */
+  /** Adds a header to the response of the route that returns this result. */
   header(name: string, value: string): this {
     const headers = this.headers;
     if (headers === null) this.headers = [new Header(name, value)];

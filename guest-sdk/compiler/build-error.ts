@@ -24,7 +24,7 @@ export interface Problem {
 }
 
 const LINE_MAX = 120;
-/** Of a longer line, so much is shown before the place. */
+/** Characters of a long line that are shown before the place. */
 const LEAD = 40;
 const HELP_INDENT = '      ';
 
@@ -83,7 +83,7 @@ function printable(text: string): string {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** By file, line and column; what has no place comes last. */
+/** Sorts problems by file, line and column; problems without a place come last. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => {
     if (a.file === undefined || b.file === undefined)

@@ -6,11 +6,11 @@ import { readFile } from 'node:fs/promises';
 export interface BuildInput {
   /** An absolute path. */
   readonly file: string;
-  /** Of its text; null when there was no such file. */
+  /** Hash of the text; null when there was no such file. */
   readonly hash: string | null;
 }
 
-/** As the inputs of a build have it. */
+/** The hash of a file as `BuildInput` has it; null when there is no such file. */
 export async function hashOfInput(file: string): Promise<string | null> {
   const text = await readText(file);
   return text === null ? null : hash('sha256', text);

@@ -24,7 +24,7 @@ export async function withoutExit<T>(compile: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Of the report with its banner and stack: during what, and the error's own line. */
+/** Takes from the compiler's report, which has a banner and a stack, the phase of the crash and the line of the error. */
 function reasonOf(report: string): string {
   const phase = /crashed during\s+(.*?)\s+:-\(/.exec(report)?.[1];
   const error = /^\W*((?:\w*Error|abort|unreachable).*)$/m.exec(report)?.[1];

@@ -26,7 +26,7 @@ const RESOLVE =
 
 interface Placed {
   readonly diagnostic: DiagnosticMessage;
-  /** In a file of the author's; undefined when the compiler named none. */
+  /** Place in a file of the author's; undefined when the compiler named none. */
   readonly range: Range | undefined;
   /** Whether the author wrote the code that the message is about. */
   readonly isOwn: boolean;

@@ -34,7 +34,7 @@ export interface CoreModule {
   readonly warnings: readonly Problem[];
 }
 
-/** As `-O` of the compiler. */
+/** Optimization level, as the compiler's option `-O`. */
 export type OptimizeLevel = 0 | 1 | 2 | 3;
 
 interface CompileOptions {
@@ -161,7 +161,7 @@ async function run(
   return { core, map };
 }
 
-/** What nobody reads to its end is cut off. */
+/** The first errors, and one that counts those that are left out. */
 function firstOf(errors: readonly Problem[]): Problem[] {
   const first = inOrder(errors).slice(0, ERRORS_SHOWN);
   const more = errors.length - first.length;

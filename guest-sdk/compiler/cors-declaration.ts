@@ -18,7 +18,7 @@ const HELP =
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const ENTRIES_MAX = 100;
 
-/** Undefined where it cannot be read, which is a problem then. */
+/** Reads the arguments of `@cors`. Returns undefined when it has added a problem. */
 export function readCors(node: DecoratorNode, problems: Problem[]): CorsDescriptor | undefined {
   const [options, ...others] = node.args ?? [];
   if (options === undefined) return {};

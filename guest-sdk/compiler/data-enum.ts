@@ -44,7 +44,7 @@ export class EnumType extends Type {
 const { CommonFlags } = assemblyscript as unknown as {
   readonly CommonFlags: { readonly Resolved: number };
 };
-/** So many names stand in a message. */
+/** Most names that a message lists. */
 const NAMES_SHOWN = 20;
 
 export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
@@ -116,7 +116,7 @@ export function enumClass({ name, members }: DataEnum): string {
 }`;
 }
 
-/** Before any type is resolved: from then on an enum's name means its own type. */
+/** Gives each data enum a type of its own. Call it before any type is resolved. */
 export function giveEnumsTypes(
   program: Program,
   isUsers: (source: Source) => boolean,

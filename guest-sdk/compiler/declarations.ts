@@ -35,9 +35,9 @@ import {
 export interface Field {
   readonly name: string;
   readonly node: FieldDeclaration;
-  /** As it is written. */
+  /** The source text. */
   readonly type: string;
-  /** As it is written. */
+  /** The source text. */
   readonly initializer: string | undefined;
   readonly optional: boolean;
   /** Its type is a `Patch` or a `NullablePatch`, so that it may be absent, and is then not written. */
@@ -54,11 +54,11 @@ export interface DataClass {
   readonly name: string;
   /** Names the stored type. */
   readonly manifest: string;
-  /** Of a case: what its `type` field holds. */
+  /** Value of the field `type` of a case; undefined for a class that is no case. */
   readonly tag: string | undefined;
   /** Inherited ones first. */
   readonly fields: readonly Field[];
-  /** Of a sum type. */
+  /** Cases of a sum type. */
   readonly cases: readonly DataClass[];
   /** The author has declared a member `clone` in the class, its base or one of its cases. */
   readonly hasOwnClone: boolean;

@@ -226,7 +226,7 @@ function amongMembers(name: string, members: readonly string[]): string | undefi
   return named.length === 0 ? undefined : `it has ${named.join(', ')}`;
 }
 
-/** Of a name of one or two letters anything would be near. */
+/** The most similar name; undefined for a name of one or two letters, to which any name would be similar. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   if (name.length < 3) return undefined;
   const meant = closest(

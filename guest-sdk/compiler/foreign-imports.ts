@@ -76,7 +76,7 @@ const LINE = new RegExp(
   String.raw`^ \(func ${NAME}|;;@ ?(?:(.+):(\d+):(\d+))?$|\((?:return_)?call ${NAME}`,
 );
 
-/** Who calls whom and where, from the text form of the module: the only one that says it. */
+/** Reads each call, with its caller and its place, from the text form of the module: no other form has the places. */
 function callsOf(text: string): Call[] {
   const calls: Call[] = [];
   let from = '';

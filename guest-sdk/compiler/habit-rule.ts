@@ -1,6 +1,6 @@
 // What a rule about a message of AssemblyScript's says, and the codes of the messages that rules are about.
 
-/** Which messages a rule is about; every part that is there must fit. */
+/** Selects the messages that a rule is about: every part that is given must match. */
 export interface HabitRule {
   /** The message's code. */
   readonly code: number;

@@ -68,7 +68,7 @@ function exportedNames(sources: readonly Source[]): Map<string, string[]> {
   return found;
 }
 
-/** Also of the SDK's classes and enums, and of the standard library's; inherited ones are among them. */
+/** The member names of a class or an enum, inherited ones included. It may be one of the SDK or of the standard library. */
 function membersOf(parser: Parser, type: string): string[] {
   const wanted = type === 'string' ? 'String' : type.replace(/<.*$| \| null$/, '');
   const classes = parser.sources.flatMap((source) => classesOf(source));

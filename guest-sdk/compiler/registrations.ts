@@ -174,7 +174,7 @@ function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclar
   return problems;
 }
 
-/** As the runtime serves it: an address without a path is the address of `/`. */
+/** The path template as the runtime serves it: an address without a path is the address of `/`. */
 function templateOf(endpoint: EndpointClass, path: string): string {
   const template = endpoint.prefix + path;
   return template === '' ? '/' : template;

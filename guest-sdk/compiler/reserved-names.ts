@@ -24,7 +24,7 @@ const BASE_MEMBERS: ReadonlySet<string> = new Set([
   'reply',
   'refuse',
 ]);
-/** Whose argument is stored, routed by or printed. */
+/** Decorators whose argument is stored, used for routing or printed. */
 const NAMING_DECORATORS: ReadonlySet<string> = new Set([
   'data',
   'variant',

@@ -23,9 +23,9 @@ import { walk } from './syntax-walk.ts';
 export const PLAIN = 0;
 
 export interface RouteAnswers {
-  /** Of @answers. */
+  /** Statuses of @answers; undefined without it. */
   readonly declared: readonly number[] | undefined;
-  /** In the order of the returns; undefined: they do not show every status. */
+  /** Statuses that the returns show, in their order; undefined when they do not show every status. */
   readonly seen: readonly number[] | undefined;
 }
 
@@ -82,7 +82,7 @@ interface LiteralStatus {
 class StatusReader {
   readonly literals: LiteralStatus[] = [];
   readonly #names: SdkNames;
-  /** What the handler returns can have a status of its own: a Response. */
+  /** Whether the handler returns a Response, which can have a status of its own. */
   readonly #isResponse: boolean;
   readonly #isResult: boolean;
   readonly #statuses = new Set<number>();
@@ -152,7 +152,7 @@ class StatusReader {
     else this.#readOther();
   }
 
-  /** A function of the user's own may have given its result a status. */
+  /** Notes the call of a function of the author's, which may have given its result a status. */
   #readUnknownCall(): void {
     if (this.#isResult || this.#isResponse) this.#isWhole = false;
     else this.#statuses.add(PLAIN);

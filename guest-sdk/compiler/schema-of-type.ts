@@ -30,7 +30,7 @@ const INTEGERS = new Map<Type, readonly [minimum: number, maximum: number]>([
   [Type.u32, [0, 4_294_967_295]],
 ]);
 
-/** In the place of a type that has no schema; a problem was reported, so it goes nowhere. */
+/** Placeholder for a type that has no schema. A problem was reported, so no descriptor gets it. */
 const NONE: TypeSchema = { type: 'null' };
 
 export class SchemaBuilder {
@@ -39,7 +39,7 @@ export class SchemaBuilder {
   readonly #declarations: Declarations;
   readonly #report: Report;
   readonly #names = new Map<Class | Enum, string>();
-  /** By the name in `types`. */
+  /** Data classes by their name in `types`. */
   readonly #classes = new Map<string, DataClass>();
   /** Schemas of fields that may be absent. */
   readonly #absentable = new Set<unknown>();
@@ -151,7 +151,7 @@ export class SchemaBuilder {
     return name;
   }
 
-  /** Of what a field holds when it is not absent. */
+  /** The schema of the value that a patch field has when it is not absent. */
   #patch(type: Type, place: Range): TypeSchema {
     const reference = type.getClass();
     const [inner] = reference?.typeArguments ?? [];

@@ -42,7 +42,7 @@ export interface BuildState {
   descriptor: ModuleDescriptor | undefined;
   /** What AssemblyScript's own compiler has to say; it adds to this list. */
   diagnostics: readonly DiagnosticMessage[];
-  /** Of the files, as the compiler's source map counts them. */
+  /** Indexes of these files in the compiler's source map. */
   sourceNumbers: ReadonlySet<number>;
 }
 

@@ -14,7 +14,7 @@ export interface ModuleSourceMap {
   readonly mappings: string;
   /** SHA-256 of the module that it belongs to. */
   readonly x_svc_module: string;
-  /** By the functions' indexes in the core module, the imported ones first; '' where it has none. */
+  /** Names of functions by their index in the core module, imported ones first; '' for a function without a name. */
   readonly x_svc_functions: readonly string[];
 }
 

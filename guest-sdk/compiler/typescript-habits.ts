@@ -6,7 +6,7 @@ import { TYPE_HABITS } from './type-habits.ts';
 /** The message, and the text of its line on both sides of where it begins. */
 export interface MessageInLine {
   readonly code: number;
-  /** With the names that an author reads. */
+  /** The message with the names that an author reads. */
   readonly message: string;
   readonly before: string;
   readonly after: string;

@@ -12,14 +12,14 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildComponent, hashOfInput, type BuildInput } from '../compiler/index.ts';
 
-/** 64 MiB: some hundred components. */
+/** Most bytes of the folder: 64 MiB, some hundred components. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const ENDING = '.build';
 
 interface EntryHead {
-  /** Of SDK and compiler. */
+  /** Hash of SDK, compiler and Node version. */
   readonly tools: string;
-  /** Of the component's bytes. */
+  /** Hash of the component's bytes. */
   readonly component: string;
   readonly inputs: readonly BuildInput[];
 }
@@ -48,7 +48,7 @@ async function cachedOrBuilt(file: string): Promise<Uint8Array> {
   return component;
 }
 
-/** In the nearest `node_modules` above the file; undefined when there is none. */
+/** The cache's folder in the nearest `node_modules` above the file; undefined when there is none. */
 function cacheFolder(file: string): string | undefined {
   for (let at = dirname(file); dirname(at) !== at; at = dirname(at)) {
     const modules = join(at, 'node_modules');
@@ -105,7 +105,7 @@ async function removeOldest(folder: string): Promise<void> {
 
 let hashOfTools: Promise<string> | undefined;
 
-/** Of the SDK's files, whose package names the exact versions of the compilers, and of the contract's. */
+/** Hash of the Node version and of the files of SDK and contract. The SDK's package.json names the exact versions of the compilers. */
 async function toolsHash(): Promise<string> {
   const own = fileURLToPath(new URL('../', import.meta.url));
   const contract = dirname(createRequire(import.meta.url).resolve('@svc/contract'));

@@ -3,13 +3,13 @@ import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
 import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
 
-/** What a test expects of a refusal; what is left out may be anything. */
+/** The refusal that a test expects. A field that is left out may be anything. */
 export interface ExpectedRefusal {
   /** `CONFLICT` and its kin, or the module's own word. */
   readonly code?: string;
   /** The whole message, or what it matches. */
   readonly message?: string | RegExp;
-  /** As JSON. */
+  /** The details as a JSON value. */
   readonly details?: unknown;
 }
 
@@ -42,7 +42,7 @@ export class CallOutcome {
     throw new TestFailure(this.message(`was refused: ${wordsOf(this.#answer)}`), door);
   }
 
-  /** Of a refused command: none. */
+  /** The events of a command; none when it was refused. */
   events(door: Door): readonly StoredEvent[] {
     if (this.#kind === 'query')
       throw new TestFailure(this.message('persists nothing: expect its reply'), door);

@@ -52,16 +52,16 @@ export interface EndpointsOptions {
   /** Where time stands; 2026-01-01T00:00:00Z when left out. */
   readonly nowMs?: Time;
   readonly seed?: number | bigint;
-  /** Of requests that do not say. */
+  /** Caller of a request that names none. */
   readonly caller?: CallerName;
-  /** As the settings `svc.http.cors.*`; without origins, pages of other origins cannot read an answer. */
+  /** The settings `svc.http.cors.*`. Without origins, pages of other origins cannot read an answer. */
   readonly cors?: Partial<CorsSettings>;
 }
 
 type QueryValue = string | number | bigint | boolean | Date;
 
 export interface RequestOptions {
-  /** Is encoded and added to the path. A list gives its name once for each item; undefined is left out. */
+  /** Query parameters, encoded and added to the path. A list repeats its name for each item; undefined is left out. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** A string is sent as text, bytes as bytes, everything else as JSON; a header says otherwise. */
@@ -97,10 +97,10 @@ export class EndpointsUnderTest {
   readonly #entities: WatchedEntities;
   readonly #engine: EntityEngine;
   readonly #http: InProcessHttp;
-  /** What the caller was told → what the log would say. */
+  /** Failure as the caller sees it → failure as the log would have it. */
   readonly #failures = new Map<string, string>();
   readonly #faults: string[] = [];
-  /** What a test must hear of, whatever the handler answers. */
+  /** The problem that fails the test, whatever the handler answers. */
   #broken: unknown;
   #underWay: Promise<unknown>[] = [];
 

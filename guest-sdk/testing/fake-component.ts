@@ -7,14 +7,14 @@ import { jsonText, parsed } from './json-value.ts';
 
 /** A command or a query that a handler sent. */
 export interface FakeCall<Input = any> {
-  /** Of the entity. */
+  /** Id of the entity. */
   readonly id: string;
   /** Wire name of the command or query. */
   readonly name: string;
   /** Null when the command or query takes none. */
   readonly input: Input;
   readonly metadata: Readonly<Record<string, string>>;
-  /** As the entity would get it: made of the request's, or `KEY/=` where the handler has set one. */
+  /** The key that the entity would get: made of the request's key, or `KEY/=` where the handler has set one. */
   readonly idempotencyKey: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 // What a test gives and expects, as JSON values, and the way between them and a module's JSON text.
 
-/** As the SDK writes 64-bit integers beyond: a string of digits. */
+/** Largest integer that JSON has as a number. The SDK writes larger 64-bit integers as strings of digits. */
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**

@@ -22,7 +22,7 @@ import { type Door, TestFailure, restacked } from './test-failure.ts';
 export class ModuleUnderTest {
   /** What the module says of itself: its entities, endpoints and types. */
   readonly descriptor: ModuleDescriptor;
-  /** For messages. */
+  /** Name of the module in messages. */
   readonly name: string;
   /** Relative to the working folder: what the places in a module's last words are relative to. */
   readonly folder: string;

@@ -32,7 +32,7 @@ export const CORS_SETTINGS_DEFAULT: CorsSettings = {
 
 const ENTRIES_MAX = 100;
 
-/** The least and the most of the number, and how many entries each list has. */
+/** The range of the number, and of the lengths of the lists. */
 export const CORS_SETTINGS_RANGE = {
   origins: [0, ENTRIES_MAX],
   methods: [0, ENTRIES_MAX],
@@ -41,11 +41,11 @@ export const CORS_SETTINGS_RANGE = {
   maxAgeSeconds: [0, 86_400],
 } as const;
 
-/** Every origin. It is never compared with one, so it does not match what sends credentials. */
+/** The entry for every origin. It is never compared with an origin, so it admits none that sends credentials. */
 export const ANY_ORIGIN = '*';
 const METHODS: ReadonlySet<string> = new Set(CORS_SETTINGS_DEFAULT.methods);
 
-/** Throws SVC_SETTING_INVALID for what is no origin, method or header name, and for credentials of every origin. */
+/** Checks the settings. Throws SVC_SETTING_INVALID for an entry that is no origin, method or header name, and for credentials with the origin `*`. */
 export function checkCorsSettings(settings: CorsSettings): void {
   const { origins, methods, headers, exposedHeaders, credentials } = settings;
   for (const origin of origins) {

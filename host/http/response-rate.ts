@@ -9,17 +9,17 @@ import type { ConnectionTimes } from './http-settings.ts';
 import { PIECE_BYTES } from './response-writer.ts';
 
 const S_MS = 1_000;
-/** What the buffers of a connection hold in the system, at most: Linux's own limit. */
+/** Most bytes that the operating system buffers for a connection: Linux's own limit. */
 const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 
-/** How many times the least rate it may become while there is no room left. */
+/** Largest factor by which the least rate grows while there is no room left. */
 const FACTOR_MAX = 64;
 
-/** How much the service needs its callers to take their responses. */
+/** How urgently the service needs its callers to take their responses. */
 export interface RatePressure {
-  /** Little room is left. */
+  /** Whether more than half of the budget is used. */
   readonly isHigh: boolean;
-  /** How many times the least rate callers have to take, 1 to 64. */
+  /** Factor of the least rate that callers have to reach, 1 to 64. */
   readonly factor: number;
 }
 
@@ -38,14 +38,14 @@ export function nextPressure(
 
 export const NO_PRESSURE: RatePressure = { isHigh: false, factor: 1 };
 
-/** Of a socket, what there is to be seen. One that is none has no numbers, and is never too slow. */
+/** The counters of a socket. A stand-in without counters is never too slow. */
 type Progress = Pick<Socket, 'bytesWritten' | 'writableLength'>;
 
 export class ResponseRate {
   readonly #socket: Progress;
   readonly #bytesPerMs: number;
   readonly #graceBytes: number;
-  /** Handed to the system, at the latest look. */
+  /** Bytes handed to the operating system, as of the latest look. */
   #leftBytes = 0;
   #creditBytes: number;
 
@@ -60,7 +60,7 @@ export class ResponseRate {
     this.#creditBytes = this.#graceBytes;
   }
 
-  /** `ms`: since the latest look, in which bytes have waited for the other end. */
+  /** Whether the other end is too slow. `ms`: time since the latest look during which bytes have waited for it. */
   isTooLow(ms: number, { isHigh, factor }: RatePressure): boolean {
     const leftBytes = this.#socket.bytesWritten - this.#socket.writableLength;
     const takenBytes = leftBytes - this.#leftBytes;

@@ -7,9 +7,9 @@
 
 /** A slot to a cache line: threads that write beside each other would slow each other down. */
 const SLOT_NUMBERS = 8;
-/** A thread says what it holds after so much has changed. */
+/** A thread publishes what it holds after a change of this many bytes. */
 const PUBLISHED_BYTES = 64 * 1024;
-/** And of a small budget, after so small a part of it has changed. */
+/** In a small budget, a thread publishes what it holds after a change of this part of the budget. */
 const PUBLISHED_PART = 1024;
 
 export class ByteBudget {
@@ -20,12 +20,12 @@ export class ByteBudget {
   readonly #published: number;
   #held = 0;
 
-  /** The memory that so many threads share. */
+  /** Memory for so many threads to share. */
   static shared(threads: number): SharedArrayBuffer {
     return new SharedArrayBuffer(threads * SLOT_NUMBERS * Float64Array.BYTES_PER_ELEMENT);
   }
 
-  /** A thread has ended, and what it held is gone. */
+  /** Gives back what the thread held, which has ended. */
   static threadEnded(shared: SharedArrayBuffer, thread: number): void {
     new Float64Array(shared)[thread * SLOT_NUMBERS] = 0;
   }
@@ -43,12 +43,12 @@ export class ByteBudget {
     this.#published = Math.min(PUBLISHED_BYTES, bytesMax / PUBLISHED_PART);
   }
 
-  /** What this thread holds. */
+  /** Bytes that this thread holds. */
   get held(): number {
     return this.#held;
   }
 
-  /** What all threads hold. */
+  /** Bytes that all threads hold, as far as they have published it. */
   get total(): number {
     let total = this.#held;
     for (let at = 0; at < this.#slots.length; at += SLOT_NUMBERS)
@@ -56,7 +56,7 @@ export class ByteBudget {
     return total;
   }
 
-  /** There is no room for the largest one more, or, where the largest takes more than half, half is held. */
+  /** Whether there is no room for one more of the largest, or, when the largest takes more than half of the budget, whether half is held. */
   get isUsedUp(): boolean {
     const { total } = this;
     return total >= this.bytesMax || total + this.#largest > this.bytesMax;

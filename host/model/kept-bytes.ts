@@ -6,10 +6,10 @@
 import type { ByteBudget } from './byte-budget.ts';
 import { SvcError } from './svc-error.ts';
 
-/** So much is kept whether the service has room or not: it is little for each of the requests in flight. */
+/** Bytes that each request may keep whether the service has room or not. */
 export const SMALL_BYTES = 16 * 1024;
 
-/** What several requests keep together. */
+/** Bytes that several requests keep together. */
 export interface KeptTogether {
   keptBytes: number;
 }
@@ -25,12 +25,12 @@ export class KeptBytes {
     this.#together = together;
   }
 
-  /** The service keeps as much as it may. */
+  /** Whether the service keeps as much as it may. */
   get isUsedUp(): boolean {
     return this.#budget.isUsedUp;
   }
 
-  /** Keeps so many bytes in the place of those before. False, and nothing changes, when the service has no room. */
+  /** Replaces what is kept by so many bytes. Returns false, and changes nothing, when the service has no room. */
   fits(bytes: number): boolean {
     const isGrowing = bytes > this.#bytes;
     if (isGrowing && bytes > SMALL_BYTES && !this.#budget.hasRoom(bytes - this.#bytes))
@@ -39,7 +39,7 @@ export class KeptBytes {
     return true;
   }
 
-  /** Keeps so many bytes in the place of those before, whether there is room or not. */
+  /** Replaces what is kept by so many bytes, whether there is room or not. */
   become(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more === 0 || this.#isFreed) return;
@@ -48,20 +48,20 @@ export class KeptBytes {
     if (this.#together !== undefined) this.#together.keptBytes += more;
   }
 
-  /** Nothing is kept any more, and nothing is counted that comes later. */
+  /** Gives everything back; bytes that come later are not counted. */
   free(): void {
     this.become(0);
     this.#isFreed = true;
   }
 }
 
-/** What a text takes in memory: a byte for each unit where all of them are ASCII, else perhaps two. */
+/** Bytes that a text takes in memory: one for each UTF-16 unit of a text in ASCII, else two, which may be too many. */
 export function textBytes(text: string): number {
   if (text.length > SMALL_BYTES && Buffer.byteLength(text) === text.length) return text.length;
   return 2 * text.length;
 }
 
-/** What a request fails with before its handler runs, while there is no room for responses. */
+/** The failure of a request whose handler has not run, because there is no room for responses. */
 export function tooMuchUnsent(): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',
@@ -69,7 +69,7 @@ export function tooMuchUnsent(): SvcError {
   );
 }
 
-/** What a request fails with whose handler has run, and whose response would be too much. */
+/** The failure of a request whose handler has run, and whose response finds no room. */
 export function responseDropped(): SvcError {
   return new SvcError(
     'SVC_RESPONSE_DROPPED',

@@ -8,7 +8,7 @@ export interface RequestBudgets {
   readonly bodies: ByteBudget;
 }
 
-/** The memory through which the threads of a service share them. */
+/** The memory through which the threads of a service share their budgets. */
 export interface SharedRequestBudgets {
   readonly unsent: SharedArrayBuffer;
   readonly bodies: SharedArrayBuffer;
@@ -16,7 +16,7 @@ export interface SharedRequestBudgets {
 
 export interface RequestBudgetLimits {
   readonly unsentBytesMax: number;
-  /** The largest response. */
+  /** The largest response, in bytes. */
   readonly responseBytesMax: number;
   readonly bodyBytesTotalMax: number;
 }
@@ -25,7 +25,7 @@ export function sharedRequestBudgets(threads: number): SharedRequestBudgets {
   return { unsent: ByteBudget.shared(threads), bodies: ByteBudget.shared(threads) };
 }
 
-/** Of the thread of that number; without `shared`, of the only one. */
+/** The budgets of the thread `thread`; without `shared`, those of the only thread. */
 export function requestBudgets(
   { unsentBytesMax, responseBytesMax, bodyBytesTotalMax }: RequestBudgetLimits,
   shared = sharedRequestBudgets(1),
@@ -37,7 +37,7 @@ export function requestBudgets(
   };
 }
 
-/** The thread of that number has ended, and what it kept is gone. */
+/** Gives back what the thread kept, which has ended. */
 export function requestThreadEnded(shared: SharedRequestBudgets, thread: number): void {
   ByteBudget.threadEnded(shared.unsent, thread);
   ByteBudget.threadEnded(shared.bodies, thread);

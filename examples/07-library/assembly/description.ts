@@ -21,7 +21,7 @@ export class Description {
   published: Date | null = null;
 }
 
-/** What a PATCH says of a description. It is stored as well: an event holds what was changed, and nothing else. */
+/** The body of a PATCH of a description. Events store it as well: they hold what was changed, and nothing else. */
 @data
 export class DescriptionPatch {
   name: Patch<string> = new Patch();

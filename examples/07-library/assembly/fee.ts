@@ -17,8 +17,8 @@ export class FeeEntry {
   kind: FeeKind = FeeKind.Charged;
   amount: Decimal = new Decimal();
   at: Date = new Date(0);
-  /** What it was for; empty for a payment. */
+  /** The reason of the fee; empty for a payment. */
   reason: string = "";
-  /** What the member owed afterwards. */
+  /** The amount that the member owed afterwards. */
   owed: Decimal = new Decimal();
 }

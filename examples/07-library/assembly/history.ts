@@ -14,7 +14,7 @@ export class HistoryEntry<E> {
 @data
 export class History<E> {
   entries: HistoryEntry<E>[] = [];
-  /** What the next page comes `after`; 0 when this one is the last. */
+  /** The value of `after` for the next page; 0 when this one is the last. */
   next: u64 = 0;
 }
 

@@ -12,7 +12,7 @@ export enum LoanStatus {
   Returning,
 }
 
-/** What the member is told at the desk when a book comes back. */
+/** The reply when a book comes back. */
 @data
 export class Receipt {
   number: i32 = 0;

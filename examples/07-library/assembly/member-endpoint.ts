@@ -34,7 +34,7 @@ export class MemberEndpoint {
     return new LibraryMemberClient(member).leave();
   }
 
-  /** What has happened to the member, oldest first. */
+  /** The events of the member, oldest first. */
   @get("/history")
   @access("services")
   history(member: string, after: u64 = 0, limit: u32 = 20): Result<History<MemberEvent>> {

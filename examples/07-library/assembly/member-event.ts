@@ -3,7 +3,7 @@ import { Decimal, NullablePatch, Patch } from "@svc/guest-sdk";
 import { Receipt } from "./loan";
 import { MemberKind } from "./membership";
 
-/** What a PATCH says of a member. It is stored as well: an event holds what was changed, and nothing else. */
+/** The body of a PATCH of a member. Events store it as well: they hold what was changed, and nothing else. */
 @data
 export class MemberPatch {
   name: Patch<string> = new Patch();

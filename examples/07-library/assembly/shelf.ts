@@ -19,7 +19,7 @@ export class ShelfState {
   entries: ShelfEntry[] = [];
 }
 
-/** What is empty or null admits every entry. */
+/** A filter. A field that is empty or null admits every entry. */
 @data
 export class ShelfSearch {
   @optional text: string = "";
@@ -84,7 +84,7 @@ export class Shelf extends EventSourcedEntity<ShelfState, ShelfEvent> {
     return this.persist(shelved).thenReply(new Done());
   }
 
-  /** What a title says of itself now. An older version that arrives late changes nothing. */
+  /** Takes over the description of a title. An older version that arrives late changes nothing. */
   @command("relabel")
   relabel(state: ShelfState, input: ShelfEntry): Effect<Done> {
     const at = indexOf(state, input.isbn);

@@ -68,7 +68,7 @@ export class TitleEndpoint {
     return new LibraryTitleClient(isbn).cancelReservation({ member: member });
   }
 
-  /** What has happened to the title, oldest first. */
+  /** The events of the title, oldest first. */
   @get("/history")
   @access("services")
   history(isbn: string, after: u64 = 0, limit: u32 = 20): Result<History<TitleEvent>> {

@@ -34,7 +34,7 @@ export class TitleState {
   version: i32 = 0;
   copies: i32 = 0;
   lendings: Lending[] = [];
-  /** Who came first is served first. */
+  /** Reservations in the order of arrival: the first is served first. */
   reservations: Reservation[] = [];
 }
 

@@ -41,7 +41,7 @@ function patience(): Duration {
   return Duration.ofDays(90);
 }
 
-/** What everybody may know of a title. Who has it, and who waits for it, is nobody else's business. */
+/** The public part of a title, without the members who have it or wait for it. */
 @data
 export class Title {
   isbn: string = "";
