@@ -17,7 +17,7 @@ const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$
 const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
 /** Names of the embedded hosting may have other characters than an identifier: `page-size`, `filter[name]`. */
 const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
-/** In lower case; `originProblem` says the rest. */
+/** An origin in lower case; `originProblem` checks what the pattern cannot. */
 const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
 const HeaderName = Type.String({ pattern: "^[a-z0-9!#$%&'*+.^_`|~-]+$", maxLength: 100 });
 const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", maxLength: 1000 });
@@ -114,9 +114,9 @@ const shapes = {
       ]),
       /** Relative to the endpoint's prefix, with `{name}` parameters that are whole segments. */
       path: Path,
-      /** For people: the handler's name in the source. */
+      /** Name of the handler in the source, for people. */
       handler: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
-      /** In the order of the template. */
+      /** Parameters of the path, in the order of the template. */
       parameters: Type.Array(
         Type.Object({ name: ParameterName, schema: Type.Ref('TypeSchema') }, closed),
         { maxItems: 32 },
@@ -135,9 +135,9 @@ const shapes = {
           maxItems: ANSWERS_MAX,
         }),
       ),
-      /** For people: one line. */
+      /** Summary of the route in one line, for people. */
       summary: Type.Optional(Type.String({ minLength: 1, maxLength: SUMMARY_LENGTH_MAX })),
-      /** For people: what the summary leaves out. */
+      /** Description of the route without its summary, for people. */
       description: Type.Optional(Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })),
       /** Overrides the endpoint's. */
       access: Type.Optional(Type.Ref('AccessRule')),

@@ -18,7 +18,7 @@ export const DESCRIPTOR_SECTION = 'svc:descriptor';
 export const DESCRIPTOR_BYTES_MAX = 1024 * 1024;
 /** How deep objects and lists may nest, so that no descriptor can exhaust a reader's stack. */
 const DESCRIPTOR_DEPTH_MAX = 64;
-/** Of all endpoints together: a request is held against all of them. */
+/** Most routes of all endpoints together: a request is matched against all of them. */
 const ROUTES_MAX = 1000;
 const REFERENCE_PREFIX = '#/types/';
 /** Version of the WIT package `svc:runtime` that this build speaks. */
@@ -50,7 +50,7 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
 /** Made at the first use: most programs that import this never check a descriptor. */
 let check: SchemaCheck | undefined;
 
-/** What a schema cannot say: names that must be unique, references and templates that must fit. */
+/** Problems that a schema cannot find: names that are not unique, references and templates that do not fit. */
 function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const components = new Set<string>();
@@ -111,7 +111,7 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
   return problems;
 }
 
-/** What a route takes and answers, beside its path. */
+/** Problems of what a route takes and answers, apart from its path. */
 function contentProblems({ query = [], body, reply, answers = [] }: RouteDescriptor): string[] {
   const problems: string[] = [];
   for (const part of [body, reply])

@@ -12,7 +12,7 @@ import type { TypeSchema } from './type-schema.ts';
 export interface OpenApiInfo {
   readonly title: string;
   readonly version: string;
-  /** Where the service is; undefined: the document does not say. */
+  /** Address of the service; without one the document names no server. */
   readonly url?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const MEDIA_TYPES = {
   text: 'text/plain',
   bytes: 'application/octet-stream',
 } as const;
-/** What the runtime answers in a handler's place. */
+/** Responses that the runtime gives in the place of a handler. */
 const FAILURES: readonly (readonly [status: string, description: string])[] = [
   ['400', 'The request does not fit, or the handler refuses it'],
   ['401', 'The caller did not say who it is'],
@@ -65,7 +65,7 @@ const IDEMPOTENCY_KEY: Json = {
   schema: { type: 'string' },
 };
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** What the document says of a handler's own response. */
+/** Descriptions of a handler's own responses, by status. */
 const ANSWERS: Readonly<Record<number, string>> = {
   200: 'Done',
   201: 'Created',
@@ -248,7 +248,7 @@ function responseName(status: string): string {
 class SchemaWriter {
   readonly errorReference: string;
   readonly #types: ModuleDescriptor['types'];
-  /** Of each type, its key among the components. */
+  /** Type → its key among the components. */
   readonly #keys: ReadonlyMap<string, string>;
   readonly #errorKey: string;
   /** Names of the types that were referred to so far. */

@@ -6,14 +6,14 @@ export interface ListedService {
   readonly pid: number;
   readonly startedAt: string;
   readonly state: 'running' | 'gone';
-  /** Of its HTTP server. */
+  /** Address of its HTTP server; null while it does not listen. */
   readonly address: string | null;
   readonly observabilityAddress: string;
   readonly problem: string | null;
 }
 
 export interface ServiceList {
-  /** Where services register. */
+  /** Folder in which services register. */
   readonly folder: string;
   readonly services: readonly ListedService[];
   /** Files whose service does not answer. */

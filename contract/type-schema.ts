@@ -4,7 +4,7 @@
 import { Type, type Static } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
-/** Of an object: any text of at most 200 characters without control characters. */
+/** Name of an object's field: any text of 1 to 200 characters without control characters. */
 const FieldName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,200}$' });
 const Description = Type.Optional(Type.String({ maxLength: 2000 }));
 
