@@ -84,9 +84,12 @@ export class SourceTree {
     const files = this.#tests.filter(
       (file) => isEndOf(end, withoutTier(file)) && testNamePattern(file, name) !== undefined,
     );
-    if (files.length !== 1)
+    // A suite that is in both tiers is tried in the faster one.
+    const isOne = new Set(files.map((file) => withoutTier(file))).size === 1;
+    const file = files.find((one) => !one.endsWith('.long.test.ts')) ?? files[0];
+    if (!isOne || file === undefined)
       throw new AnchorLost(`${files.length} files ${end}.test.ts have the test '${name}'`);
-    return [files[0]!, name];
+    return [file, name];
   }
 
   #treeOf(file: string): SyntaxNode {
