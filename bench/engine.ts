@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
-import { attachJournal } from '../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 import { systemChance, systemClock, systemTurn, systemDigest } from '../host/system.ts';
 import { median, type Measurement, type Pace } from './report.ts';
@@ -26,7 +26,7 @@ export async function measureEngine({
   const module = await benchModule();
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
   const opened = await openSqliteJournal(join(folder, 'data'));
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   const guest = await createWasmGuest(readFileSync(module.file), WASM_LIMITS_DEFAULT, () => {});
   const engine = createEngine({
     guest,

@@ -2,7 +2,7 @@
 // each of which adds one, so that the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../host/model/entity.ts';
-import { attachJournal } from '../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
@@ -17,7 +17,7 @@ export async function withJournal(
 ): Promise<void> {
   const opened = await openSqliteJournal(dir, { bytesMax: 0 });
   try {
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     await work(journal);
     await journal.close();
   } finally {

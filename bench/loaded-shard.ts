@@ -1,7 +1,7 @@
 // A shard that makes its own requests, a number of them at a time, each for any of the entities of the service.
 // They go either straight to what handles requests, or to the shard's HTTP server, whose only client is the
 // shard's own: so nothing but shards and journal takes time of the machine.
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { FaultReport } from '../host/log/fault-report.ts';
 import type { AdmittedModule } from '../host/hosting/wasm/admission/admission.ts';
@@ -20,7 +20,7 @@ import { requestBudgets } from '../host/model/request-budgets.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
 import { shardRouting } from '../host/shards/shard-routing.ts';
-import { attachJournal } from '../host/storage/sqlite/attached-journal.ts';
+import { attachJournal, type JournalConnection } from '../host/storage/journal-connection.ts';
 import { systemChance, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
 import { type Slice, SwitchedRecorder } from './switched-recorder.ts';
@@ -29,9 +29,8 @@ export interface LoadedShard {
   readonly module: AdmittedModule;
   readonly index: number;
   readonly count: number;
-  readonly dataFolder: string;
   readonly entities: number;
-  readonly journal: MessagePort;
+  readonly journal: JournalConnection;
   readonly peers: readonly Peer[];
 }
 
@@ -60,7 +59,7 @@ export type ShardNews =
 const DEPTH = 8;
 const ADDED = '{"amount":1}';
 
-const { module, index, count, dataFolder, entities, journal, peers } = workerData as LoadedShard;
+const { module, index, count, entities, journal, peers } = workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
 const chance = systemChance();
 const turn = new LoopTurn();
@@ -69,7 +68,7 @@ const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
 const recorder = new SwitchedRecorder(numbers, index, turn);
 const engine = createEngine({
   guest,
-  journal: attachJournal(journal, dataFolder),
+  journal: attachJournal(journal),
   clock: systemClock,
   chance,
   digest: systemDigest,

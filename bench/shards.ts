@@ -90,17 +90,16 @@ export class LoadedService {
         peers[other]!.push({ index, ...there });
       }
     const shards = peers.map((those, index) => {
-      const port = journal.connect();
+      const connection = journal.connect();
       const workerData: LoadedShard = {
         module,
         index,
         count,
-        dataFolder: journal.dir,
         entities: ENTITIES,
-        journal: port,
+        journal: connection,
         peers: those,
       };
-      const transferList = [port, ...those.map((peer) => peer.port)];
+      const transferList = [...connection.ports, ...those.map((peer) => peer.port)];
       return new Worker(new URL('./loaded-shard.ts', import.meta.url), {
         workerData,
         transferList,

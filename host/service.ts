@@ -162,7 +162,6 @@ async function serve(
     settings: {
       name: settings.name,
       deployed: settings.deployed,
-      dataFolder: settings.dataFolder,
       address: { host: settings.host, port: settings.port },
       http: settings.http,
       count: shards,

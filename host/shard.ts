@@ -22,7 +22,7 @@ import { ShardAnswers } from './shards/shard-answers.ts';
 import type { LogEntry } from './log/log-entry.ts';
 import type { FromShard, Peer, ShardSettings, ToShard } from './shards/shard-messages.ts';
 import { ShardNumbers } from './shards/shard-numbers.ts';
-import { attachJournal } from './storage/sqlite/attached-journal.ts';
+import { attachJournal } from './storage/journal-connection.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
 /** How often it is looked for entities that nobody uses. */
@@ -79,8 +79,8 @@ async function run(): Promise<void> {
   tell({ kind: 'admitted', descriptor: guest.descriptor });
   // The largest part of the host's code: it is loaded while the journal is opened.
   const httpServer = import('./http/http-server.ts');
-  const { journal: journalPort, peers, numbers: shared } = await toldToServe;
-  const journal = attachJournal(journalPort, settings.dataFolder);
+  const { journal: connection, peers, numbers: shared } = await toldToServe;
+  const journal = attachJournal(connection);
   const { index, count, rooms } = settings;
   const capacity = rooms.observability.ringCapacity;
   const numbers = new ShardNumbers(guest.descriptor, capacity, shared);

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Journal } from '../engine/needs/journal.ts';
 import { SvcError } from '../model/svc-error.ts';
-import { attachJournal } from '../storage/sqlite/attached-journal.ts';
+import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
@@ -42,7 +42,7 @@ export async function openEmbeddedStorage(
   const sqlite = await openSqliteJournal(folder, limits);
   try {
     checkManifests(sqlite.dir, descriptor, allowUnread, WORDS);
-    const journal = attachJournal(sqlite.connect(), sqlite.dir);
+    const journal = attachJournal(sqlite.connect());
     const close = async (): Promise<void> => {
       await journal.close();
       await sqlite.close();

@@ -1,5 +1,4 @@
 // What the main thread and a shard say to each other.
-import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
@@ -7,6 +6,7 @@ import type { RoomSettings } from '../room-settings.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
@@ -41,10 +41,10 @@ export type FromShard =
 export type ToShard =
   /** What to run: it was admitted, and none of its code has run. */
   | { readonly kind: 'run'; readonly module: AdmittedModule }
-  /** The port leads to the journal's writer; `peers`, to other shards. */
+  /** The connection leads to the journal; `peers`, to other shards. */
   | {
       readonly kind: 'serve';
-      readonly journal: MessagePort;
+      readonly journal: JournalConnection;
       readonly peers: readonly Peer[];
       readonly numbers: SharedNumbers;
     }
@@ -73,7 +73,6 @@ export interface ShardSettings {
   readonly count: number;
   /** Not a run on a developer's machine. */
   readonly deployed: boolean;
-  readonly dataFolder: string;
   /** That of the service: all its shards listen there. */
   readonly address: Address;
   /** Whether there is an HTTP server. */

@@ -16,6 +16,7 @@ import { OpenQuestions, shardAway } from './open-questions.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
+import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface ShardThreadOptions {
   /** What the thread runs; it speaks the words of shard-messages.ts. */
@@ -111,8 +112,8 @@ export class ShardThread {
   }
 
   /** Lets an admitted module be served. */
-  serve(journal: MessagePort, peers: readonly Peer[], numbers: SharedNumbers): void {
-    const ports = [journal, ...peers.map(({ port }) => port)];
+  serve(journal: JournalConnection, peers: readonly Peer[], numbers: SharedNumbers): void {
+    const ports = [...journal.ports, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
       for (const port of ports) port.close();
       return;

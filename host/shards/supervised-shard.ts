@@ -4,7 +4,6 @@
 // takes the place of the present one. Invariants:
 // I1  At most one thread of the shard serves at a time.
 // I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
-import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { LimitCounters } from '../log/limit-counters.ts';
@@ -19,6 +18,7 @@ import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { Address, Peer, ShardSettings } from './shard-messages.ts';
 import { type ShardEnd, ShardThread } from './shard-thread.ts';
 import type { SupervisorLimits } from './supervisor-limits.ts';
+import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface Supervised {
   /** What a shard's thread runs. */
@@ -37,7 +37,7 @@ export interface Supervised {
 
 /** What a shard serves with. */
 export interface Equipment {
-  readonly journal: MessagePort;
+  readonly journal: JournalConnection;
   readonly peers: readonly Peer[];
 }
 

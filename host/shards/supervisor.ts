@@ -9,7 +9,6 @@
 // I5  Several shards begin to listen on a port that nobody listens on.
 // I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
 import assert from 'node:assert/strict';
-import type { MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
@@ -22,10 +21,11 @@ import type { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
 import { type Equipment, type Supervised, SupervisedShard } from './supervised-shard.ts';
+import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface SupervisedService extends Supervised {
-  /** Called at each start of a shard, once the module is admitted; the port leads to the journal's writer. */
-  readonly connectJournal: () => Promise<MessagePort>;
+  /** Called at each start of a shard, once the module is admitted. */
+  readonly connectJournal: () => Promise<JournalConnection>;
 }
 
 export interface Started {

@@ -10,6 +10,7 @@ import {
   type SupervisorLimits,
 } from '../../host/shards/supervisor-limits.ts';
 import { Supervisor } from '../../host/shards/supervisor.ts';
+import type { JournalConnection } from '../../host/storage/journal-connection.ts';
 
 export const descriptor: ModuleDescriptor = {
   protocol: '0.1.0',
@@ -21,18 +22,24 @@ export const descriptor: ModuleDescriptor = {
 export const ADMIT = `
   const serve = told('serve');
   tell({ kind: 'admitted', descriptor: ${JSON.stringify(descriptor)} });
-  const { journal } = await serve;`;
+  const { journal } = await serve;
+  const closeJournal = () => journal.ports.forEach((port) => port.close());`;
 /** On port 0 it is given one; a port that it is told to keep, it keeps. No machine has this address (RFC 5737). */
 export const LISTEN = `
   const stop = told('stop');
   const { port } = settings.address;
   tell({ kind: 'log', entry: { level: 'info', message: 'asked for port ' + port } });
   tell({ kind: 'listening', address: { host: '192.0.2.1', port: port || 4711 } });`;
-export const SERVE = `${ADMIT}${LISTEN} await stop; journal.close(); tell({ kind: 'stopped' });`;
+export const SERVE = `${ADMIT}${LISTEN} await stop; closeJournal(); tell({ kind: 'stopped' });`;
+
+/** A connection through this port. Acting shards do nothing with it but close it. */
+export function connectionOf(port: MessagePort): JournalConnection {
+  return { kind: 'sqlite', dir: '/nowhere', ports: [port] };
+}
 
 interface Options {
   readonly limits?: Partial<SupervisorLimits>;
-  readonly connect?: () => Promise<MessagePort>;
+  readonly connect?: () => Promise<JournalConnection>;
   readonly shards?: number;
   readonly port?: number;
 }
@@ -50,7 +57,6 @@ export function supervise(
       name: 'test',
       deployed: false,
       http: true,
-      dataFolder: '/nowhere',
       address: { host: '127.0.0.1', port },
       count: shards,
       rooms: ROOM_DEFAULTS,
@@ -60,7 +66,7 @@ export function supervise(
     env: { GIVEN: '1' },
     connectJournal: async () => {
       connects++;
-      return connect === undefined ? new MessageChannel().port1 : connect();
+      return connect === undefined ? connectionOf(new MessageChannel().port1) : connect();
     },
     log: (entry) => {
       log.push(entry);

@@ -2,12 +2,12 @@
 // line for each append that was acknowledged, until it is killed.
 // Usage: node append-load.ts FOLDER ENTITIES
 import { writeSync } from 'node:fs';
-import { attachJournal } from '../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 
 const [folder, entities] = [process.argv[2]!, Number(process.argv[3])];
 const opened = await openSqliteJournal(folder);
-const journal = attachJournal(opened.connect(), opened.dir);
+const journal = attachSqliteJournal(opened.connect());
 
 async function load(id: string): Promise<void> {
   const entity = { component: 'Load', id };

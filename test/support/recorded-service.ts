@@ -46,7 +46,6 @@ export class RecordedService {
       settings: {
         name: 'test',
         deployed: false,
-        dataFolder: journal.dir,
         address: { host: '127.0.0.1', port: 0 },
         http: true,
         count: shards,

@@ -1,6 +1,6 @@
 // A journal in a folder, opened for as long as a test uses it.
 import type { Journal } from '../../host/engine/needs/journal.ts';
-import { attachJournal } from '../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
 
 export async function withJournal<T>(
@@ -9,7 +9,7 @@ export async function withJournal<T>(
 ): Promise<T> {
   const opened = await openSqliteJournal(dir);
   try {
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     try {
       return await use(journal);
     } finally {

@@ -22,17 +22,17 @@ import {
 } from './journal-message.ts';
 import { JournalReader } from './journal-reader.ts';
 import { snapshotPath } from './snapshot-file.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 import { SnapshotReader } from './snapshot-reader.ts';
 
 type Settled = (failure?: SvcError) => void;
 
 /**
- * The journal in the data folder `dir`, for the thread that calls it. `port`: from
- * `connect()` of the journal in the thread that opened it. Throws SVC_JOURNAL_CORRUPT or
- * SVC_JOURNAL_UNAVAILABLE.
+ * The journal for the thread that calls this function. The connection comes from `connect()` of the journal in the
+ * thread that opened it. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
  */
-export function attachJournal(port: MessagePort, dir: string): Journal {
-  return new AttachedJournal(port, dir);
+export function attachSqliteJournal({ dir, ports: [writer] }: SqliteConnection): Journal {
+  return new AttachedJournal(writer, dir);
 }
 
 class AttachedJournal implements Journal {

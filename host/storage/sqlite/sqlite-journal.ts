@@ -1,6 +1,6 @@
 // SqliteJournal: the journal in a data folder, as the thread that supervises has it. It owns the
 // folder's lock and the writer's thread; those who use the journal attach to it (attached-journal.ts).
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { SvcError } from '../../model/svc-error.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
@@ -9,6 +9,7 @@ import { JournalSeries } from '../journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { WritingModule } from './module-history.ts';
 import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './index-compaction.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 
 export interface JournalOptions {
   readonly placeSizes?: PlaceSizes | undefined;
@@ -91,21 +92,22 @@ export class SqliteJournal {
     });
   }
 
-  /** The data folder, absolute: the second argument of `attachJournal`. */
+  /** The data folder, absolute. */
   get dir(): string {
     return this.#folder.dir;
   }
 
-  /** A port for `attachJournal`, in this thread or, transferred, in another one. */
-  connect(): MessagePort {
+  /** A connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
+  connect(): SqliteConnection {
     const { port1, port2 } = new MessageChannel();
+    const connection: SqliteConnection = { kind: 'sqlite', dir: this.dir, ports: [port1] };
     if (this.#hasEnded) {
       port2.close();
-      return port1;
+      return connection;
     }
     const command: WriterCommand = { kind: 'connect' };
     this.#writer.postMessage({ ...command, port: port2 }, [port2]);
-    return port1;
+    return connection;
   }
 
   /** Notes whose events those are that come from now on. */

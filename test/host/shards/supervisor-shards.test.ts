@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { ADMIT, descriptor, failsWith, LISTEN, supervise } from '../../support/acting-service.ts';
+import {
+  ADMIT,
+  connectionOf,
+  descriptor,
+  failsWith,
+  LISTEN,
+  supervise,
+} from '../../support/acting-service.ts';
 
 /** As ADMIT, and keeps the ports to the other shards. */
 const MEET = `
@@ -209,7 +216,7 @@ test('nor with somebody who has begun to listen there while the journal is opene
     port,
     connect: async () => {
       await (others ??= listenShared(port));
-      return new MessageChannel().port1;
+      return connectionOf(new MessageChannel().port1);
     },
   });
   expect(await failsWith(supervisor.start())).toMatchObject({ code: 'SVC_PORT_IN_USE' });

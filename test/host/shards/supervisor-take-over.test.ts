@@ -17,7 +17,7 @@ const says = (message: string) =>
 const named = (name: string) =>
   `${ADMIT}${LISTEN}${says(`${name} serves`)}
   await stop; await new Promise((resolve) => setTimeout(resolve, 50));
-  ${says(`${name} stops`)} journal.close(); tell({ kind: 'stopped' });`;
+  ${says(`${name} stops`)} closeJournal(); tell({ kind: 'stopped' });`;
 
 /** Serves, and does not stop. */
 const STUBBORN = `${ADMIT}${LISTEN}${says('old serves')} await stop; await new Promise(() => {});`;

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MessageChannel } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ADMIT, failsWith, LISTEN, supervise } from '../../support/acting-service.ts';
+import { ADMIT, connectionOf, failsWith, LISTEN, supervise } from '../../support/acting-service.ts';
 
 const HUNG = 'the shard did not answer, was ended, and is started again';
 /** Only in its first thread, whose port is not yet known. */
@@ -127,7 +127,7 @@ test('a shard whose start fails is ended before the next one is started', async 
       limits: { restartPauseMs: 1 },
       connect: async () => {
         if (++connects === 2) throw new Error('no journal');
-        return new MessageChannel().port1;
+        return connectionOf(new MessageChannel().port1);
       },
     },
   );

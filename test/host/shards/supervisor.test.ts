@@ -1,12 +1,14 @@
 // The supervisor with real threads that act as a shard would (test/support/acting-shard.ts).
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
+import type { JournalConnection } from '../../../host/storage/journal-connection.ts';
 import {
   ADMIT,
   descriptor,
   failsWith,
   LISTEN,
   SERVE,
+  connectionOf,
   supervise,
 } from '../../support/acting-service.ts';
 
@@ -60,7 +62,7 @@ describe('a stop', () => {
 
   test('while the journal is opened waits until it is, and closes the port', async () => {
     const asked = Promise.withResolvers<void>();
-    const opened = Promise.withResolvers<MessagePort>();
+    const opened = Promise.withResolvers<JournalConnection>();
     const { supervisor } = supervise(SERVE, {
       connect: async () => {
         asked.resolve();
@@ -83,7 +85,7 @@ describe('a stop', () => {
     const closed = new Promise((resolve) => {
       port2.once('close', resolve);
     });
-    opened.resolve(port1);
+    opened.resolve(connectionOf(port1));
     expect(await stopped).toBe(true);
     expect(await started).toMatchObject({ code: 'SVC_SHARD_FAILED' });
     await closed;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { histogramCount } from '../../../host/model/shared-histogram.ts';
-import { attachJournal } from '../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../../../host/storage/journal-series.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
@@ -18,7 +18,7 @@ const recordOf = (seq: number): JournalRecord => ({
 test('each append is in a group and each record is counted, before the journal tells that it is stored', async () => {
   const series = new JournalSeries();
   const opened = await openSqliteJournal(temporaryFolder(), JOURNAL_LIMITS_DEFAULT, { series });
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   const emptyBytes = series.read().bytes;
   expect(emptyBytes).toBeGreaterThan(0);
   expect(series.read()).toMatchObject({ events: 0, groupSize: { sum: 0 } });

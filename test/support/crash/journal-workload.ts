@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
 import type { SvcError } from '../../../host/model/svc-error.ts';
-import { attachJournal } from '../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';
 import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.ts';
@@ -108,7 +108,7 @@ for (let done = 0; done < waves;) {
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, {
     placeSizes: PLACE_SIZES,
   });
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   for (let turn = 0; turn < WAVES_PER_OPENING && done < waves; turn++, done++) {
     const failing = control !== undefined && done % 2 === 1;
     if (failing) control.fail(fault());

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createEngine } from '../../../../host/engine/entity-engine.ts';
 import type { Guest } from '../../../../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { systemDigest, systemTurn } from '../../../../host/system.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';
@@ -21,7 +21,7 @@ async function withGuest<T>(
   run: (call: (name: string, input: unknown) => Promise<unknown>) => Promise<T>,
 ): Promise<T> {
   const sqlite = await openSqliteJournal(dir);
-  const journal = attachJournal(sqlite.connect(), sqlite.dir);
+  const journal = attachSqliteJournal(sqlite.connect());
   const engine = createEngine({
     guest,
     journal,

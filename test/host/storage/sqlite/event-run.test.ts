@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../../../host/model/entity.ts';
 import type { SvcError } from '../../../../host/model/svc-error.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
 import { JournalReader } from '../../../../host/storage/sqlite/journal-reader.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
@@ -201,7 +201,7 @@ test('a run of events goes on from one table of places to the next', async () =>
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, {
     placeSizes: { newMax: 7, recentMax: 20 },
   });
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   let stored = 0;
   const tables = ['place_new', 'place_recent', 'place_old'];
   const counts = (): number[] =>

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { EntityRef } from '../../../../host/model/entity.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -88,7 +88,7 @@ describe('damage', () => {
   test('that lost the journal and left its log is refused, and nothing is touched', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir);
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, entity, recordOf(1))).toBeUndefined();
     const copy = temporaryFolder();
     copyFileSync(join(dir, 'journal.sqlite-wal'), join(copy, 'journal.sqlite-wal'));
@@ -182,7 +182,7 @@ describe('the format', () => {
   test('a journal with a write-ahead log that was left behind is read whole', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir);
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, entity, recordOf(1))).toBeUndefined();
     const copy = temporaryFolder();
     for (const name of ['journal.sqlite', 'journal.sqlite-wal'])

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { EntityRef, JournalRecord } from '../../../../host/model/entity.ts';
 import type { SvcError } from '../../../../host/model/svc-error.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { answerTo, append, keep, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -14,10 +14,10 @@ const entity: EntityRef = { component: 'Cart', id: 'one' };
 async function withQuota<T>(
   dir: string,
   bytesMax: number,
-  use: (journal: ReturnType<typeof attachJournal>) => Promise<T>,
+  use: (journal: ReturnType<typeof attachSqliteJournal>) => Promise<T>,
 ): Promise<T> {
   const opened = await openSqliteJournal(dir, { bytesMax });
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   try {
     return await use(journal);
   } finally {

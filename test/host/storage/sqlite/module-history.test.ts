@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -22,7 +22,7 @@ test('each module is noted with its first place, and once while it goes on', asy
   for (const fingerprint of ['one', 'one', 'two', 'one']) {
     const opened = await openSqliteJournal(dir);
     opened.noteModule({ fingerprint, descriptor: `{"of":"${fingerprint}"}`, timeMs: 5 });
-    const journal = attachJournal(opened.connect(), dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, cart, recordOf(++seq))).toBeUndefined();
     await journal.close();
     await opened.close();

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../../../../host/model/entity.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { HistoryScan } from '../../../../host/storage/sqlite/tools/history-scan.ts';
 import { openForWriting } from '../../../../host/storage/sqlite/journal-file.ts';
 import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
@@ -28,7 +28,7 @@ async function withSizes(
   use: (journal: Journal) => Promise<void>,
 ): Promise<void> {
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { placeSizes: sizes });
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   try {
     await use(journal);
   } finally {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
 import type { Journal, Life } from '../../../../host/engine/needs/journal.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -26,7 +26,7 @@ const fileOf = (dir: string) => join(dir, 'snapshots.sqlite');
 /** Opens the journal in the folder for as long as the work takes. */
 async function using<T>(dir: string, work: (journal: Journal) => Promise<T>): Promise<T> {
   const opened = await openSqliteJournal(dir);
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   try {
     return await work(journal);
   } finally {
@@ -207,7 +207,7 @@ describe('a file of snapshots', () => {
   test('takes nothing of what the journal may take', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir, { bytesMax: 256 * 1024 });
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     await append(journal, one, recordOf(1));
     journal.keepSnapshot(one, { seq: 1, fingerprint: F, state: `"${'x'.repeat(1024 * 1024)}"` });
     expect(await append(journal, one, recordOf(2))).toBeUndefined();

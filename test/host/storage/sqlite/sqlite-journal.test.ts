@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import type { EntityRef } from '../../../../host/model/entity.ts';
-import { attachJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
+import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, journalSuite, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -19,7 +19,7 @@ const entity: EntityRef = { component: 'Cart', id: 'one' };
 journalSuite('in SQLite', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const opened = await openSqliteJournal(dir);
-  const journal = attachJournal(opened.connect(), opened.dir);
+  const journal = attachSqliteJournal(opened.connect());
   return {
     journal,
     async discard() {
@@ -94,8 +94,8 @@ describe('durability', () => {
 describe('several users', () => {
   test('of two that write to one entity, one loses by conflict and neither is lost silently', async () => {
     const opened = await openSqliteJournal(temporaryFolder());
-    const first = attachJournal(opened.connect(), opened.dir);
-    const second = attachJournal(opened.connect(), opened.dir);
+    const first = attachSqliteJournal(opened.connect());
+    const second = attachSqliteJournal(opened.connect());
     const outcomes = await Promise.all([
       append(first, entity, recordOf(1, '"first"')),
       append(second, entity, recordOf(1, '"second"')),
@@ -120,12 +120,13 @@ describe('several users', () => {
     const opened = await openSqliteJournal(temporaryFolder());
     const worker = new Worker(
       `const { workerData } = require('node:worker_threads');
-       workerData.port.postMessage([0, 'Cart', 'worker', 1, 1, 5, null, null, 'E', '{}']);
+       workerData.port.postMessage([
+         0, 'Cart', 'worker', 1, 1, null, null, null, null, null, null, 0, 5, null, null, 'E', '{}']);
        setTimeout(() => process.exit(0), 0);`,
-      { eval: true, ...transferred(opened.connect()) },
+      { eval: true, ...transferred(opened.connect().ports[0]) },
     );
     await once(worker, 'exit');
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, entity, recordOf(1))).toBeUndefined();
     await journal.close();
     await opened.close();
@@ -134,13 +135,13 @@ describe('several users', () => {
   test('a writer that ends by itself is told, fails what is queued, and frees the folder', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir);
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, entity, recordOf(1))).toBeUndefined();
     // What no user of the journal sends.
-    opened.connect().postMessage(null, []);
+    opened.connect().ports[0].postMessage(null, []);
     expect(await opened.failure).toMatchObject({ code: 'SVC_JOURNAL_UNAVAILABLE' });
     expect((await append(journal, entity, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
-    const late = attachJournal(opened.connect(), opened.dir);
+    const late = attachSqliteJournal(opened.connect());
     expect((await append(late, entity, recordOf(2)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
     await expect(late.read(entity, 0, 10)).rejects.toMatchObject({
       code: 'SVC_JOURNAL_UNAVAILABLE',
@@ -155,8 +156,8 @@ describe('several users', () => {
 
   test('a writer that ends while one connects tells that one as well', async () => {
     const opened = await openSqliteJournal(temporaryFolder());
-    opened.connect().postMessage(null, []);
-    const journal = attachJournal(opened.connect(), opened.dir);
+    opened.connect().ports[0].postMessage(null, []);
+    const journal = attachSqliteJournal(opened.connect());
     expect((await append(journal, entity, recordOf(1)))?.code).toBe('SVC_JOURNAL_UNAVAILABLE');
     await journal.close();
     await opened.close();
@@ -165,14 +166,14 @@ describe('several users', () => {
   test('a user reads what users before it have sent, and the writer has not stored yet', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir);
-    const before = attachJournal(opened.connect(), opened.dir);
+    const before = attachSqliteJournal(opened.connect());
     expect(await append(before, entity, recordOf(1))).toBeUndefined();
     const other = new DatabaseSync(join(dir, 'journal.sqlite'));
     other.exec('BEGIN IMMEDIATE');
     const pending = append(before, entity, recordOf(2));
     // It is sent after the callbacks of this turn.
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
-    const after = attachJournal(opened.connect(), opened.dir);
+    const after = attachSqliteJournal(opened.connect());
     const read = after.read(entity, 0, 10);
     await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     other.exec('COMMIT');
@@ -225,7 +226,7 @@ describe('several users', () => {
 
   test('closing the journal fails what its users still send', async () => {
     const opened = await openSqliteJournal(temporaryFolder());
-    const journal = attachJournal(opened.connect(), opened.dir);
+    const journal = attachSqliteJournal(opened.connect());
     expect(await append(journal, entity, recordOf(1))).toBeUndefined();
     const closed = opened.close();
     const late = append(journal, entity, recordOf(2));
@@ -243,6 +244,6 @@ function beginReading(reader: DatabaseSync): void {
   reader.prepare('SELECT count(*) FROM journal').get();
 }
 
-function transferred(port: ReturnType<Awaited<ReturnType<typeof openSqliteJournal>>['connect']>) {
+function transferred(port: MessagePort) {
   return { workerData: { port }, transferList: [port] };
 }

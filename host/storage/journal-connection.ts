@@ -1,0 +1,19 @@
+// JournalConnection: how a shard gets its journal, as a value. The thread that has opened the journal makes one for each
+// start of a shard; the supervisor sends it to the shard's thread without looking into it; the shard attaches to it.
+// Another implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
+//
+// Invariant: every connection can be posted to another thread together with its `ports`. Whoever has a connection and
+// cannot pass it on closes its ports.
+import type { Journal } from '../engine/needs/journal.ts';
+import { attachSqliteJournal } from './sqlite/attached-journal.ts';
+import type { SqliteConnection } from './sqlite/sqlite-connection.ts';
+
+export type JournalConnection = SqliteConnection;
+
+/** The journal for the thread that calls this function. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE. */
+export function attachJournal(connection: JournalConnection): Journal {
+  switch (connection.kind) {
+    case 'sqlite':
+      return attachSqliteJournal(connection);
+  }
+}
