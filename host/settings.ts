@@ -4,6 +4,7 @@
 import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { dottedName, variableName } from './model/setting-name.ts';
 import { SvcError } from './model/svc-error.ts';
 
 export type SettingValue = number | boolean | readonly string[];
@@ -182,16 +183,6 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
       ]),
     ) as Settings<Rooms>['rooms'],
   };
-}
-
-/** `http`, `answerTimeoutMs` → `svc.http.answer-timeout-ms` */
-export function dottedName(room: string, key: string): string {
-  return `svc.${room}.${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-/** `svc.http.answer-timeout-ms` → `SVC_HTTP_ANSWER_TIMEOUT_MS` */
-export function variableName(dotted: string): string {
-  return dotted.toUpperCase().replaceAll(/[.-]/g, '_');
 }
 
 function readFlags(args: readonly string[]) {

@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/room-settings.ts';
-import { dottedName, type SettingValue, variableName } from '../host/settings.ts';
+import { dottedName, variableName } from '../host/model/setting-name.ts';
+import { type SettingValue } from '../host/settings.ts';
 
 const root = join(import.meta.dirname, '..');
 

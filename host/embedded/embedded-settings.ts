@@ -6,7 +6,8 @@ import {
   type RoomSettings,
   checkRoomSettings,
 } from '../room-settings.ts';
-import { dottedName, type SettingValue } from '../settings.ts';
+import { dottedName } from '../model/setting-name.ts';
+import { type SettingValue } from '../settings.ts';
 import { SvcError } from '../model/svc-error.ts';
 
 /** What concerns modules and threads of shards has no meaning here. */

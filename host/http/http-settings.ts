@@ -1,4 +1,5 @@
 // HttpSettings: every limit of the HTTP server, by name, with its default.
+import { dottedName } from '../model/setting-name.ts';
 import { SvcError } from '../model/svc-error.ts';
 
 export interface HttpSettings {
@@ -101,18 +102,16 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
 /** Throws SVC_SETTING_INVALID for a number that would turn a limit off or around. */
 export function checkHttpSettings(settings: HttpSettings): void {
   for (const [name, [min, max]] of Object.entries(HTTP_SETTINGS_RANGE)) {
-    const value = settings[name as keyof HttpSettings];
+    const key = name as keyof HttpSettings;
+    const value = settings[key];
     if (!Number.isSafeInteger(value) || value < min || value > max)
-      throw new SvcError(
-        'SVC_SETTING_INVALID',
-        `The HTTP setting ${name} is ${value}. It takes a whole number from ${min} to ${max}.`,
-      );
+      throw invalid(`${nameOf(key)} takes a whole number from ${min} to ${max}, and is ${value}.`);
   }
-  if (settings.headersTimeoutMs > settings.requestTimeoutMs)
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      `The HTTP setting headersTimeoutMs (${settings.headersTimeoutMs}) is longer than requestTimeoutMs ` +
-        `(${settings.requestTimeoutMs}). The headers are a part of the request: make it as long at most.`,
+  const { headersTimeoutMs, requestTimeoutMs } = settings;
+  if (headersTimeoutMs > requestTimeoutMs)
+    throw invalid(
+      `${nameOf('headersTimeoutMs')} is ${headersTimeoutMs}, longer than ${nameOf('requestTimeoutMs')}, which is ` +
+        `${requestTimeoutMs}. The headers are a part of the request: set the first to at most the second.`,
     );
   checkTotal(settings, 'bodyBytesMax', 'bodyBytesTotalMax');
   checkTotal(settings, 'responseBytesMax', 'unsentBytesMax');
@@ -125,11 +124,18 @@ function checkTotal(
   total: 'bodyBytesTotalMax' | 'unsentBytesMax',
 ): void {
   if (settings[one] > settings[total])
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      `The HTTP setting ${one} (${settings[one]}) is larger than ${total} (${settings[total]}), so that the largest ` +
-        `would never have room. Make ${total} larger, or ${one} smaller.`,
+    throw invalid(
+      `${nameOf(one)} is ${settings[one]} bytes, more than ${nameOf(total)} allows all together, which is ` +
+        `${settings[total]}. Raise ${nameOf(total)} to ${settings[one]} or more, or lower ${nameOf(one)}.`,
     );
+}
+
+function nameOf(key: keyof HttpSettings): string {
+  return dottedName('http', key);
+}
+
+function invalid(problem: string): SvcError {
+  return new SvcError('SVC_SETTING_INVALID', `The setting ${problem}`);
 }
 
 export interface ConnectionTimes {

@@ -2,7 +2,7 @@
 // they are, and it leads to the page of the checks.
 import { expect, test } from 'vitest';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
-import { dottedName } from '../../host/settings.ts';
+import { dottedName } from '../../host/model/setting-name.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 import {
   footnotes,

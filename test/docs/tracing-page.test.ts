@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readableSpans } from '../../host/observability/otlp-span.ts';
 import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
-import { dottedName, readSettings, variableName } from '../../host/settings.ts';
+import { dottedName, variableName } from '../../host/model/setting-name.ts';
+import { readSettings } from '../../host/settings.ts';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'how-to', 'tracing.md');

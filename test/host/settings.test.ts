@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../host/model/svc-error.ts';
-import { dottedName, readSettings, variableName } from '../../host/settings.ts';
+import { dottedName, variableName } from '../../host/model/setting-name.ts';
+import { readSettings } from '../../host/settings.ts';
 
 const rooms = { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } } as const;
 const ranges = {

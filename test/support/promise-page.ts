@@ -2,8 +2,8 @@
 // a footnote: `[^name]`; the footnote names the tests. The defaults and ranges of settings are generated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { dottedName } from '../../host/model/setting-name.ts';
 import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
-import { dottedName } from '../../host/settings.ts';
 
 export const PROMISE_PAGE = 'docs/reference/sandbox.md';
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -364,10 +364,21 @@ describe('listen', () => {
   });
 
   test.each([
-    { responseBytesMax: 65_537, unsentBytesMax: 65_536 },
-    { bodyBytesMax: 65_537, bodyBytesTotalMax: 65_536 },
-  ])('the settings %j are refused: the largest would never have room', (settings) => {
-    expect(() => create(settings)).toThrow(/would never have room\. Make \w+ larger/);
+    [
+      { responseBytesMax: 65_537, unsentBytesMax: 65_536 },
+      /svc\.http\.response-bytes-max is 65537 bytes, more than svc\.http\.unsent-bytes-max .* Raise svc\.http\.unsent-bytes-max to 65537/,
+    ],
+    [
+      { bodyBytesMax: 65_537, bodyBytesTotalMax: 65_536 },
+      /svc\.http\.body-bytes-max is 65537 bytes, more than svc\.http\.body-bytes-total-max .* Raise svc\.http\.body-bytes-total-max to 65537/,
+    ],
+    [
+      { headersTimeoutMs: 2, requestTimeoutMs: 1 },
+      /svc\.http\.headers-timeout-ms is 2, longer than svc\.http\.request-timeout-ms/,
+    ],
+    [{ headersMax: 0 }, /svc\.http\.headers-max takes a whole number from 1 to/],
+  ])('the settings %j are refused under the names that an operator sets', (settings, problem) => {
+    expect(() => create(settings)).toThrow(problem);
   });
 });
 
