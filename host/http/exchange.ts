@@ -3,14 +3,13 @@
 //
 // Invariants:
 // - A request is answered exactly once. At its deadline its handler is told that nobody waits any more, also
-//   where the caller has gone before; what the handler says after that reaches the log only.
+//   where the caller has gone before; what the handler says after that reaches the log, and its last lines the span.
 // - The handler runs only for an admitted caller and a body that was read whole.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
 import type { Refusal } from '../model/call.ts';
 import type { AnswerWaiter, Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
-import { GuestFault } from '../model/guest-fault.ts';
 import {
   outcomeOfFailure,
   outcomeOfStatus,
@@ -26,6 +25,7 @@ import type { Connection, OpenRequest } from './connections.ts';
 import type { Cors } from './cors.ts';
 import type { Arrival, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
+import { LateHandler } from './late-handler.ts';
 import {
   type BodyRead,
   emptyBody,
@@ -79,6 +79,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   /** How the handler's run came out, and what its span says of a failure. */
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
+  /** The handler was not done at the deadline. */
+  #late: LateHandler | undefined;
   #isOver = false;
   /** It has not to wait for those before it on its connection any more. */
   #isInFlight = false;
@@ -266,12 +268,16 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #expire(): void {
-    const { answerTimeoutMs } = this.#parts.settings;
-    const late = `The handler was not done after ${answerTimeoutMs} ms, waiting included.`;
-    const cause = new GuestFault('time', late, { limit: 'request-time' });
-    if (!this.#isAnswered)
-      this.#fail(new SvcError('SVC_ANSWER_TIMED_OUT', 'The handler took too long.', { cause }));
-    this.giveUp?.(cause);
+    const late = new LateHandler(this.#parts.settings.answerTimeoutMs, () =>
+      this.#record(outcomeOfFailure(late.failure)),
+    );
+    this.#late = late;
+    if (!this.#isAnswered) {
+      const answer = this.#failureAnswer(late.failure);
+      this.status = answer.status;
+      this.#answer(answer);
+    }
+    this.giveUp?.(late.reason);
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {
@@ -296,23 +302,29 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #fail(failure: unknown): void {
-    const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.chance)));
-    if (isLogged(failure)) this.#log(failure, errorId);
-    else this.#parts.log.unlogged?.(failure);
-    const answer = failureAnswer(failure, errorId);
+    const answer = this.#failureAnswer(failure);
     this.#record(outcomeOfFailure(failure), failure, answer.status);
     this.#answer(answer);
   }
 
+  #failureAnswer(failure: unknown): Answer {
+    const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.chance)));
+    if (isLogged(failure)) this.#log(failure, errorId);
+    else this.#parts.log.unlogged?.(failure);
+    return failureAnswer(failure, errorId);
+  }
+
   /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
-  #record(outcome: SpanOutcome, failure: unknown, status = 0): void {
+  #record(outcome: SpanOutcome, failure?: unknown, status = 0): void {
     if (this.place < 0 || this.#outcome !== undefined) return;
-    this.#outcome = outcome;
-    this.#failure = failure;
+    const late = this.#late?.ended(failure);
+    this.#outcome = late === undefined ? outcome : outcomeOfFailure(late);
+    this.#failure = late ?? failure;
     const { recorder } = this.#parts;
     // Else it is over when its answer is written.
-    if (this.#isAnswered) recorder.served(this, recorder.endMs(), outcome, failure);
-    else this.status = status;
+    if (this.#isAnswered && this.#given === undefined)
+      recorder.served(this, recorder.endMs(), this.#outcome, this.#failure);
+    else if (late === undefined) this.status = status;
   }
 
   #answer(given: Answer): void {

@@ -70,6 +70,25 @@ describe('a fault', () => {
     ]);
   });
 
+  test('of a handler that was ended at its deadline is told with these lines too', async () => {
+    const settings = set('svc.http.answer-timeout-ms=30');
+    const svc = await observedProcess(temporaryFolder(), [faulty, ...settings]);
+    const late = await fetch(`${svc.url}/faulty/log-and-count/a/900`, { method: 'POST' });
+    expect(late.status).toBe(504);
+    const faults = async () => (await svc.get('faults', 'FaultList')).body.faults;
+    await until('the fault', async () => (await faults()).length > 0);
+    expect(await faults()).toMatchObject([
+      {
+        handler: 'logAndCount',
+        fault: {
+          code: 'SVC_ANSWER_TIMED_OUT',
+          limit: 'request-time',
+          logLines: ['counting to 900'],
+        },
+      },
+    ]);
+  });
+
   test('of a query that is asked here is 500, with the code and the words of the module', async () => {
     const svc = await observedProcess(temporaryFolder(), [faulty]);
     expect(await svc.raw('query/faulty/f1/boom-query')).toMatchObject({

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { SpanClock } from '../../../host/engine/needs/recorder.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import { refusal } from '../../../host/model/call.ts';
+import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';
 import { SpanRing } from '../../../host/observability/span-ring.ts';
@@ -111,6 +112,28 @@ test('at its deadline a request is late with the limit that it met, and what its
     [0, '200', 1],
     [0, '504', 1],
   ]);
+});
+
+test('a late request has the last lines that its handler logged before it was ended', async () => {
+  const { port, recorded } = await startRecorded(
+    (_request, _metadata, waiter) =>
+      new Promise((_resolve, reject) => {
+        waiter.giveUp = ({ faultCause, message, limit }) =>
+          reject(new GuestFault(faultCause, message, { limit, logLines: ['asking', 'waiting'] }));
+      }),
+    20,
+  );
+  expect((await ask(port, get('/a'))).status).toBe(504);
+  const [span] = await recorded(1);
+  expect(span).toMatchObject({
+    outcome: 'TimedOut',
+    status: 504,
+    fault: {
+      code: 'SVC_ANSWER_TIMED_OUT',
+      limit: 'request-time',
+      logLines: ['asking', 'waiting'],
+    },
+  });
 });
 
 test('a request whose caller has gone is recorded when its handler is done, without a status', async () => {
