@@ -16,6 +16,7 @@ import {
   SPAN_REFUSED,
   type SpanOutcome,
 } from '../model/span-outcome.ts';
+import type { GuestFault } from '../model/guest-fault.ts';
 import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
