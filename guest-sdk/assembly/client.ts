@@ -1,9 +1,11 @@
 // EntityClient: how a handler calls an entity. The compiler writes a class `<Entity>Client` with a
 // method for each command and query; this is what those share.
 import { Code, INTERNAL, Refusal, TIMED_OUT, UNAVAILABLE } from "./code";
-import { fromJson } from "./codec";
+import { clone } from "./clone";
+import { blank, fromJson, read, write } from "./codec";
 import { host, journal, routing } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
+import { JsonWriter } from "./json-writer";
 import { Reply } from "./reply";
 import { Result } from "./result";
 
@@ -16,7 +18,7 @@ export function callsCarry(at: usize, count: i32): void {
   metadataCount = count;
 }
 
-/** An event as the journal keeps it. */
+/** An event as the journal keeps it; in JSON `{"seq":1,"timeMs":1750000000000,"event":{…}}`. */
 export class RecordedEvent<E> {
   constructor(
     /** Place in the entity's history: 1, 2, 3 … */
@@ -25,7 +27,50 @@ export class RecordedEvent<E> {
     public timeMs: u64,
     public event: E,
   ) {}
+
+  __svc_encode(to: JsonWriter): void {
+    to.raw('{"seq":');
+    to.integer<u64>(this.seq);
+    to.raw(',"timeMs":');
+    to.integer<u64>(this.timeMs);
+    to.raw(',"event":');
+    write<E>(to, this.event);
+    to.raw("}");
+  }
+
+  __svc_decode(reader: JsonReader): void {
+    let seen = 0;
+    let more = reader.beginObject();
+    while (more) {
+      const bit = reader.keyIs("seq") ? 1 : reader.keyIs("timeMs") ? 2 : reader.keyIs("event") ? 4 : 0;
+      const name = MEMBERS[bit >> 1];
+      if ((seen & bit) != 0) return reader.twice(name);
+      seen |= bit;
+      if (bit == 1) this.seq = reader.readBigInteger<u64>();
+      else if (bit == 2) this.timeMs = reader.readBigInteger<u64>();
+      else if (bit == 4) this.event = read<E>(reader);
+      else reader.skipValue();
+      if (reader.failed) {
+        if (bit != 0) reader.within(name);
+        return;
+      }
+      more = reader.nextKey();
+    }
+    if (reader.failed) return;
+    for (let at = 0; at < 3; ++at) if ((seen & (1 << at)) == 0) return reader.missing(MEMBERS[at]);
+  }
+
+  __svc_clone(): RecordedEvent<E> {
+    const copy = blank<RecordedEvent<E>>();
+    copy.seq = this.seq;
+    copy.timeMs = this.timeMs;
+    copy.event = clone<E>(this.event);
+    return copy;
+  }
 }
+
+/** Of a RecordedEvent; the bit of each in what a decoder has seen is 1 shifted by its place. */
+const MEMBERS: StaticArray<string> = ["seq", "timeMs", "event"];
 
 export class EntityClient {
   protected __svc_key: string | null = null;

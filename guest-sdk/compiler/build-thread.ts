@@ -34,7 +34,8 @@ export interface BuiltComponent {
 export type BuildAnswer =
   | { readonly kind: 'built'; readonly built: BuiltComponent }
   | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
-  | { readonly kind: 'crashed'; readonly reason: string };
+  | { readonly kind: 'crashed'; readonly reason: string }
+  | { readonly kind: 'not-started'; readonly error: Error };
 
 interface Waiting {
   readonly worker: Worker;
@@ -53,6 +54,10 @@ export async function buildInThread(
   if (answer.kind === 'crashed') {
     await worker.terminate();
     throw new BuildError([crash(request, answer.reason)]);
+  }
+  if (answer.kind === 'not-started') {
+    await worker.terminate();
+    throw new BuildError([notStarted(answer.error)]);
   }
   await give({ worker, heapMaxMb: limits.heapMaxMb });
   if (answer.kind === 'refused') throw new BuildError(answer.problems);
@@ -103,7 +108,8 @@ async function answerOf(
   worker.on('error', (error: NodeJS.ErrnoException) =>
     error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       ? reject(outOfMemory(request, limits))
-      : resolve({ kind: 'crashed', reason: error.message }),
+      : // Whatever a build throws the worker catches: what it does not is a file of the compiler that does not load.
+        resolve({ kind: 'not-started', error }),
   );
   worker.on('exit', (code) => resolve({ kind: 'crashed', reason: `it ended with code ${code}` }));
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
@@ -123,6 +129,22 @@ function crash({ entryFile }: BuildRequest, reason: string): Problem {
     message: `AssemblyScript's compiler crashed on ${entryFile}${reason === '' ? '' : `: ${reason}`}`,
     help: 'take back the last change, or leave parts out until it compiles, and write what is left another way; a type that contains itself with ever new type arguments, class P<T> { next: P<P<T>> | null }, is known to do this',
   };
+}
+
+function notStarted(error: Error): Problem {
+  const place = fileIn(error.stack ?? '');
+  const file = place === undefined ? '' : `: ${place} cannot be loaded`;
+  return {
+    message: `the compiler of @svc/guest-sdk does not start${file}: ${error.message}`,
+    help: 'your component is not the reason. The file was changed, or its installation is not whole: install the packages again (npm ci), or take back the change',
+  };
+}
+
+/** The file and line that Node names above an error that a file cannot be loaded for, or else in its stack. */
+function fileIn(stack: string): string | undefined {
+  const above = /^(?:file:\/\/)?(\/.+:\d+|[A-Za-z]:.+:\d+)$/.exec(stack.split('\n', 1)[0]!);
+  const inStack = /\(?(?:file:\/\/)(\/[^()]+?:\d+):\d+\)?$/m.exec(stack);
+  return (above ?? inStack)?.[1];
 }
 
 function timedOut({ entryFile }: BuildRequest, { timeoutMs }: BuildLimits): BuildError {

@@ -1,6 +1,7 @@
 // AssemblyScript's own messages as problems. Invariants:
 // I1  A problem stands at a line of the author's: a message about code that was written for a declaration stands at
-//     the declaration, one about code of the SDK or of the standard library at the expression that led there.
+//     the declaration, one about code of the SDK or of another package at the expression that led there. Where no
+//     expression did, as with a syntax error, it stands at the line of the package, and the help says that.
 // I2  What follows from another error is left out.
 import { Range, type DiagnosticMessage, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
@@ -21,6 +22,8 @@ const CONFLICT_MARKER = /^<{7}(?:\s|$)/m;
 const NAME_OF_IMPORT = /has no exported member '([^']+)'/;
 
 const SYNTAX_ERROR = (code: number): boolean => code >= 1000 && code < 2000;
+const REINSTALL =
+  'the file is part of a package that the component imports, and is not as it was published: install the package again';
 const RESOLVE =
   'resolve the conflict: keep one side or both, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>';
 
@@ -75,7 +78,8 @@ function conflictProblems(errors: readonly Placed[]): Problem[] {
     if (start < 0) return [];
     const range = new Range(start, start + 7);
     range.source = source;
-    return [{ ...problemAt(range, 'the file has a marker of a merge conflict'), help: RESOLVE }];
+    const help = isLibrary(source) ? REINSTALL : RESOLVE;
+    return [problemAt(range, 'the file has a marker of a merge conflict', help)];
   });
 }
 
@@ -100,8 +104,9 @@ function placed(diagnostic: DiagnosticMessage): Placed {
   if (isWritten(range.source)) return { diagnostic, range: originOf(range), isOwn: false };
   if (!isLibrary(range.source)) return { diagnostic, range, isOwn: true };
   const site = callSiteOf(diagnostic);
-  if (site === undefined || !isWritten(site.source))
-    return { diagnostic, range: site, isOwn: site !== undefined };
+  // What stands in a package and is wrong wherever it is used, the author can only find there.
+  if (site === undefined) return { diagnostic, range, isOwn: false };
+  if (!isWritten(site.source)) return { diagnostic, range: site, isOwn: true };
   return { diagnostic, range: originOf(site), isOwn: false };
 }
 
@@ -134,6 +139,7 @@ function problemOf({ diagnostic, range, isOwn }: Placed, known: KnownNames): Pro
   const message = ofSdk ?? `${readable(diagnostic.message)} (AS${diagnostic.code})`;
   if (range === undefined) return { message };
   const problem = problemAt(range, message);
+  if (isLibrary(range.source)) return { ...problem, help: REINSTALL };
   const help =
     diagnosticHelp({ code: diagnostic.code, message }, problem, known) ??
     seeAlso(diagnostic, isOwn);

@@ -89,6 +89,8 @@ export class SchemaBuilder {
         return { type: 'string', format: 'decimal' };
       case `${SDK_PATH}duration/Duration`:
         return { type: 'string', format: 'duration' };
+      case RECORDED_EVENT:
+        return { $ref: `#/types/${this.#recordedEvent(reference, first!, place)}` };
       case `${SDK_PATH}done/Done`:
         return { type: 'null' };
       default:
@@ -163,6 +165,18 @@ export class SchemaBuilder {
     return schema;
   }
 
+  #recordedEvent(reference: Class, event: Type, place: Range): string {
+    const known = this.#names.get(reference);
+    if (known !== undefined) return known;
+    const { declaration } = reference.prototype;
+    const name = this.#freeName(nameInDescriptor(reference.type), declaration);
+    this.#names.set(reference, name);
+    const integer: TypeSchema = { type: ['integer', 'string'], format: 'uint64' };
+    const properties = { seq: integer, timeMs: integer, event: this.schema(event, place) };
+    this.types[name] = { type: 'object', properties, required: Object.keys(properties) };
+    return name;
+  }
+
   #freeName(wanted: string, declaration: DeclarationStatement): string {
     if (!(wanted in this.types)) return wanted;
     const file = declaration.range.source.simplePath.replaceAll(/[^A-Za-z0-9_]/g, '_');
@@ -203,6 +217,7 @@ export class SchemaBuilder {
   }
 }
 
+const RECORDED_EVENT = `${SDK_PATH}client/RecordedEvent`;
 const PATCH = `${SDK_PATH}patch/Patch`;
 const NULLABLE_PATCH = `${SDK_PATH}patch/NullablePatch`;
 

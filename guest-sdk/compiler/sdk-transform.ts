@@ -88,8 +88,11 @@ export function sdkTransform(state: BuildState): TransformClass {
       const types = typeProblems(program, declarations!);
       const registrations = readRegistrations(program, declarations!, state.entryName);
       const said = new Set(state.problems.map(placeKey));
-      const more = [...types, ...registrations.problems];
-      state.problems.push(...more.filter((problem) => !said.has(placeKey(problem))));
+      for (const problem of [...types, ...registrations.problems]) {
+        if (said.has(placeKey(problem))) continue;
+        said.add(placeKey(problem));
+        state.problems.push(problem);
+      }
       state.warnings = [...state.warnings, ...registrations.warnings];
       isEmpty = registrations.isEmpty;
       stopOnProblems();
@@ -109,9 +112,12 @@ export function sdkTransform(state: BuildState): TransformClass {
   };
 }
 
-/** One place gets one message of each pass: a second would follow from the first. */
-function placeKey({ file, line, column }: Problem): string {
-  return `${file}:${line}:${column}`;
+/**
+ * One place gets one message: a second would follow from the first, or say the same of a generic class with other type
+ * arguments.
+ */
+function placeKey({ file, line, column, message }: Problem): string {
+  return file === undefined ? message : `${file}:${line}:${column}`;
 }
 
 function write(parser: Parser, declarations: Declarations): void {

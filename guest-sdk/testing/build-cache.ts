@@ -11,6 +11,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildComponent, hashOfInput, type BuildInput } from '../compiler/index.ts';
+import { withNotice } from './compile-notice.ts';
 
 /** Most bytes of the folder: 64 MiB, some hundred components. */
 const BYTES_MAX = 64 * 1024 * 1024;
@@ -38,12 +39,13 @@ export async function cachedComponent(entryFile: string): Promise<Uint8Array> {
 
 async function cachedOrBuilt(file: string): Promise<Uint8Array> {
   const folder = cacheFolder(file);
-  if (folder === undefined) return (await buildComponent({ entryFile: file })).component;
+  const build = () => withNotice(file, () => buildComponent({ entryFile: file }));
+  if (folder === undefined) return (await build()).component;
   const entry = join(folder, `${hash('sha256', file).slice(0, 32)}${ENDING}`);
   const tools = await (hashOfTools ??= toolsHash());
   const cached = await readEntry(entry, tools);
   if (cached !== undefined) return cached;
-  const { component, inputs } = await buildComponent({ entryFile: file });
+  const { component, inputs } = await build();
   await writeEntry(entry, component, { tools, component: hash('sha256', component), inputs });
   return component;
 }

@@ -1,0 +1,68 @@
+// Files that are not the author's and are not as they were published: a package that the component imports, the SDK, the
+// compiler itself. The problem names the file, and does not ask the author to change the component.
+import { execFile } from 'node:child_process';
+import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { QUERY, UserProjects, entity } from './support/user-projects.ts';
+
+// It compiles, on a machine that may have other things to do.
+vi.setConfig({ testTimeout: 180_000 });
+
+const ROOT = join(import.meta.dirname, '../..');
+const MARKER = '<<<<<<< HEAD\n';
+const REINSTALL = expect.stringMatching(/part of a package .* install the package again/) as string;
+
+let projects: UserProjects;
+beforeAll(async () => {
+  projects = await UserProjects.open();
+});
+afterAll(() => projects.remove());
+
+test.each([
+  ['a marker of a merge', `${MARKER}export const A = 1;\n`, /marker of a merge conflict/, 1],
+  ['a syntax error', 'export const A = 1;\nlet = ;\n', /AS1\d{3}/, 2],
+  ['stray words', 'export const A = 1;\nstray;\n', /Cannot find name 'stray'/, 2],
+])('%s in a package is told with its file and line', async (_what, text, message, line) => {
+  const problems = await projects.problemsOf({
+    'index.ts': `import { A } from "dep/assembly";\n${entity(QUERY)}\nconsole.log(A.toString());`,
+    'node_modules/dep/assembly/index.ts': text,
+  });
+  expect(problems[0]).toMatchObject({
+    file: '~lib/dep/assembly/index.ts',
+    line,
+    message: expect.stringMatching(message) as string,
+    help: REINSTALL,
+  });
+});
+
+/** The message of a build by a copy of the compiler of which one file begins with a marker. */
+async function builtWithMarkerIn(file: string): Promise<string> {
+  const folder = temporaryFolder();
+  const copy = join(folder, 'guest-sdk');
+  await cp(join(ROOT, 'guest-sdk'), copy, { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await writeFile(join(copy, file), MARKER + (await readFile(join(copy, file), 'utf8')));
+  const entryFile = await projects.write({ 'index.ts': entity(QUERY) });
+  const script = `const { buildComponent } = await import(${JSON.stringify(join(copy, 'compiler/index.ts'))});
+    await buildComponent({ entryFile: ${JSON.stringify(entryFile)} }).catch((error) => console.log(error.message));`;
+  const ran = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  return ran.stdout;
+}
+
+test('a marker in the SDK is told with its file', async () => {
+  const message = await builtWithMarkerIn('assembly/client.ts');
+  expect(message).toMatch(/^~lib\/@svc\/guest-sdk\/client\.ts:1:1: error: .* merge conflict/);
+  expect(message).toContain('install the package again');
+});
+
+test('a marker in a file of the compiler is told with its file, and is no crash on the component', async () => {
+  const message = await builtWithMarkerIn('compiler/descriptor.ts');
+  expect(message).toMatch(
+    /the compiler of @svc\/guest-sdk does not start: .*descriptor\.ts:1 cannot be loaded: Merge conflict/,
+  );
+  expect(message).toContain('your component is not the reason');
+  expect(message).not.toContain('crashed');
+});
