@@ -12,7 +12,7 @@ import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
 import type { Outbox } from './outbox.ts';
-import type { RouteTable } from './route-table.ts';
+import type { Route, RouteTable } from './route-table.ts';
 
 /** Runs the handler of a route. Throws GuestFault or SvcError. */
 export type EndpointHandler = (
@@ -66,4 +66,13 @@ export interface Arrival {
   readonly target: string;
   /** The caller sends the body only when told to. */
   readonly expectsContinue: boolean;
+}
+
+/** What is known of a request before its body is read. */
+export interface Admitted {
+  readonly route: Route;
+  readonly parameters: readonly string[];
+  readonly query: string;
+  readonly caller: Caller;
+  readonly idempotencyKey: string | undefined;
 }

@@ -20,11 +20,11 @@ import type { GuestFault } from '../model/guest-fault.ts';
 import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
-import { type Caller, callerName, isAdmitted } from './access.ts';
+import { callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connection, OpenRequest } from './connections.ts';
 import type { Cors } from './cors.ts';
-import type { Arrival, ExchangeParts } from './exchange-parts.ts';
+import type { Admitted, Arrival, ExchangeParts } from './exchange-parts.ts';
 import { logFailure } from './http-log.ts';
 import { LateHandler } from './late-handler.ts';
 import {
@@ -47,14 +47,6 @@ import {
 } from './response-writer.ts';
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
-
-interface Admitted {
-  readonly route: Route;
-  readonly parameters: readonly string[];
-  readonly query: string;
-  readonly caller: Caller;
-  readonly idempotencyKey: string | undefined;
-}
 
 export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {
   giveUp: ((reason: GuestFault) => void) | undefined;
