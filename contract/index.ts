@@ -54,6 +54,7 @@ export {
   SEGMENTS_MAX,
   parseRouteTemplate,
   routeTemplate,
+  templateShape,
   type TemplateSegment,
 } from './route-template.ts';
 export type { ListedService, ServiceList } from './service-list.ts';

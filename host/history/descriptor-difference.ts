@@ -3,6 +3,7 @@
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import { likelyRename } from './likely-rename.ts';
 import { narrowing } from './narrowing.ts';
+import { routeDifferences } from './route-difference.ts';
 import { typeDifferences } from './state-comparison.ts';
 import type { Finding } from './upgrade-finding.ts';
 
@@ -27,6 +28,7 @@ export function descriptorDifferences(
         }),
       );
   }
+  found.push(...routeDifferences(before, now));
   return found;
 }
 

@@ -18,6 +18,10 @@ export const FINDING_NAMES = [
   'command-removed',
   'query-removed',
   'input-narrowed',
+  'route-removed',
+  'route-input-narrowed',
+  'route-access-narrowed',
+  'route-answer-changed',
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
@@ -35,8 +39,9 @@ export interface FindingExample {
 
 export interface Finding {
   readonly name: FindingName;
+  /** Of a route, its endpoint. */
   readonly component: string;
-  /** What tells it from others of its name: a path, a handler, an event's case. */
+  /** What tells it from others of its name: a path, a handler, an event's case, a route. */
   readonly subject: string;
   /** A sentence without its stop. */
   readonly message: string;

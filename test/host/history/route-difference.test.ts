@@ -1,0 +1,186 @@
+// What an upgrade check finds of routes: what a caller would notice, and nothing that harms nobody.
+import { expect, test } from 'vitest';
+import type { EndpointDescriptor, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
+import { descriptorDifferences } from '../../../host/history/descriptor-difference.ts';
+import { describing } from '../../support/open-api-document.ts';
+
+type Change = Partial<RouteDescriptor>;
+const INT = { type: 'integer', minimum: 0, maximum: 255 } as const;
+const BYTE = { type: 'integer', minimum: -128, maximum: 127 } as const;
+const TEXT = { type: 'string' } as const;
+const json = (schema: typeof INT | typeof BYTE | typeof TEXT) => ({
+  kind: 'json' as const,
+  schema,
+});
+const query = (name: string, schema: object, required = false): Change => ({
+  query: [{ name, schema: schema as typeof TEXT, required }],
+});
+
+function module(change: Change, endpoint: Partial<EndpointDescriptor> = {}): ModuleDescriptor {
+  const path = change.path ?? '/{id}';
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const route: RouteDescriptor = {
+    method: 'PUT',
+    path,
+    handler: 'put',
+    parameters: names.map((name) => ({ name, schema: TEXT })),
+    ...change,
+  };
+  const carts = { name: 'Carts', prefix: '/carts', access: { allow: 'internet' as const } };
+  return describing({ endpoints: [{ ...carts, routes: [route], ...endpoint }] });
+}
+
+const found = (before: ModuleDescriptor, now: ModuleDescriptor) =>
+  descriptorDifferences(before, now, new Set()).map(({ name, message }) => `${name}: ${message}`);
+
+test.each<readonly [string, Change, Change, string]>([
+  ['that is gone', {}, { path: '/{id}/items/{at}', handler: 'other' }, 'route-removed: … is gone'],
+  [
+    'whose path is another',
+    {},
+    { path: '/{id}/all' },
+    'route-removed: … is gone; perhaps it is PUT /carts/{id}/all now',
+  ],
+  [
+    'whose method is another',
+    {},
+    { method: 'PATCH' },
+    'route-removed: … is gone; perhaps it is PATCH /carts/{id} now',
+  ],
+  [
+    'whose path is taken by another handler',
+    {},
+    { method: 'PATCH', handler: 'change' },
+    'route-removed: … is gone; its path takes PATCH',
+  ],
+  [
+    'with a new required query parameter',
+    {},
+    query('page', INT, true),
+    "route-input-narrowed: … takes less than it did: query parameter 'page' is new and may not be missing",
+  ],
+  [
+    'with a query parameter that became required',
+    query('page', INT),
+    query('page', INT, true),
+    "route-input-narrowed: … takes less than it did: query parameter 'page' may not be missing any more",
+  ],
+  [
+    'with a narrower query parameter',
+    query('page', TEXT),
+    query('page', INT),
+    "route-input-narrowed: … takes less than it did: query parameter 'page': text became an integer from 0 to 255",
+  ],
+  [
+    'with a query parameter that may be given once only',
+    query('page', { type: 'array', items: INT }),
+    query('page', INT),
+    "route-input-narrowed: … takes less than it did: query parameter 'page': a list became an integer from 0 to 255",
+  ],
+  [
+    'with a narrower path parameter',
+    {},
+    { parameters: [{ name: 'id', schema: INT }] },
+    "route-input-narrowed: … takes less than it did: path parameter 'id': text became an integer from 0 to 255",
+  ],
+  [
+    'with a new body',
+    {},
+    { body: json(INT) },
+    'route-input-narrowed: … takes less than it did: it needs a body',
+  ],
+  [
+    'with a body that became required',
+    { body: { ...json(INT), optional: true } },
+    { body: json(INT) },
+    'route-input-narrowed: … takes less than it did: the body may not be missing any more',
+  ],
+  [
+    'with a narrower body',
+    { body: json(INT) },
+    { body: json(BYTE) },
+    'route-input-narrowed: … takes less than it did: the body: an integer from 0 to 255 became an integer from -128 to 127',
+  ],
+  [
+    'with a body of another kind',
+    { body: { kind: 'text' } },
+    { body: json(TEXT) },
+    'route-input-narrowed: … takes less than it did: the body was text and is json',
+  ],
+  [
+    'with stricter access',
+    {},
+    { access: { allow: 'local' } },
+    "route-access-narrowed: … admits fewer callers: it was 'internet', and is 'local'",
+  ],
+  [
+    'with fewer services',
+    { access: { allow: 'services', services: ['shop', 'till'] } },
+    { access: { allow: 'services', services: ['shop'] } },
+    "route-access-narrowed: … admits fewer callers: it was 'services' (shop, till), and is 'services' (shop)",
+  ],
+  [
+    'whose list of services is new',
+    { access: { allow: 'services' } },
+    { access: { allow: 'services', services: ['shop'] } },
+    "route-access-narrowed: … admits fewer callers: it was 'services', and is 'services' (shop)",
+  ],
+  [
+    'without its CORS',
+    { cors: {} },
+    {},
+    'route-access-narrowed: … may not be called by pages of other origins any more',
+  ],
+  [
+    'that answers nothing',
+    { reply: json(INT) },
+    {},
+    'route-answer-changed: … answers otherwise: it answered json, and answers nothing',
+  ],
+  [
+    'that answers another status',
+    { reply: json(INT), answers: [201] },
+    { reply: json(INT) },
+    'route-answer-changed: … answers otherwise: 201 when it is done no more, but 200',
+  ],
+])('a route %s is told', (_what, before, now, told) => {
+  expect(found(module(before), module(now))).toEqual([told.replace('…', 'route PUT /carts/{id}')]);
+});
+
+test.each<readonly [string, Change, Change]>([
+  ['the name of a path parameter', {}, { path: '/{cart}' }],
+  ['a handler, a summary', {}, { handler: 'replace', summary: 'Replaces' }],
+  ['a new optional query parameter', {}, query('page', INT)],
+  ['a query parameter that is read no more', query('page', INT, true), {}],
+  ['a wider query parameter', query('page', INT, true), query('page', TEXT)],
+  [
+    'a query parameter that may be given often now',
+    query('page', INT),
+    query('page', { type: 'array', items: INT }),
+  ],
+  [
+    'a query parameter that is null when it is left out',
+    query('page', { anyOf: [TEXT, { type: 'null' }] }),
+    query('page', TEXT),
+  ],
+  ['a body that is read no more', { body: json(INT) }, {}],
+  ['a body that may be missing', { body: json(INT) }, { body: { ...json(INT), optional: true } }],
+  ['a body of bytes', { body: json(INT) }, { body: { kind: 'bytes' } }],
+  ['more access', { access: { allow: 'services' } }, {}],
+  [
+    'local callers, who are admitted anyway',
+    { access: { allow: 'local' } },
+    { access: { allow: 'nobody' } },
+  ],
+  ['one more status', { reply: json(INT) }, { reply: json(INT), answers: [200, 201, 404] }],
+])('%s is no difference', (_what, before, now) => {
+  expect(found(module(before), module(now))).toEqual([]);
+});
+
+test('services of the own project lose nothing when the list goes, those of another do', () => {
+  const own = { access: { allow: 'services' as const, services: ['shop'] } };
+  const others = { access: { allow: 'services' as const, services: ['shop.other'] } };
+  const all = { access: { allow: 'services' as const } };
+  expect(found(module(own), module(all))).toEqual([]);
+  expect(found(module(others), module(all))).toHaveLength(1);
+});
