@@ -1,13 +1,13 @@
-// The packages as they are published: five tarballs with JavaScript and declarations.
+// The packages as they are published: a tarball with JavaScript and declarations for each workspace that is not private.
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
 //   --folders   one folder for each package, with what runs and nothing else; asks for no other package,
 //               so that an image is built with Node alone
-// PACKAGE is contract, host, guest-sdk, console or cli; all of them unless some are named.
+// PACKAGE is the folder of a workspace; all of them unless some are named.
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { layOut, PACKAGES, type PublishedPackage } from './published-package.ts';
+import { layOut, publishedPackages, type PublishedPackage } from './published-package.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,10 +17,35 @@ function run(command: string, args: readonly string[], cwd: string): void {
     throw new Error(`${command} ${args.join(' ')} failed in ${cwd}`, { cause: error });
 }
 
-function declare(folder: string): string {
+/** Writes the declarations of the packages that are imported; gives their folder. */
+function declare(work: string, wanted: readonly PublishedPackage[]): string {
+  const imported = wanted.filter(({ isCommand }) => !isCommand);
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
-  run(compiler, ['--project', 'tsconfig.build.json', '--outDir', folder], root);
-  return folder;
+  const project = join(work, 'tsconfig.json');
+  const outDir = join(work, 'declarations');
+  const inside = (folder: string, paths: readonly string[]) =>
+    paths.map((path) => join(root, folder, path));
+  if (imported.length === 0) return outDir;
+  writeFileSync(
+    project,
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: {
+        noEmit: false,
+        declaration: true,
+        emitDeclarationOnly: true,
+        rootDir: root,
+        outDir,
+        typeRoots: [join(root, 'node_modules', '@types')],
+      },
+      include: imported.flatMap(({ folder }) => inside(folder, ['**/*.ts'])),
+      exclude: imported.flatMap(({ folder, asItIs, sources }) =>
+        inside(folder, [...asItIs, ...sources, 'node_modules']),
+      ),
+    }),
+  );
+  run(compiler, ['--project', project], root);
+  return outDir;
 }
 
 /** In a folder of this run alone, so that several may pack at once. */
@@ -28,7 +53,7 @@ async function packInto(out: string, wanted: readonly PublishedPackage[]): Promi
   mkdirSync(join(root, 'build'), { recursive: true });
   const work = mkdtempSync(join(root, 'build', 'pack-'));
   try {
-    const declarations = declare(join(work, 'declarations'));
+    const declarations = declare(work, wanted);
     const page = join(work, 'page');
     const { buildConsolePage } = await import('./console-page.ts');
     await buildConsolePage(page);
@@ -46,13 +71,14 @@ const { values, positionals } = parseArgs({
   options: { out: { type: 'string' }, folders: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-const unknown = positionals.filter((name) => !PACKAGES.some(({ folder }) => folder === name));
+const packages = publishedPackages(root);
+const unknown = positionals.filter((name) => !packages.some(({ folder }) => folder === name));
 if (values.out === undefined || unknown.length > 0)
   throw new Error(
-    `pack takes --out DIR and of ${PACKAGES.map(({ folder }) => folder).join(', ')} those to pack`,
+    `pack takes --out DIR and of ${packages.map(({ folder }) => folder).join(', ')} those to pack`,
   );
 const out = resolve(values.out);
-const wanted = PACKAGES.filter(
+const wanted = packages.filter(
   ({ folder }) => positionals.length === 0 || positionals.includes(folder),
 );
 mkdirSync(out, { recursive: true });

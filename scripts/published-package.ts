@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { javascriptOf, renamed } from './published-javascript.ts';
+import { closureOf, workspacesOf } from './workspaces.ts';
 
 export interface PublishedPackage {
   /** In the repository; the package is `@svc/FOLDER`. */
@@ -21,18 +22,24 @@ export interface PublishedPackage {
   readonly foreign: readonly string[];
   /** What it is made of, and nobody needs who has it. */
   readonly sources: readonly string[];
+  /** It is called by its name, and imported by nobody, so it needs no declarations. */
+  readonly isCommand: boolean;
 }
 
 const CONSOLE = 'console';
 
-/** Each stands after what it depends on. */
-export const PACKAGES: readonly PublishedPackage[] = [
-  { folder: 'contract', asItIs: [], foreign: [], sources: [] },
-  { folder: 'host', asItIs: [], foreign: [], sources: [] },
-  { folder: 'guest-sdk', asItIs: ['assembly'], foreign: ['wit/runtime.wit'], sources: [] },
-  { folder: CONSOLE, asItIs: [], foreign: [], sources: ['page', 'public', 'tsconfig.json'] },
-  { folder: 'cli', asItIs: ['template'], foreign: ['docs/errors'], sources: [] },
-];
+/** Every workspace that is not private, each after what it depends on. */
+export function publishedPackages(root: string): readonly PublishedPackage[] {
+  const published = workspacesOf(root).filter(({ manifest }) => manifest.private !== true);
+  const names = published.map(({ manifest }) => manifest.name);
+  return closureOf(published, names).map(({ folder, manifest: { bin, svc } }) => ({
+    folder,
+    asItIs: svc?.copied ?? [],
+    foreign: svc?.brings ?? [],
+    sources: svc?.unpublished ?? [],
+    isCommand: bin !== undefined,
+  }));
+}
 
 export interface Repository {
   readonly root: string;
@@ -50,6 +57,8 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, Exports>>;
   readonly publishConfig?: { readonly access: string };
+  /** Said to the checkout alone. */
+  readonly svc?: unknown;
 }
 
 /** What work leaves behind in a folder. */
@@ -110,7 +119,7 @@ function filesOf(folder: string): string[] {
 }
 
 function publishedManifest(
-  manifest: Manifest,
+  { svc: _svc, ...manifest }: Manifest,
   compiled: ReadonlySet<string>,
   declared: ReadonlySet<string>,
 ): Manifest {

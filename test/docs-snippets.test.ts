@@ -29,13 +29,10 @@ describe('the snippet at', () => {
 });
 
 /** `svc …` and `npx svc …`, without what a shell does with them. */
-const commands = globSync(
-  ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,bench}/**/*.md'],
-  {
-    cwd: root,
-    exclude: ['**/node_modules/**'],
-  },
-)
+const commands = globSync('**/*.md', {
+  cwd: root,
+  exclude: ['**/node_modules/**', 'build/**'],
+})
   .flatMap((page) => snippetsOf(page, 'sh'))
   .flatMap(({ place, code }) =>
     [...code.replaceAll('\\\n', ' ').matchAll(/(?:^|[(&|] *)(?:npx )?svc +([^\n#&|<>)]+)/gm)].map(
@@ -69,13 +66,10 @@ test('each npm script that a page names is one of the checkout, of an example or
       return Object.keys((JSON.parse(text) as { scripts: object }).scripts);
     }),
   );
-  const all = globSync(
-    ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,bench}/**/*.md'],
-    {
-      cwd: root,
-      exclude: ['**/node_modules/**'],
-    },
-  );
+  const all = globSync('**/*.md', {
+    cwd: root,
+    exclude: ['**/node_modules/**', 'build/**'],
+  });
   const named = all.flatMap((page) =>
     [...readFileSync(join(root, page), 'utf8').matchAll(/\bnpm run ([a-z][a-z:]*)/g)].map(
       ([, name]) => ({ page, name: name! }),

@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (page: string) => readFileSync(join(root, page), 'utf8');
-const files = globSync(
-  '{wit,contract,guest-sdk,host,cli,console,examples,fixtures,test,bench,images,scripts,docs}/**/*.*',
-  { cwd: root, exclude: ['**/node_modules/**'] },
-);
+const files = globSync('*/**/*.*', {
+  cwd: root,
+  exclude: ['**/node_modules/**', 'build/**'],
+});
 const folders = new Set(files.flatMap((file) => parentsOf(file)));
 
 function parentsOf(file: string): readonly string[] {

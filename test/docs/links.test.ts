@@ -11,13 +11,10 @@ const prose = (page: string) =>
     code.startsWith('```') ? '' : code,
   );
 
-const pages = globSync(
-  ['*.md', '{docs,guest-sdk,host,cli,console,contract,examples,fixtures,bench}/**/*.md'],
-  {
-    cwd: root,
-    exclude: ['**/node_modules/**'],
-  },
-).toSorted();
+const pages = globSync('**/*.md', {
+  cwd: root,
+  exclude: ['**/node_modules/**', 'build/**'],
+}).toSorted();
 
 /** As forges make them of headings. */
 function anchorsOf(page: string): string[] {

@@ -12,9 +12,9 @@ const root = join(import.meta.dirname, '..', '..');
 const REFERENCE = join('docs', 'reference', 'settings.md');
 /** Its names that begin with `svc.` are attributes of spans; tracing-page.test.ts has its settings. */
 const TRACING = join('docs', 'how-to', 'tracing.md');
-const pages = globSync(['*.md', '{docs,guest-sdk,host,cli,console,examples,bench}/**/*.md'], {
+const pages = globSync('**/*.md', {
   cwd: root,
-  exclude: ['**/node_modules/**'],
+  exclude: ['**/node_modules/**', 'build/**'],
 }).filter((page) => page !== TRACING);
 
 const found = (page: string, pattern: RegExp) =>

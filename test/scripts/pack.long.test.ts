@@ -6,6 +6,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import rootManifest from '../../package.json' with { type: 'json' };
+import { publishedPackages } from '../../scripts/published-package.ts';
 import { stopForGood } from '../support/host-process.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { npmEnvironment, userEnvironment, whyNoRegistry } from './support/npm.ts';
@@ -15,7 +16,9 @@ const folder = temporaryFolderOfFile();
 const packages = join(folder, 'packages');
 const project = join(folder, 'project');
 const noRegistry = whyNoRegistry();
-const NAMES = ['cli', 'console', 'contract', 'guest-sdk', 'host'];
+const NAMES = publishedPackages(repository)
+  .map(({ folder: name }) => name)
+  .toSorted();
 
 function pack(out: string): void {
   const { status, stderr } = spawnSync(
@@ -38,7 +41,13 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 400_000 });
 beforeAll(() => pack(packages));
 
 describe('the packages', () => {
-  test('are five, and the same bytes each time', () => {
+  test('are those that users have today, and more', () => {
+    expect(NAMES).toEqual(
+      expect.arrayContaining(['cli', 'console', 'contract', 'guest-sdk', 'host']),
+    );
+  });
+
+  test('are one for each workspace that is not private, and the same bytes each time', () => {
     const names = readdirSync(packages).toSorted();
     expect(names).toEqual(NAMES.map((name) => tarballOf(name)));
     const again = join(folder, 'again');
@@ -79,11 +88,13 @@ describe('the packages', () => {
         readonly bin?: Readonly<Record<string, string>>;
         readonly exports: unknown;
         readonly dependencies: Readonly<Record<string, string>>;
+        readonly svc?: unknown;
       };
       expect(manifest).toMatchObject({
         license: 'Apache-2.0',
         publishConfig: { access: 'public' },
       });
+      expect(manifest.svc).toBeUndefined();
       const named = JSON.stringify([manifest.exports, manifest.bin ?? {}])
         .matchAll(/"(?:\.\/)?([\w./-]+\.(?:js|ts|json))"/g)
         .map((match) => `package/${match[1]}`)

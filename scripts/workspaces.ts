@@ -1,0 +1,64 @@
+// The workspaces of the checkout, found by the patterns in its package.json. An image is built with some of them alone,
+// so a pattern may match nothing.
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The parts of a package.json that the checkout itself reads. */
+export interface WorkspaceManifest {
+  readonly name: string;
+  readonly version: string;
+  readonly private?: boolean;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  /** Said to the checkout alone: left out of the published package.json. */
+  readonly svc?: {
+    /** One of the classes in test/architecture/workspaces.ts. */
+    readonly class?: string;
+    /** Folders whose TypeScript is read or copied by users, and published as it is. */
+    readonly copied?: readonly string[];
+    /** Files and folders of the rest of the checkout that belong into the package. */
+    readonly brings?: readonly string[];
+    /** Files and folders that nobody needs who has the package. */
+    readonly unpublished?: readonly string[];
+  };
+}
+
+export interface WorkspaceFolder {
+  /** From the root of the checkout. */
+  readonly folder: string;
+  readonly manifest: WorkspaceManifest;
+}
+
+export function workspacesOf(root: string): readonly WorkspaceFolder[] {
+  const { workspaces } = read(join(root, 'package.json')) as { workspaces: readonly string[] };
+  return workspaces
+    .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
+    .map((folder) => folder.replaceAll('\\', '/'))
+    .filter((folder) => existsSync(join(root, folder, 'package.json')))
+    .map((folder) => ({
+      folder,
+      manifest: read(join(root, folder, 'package.json')) as WorkspaceManifest,
+    }));
+}
+
+function read(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
+
+/** The workspaces that a package depends on, itself last, each after what it depends on. */
+export function closureOf(
+  all: readonly WorkspaceFolder[],
+  names: readonly string[],
+): readonly WorkspaceFolder[] {
+  const ordered = new Set<WorkspaceFolder>();
+  const visit = (name: string): void => {
+    const found = all.find(({ manifest }) => manifest.name === name);
+    if (found === undefined || ordered.has(found)) return;
+    for (const dependency of Object.keys(found.manifest.dependencies ?? {})) visit(dependency);
+    ordered.add(found);
+  };
+  for (const name of names) visit(name);
+  return [...ordered];
+}

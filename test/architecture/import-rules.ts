@@ -1,0 +1,318 @@
+// The rules of imports within the checkout: which folder may import which, where the environment is read, and where each
+// npm package is used. What workspaces may import of one another is in workspaces.ts. The functions are pure: they take
+// lists of files and imports and give the problems, a line each.
+import type { Import, SourceTree } from './source-tree.ts';
+import type { Workspace } from './workspaces.ts';
+
+/** A folder and the folders that it may import beside itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  contract: [],
+  'host/model': [],
+  'host/engine': ['host/model'],
+  // Inside of the wasm hosting, from what reads bytes to what runs a module.
+  'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts', 'host/model'],
+  'host/hosting/wasm/metering': [
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/places': [
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/admission': [
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/binding': [
+    'host/engine/needs',
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm/instances': [
+    'host/engine/needs',
+    'host/hosting/wasm/admission',
+    'host/hosting/wasm/binary',
+    'host/hosting/wasm/binding',
+    'host/hosting/wasm/metering',
+    'host/hosting/wasm/wasm-limits.ts',
+    'host/model',
+  ],
+  'host/hosting/wasm': ['host/engine/needs', 'host/model'],
+  'host/hosting/embedded': ['host/engine/needs', 'host/model'],
+  // It reads a journal with a module in hand, and serves nothing.
+  'host/history': [
+    'host/engine',
+    'host/hosting/wasm',
+    'host/model',
+    'host/module/module-file.ts',
+    'host/module/module-inspection.ts',
+    'host/storage/sqlite/tools',
+    'host/system.ts',
+  ],
+  'host/log': ['host/model'],
+  'host/module': ['host/hosting/wasm', 'host/model', 'host/room-settings.ts', 'host/settings.ts'],
+  'host/requests': ['host/engine', 'host/http', 'host/model'],
+  'host/shards': [
+    'host/engine',
+    'host/hosting/wasm',
+    'host/log',
+    'host/model',
+    'host/observability',
+    'host/requests',
+    'host/room-settings.ts',
+    // The type alone: a shard's journal is a value that they pass on.
+    'host/storage/journal-connection.ts',
+  ],
+  'host/past': [
+    'host/engine',
+    'host/history',
+    'host/hosting/wasm',
+    'host/model',
+    'host/module',
+    'host/storage/sqlite/tools',
+  ],
+  'host/surface': [
+    'host/engine',
+    'host/hosting/wasm',
+    'host/http',
+    'host/log',
+    'host/management',
+    'host/model',
+    'host/observability',
+    'host/past',
+    'host/room-settings.ts',
+    'host/runtime-version.ts',
+    'host/settings.ts',
+    'host/shards',
+    'host/system.ts',
+  ],
+  'host/dev': [
+    'host/history',
+    'host/hosting/wasm',
+    'host/log',
+    'host/model',
+    'host/module',
+    'host/room-settings.ts',
+    'host/shards',
+    'host/surface',
+    'host/system.ts',
+  ],
+  'host/embedded': [
+    'host/engine/needs',
+    'host/model',
+    'host/room-settings.ts',
+    'host/settings.ts',
+    'host/storage',
+    'host/unread-manifests.ts',
+  ],
+  // The tools read a journal that another process may be writing. What serves needs none of them.
+  'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
+  'host/storage/sqlite': ['host/engine/needs', 'host/model', 'host/storage/journal-series.ts'],
+  'host/storage/memory': ['host/engine/needs', 'host/model'],
+  'host/storage': ['host/engine/needs', 'host/model'],
+  'host/http': ['host/engine/needs', 'host/model'],
+  'host/management': ['host/engine/needs', 'host/model'],
+  'host/observability': ['host/engine/needs', 'host/model'],
+  'guest-sdk/assembly': [],
+  'guest-sdk/compiler': [],
+  // It runs modules in the runtime itself, which it knows as the package @svc/host.
+  'guest-sdk/testing': ['guest-sdk/compiler'],
+  cli: [],
+  // It runs in the browser, and knows the types of what its server tells it.
+  'console/page': [],
+  'console/server': [],
+  // It measures the runtime from outside, and the engine through the rooms that it is made of.
+  bench: ['host', 'guest-sdk/compiler', 'test/support'],
+  examples: [],
+  scripts: [
+    'cli',
+    'contract',
+    'host/model/setting-name.ts',
+    'host/room-settings.ts',
+    'host/settings.ts',
+    'test/support',
+  ],
+};
+/** Folders of the checkout that are no workspace. Of tests and fixtures nothing but the length of a file is checked. */
+const TOOLS = ['bench', 'scripts'];
+export const UNCHECKED = ['fixtures', 'test'];
+/** Doors for other programs: nothing behind them imports them. */
+const DOORS = new Set(['host/embed.ts', 'host/tools.ts']);
+/** Where several adapters meet. Nobody imports them, but other programs the doors. */
+const ROOTS = new Set([
+  'host/main.ts',
+  'host/shard.ts',
+  'host/past/past-worker.ts',
+  'host/dev-host.ts',
+  ...DOORS,
+]);
+/** The settings of all adapters meet here, and nothing else of them. */
+const ROOM_SETTINGS = 'host/room-settings.ts';
+/** The value that leads a shard to its journal: shards pass it on and know no journal. */
+const JOURNAL_CONNECTION = 'host/storage/journal-connection.ts';
+/** The rest of what lies directly in host/ belongs to those roots. */
+const COMPOSITION = /^host\/[^/]+\.ts$/;
+/** Rooms that bring adapters together, file by file at most one, and the roots all of them. */
+const JOINING_ROOMS = ['dev', 'embedded', 'log', 'module', 'past', 'requests', 'shards', 'surface'];
+/** The only readers of process.env. */
+const ENVIRONMENT_READERS = new Set([
+  'host/main.ts',
+  'cli/commands/run.ts',
+  'cli/commands/inspect.ts',
+  'cli/bin/svc.js',
+  'cli/commands/console.ts',
+  'cli/commands/dev.ts',
+  'host/dev-host.ts',
+]);
+/** npm package → the rooms that may import it. */
+const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+  typebox: ['contract', 'host/hosting/embedded', 'examples'],
+  // Of AssemblyScript's own library.
+  util: ['guest-sdk/assembly'],
+  fastify: ['bench'],
+  // Of what is compared with, and is installed beside it.
+  '@restatedev/restate-sdk': ['bench/peers'],
+  'cloudflare:workers': ['bench/peers'],
+  vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
+  pino: ['host'],
+  assemblyscript: ['guest-sdk/compiler'],
+  '@bytecodealliance/jco': ['guest-sdk/compiler'],
+  preact: ['console/page'],
+  '@preact/signals': ['console/page'],
+  vite: ['scripts'],
+  '@opentelemetry/exporter-trace-otlp-http': ['host/observability'],
+  '@opentelemetry/resources': ['host/observability'],
+  '@opentelemetry/sdk-trace': ['host/observability'],
+  '@opentelemetry/api': ['host/observability'],
+};
+const ADAPTERS = [
+  'host/hosting',
+  'host/storage',
+  'host/http',
+  'host/management',
+  'host/observability',
+];
+const PURE = ['host/model', 'host/engine'];
+const IMPURE =
+  /\bnew Date\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\bsetImmediate\b|\bMath\.random\b|\bfetch\(|\bperformance\.|\bprocess\./;
+
+const isWithin = (file: string, folder: string) => file === folder || file.startsWith(`${folder}/`);
+const isJoining = (file: string) =>
+  COMPOSITION.test(file) || JOINING_ROOMS.some((room) => isWithin(file, `host/${room}`));
+const shown = ({ from, to }: Import) => `${from} → ${to}`;
+
+/** The folder whose rule holds for the file. Undefined: there is none. */
+function roomOf(file: string, workspaces: readonly Workspace[]): string | undefined {
+  if (COMPOSITION.test(file)) return 'host';
+  const room = Object.keys(MAY_IMPORT).find((name) => isWithin(file, name));
+  if (room !== undefined) return room;
+  // A workspace that has no rules for its folders imports itself and packages.
+  const workspace = workspaces.find(({ folder }) => isWithin(file, folder));
+  const hasRules = Object.keys(MAY_IMPORT).some((name) => name.startsWith(`${workspace?.folder}/`));
+  return hasRules ? undefined : workspace?.folder;
+}
+
+/** Files in a folder that no rule covers. A file directly in the checkout needs none. */
+export function uncovered(files: readonly string[], workspaces: readonly Workspace[]): string[] {
+  const folders = files
+    .filter((file) => file.includes('/') && roomOf(file, workspaces) === undefined)
+    .map((file) => file.slice(0, file.lastIndexOf('/')));
+  return [...new Set(folders)].map((folder) =>
+    [...workspaces.map((workspace) => workspace.folder), ...TOOLS].some((known) =>
+      isWithin(folder, known),
+    )
+      ? `${folder}/ has no rule: add it to MAY_IMPORT in test/architecture/import-rules.ts`
+      : `${folder}/ has no rule: make it a workspace, with a package.json that the workspaces of the package.json above name, or add it to MAY_IMPORT in test/architecture/import-rules.ts`,
+  );
+}
+
+export function forbiddenImports(
+  { imports }: Pick<SourceTree, 'imports'>,
+  workspaces: readonly Workspace[],
+): string[] {
+  return imports
+    .filter(({ from, to, isPackage }) => {
+      const room = roomOf(from, workspaces);
+      if (isPackage || room === undefined || room === 'host' || isWithin(to, room)) return false;
+      if (to.endsWith('package.json') || to.startsWith('../')) return false;
+      return !MAY_IMPORT[room]?.some((allowed) => isWithin(to, allowed));
+    })
+    .map(shown);
+}
+
+export function importsOfRoots({ imports }: Pick<SourceTree, 'imports'>): string[] {
+  return imports
+    .filter(({ from, to }) => (DOORS.has(to) ? isWithin(from, 'host') : ROOTS.has(to)))
+    .map(shown);
+}
+
+/** Files outside of the composition that import more than one adapter. */
+export function joinedAdapters({ files, imports }: SourceTree): string[] {
+  return files.filter((file) => {
+    if (ROOTS.has(file) || file === ROOM_SETTINGS || !isJoining(file)) return false;
+    const seen = ADAPTERS.filter((adapter) =>
+      imports.some(
+        ({ from, to }) => from === file && isWithin(to, adapter) && to !== JOURNAL_CONNECTION,
+      ),
+    );
+    return seen.length > 1;
+  });
+}
+
+/** Cycles of files, types included. */
+export function cycles({ files, imports }: Pick<SourceTree, 'files' | 'imports'>): string[] {
+  const next = Map.groupBy(
+    imports.filter(({ isPackage }) => !isPackage),
+    ({ from }) => from,
+  );
+  const done = new Set<string>();
+  const found: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  return found;
+}
+
+/** What model and engine use of the outside: a clock, timers, chance, the process, or a package. */
+export function impurities({ files, imports, texts }: SourceTree): string[] {
+  const pure = files.filter((file) => PURE.some((room) => isWithin(file, room)));
+  const used = pure.flatMap((file) => {
+    const code = texts.get(file)!.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const [word] = IMPURE.exec(code) ?? [];
+    return word === undefined ? [] : `${file} uses ${word}`;
+  });
+  const foreign = imports.filter(
+    ({ from, to, isPackage }) =>
+      pure.includes(from) && isPackage && to !== 'node:assert' && to !== '@svc/contract',
+  );
+  return [...used, ...foreign.map(shown)];
+}
+
+/** Imports of npm packages by a folder that is not the one for them. */
+export function strayPackages({ imports }: Pick<SourceTree, 'imports'>): string[] {
+  return imports
+    .filter(({ from, to, isPackage }) => {
+      if (!isPackage || to.startsWith('node:') || to.startsWith('@svc/')) return false;
+      return from.includes('/') && !PACKAGE_ROOMS[to]?.some((room) => isWithin(from, room));
+    })
+    .map(shown);
+}
+
+export function environmentReaders({ files, texts }: Omit<SourceTree, 'imports'>): string[] {
+  return files.filter(
+    (file) =>
+      /\bprocess\.env\b/.test(texts.get(file)!) &&
+      !ENVIRONMENT_READERS.has(file) &&
+      !isWithin(file, 'scripts'),
+  );
+}

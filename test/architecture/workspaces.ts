@@ -1,0 +1,124 @@
+// The classes of workspaces and what each class may import of the others. Workspaces import one another by the names of
+// their packages, never by a path.
+import type { WorkspaceFolder } from '../../scripts/workspaces.ts';
+import type { Import } from './source-tree.ts';
+
+/**
+ * - `contract`: the words that all share.
+ * - `package`: a library.
+ * - `kit`: what programs share; no library needs it.
+ * - `engine`: the runtime, which programs embed.
+ * - `sdk`: what authors of modules have.
+ * - `program`: has a process of its own.
+ * - `launcher`: starts programs.
+ * - `example`: shows how the published packages are used.
+ */
+export type WorkspaceClass =
+  | 'contract'
+  | 'package'
+  | 'kit'
+  | 'engine'
+  | 'sdk'
+  | 'program'
+  | 'launcher'
+  | 'example';
+
+export interface Workspace {
+  readonly folder: string;
+  /** The name of its package. */
+  readonly name: string;
+  /** Undefined: neither the package.json nor the defaults name a class that exists. */
+  readonly class: WorkspaceClass | undefined;
+  /** The packages that its package.json asks for. */
+  readonly dependencies: readonly string[];
+}
+
+/** A class and the classes that it may import. No cycle arises but among packages, which npm and cycles() would show. */
+const MAY_USE: Readonly<Record<WorkspaceClass, readonly WorkspaceClass[]>> = {
+  contract: [],
+  package: ['contract', 'package'],
+  kit: ['contract', 'package'],
+  engine: ['contract', 'package', 'kit'],
+  sdk: ['contract', 'engine'],
+  program: ['contract', 'package', 'kit', 'engine'],
+  launcher: ['contract', 'package', 'kit', 'engine', 'sdk', 'program'],
+  example: ['sdk', 'engine'],
+};
+/** The class of a workspace whose package.json declares none, by its folder. */
+const DEFAULT_CLASS: Readonly<Record<string, WorkspaceClass>> = {
+  contract: 'contract',
+  http1: 'package',
+  identity: 'package',
+  forward: 'package',
+  client: 'package',
+  auth: 'package',
+  kit: 'kit',
+  host: 'engine',
+  'guest-sdk': 'sdk',
+  cli: 'launcher',
+  console: 'program',
+  proxy: 'program',
+  gateway: 'program',
+  'control-plane': 'program',
+  orchestrator: 'program',
+  webhooks: 'program',
+};
+/** Folders that may import less than the workspace that they are in. */
+const NARROWER: Readonly<Record<string, readonly WorkspaceClass[]>> = {
+  // AssemblyScript.
+  'guest-sdk/assembly': [],
+  'guest-sdk/compiler': ['contract'],
+  'console/page': ['contract'],
+};
+
+export function workspaceOf({ folder, manifest }: WorkspaceFolder): Workspace {
+  const declared = manifest.svc?.class;
+  const byDefault = folder.startsWith('examples/') ? 'example' : DEFAULT_CLASS[folder];
+  return {
+    folder,
+    name: manifest.name,
+    class: declared === undefined ? byDefault : isClass(declared) ? declared : undefined,
+    dependencies: [
+      ...Object.keys(manifest.dependencies ?? {}),
+      ...Object.keys(manifest.devDependencies ?? {}),
+      ...Object.keys(manifest.peerDependencies ?? {}),
+    ],
+  };
+}
+
+function isClass(word: string): word is WorkspaceClass {
+  return Object.hasOwn(MAY_USE, word);
+}
+
+/** A line for each workspace without a class. */
+export function withoutClass(workspaces: readonly Workspace[]): string[] {
+  const classes = Object.keys(MAY_USE).join(', ');
+  return workspaces
+    .filter((workspace) => workspace.class === undefined)
+    .map(
+      ({ folder }) =>
+        `${folder}/ has no class: add "svc": { "class": "…" } to ${folder}/package.json, where the class is one of ${classes} (test/architecture/workspaces.ts says what each may import)`,
+    );
+}
+
+/** A line for each import that leads from a workspace into another and may not. */
+export function forbiddenUses(
+  imports: readonly Import[],
+  workspaces: readonly Workspace[],
+): string[] {
+  const around = (file: string) => workspaces.find(({ folder }) => file.startsWith(`${folder}/`));
+  return imports.flatMap(({ from, to, isPackage }) => {
+    const own = around(from);
+    const other = isPackage ? workspaces.find(({ name }) => name === to) : around(to);
+    if (own === undefined || other === undefined || own === other) return [];
+    const shown = `${from} → ${to}`;
+    if (!isPackage) return `${shown}: import ${other.name} by its name`;
+    const narrower = Object.keys(NARROWER).find((folder) => from.startsWith(`${folder}/`));
+    const allowed = narrower === undefined ? MAY_USE[own.class ?? 'contract'] : NARROWER[narrower]!;
+    if (other.class === undefined || !allowed.includes(other.class))
+      return `${shown}: ${narrower ?? `a workspace of class ${own.class}`} may not import one of class ${other.class}`;
+    if (!own.dependencies.includes(to))
+      return `${shown}: ${own.folder}/package.json does not depend on it`;
+    return [];
+  });
+}
