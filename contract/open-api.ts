@@ -25,27 +25,18 @@ const MEDIA_TYPES = {
   text: 'text/plain',
   bytes: 'application/octet-stream',
 } as const;
-/** Responses that the runtime gives in the place of a handler. */
-const FAILURES: readonly (readonly [status: string, description: string])[] = [
-  ['400', 'The request does not fit, or the handler refuses it'],
-  ['401', 'The caller did not say who it is'],
-  ['403', 'The caller is not admitted'],
-  ['404', 'There is no such thing'],
-  ['409', 'What is there does not allow it'],
-  [
-    '422',
-    'The request is well-formed and still not acceptable, or its idempotency key was used for another request',
-  ],
-  ['429', 'The caller should come back later'],
-  ['500', 'The service failed to handle the request; the error id leads to its log'],
-  ['503', 'The service cannot serve it at present; nothing was done'],
-  ['504', 'The service took too long'],
-  ['default', 'Any other failure'],
-];
-const FAILURES_WITH_BODY: readonly (readonly [status: string, description: string])[] = [
-  ['413', 'The body is too large'],
-  ['415', 'The body is of another media type'],
-];
+/** Failures that the runtime answers in the place of a handler; `default` covers the handler's refusals too. */
+const FAILURES: Readonly<Record<string, string>> = {
+  400: 'The request does not fit',
+  403: 'The caller is not admitted',
+  413: 'The body is too large',
+  415: 'The body is of another media type',
+  422: 'The idempotency key was used for another request, or what would be stored is too large',
+  500: 'The service failed to handle the request; the error id leads to its log',
+  503: 'The service cannot serve it at present; nothing was done',
+  504: 'The service took too long',
+  default: 'The handler refuses the request, or any other failure',
+};
 /** The body of every failure. */
 const ERROR_SCHEMA: Json = {
   type: 'object',
@@ -93,7 +84,7 @@ export function openApi(
     components: {
       schemas: writer.schemas(),
       responses: Object.fromEntries(
-        [...FAILURES, ...FAILURES_WITH_BODY].map(([status, description]) => [
+        Object.entries(FAILURES).map(([status, description]) => [
           responseName(status),
           { description, content: contentOf('json', { $ref: writer.errorReference }) },
         ]),
@@ -127,7 +118,7 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
         tags: [endpoint.name],
         summary: route.summary ?? wordsOf(route.handler),
         ...(route.description === undefined ? {} : { description: route.description }),
-        ...operation(route, path.parameterNames, writer),
+        ...operation(endpoint, route, path.parameterNames, writer),
         'x-svc-access': route.access ?? endpoint.access,
         ...corsOf(endpoint, route),
       });
@@ -156,9 +147,13 @@ function wordsOf(handler: string): string {
   return text === '' ? handler : text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-function operation(route: RouteDescriptor, names: readonly string[], writer: SchemaWriter): Json {
+function operation(
+  endpoint: EndpointDescriptor,
+  route: RouteDescriptor,
+  names: readonly string[],
+  writer: SchemaWriter,
+): Json {
   const { method, parameters, query = [], body } = route;
-  const failures = body === undefined ? FAILURES : [...FAILURES, ...FAILURES_WITH_BODY];
   const all = [
     ...parameters.map(({ schema }, at) => ({
       name: names[at]!,
@@ -182,7 +177,7 @@ function operation(route: RouteDescriptor, names: readonly string[], writer: Sch
       : { requestBody: { required: isRequired(body), content: bodyContent(body, writer) } }),
     responses: {
       ...Object.fromEntries(
-        failures.map(([status]) => [
+        failuresOf(endpoint, route).map((status) => [
           status,
           { $ref: `#/components/responses/${responseName(status)}` },
         ]),
@@ -190,6 +185,26 @@ function operation(route: RouteDescriptor, names: readonly string[], writer: Sch
       ...ownResponses(route, writer),
     },
   };
+}
+
+/** The statuses that the runtime may answer a route with. Which of its refusals a handler uses no descriptor says. */
+function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): readonly string[] {
+  const { method, parameters, query = [], body, access = endpoint.access } = route;
+  const isWrite = WRITES.has(method);
+  const isGiven = parameters.length + query.length > 0 || body !== undefined;
+  return [
+    // A write may have an idempotency key that cannot be one.
+    ...(isGiven || isWrite ? ['400'] : []),
+    ...(access.allow === 'internet' ? [] : ['403']),
+    ...(body === undefined ? [] : ['413']),
+    // Bytes are taken as they are, whatever their type.
+    ...(body === undefined || body.kind === 'bytes' ? [] : ['415']),
+    ...(isWrite ? ['422'] : []),
+    '500',
+    '503',
+    '504',
+    'default',
+  ];
 }
 
 /** A text or bytes body that is left out is empty. */
@@ -203,30 +218,24 @@ function ownResponses(
   writer: SchemaWriter,
 ): Json {
   return Object.fromEntries(
-    answers
-      .filter((status) => status < 400 || reply !== undefined)
-      .map((status) => [
-        String(status),
-        {
-          description: ANSWERS[status] ?? `Answered with ${status}`,
-          ...(reply === undefined || WITHOUT_CONTENT.has(status)
-            ? {}
-            : { content: ownContent(status, reply, writer) }),
-        },
-      ]),
+    answers.map((status) => [
+      String(status),
+      {
+        description: ANSWERS[status] ?? FAILURES[status] ?? `Answered with ${status}`,
+        ...ownContent(status, reply, writer),
+      },
+    ]),
   );
 }
 
-function ownContent(
-  status: number,
-  reply: NonNullable<RouteDescriptor['reply']>,
-  writer: SchemaWriter,
-): Json {
-  if (status < 400) return bodyContent(reply, writer);
+function ownContent(status: number, reply: RouteDescriptor['reply'], writer: SchemaWriter): Json {
+  if (WITHOUT_CONTENT.has(status)) return {};
+  if (status < 400) return reply === undefined ? {} : { content: bodyContent(reply, writer) };
   const error = { $ref: writer.errorReference };
+  if (reply === undefined) return { content: contentOf('json', error) };
   if (reply.kind !== 'json' || reply.schema === undefined)
-    return { ...contentOf('json', error), ...bodyContent(reply, writer) };
-  return contentOf('json', { anyOf: [writer.schema(reply.schema), error] });
+    return { content: { ...contentOf('json', error), ...bodyContent(reply, writer) } };
+  return { content: contentOf('json', { anyOf: [writer.schema(reply.schema), error] }) };
 }
 
 function bodyContent(

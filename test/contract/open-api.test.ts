@@ -172,23 +172,11 @@ describe('an operation', () => {
     });
     expect(responses('/carts/moved')).toMatchObject({
       303: { description: 'See another address' },
-      404: { $ref: '#/components/responses/Status404' },
+      404: { content: { 'application/json': { schema: error } } },
     });
     expect(responses('/carts/moved')).not.toHaveProperty('204');
-    expect(Object.keys(responses('/carts/done', 'delete'))).toEqual([
-      '204',
-      '400',
-      '401',
-      '403',
-      '404',
-      '409',
-      '422',
-      '429',
-      '500',
-      '503',
-      '504',
-      'default',
-    ]);
+    const done = responses('/carts/done', 'delete');
+    expect(Object.keys(done)).toEqual(['204', '400', '422', '500', '503', '504', 'default']);
   });
 
   test('has the parameters of its query, none of which is null', () => {
