@@ -26,6 +26,7 @@ export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.t
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
 export { requestHandler } from './requests/request-handler.ts';
+export { deletesEntity } from './model/call.ts';
 export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
 export type { EndpointResponse } from './model/endpoint.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';

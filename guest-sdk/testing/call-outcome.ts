@@ -1,4 +1,5 @@
 // CallOutcome: how the last command or query of an entity came out, for the expectations about it.
+import { deletesEntity } from '@svc/host/tools';
 import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
 import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
@@ -55,7 +56,7 @@ export class CallOutcome {
   }
 
   get deletes(): boolean {
-    return this.#answer.kind === 'effect' && this.#answer.deleteEntity;
+    return this.#answer.kind === 'effect' && deletesEntity(this.#answer);
   }
 
   expectRefusal(expected: string | ExpectedRefusal, door: Door): void {

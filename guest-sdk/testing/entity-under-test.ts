@@ -13,6 +13,7 @@ import {
   type Refusal,
   type Reply,
   type StoredEvent,
+  deletesEntity,
   effectFault,
   entityIdProblem,
   outcomeFault,
@@ -290,7 +291,7 @@ export class EntityUnderTest {
       );
     const reply = this.#replyTo(effect, heading, context, command);
     this.#history.push(...effect.events);
-    if (effect.deleteEntity) {
+    if (deletesEntity(effect)) {
       this.#drop();
       this.#history = [];
     }

@@ -15,6 +15,7 @@ import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { GuestLogLine } from '../hosting/wasm/binding/guest-log.ts';
 import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import { deletesEntity } from '../model/call.ts';
 import type { CallContext, Effect, Refusal } from '../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -173,7 +174,7 @@ export class EntityHistory {
     effect: Effect,
     command: SupposedCommand,
   ): Promise<Supposition> {
-    const { events, deleteEntity } = effect;
+    const { events } = effect;
     const { manifest } = this.#component.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) return faulted(fault);
@@ -182,7 +183,13 @@ export class EntityHistory {
       return { kind: 'fault', message: `It persists an event that does not decode: ${problem}` };
     const { json } = await replyTo(guest, effect, command, command.name, ENGINE_LIMITS_DEFAULT);
     const changes = stateChanges(before, await guest.snapshot());
-    return { kind: 'effect', events, deletesEntity: deleteEntity, reply: json, ...changes };
+    return {
+      kind: 'effect',
+      events,
+      deletesEntity: deletesEntity(effect),
+      reply: json,
+      ...changes,
+    };
   }
 
   async #folded(life: PastLife): Promise<GuestEntity> {

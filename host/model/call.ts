@@ -42,13 +42,30 @@ export interface Refusal {
   readonly details?: string;
 }
 
-/** What a command wants to happen, all of it or nothing. */
+/** What a command does to its entity beside its events. Each action is stored as a record after them. */
+export type EntityAction = DeleteEntity;
+
+/** The entity is deleted; the same id starts again from the empty state. */
+export interface DeleteEntity {
+  readonly kind: 'delete-entity';
+}
+
+/** The actions of most commands. Effects share this list and the next one, so that neither is made for each command. */
+export const NO_ACTIONS: readonly EntityAction[] = [];
+export const DELETE_ENTITY: readonly EntityAction[] = [{ kind: 'delete-entity' }];
+
+/** What a command wants to happen, all of it or nothing: first its events, then its actions, in order. */
 export interface Effect {
   readonly kind: 'effect';
+  /** The guest folds them as one batch, so they are a list of their own. */
   readonly events: readonly StoredEvent[];
-  readonly deleteEntity: boolean;
+  readonly actions: readonly EntityAction[];
   /** JSON text. Undefined: the module computes it from the state after the events, when it is asked. */
   readonly reply: string | undefined;
+}
+
+export function deletesEntity({ actions }: Effect): boolean {
+  return actions.some(({ kind }) => kind === 'delete-entity');
 }
 
 export function refusal(code: RefusalCode, message: string): Refusal {

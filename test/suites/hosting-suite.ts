@@ -68,7 +68,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
       expect(effect).toEqual({
         kind: 'effect',
         events: [added('a', 2)],
-        deleteEntity: false,
+        actions: [],
         reply: '{"id":"c1","items":[{"sku":"a","quantity":2}],"checkedOut":false}',
       });
       expect(await cart(entity)).toMatchObject({ items: [] });
@@ -142,7 +142,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
       const entity = await open(await guest(), 'c1');
       expect(await entity.command(context, 'remove', 'null')).toMatchObject({
         events: [{ manifest: 'cart-event', json: '{"type":"removed"}' }],
-        deleteEntity: true,
+        actions: [{ kind: 'delete-entity' }],
       });
     });
 

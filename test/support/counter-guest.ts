@@ -11,7 +11,7 @@ import type {
   Reply,
   Spent,
 } from '../../host/model/call.ts';
-import { refusal } from '../../host/model/call.ts';
+import { DELETE_ENTITY, NO_ACTIONS, refusal } from '../../host/model/call.ts';
 import type { EntityRef, StoredEvent } from '../../host/model/entity.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 
@@ -195,13 +195,16 @@ class Counter implements GuestEntity {
           ? refusal('CONFLICT', `only ${this.#total} are left`)
           : effect([added(-value)], this.#total - value);
       case 'remove-and-tell':
-        return { ...effect([added(value)], 0), deleteEntity: true, reply: undefined };
+        return { ...effect([added(value)], 0), actions: DELETE_ENTITY, reply: undefined };
       case 'tell':
         return { ...effect(value === 0 ? [] : [added(value)], 0), reply: undefined };
       case 'noop':
         return effect([], this.#total);
       case 'remove':
-        return { ...effect(value === 0 ? [] : [added(value)], this.#total), deleteEntity: true };
+        return {
+          ...effect(value === 0 ? [] : [added(value)], this.#total),
+          actions: DELETE_ENTITY,
+        };
       case 'fault':
         return this.#fault('fault');
       case 'poison':
@@ -333,7 +336,7 @@ function stored(json: string): StoredEvent {
 }
 
 function effect(events: readonly StoredEvent[], value: unknown): Effect {
-  return { kind: 'effect', events, deleteEntity: false, reply: JSON.stringify(value) };
+  return { kind: 'effect', events, actions: NO_ACTIONS, reply: JSON.stringify(value) };
 }
 
 function reply(value: unknown): Reply {

@@ -2,6 +2,7 @@
 // place, as no handler may, and a fold that can be made to depend on more than state and event.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestEntities, GuestEntity } from '../../host/engine/needs/guest.ts';
+import { NO_ACTIONS } from '../../host/model/call.ts';
 import type { Awaitable, Effect, Refusal, Reply } from '../../host/model/call.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 
@@ -86,7 +87,7 @@ class LeakyEntity implements GuestEntity {
       const isLater = name === 'add-and-sort' || name === 'leak-and-get';
       const events = name === 'add' || name === 'leak' || isLater ? [event] : [];
       const reply = isLater ? undefined : 'null';
-      return { kind: 'effect', events, deleteEntity: false, reply };
+      return { kind: 'effect', events, actions: NO_ACTIONS, reply };
     });
   }
 

@@ -40,7 +40,7 @@ export class FullJournal {
     let bytes = answerBytes(call, decision);
     if (decision.kind === 'effect') {
       if (decision.reply === undefined && call.idempotency !== undefined) return this.#failure;
-      bytes += appendBytes(decision.events, decision.deleteEntity);
+      bytes += appendBytes(decision.events, decision.actions.length);
     }
     return bytes < this.#bytes ? undefined : this.#failure;
   }

@@ -11,6 +11,7 @@
 //     the append, queries run again on the rebuilt state.
 // I6  Idle (no call, no append) and with a guest: in the idle list. Idle without one: gone.
 import assert from 'node:assert';
+import { deletesEntity } from '../../model/call.ts';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '../../model/svc-error.ts';
@@ -297,10 +298,10 @@ export class LiveEntity implements Idler {
       this.#held.hold(call, reply);
       return;
     }
-    const bytes = appendBytes(effect.events, effect.deleteEntity);
+    const bytes = appendBytes(effect.events, effect.actions.length);
     this.#append(call, reply, records, context.nowMs, bytes);
     // The next life begins like any other, from what the journal says.
-    if (effect.deleteEntity) this.#drop();
+    if (deletesEntity(effect)) this.#drop();
   }
 
   /** Stores what came of a command, and holds its answer until that is on disk. */

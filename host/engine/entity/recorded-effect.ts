@@ -1,10 +1,11 @@
-// What the journal is to keep of a command's effect: its events, in order, and its deletion after them.
-import type { CallContext, Effect } from '../../model/call.ts';
-import type { JournalRecord } from '../../model/entity.ts';
+// RecordedEffect: what the journal keeps of a command's effect. It is a record for each event and, after them, one for
+// each action, in order.
+import type { CallContext, Effect, EntityAction } from '../../model/call.ts';
+import type { JournalRecord, RecordKind } from '../../model/entity.ts';
 import { traceIdOf } from '../../model/trace-context.ts';
 import type { EntityCall } from './entity-call.ts';
 
-/** `afterSeq`: of the entity's last record. */
+/** `afterSeq` is the number of the entity's last record; the first record gets the next one. */
 export function recordsOf(
   effect: Effect,
   { nowMs: timeMs, seed }: CallContext,
@@ -19,6 +20,12 @@ export function recordsOf(
     ...origin,
     event,
   }));
-  if (effect.deleteEntity) records.push({ kind: 'deleted', seq: ++seq, ...origin });
+  for (const action of effect.actions)
+    records.push({ kind: RECORD_KINDS[action.kind], seq: ++seq, ...origin });
   return records;
 }
+
+/** The kind of the record that an action is stored as. */
+const RECORD_KINDS = { 'delete-entity': 'deleted' } as const satisfies Readonly<
+  Record<EntityAction['kind'], RecordKind>
+>;

@@ -164,7 +164,7 @@ async function fold(
         from += batch.length;
         seq += batch.length;
         growth.events += batch.length;
-        growth.bytes += appendBytes(batch, false);
+        growth.bytes += appendBytes(batch, 0);
         attempt.leftMs -= tookMs;
         if (attempt.leftMs < 0)
           return { kind: 'faulted', fault: tooLong(entity, seq, limits.replayTimeoutMs) };

@@ -11,9 +11,9 @@ const BYTES_PER_UNIT = 2;
 /** Settled ones that are let go of together. */
 const LET_GO_AT = 1_024;
 
-/** What the records of one command take. */
-export function appendBytes(events: readonly StoredEvent[], deletes: boolean): number {
-  let bytes = (events.length + (deletes ? 1 : 0)) * RECORD_BYTES;
+/** Bytes that the records of one command take in memory, roughly. */
+export function appendBytes(events: readonly StoredEvent[], actionCount: number): number {
+  let bytes = (events.length + actionCount) * RECORD_BYTES;
   for (const { json } of events) bytes += json.length * BYTES_PER_UNIT;
   return bytes;
 }

@@ -2,7 +2,8 @@
 // which only the context of a command can make. Events, and a reply that is handed over, are encoded there and
 // then, so that nothing that happens to them later is stored.
 import type { RefusalCode } from '@svc/contract';
-import type { CallContext } from '../../model/call.ts';
+import { DELETE_ENTITY, NO_ACTIONS } from '../../model/call.ts';
+import type { CallContext, Effect as StoredEffect, EntityAction } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import { atOnce } from './at-once.ts';
 import type { Codec } from './codec.ts';
@@ -74,25 +75,24 @@ export class Effect<Reply> {
   /** For the compiler only. */
   declare readonly replies: Reply;
   readonly #events: readonly StoredEvent[];
-  readonly #isDeletion: boolean;
+  readonly #actions: readonly EntityAction[];
   readonly #reply: string | LaterReply;
 
-  constructor(events: readonly StoredEvent[], isDeletion: boolean, reply: string | LaterReply) {
+  constructor(
+    events: readonly StoredEvent[],
+    actions: readonly EntityAction[],
+    reply: string | LaterReply,
+  ) {
     this.#events = events;
-    this.#isDeletion = isDeletion;
+    this.#actions = actions;
     this.#reply = reply;
   }
 
-  get stored(): {
-    readonly kind: 'effect';
-    readonly events: readonly StoredEvent[];
-    readonly deleteEntity: boolean;
-    readonly reply: string | undefined;
-  } {
+  get stored(): StoredEffect {
     return {
       kind: 'effect',
       events: this.#events,
-      deleteEntity: this.#isDeletion,
+      actions: this.#actions,
       reply: typeof this.#reply === 'string' ? this.#reply : undefined,
     };
   }
@@ -107,7 +107,7 @@ export class Effect<Reply> {
 export class Change<Event, Reply, State = never> {
   readonly #codecs: CommandCodecs;
   readonly #events: StoredEvent[] = [];
-  #isDeletion = false;
+  #actions = NO_ACTIONS;
 
   constructor(codecs: CommandCodecs) {
     this.#codecs = codecs;
@@ -122,7 +122,7 @@ export class Change<Event, Reply, State = never> {
 
   /** The entity is deleted after the events. */
   thenDelete(): this {
-    this.#isDeletion = true;
+    this.#actions = DELETE_ENTITY;
     return this;
   }
 
@@ -153,7 +153,7 @@ export class Change<Event, Reply, State = never> {
 
   #effect(reply: string | LaterReply): Effect<Reply> {
     // What is added to the change later is no part of it: the engine has it by then.
-    return new Effect([...this.#events], this.#isDeletion, reply);
+    return new Effect([...this.#events], this.#actions, reply);
   }
 }
 
@@ -225,7 +225,7 @@ export class DecidingContext extends HandlerContext implements Deciding {
   }
 
   get reply(): Deciding['reply'] {
-    return (reply) => new Effect([], false, replyText(this.#codecs.reply, reply));
+    return (reply) => new Effect([], NO_ACTIONS, replyText(this.#codecs.reply, reply));
   }
 
   #change(): Change<unknown, unknown, unknown> {

@@ -65,8 +65,8 @@ class ReferenceMemory {
     if (tag === 1) return this.#refusal(at + 4);
     if (which === 'query') return { kind: 'reply', json: this.#string(at + 4) };
     const events = this.#events(this.word(at + 4), this.word(at + 8));
-    const deleteEntity = this.#bytes[at + 12] !== 0;
-    return { kind: 'effect', events, deleteEntity, reply: this.#string(at + 16) };
+    const actions = this.#bytes[at + 12] === 0 ? [] : [{ kind: 'delete-entity' }];
+    return { kind: 'effect', events, actions, reply: this.#string(at + 16) };
   }
 
   #refusal(at: number): unknown {

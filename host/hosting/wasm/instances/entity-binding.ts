@@ -1,5 +1,6 @@
 // The module's export `entity`: lowers the parameters of each function, calls it, and lifts its
 // result. Offsets are those of the canonical ABI for wit/runtime.wit.
+import { DELETE_ENTITY, NO_ACTIONS } from '../../../model/call.ts';
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../../model/entity.ts';
 import { eventsTooLarge } from '../../../model/events-too-large.ts';
@@ -186,8 +187,8 @@ function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
   if (memory.tag(address, 2) === 1) return liftRefusal(memory, address + 4);
   const events = eventsAt(memory, address + 4);
   if (!Array.isArray(events)) return events;
-  const deleteEntity = memory.bool(address + 12);
-  return { kind: 'effect', events, deleteEntity, reply: memory.stringAt(address + 16) };
+  const actions = memory.bool(address + 12) ? DELETE_ENTITY : NO_ACTIONS;
+  return { kind: 'effect', events, actions, reply: memory.stringAt(address + 16) };
 }
 
 /** The events whose list lies at `address`, or a refusal where they are too large to be passed on. */

@@ -49,12 +49,12 @@ test('many appends leave nothing behind, whether they settle one by one or toget
   let waiting = 0;
   for (let round = 0; round < 10_000; round++) {
     for (let count = round % 3; count >= 0; count--, waiting++)
-      bytes.queued(appendBytes([added(1)], false));
+      bytes.queued(appendBytes([added(1)], 0));
     if (round % 2 === 0) for (; waiting > 5; waiting--) bytes.settled();
   }
   const each = bytes.total / waiting;
   expect(each).toBe(128 + 2 * added(1).json.length);
-  bytes.queued(appendBytes([], true));
+  bytes.queued(appendBytes([], 1));
   for (; waiting > 0; waiting--) bytes.settled();
   expect(bytes.total).toBe(128);
   bytes.settled();

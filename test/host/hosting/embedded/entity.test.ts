@@ -91,13 +91,13 @@ describe('a command', () => {
     expect(await deciding.command(context, 'do', 'null')).toEqual({
       kind: 'effect',
       events: [added(1), added(2), added(3)],
-      deleteEntity: true,
+      actions: [{ kind: 'delete-entity' }],
       reply: '[1]',
     });
     const deleting = await open((_state, given) => given.deleteEntity().thenReply([]))();
     expect(await deleting.command(context, 'do', 'null')).toMatchObject({
       events: [],
-      deleteEntity: true,
+      actions: [{ kind: 'delete-entity' }],
     });
   });
 
@@ -128,7 +128,7 @@ test('what is added to a change after its reply is stored nowhere', async () => 
   })();
   expect(await entity.command(context, 'do', 'null')).toMatchObject({
     events: [added(1)],
-    deleteEntity: false,
+    actions: [],
   });
 });
 

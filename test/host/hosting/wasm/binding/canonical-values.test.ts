@@ -128,7 +128,9 @@ describe('a bool', () => {
     [128, true],
     [255, true],
   ])('of %i is %s', async (byte, value) => {
-    expect(await decide(deciding(put8(DELETE, byte)))).toMatchObject({ deleteEntity: value });
+    expect(await decide(deciding(put8(DELETE, byte)))).toMatchObject({
+      actions: value ? [{ kind: 'delete-entity' }] : [],
+    });
   });
 });
 
@@ -277,7 +279,7 @@ describe('padding', () => {
     expect(await decide(parts)).toEqual({
       kind: 'effect',
       events: [],
-      deleteEntity: false,
+      actions: [],
       reply: '',
     });
   });

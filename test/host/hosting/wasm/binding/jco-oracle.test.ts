@@ -97,7 +97,9 @@ test('an entity of the cart decides, folds, answers, is deleted and opened from 
   expect(kinds).toContain('refusal');
   expect(results).toContainEqual(expect.objectContaining({ outcome: expect.any(String) }));
   expect(results).toContainEqual(
-    expect.objectContaining({ outcome: expect.objectContaining({ deleteEntity: true }) }),
+    expect.objectContaining({
+      outcome: expect.objectContaining({ actions: [{ kind: 'delete-entity' }] }),
+    }),
   );
 });
 

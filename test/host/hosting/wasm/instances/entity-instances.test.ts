@@ -22,7 +22,7 @@ describe('an entity', () => {
     expect(entity.command(CONTEXT, 'add', '{}')).toEqual({
       kind: 'effect',
       events: [COUNTED],
-      deleteEntity: false,
+      actions: [],
       reply: '1',
     });
     expect(entity.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '0' });
@@ -42,7 +42,10 @@ describe('an entity', () => {
   test('may ask for its deletion', async () => {
     const { entities } = await liveGuest(counter);
     const entity = await entities.open(entityRef('a'), undefined);
-    expect(entity.command(CONTEXT, 'delete', '')).toMatchObject({ deleteEntity: true, events: [] });
+    expect(entity.command(CONTEXT, 'delete', '')).toMatchObject({
+      actions: [{ kind: 'delete-entity' }],
+      events: [],
+    });
   });
 
   test('refuses with a code, a message and details, or with a code of its own', async () => {

@@ -21,7 +21,7 @@ interface Tagged {
 }
 interface Entity {
   apply(events: readonly unknown[]): void;
-  command(context: unknown, name: string, input: string): object;
+  command(context: unknown, name: string, input: string): { readonly deleteEntity: boolean };
   query(context: unknown, name: string, input: string): string;
   snapshot(): string;
 }
@@ -122,10 +122,18 @@ function run(
       return attempt(() => open.entity!.apply(call.events) ?? null);
     case 'command':
       now = call.context.nowMs;
-      return attempt(() => ({
-        kind: 'effect',
-        ...open.entity!.command(contextOf(call.context), call.name, call.input),
-      }));
+      return attempt(() => {
+        const { deleteEntity, ...effect } = open.entity!.command(
+          contextOf(call.context),
+          call.name,
+          call.input,
+        );
+        return {
+          kind: 'effect',
+          ...effect,
+          actions: deleteEntity ? [{ kind: 'delete-entity' }] : [],
+        };
+      });
     case 'query':
       now = call.context.nowMs;
       return attempt(() => ({
