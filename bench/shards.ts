@@ -10,7 +10,7 @@ import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { peerLinks } from '../host/shards/peer-link.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
-import { makeObjectsYoung } from '../host/young-objects.ts';
+import { makeObjectsYoung } from '../host/service/young-objects.ts';
 import type { LoadedShard, RecordingTurns, ShardLoad, ShardNews } from './loaded-shard.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';

@@ -17,7 +17,7 @@ const tell = (message: FromDevHost): void => {
 const { DevLoop } = await import('./dev/dev-loop.ts');
 const dev = new DevLoop(tell);
 process.on('message', (message: ToDevHost) => dev.hear(message));
-const { runDevService } = await import('./service.ts');
+const { runDevService } = await import('./service/run-service.ts');
 process.exitCode = await runDevService(
   { args: process.argv.slice(2), env: process.env, stderrIsTerminal: false },
   { dev, tell, toldToStop: toldToStop.promise },

@@ -9,12 +9,12 @@ import {
   type EmbeddedRooms,
   readServiceSettings,
   type ServiceSettings,
-} from './embedded/embedded-settings.ts';
+} from './service/embedded-settings.ts';
 import {
   type EmbeddedStorage,
   openEmbeddedStorage,
   type StorageOptions,
-} from './embedded/embedded-storage.ts';
+} from './service/embedded-storage.ts';
 import { FaultReport } from './log/fault-report.ts';
 import { type Components, createEmbeddedGuest } from './hosting/embedded/embedded-guest.ts';
 import { textOf } from './hosting/embedded/thrown-text.ts';
@@ -29,17 +29,17 @@ import { corsRemark } from './http/cors.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './http/http-server.ts';
 import { InProcessHttp } from './http/in-process-http.ts';
 import { RouteTable } from './http/route-table.ts';
-import { InProcessFetch } from './requests/in-process-fetch.ts';
+import { InProcessFetch } from './http/requests/in-process-fetch.ts';
 import { LimitCounters } from './log/limit-counters.ts';
 import { LimitLog } from './log/limit-log.ts';
 import { createLog, type Log } from './log/log.ts';
 import { entryBytes, LogRate } from './log/log-rate.ts';
-import { LoopTurn } from './requests/loop-turn.ts';
+import { LoopTurn } from './http/requests/loop-turn.ts';
 import { printable } from './model/printable.ts';
 import { requestBudgets } from './model/request-budgets.ts';
 import { SvcError } from './model/svc-error.ts';
 import { newTraceParent, traceParentText } from './model/trace-context.ts';
-import { requestHandler } from './requests/request-handler.ts';
+import { requestHandler } from './http/requests/request-handler.ts';
 import type { LogEntry } from './log/log-entry.ts';
 import { systemChance, systemClock, systemDigest } from './system.ts';
 
@@ -80,7 +80,7 @@ export {
 } from './hosting/embedded/result.ts';
 export { described, type Schema, type ValueOf } from './hosting/embedded/codec.ts';
 export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
-export type { ServiceSettings } from './embedded/embedded-settings.ts';
+export type { ServiceSettings } from './service/embedded-settings.ts';
 export type { LogEntry } from './log/log-entry.ts';
 
 interface CommonOptions extends Components {

@@ -8,8 +8,8 @@ export {
   type ModuleReport,
 } from './hosting/wasm/admission/admission.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
-export { type FaultPlaces, readFaultPlaces } from './module/fault-places.ts';
-export { admitFileToRun, inspectModuleFile } from './module/module-inspection.ts';
+export { type FaultPlaces, readFaultPlaces } from './hosting/wasm/admission/fault-places.ts';
+export { admitFileToRun, inspectModuleFile } from './service/module-inspection.ts';
 export type { GuestLogLine } from './hosting/wasm/binding/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
@@ -25,7 +25,7 @@ export { INTERNET, LOCAL, type Caller } from './http/access.ts';
 export { CORS_SETTINGS_DEFAULT, type CorsSettings } from './http/cors-settings.ts';
 export { InProcessHttp, type InProcessAnswer } from './http/in-process-http.ts';
 export { RouteTable } from './http/route-table.ts';
-export { requestHandler } from './requests/request-handler.ts';
+export { requestHandler } from './http/requests/request-handler.ts';
 export { deletesEntity } from './model/call.ts';
 export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from './model/call.ts';
 export type { EndpointResponse } from './model/endpoint.ts';

@@ -2,9 +2,9 @@
 // interfaces that declare them, so that the page cannot say anything else than the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/service/section-settings.ts';
 import { dottedName, variableName } from '../host/model/setting-name.ts';
-import { type SettingValue } from '../host/settings.ts';
+import { type SettingValue } from '../host/service/settings.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -17,7 +17,7 @@ const DECLARED_IN = {
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
   log: ['host/log/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
-  observability: ['host/observability/observability-limits.ts', 'Observability'],
+  observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
 
 export function settingsReference(): string {

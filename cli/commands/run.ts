@@ -1,4 +1,4 @@
-// svc run: becomes the host. The host reads the flags itself (host/settings.ts); what is described
+// svc run: becomes the host. The host reads the flags itself (host/service/settings.ts); what is described
 // here is for help, completion and suggestions, and a test holds it against what the host reads.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';

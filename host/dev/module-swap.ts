@@ -1,11 +1,11 @@
 // ModuleSwap: gives a service another module while it runs. The new one is judged and started beside the present one,
 // which serves until then; it goes on serving when the new one is refused or fails at its start. Only then does the
 // present one finish what is in flight, and the new one serves on the same port and journal.
-import { AdmissionThread, admitModuleFile } from '../module/admission-thread.ts';
+import { AdmissionThread, admitModuleFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { RoomSettings } from '../room-settings.ts';
+import type { RoomSettings } from '../service/section-settings.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
-import type { ReplacingModule } from '../surface/surface.ts';
+import type { ReplacingModule } from '../introspection/surface.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
 

@@ -2,7 +2,7 @@
 // Which entity that is, only the handler says. But handlers say the same again and again: of a route it is learned
 // which parameter of the path became the id of the first entity that it asked for. A wrong guess costs time and
 // changes nothing: any shard can run any handler, and calls find their entity from each.
-import type { requestHandler } from '../requests/request-handler.ts';
+import type { requestHandler } from '../http/requests/request-handler.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';

@@ -8,8 +8,8 @@ import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { outcomeOfFailure, SPAN_TIMED_OUT } from '../model/span-outcome.ts';
 import { newTraceParent, traceParentText } from '../model/trace-context.ts';
-import { recordedFault } from '../observability/fault-record.ts';
-import type { SpanRing } from '../observability/span-ring.ts';
+import { recordedFault } from '../introspection/observability/fault-record.ts';
+import type { SpanRing } from '../introspection/observability/span-ring.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
 
 interface Parts {

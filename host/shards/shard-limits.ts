@@ -1,6 +1,6 @@
 // shardLimits: the share of one shard in what is allowed to the service as a whole. What is a limit on one call,
 // one entity, one request or one instance is the same for each shard, whatever their number.
-import type { RoomSettings } from '../room-settings.ts';
+import type { RoomSettings } from '../service/section-settings.ts';
 
 const PER_SERVICE = {
   http: ['requestsInFlightMax', 'connectionsMax'],

@@ -2,7 +2,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { RoomSettings } from '../room-settings.ts';
+import type { RoomSettings } from '../service/section-settings.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';

@@ -3,11 +3,21 @@
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
 import { HandlerPlaces } from '../model/handler-places.ts';
 import { SharedSeries } from '../model/shared-series.ts';
-import { HttpNumbers, type SharedHttpNumbers } from '../observability/http-numbers.ts';
-import { InvocationTotals, type SharedTotals } from '../observability/invocation-totals.ts';
-import type { RouteLabels } from '../observability/series.ts';
-import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from '../observability/shard-series.ts';
-import { SpanRows } from '../observability/span-rows.ts';
+import {
+  HttpNumbers,
+  type SharedHttpNumbers,
+} from '../introspection/observability/http-numbers.ts';
+import {
+  InvocationTotals,
+  type SharedTotals,
+} from '../introspection/observability/invocation-totals.ts';
+import type { RouteLabels } from '../introspection/observability/series.ts';
+import {
+  SHARD_GAUGES,
+  SHARD_SERIES,
+  type ShardSeries,
+} from '../introspection/observability/shard-series.ts';
+import { SpanRows } from '../introspection/observability/span-rows.ts';
 
 /** What the two threads share. */
 export interface SharedNumbers {

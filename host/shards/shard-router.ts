@@ -4,11 +4,11 @@
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { FaultReport } from '../log/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
-import type { LoopTurn } from '../requests/loop-turn.ts';
+import type { LoopTurn } from '../http/requests/loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import { PeerPort, type PeerPortOptions, shardUnavailable } from './peer-port.ts';
-import type { CallableEngine, RoutedCall } from '../requests/request-calls.ts';
+import type { CallableEngine, RoutedCall } from '../http/requests/request-calls.ts';
 import type { Peer } from './shard-messages.ts';
 import { shardOf } from './shard-of.ts';
 

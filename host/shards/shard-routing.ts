@@ -6,8 +6,8 @@ import type { Guest } from '../engine/needs/guest.ts';
 import type { FaultReport } from '../log/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
-import type { LoopTurn } from '../requests/loop-turn.ts';
-import { requestHandler } from '../requests/request-handler.ts';
+import type { LoopTurn } from '../http/requests/loop-turn.ts';
+import { requestHandler } from '../http/requests/request-handler.ts';
 import { RequestRouter } from './request-router.ts';
 import { ShardRouter } from './shard-router.ts';
 

@@ -5,8 +5,8 @@ import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-l
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
-import { readSettings, RUN_OPTIONS } from '../../host/settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
 
 const descriptions = (await loadAllCommands()).map(({ description }) => description);
 

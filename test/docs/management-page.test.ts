@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { deployedSurface } from '../../host/surface/deployed-surface.ts';
-import { SingleNode } from '../../host/management/cluster-members.ts';
+import { deployedSurface } from '../../host/introspection/deployed-surface.ts';
+import { SingleNode } from '../../host/introspection/management/cluster-members.ts';
 import type { LogEntry } from '../../host/log/log-entry.ts';
-import type { ShownService } from '../../host/surface/surface.ts';
+import type { ShownService } from '../../host/introspection/surface.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');
 const page = readFileSync(file, 'utf8');

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LimitCounters } from '../../host/log/limit-counters.ts';
-import { MetricsSource } from '../../host/surface/metrics-source.ts';
+import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
-import { handlersDescriptor } from '../host/observability/support/handlers-descriptor.ts';
+import { handlersDescriptor } from '../host/introspection/observability/support/handlers-descriptor.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'metrics.md');
 

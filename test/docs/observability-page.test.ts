@@ -3,8 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { observed } from '../../host/observability/observability-routes.ts';
-import { type ObservedService, shown } from '../../host/observability/observed-service.ts';
+import { observed } from '../../host/introspection/observability/observability-routes.ts';
+import {
+  type ObservedService,
+  shown,
+} from '../../host/introspection/observability/observed-service.ts';
 import { snippetsOf } from '../support/doc-snippets.ts';
 
 const PAGE = join('docs', 'reference', 'observability.md');

@@ -1,7 +1,7 @@
 // docs/reference/sandbox.md: each sentence that promises names tests that exist, its limits are the settings as
 // they are, and it leads to the page of the checks.
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
 import { dottedName } from '../../host/model/setting-name.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 import {

@@ -4,9 +4,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SvcError, SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../host/model/setting-name.ts';
-import { readSettings } from '../../host/settings.ts';
+import { readSettings } from '../../host/service/settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const REFERENCE = join('docs', 'reference', 'settings.md');

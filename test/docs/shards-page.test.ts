@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS } from '../../host/service/section-settings.ts';
 import { dottedName } from '../../host/model/setting-name.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readableSpans } from '../../host/observability/otlp-span.ts';
-import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
+import { readableSpans } from '../../host/introspection/observability/otlp-span.ts';
+import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
 import { dottedName, variableName } from '../../host/model/setting-name.ts';
-import { readSettings } from '../../host/settings.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { readSettings } from '../../host/service/settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'how-to', 'tracing.md');
 const page = readFileSync(file, 'utf8');

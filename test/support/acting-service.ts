@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
 import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
-import { ROOM_DEFAULTS } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS } from '../../host/service/section-settings.ts';
 import type { LogEntry } from '../../host/log/log-entry.ts';
 import {
   SUPERVISOR_LIMITS_DEFAULT,

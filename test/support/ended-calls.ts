@@ -4,7 +4,7 @@ import { failureAnswer, refusalAnswer } from '../../host/http/answers.ts';
 import type { Refusal, Reply } from '../../host/model/call.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 import { SvcError } from '../../host/model/svc-error.ts';
-import { requestHandler } from '../../host/requests/request-handler.ts';
+import { requestHandler } from '../../host/http/requests/request-handler.ts';
 import { endlessTurn } from './endless-turn.ts';
 
 const error = (code: ConstructorParameters<typeof SvcError>[0]) => new SvcError(code, code);

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dottedName } from '../../host/model/setting-name.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/room-settings.ts';
+import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
 
 export const PROMISE_PAGE = 'docs/reference/sandbox.md';
 const ROOT = join(import.meta.dirname, '..', '..');

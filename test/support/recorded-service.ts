@@ -3,10 +3,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { admitModuleFile } from '../../host/module/admission-thread.ts';
-import { MetricsSource } from '../../host/surface/metrics-source.ts';
-import type { RecordedSpan } from '../../host/observability/recorded-span.ts';
-import { ROOM_DEFAULTS, type RoomSettings } from '../../host/room-settings.ts';
+import { admitModuleFile } from '../../host/hosting/wasm/admission/admission-thread.ts';
+import { MetricsSource } from '../../host/introspection/metrics-source.ts';
+import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
+import { ROOM_DEFAULTS, type RoomSettings } from '../../host/service/section-settings.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
@@ -42,7 +42,7 @@ export class RecordedService {
     const series = new JournalSeries();
     const journal = await openSqliteJournal(join(folder, 'data'), rooms.journal, { series });
     const supervisor = new Supervisor({
-      shardFile: new URL('../../host/shard.ts', import.meta.url),
+      shardFile: new URL('../../host/service/shard.ts', import.meta.url),
       settings: {
         name: 'test',
         deployed: false,

@@ -6,10 +6,10 @@ import type { SpanClock } from '../../../host/engine/needs/recorder.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import { refusal } from '../../../host/model/call.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { HttpNumbers } from '../../../host/observability/http-numbers.ts';
-import type { RecordedSpan } from '../../../host/observability/recorded-span.ts';
-import { SpanRing } from '../../../host/observability/span-ring.ts';
-import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import { HttpNumbers } from '../../../host/introspection/observability/http-numbers.ts';
+import type { RecordedSpan } from '../../../host/introspection/observability/recorded-span.ts';
+import { SpanRing } from '../../../host/introspection/observability/span-ring.ts';
+import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { ask, descriptorOf, gate, get, JSON_BODY, ok, RawClient, start } from './http-harness.ts';
 

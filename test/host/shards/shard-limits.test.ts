@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../../host/room-settings.ts';
+import { ROOM_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { shardLimits } from '../../../host/shards/shard-limits.ts';
 
 test('one shard has all that the service has', () => {

@@ -1,10 +1,10 @@
 // What a shard shares with the main thread, over the lives of its threads and of its modules.
 import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
-import { SpanRing } from '../../../host/observability/span-ring.ts';
-import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import { SpanRing } from '../../../host/introspection/observability/span-ring.ts';
+import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
-import { handlersDescriptor } from '../observability/support/handlers-descriptor.ts';
+import { handlersDescriptor } from '../introspection/observability/support/handlers-descriptor.ts';
 
 const call = {
   place: 0,

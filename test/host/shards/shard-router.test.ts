@@ -2,14 +2,14 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultReport } from '../../../host/log/fault-report.ts';
 import { LimitCounters } from '../../../host/log/limit-counters.ts';
-import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import type { PeerPortOptions } from '../../../host/shards/peer-port.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { RequestCalls } from '../../../host/requests/request-calls.ts';
+import { RequestCalls } from '../../../host/http/requests/request-calls.ts';
 import { shardOf } from '../../../host/shards/shard-of.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';
 import { COUNTER } from '../../support/counter-guest.ts';

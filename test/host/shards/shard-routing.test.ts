@@ -6,7 +6,7 @@ import { FaultReport } from '../../../host/log/fault-report.ts';
 import { LimitCounters } from '../../../host/log/limit-counters.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
-import { LoopTurn } from '../../../host/requests/loop-turn.ts';
+import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { shardOf } from '../../../host/shards/shard-of.ts';
 import { shardRouting } from '../../../host/shards/shard-routing.ts';

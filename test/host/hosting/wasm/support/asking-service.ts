@@ -6,7 +6,7 @@ import {
   WASM_LIMITS_DEFAULT,
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import { requestHandler } from '../../../../../host/requests/request-handler.ts';
+import { requestHandler } from '../../../../../host/http/requests/request-handler.ts';
 import { systemTurn, systemDigest } from '../../../../../host/system.ts';
 import { MemoryJournal } from '../../../../../host/storage/memory/memory-journal.ts';
 import { endlessTurn } from '../../../../support/endless-turn.ts';

@@ -1,0 +1,121 @@
+// AdmissionThread: judges a module in a thread of its own, which is ended when it takes too long or too
+// much memory: how long its own admission lasts is not a module's to decide. No code of it runs here.
+// The verdict of an admitted module holds its compiled code, and can be posted to the thread that runs it.
+import { Worker } from 'node:worker_threads';
+import type { FromAdmission } from './admission-messages.ts';
+import type { AdmittedModule, ModuleReport, ModuleVerdict } from './admission.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+import { readModuleFile } from './module-file.ts';
+
+export interface AdmissionOptions {
+  /** All that the thread has for an environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Ends the thread; the admission then fails with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Reads a file and judges it. Throws SVC_MODULE_UNREADABLE; every other failing is in the report. */
+export async function reportOfFile(file: string, limits: WasmLimits): Promise<ModuleReport> {
+  try {
+    const bytes = await readModuleFile(file, limits.moduleBytesMax);
+    return (await judgeInThread(bytes, limits)).report;
+  } catch (error) {
+    if (!(error instanceof SvcError) || error.code === 'SVC_MODULE_UNREADABLE') throw error;
+    const { code, message } = error;
+    return { imports: [], exports: [], sizes: {}, refusal: { code, message } };
+  }
+}
+
+/**
+ * Reads a file and admits it. Throws an SvcError SVC_MODULE_… that says why it may not run. `thread`: one that was
+ * started before; it judges nothing else.
+ */
+export async function admitModuleFile(
+  file: string,
+  limits: WasmLimits,
+  { thread, ...options }: AdmissionOptions & { readonly thread?: AdmissionThread } = {},
+): Promise<AdmittedModule> {
+  const bytes = await readModuleFile(file, limits.moduleBytesMax);
+  const judged = thread?.judge(bytes, options.signal) ?? judgeInThread(bytes, limits, options);
+  const { report, admitted } = await judged;
+  if (admitted !== undefined) return admitted;
+  const { code, message } = report.refusal!;
+  throw new SvcError(code, message);
+}
+
+/** Throws SVC_MODULE_TOO_COSTLY. */
+export async function judgeInThread(
+  bytes: Uint8Array,
+  limits: WasmLimits,
+  { env = {}, signal }: AdmissionOptions = {},
+): Promise<ModuleVerdict> {
+  return new AdmissionThread(limits, env).judge(bytes, signal);
+}
+
+/** Loads the host's code from its start on, and judges one module. */
+export class AdmissionThread {
+  readonly #worker: Worker;
+  readonly #verdict = Promise.withResolvers<ModuleVerdict>();
+
+  constructor(limits: WasmLimits, env: Readonly<Record<string, string>> = {}) {
+    const { admissionTimeoutMs, admissionMemoryMib } = limits;
+    const { resolve, reject, promise } = this.#verdict;
+    this.#worker = new Worker(new URL('./admission-worker.ts', import.meta.url), {
+      name: 'admission',
+      workerData: limits,
+      env,
+      resourceLimits: { maxOldGenerationSizeMb: admissionMemoryMib },
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const stop = () => reject(tooCostly(`took longer than ${admissionTimeoutMs} ms`, 'timeout-ms'));
+    this.#worker.on('message', (message: FromAdmission) => {
+      if (message.kind === 'begun') timer = setTimeout(stop, admissionTimeoutMs);
+      else if (message.tookMs > admissionTimeoutMs) stop();
+      else resolve(message.verdict);
+    });
+    this.#worker.on('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? tooCostly(`took more than ${admissionMemoryMib} MiB of memory`, 'memory-mib')
+          : error,
+      ),
+    );
+    this.#worker.on('exit', (code) =>
+      reject(new Error(`the thread that judged the module ended with code ${code}`)),
+    );
+    // One that is ended unused has nothing to tell.
+    promise.then(
+      () => clearTimeout(timer),
+      () => clearTimeout(timer),
+    );
+  }
+
+  /** Throws SVC_MODULE_TOO_COSTLY, and the signal's reason. The thread ends with it. */
+  async judge(bytes: Uint8Array, signal?: AbortSignal): Promise<ModuleVerdict> {
+    const abort = () => this.#verdict.reject(signal!.reason);
+    if (signal?.aborted === true) abort();
+    signal?.addEventListener('abort', abort);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#worker.postMessage(bytes);
+    try {
+      return await this.#verdict.promise;
+    } finally {
+      signal?.removeEventListener('abort', abort);
+      this.end();
+    }
+  }
+
+  end(): void {
+    // Not waited for: in the middle of V8's compiling, it ends when that is done.
+    void this.#worker.terminate();
+  }
+}
+
+function tooCostly(what: string, setting: string): SvcError {
+  return new SvcError(
+    'SVC_MODULE_TOO_COSTLY',
+    `The admission of the module ${what} and was stopped. ` +
+      `Build a smaller module, or raise svc.wasm.admission-${setting}.`,
+  );
+}

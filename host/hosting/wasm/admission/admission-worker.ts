@@ -1,0 +1,15 @@
+// What the thread of an admission runs: it judges the one module that it is given.
+import { parentPort, workerData } from 'node:worker_threads';
+import type { FromAdmission } from './admission-messages.ts';
+import { judgeModule } from './admission.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+const tell = (message: FromAdmission) => parentPort!.postMessage(message);
+
+parentPort!.once('message', (bytes: Uint8Array) => {
+  tell({ kind: 'begun' });
+  const begunMs = performance.now();
+  const verdict = judgeModule(bytes, workerData as WasmLimits);
+  tell({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });
+});

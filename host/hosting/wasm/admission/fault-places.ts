@@ -1,0 +1,113 @@
+// FaultPlaces: where in its sources a module was when it failed: from the places in the code that ran, by the map that
+// lies beside the module, and from what the module itself said. A map that is missing, damaged or of another build
+// names no place; the fault is told all the same.
+import { hash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import type { SourcePlace } from '@svc/contract';
+import { readComponent } from '../binary/component-reader.ts';
+import { mainModuleIndex } from './component-structure.ts';
+import { readCoreModule } from '../binary/core-module-reader.ts';
+import { CodePlaces } from '../places/code-places.ts';
+import { SourceMap, SourceMapError } from '../places/source-map.ts';
+import type { WasmLimits } from '../wasm-limits.ts';
+import { readModuleFile } from './module-file.ts';
+import type { WasmFrame } from '../../../model/guest-fault.ts';
+import { SvcError } from '../../../model/svc-error.ts';
+
+const MAP_BYTES_MAX = 64 * 1024 * 1024;
+const LIBRARY = '~lib/';
+/** As the SDK words it: `abort: message at file:line:column`. */
+const ABORT = /^abort: [^]* at ([^\s:][^:\n]*):(\d{1,9}):(\d{1,9})$/;
+
+/** What is known of a fault's place. */
+export interface PlacedFault {
+  readonly frames?: readonly WasmFrame[] | undefined;
+  readonly guestMessage?: string | undefined;
+}
+
+export interface FaultPlaces {
+  /** The innermost first. Those in the library are left out where there are others. */
+  placesOf(fault: PlacedFault): SourcePlace[];
+}
+
+export interface PlacedModule {
+  readonly file: string;
+  /** Of the module that runs; the file may be another by now. */
+  readonly fingerprint: string;
+  /** With which it was admitted. */
+  readonly limits: WasmLimits;
+}
+
+/** Never rejects. `report`: is told why no place but those of the module's own words can be named. */
+export async function readFaultPlaces(
+  module: PlacedModule,
+  report: (reason: string) => void = () => {},
+): Promise<FaultPlaces> {
+  const known = await read(module).catch((error: unknown) => {
+    if (!(error instanceof SourceMapError || error instanceof SvcError)) throw error;
+    report(error.message);
+    return undefined;
+  });
+  return { placesOf: (fault) => placesOf(fault, known) };
+}
+
+interface Known {
+  readonly code: CodePlaces;
+  readonly map: SourceMap;
+}
+
+async function read({ file, fingerprint, limits }: PlacedModule): Promise<Known> {
+  const map = new SourceMap(await mapText(`${file}.map`), fingerprint);
+  const bytes = await readModuleFile(file, limits.moduleBytesMax);
+  if (hash('sha256', bytes) !== fingerprint)
+    throw new SourceMapError(`${file} is another module by now`);
+  const component = readComponent(bytes);
+  const core = readCoreModule(component.coreModules[mainModuleIndex(component)]!, limits);
+  return { code: new CodePlaces(core, limits), map };
+}
+
+async function mapText(file: string): Promise<string> {
+  try {
+    const found = await stat(file);
+    if (!found.isFile() || found.size > MAP_BYTES_MAX)
+      throw new SourceMapError(`${file} is no file of at most ${MAP_BYTES_MAX} bytes`);
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (error instanceof SourceMapError) throw error;
+    throw new SourceMapError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function placesOf({ frames = [], guestMessage }: PlacedFault, known?: Known): SourcePlace[] {
+  const places: SourcePlace[] = [];
+  const add = (place: SourcePlace) => {
+    if (!places.some((other) => isSame(place, other))) places.push(place);
+  };
+  const framed = frames.flatMap((frame) => placesOfFrame(frame, known));
+  const said = placeSaid(guestMessage, known);
+  // The code around it knows in which function that is.
+  if (said !== undefined) add(framed.find((place) => isSame(place, said)) ?? said);
+  for (const place of framed) add(place);
+  const own = places.filter(({ file }) => !file.startsWith(LIBRARY));
+  return own.length > 0 ? own : places;
+}
+
+function placesOfFrame(frame: WasmFrame, known: Known | undefined): SourcePlace[] {
+  const code = known?.code.placeOf(frame);
+  return code === undefined ? [] : known!.map.placesOf(code, frame.functionIndex);
+}
+
+function placeSaid(words: string | undefined, known: Known | undefined): SourcePlace | undefined {
+  const [, file, line, column] = ABORT.exec(words ?? '') ?? [];
+  if (file === undefined) return undefined;
+  return {
+    file: known?.map.fileOf(file) ?? file,
+    line: Number(line),
+    column: Number(column),
+    function: null,
+  };
+}
+
+function isSame(one: SourcePlace, other: SourcePlace): boolean {
+  return one.file === other.file && one.line === other.line && one.column === other.column;
+}

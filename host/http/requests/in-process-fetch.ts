@@ -1,0 +1,65 @@
+// InProcessFetch: requests to the routes of a service that cross no socket, in the words of fetch. It is for tests,
+// and for programs that have a server of their own and hand requests on.
+import type { InProcessHttp } from '../in-process-http.ts';
+import type { Caller } from '../access.ts';
+import { SvcError } from '../../model/svc-error.ts';
+
+/** Responses with these have no body, not even an empty one. */
+const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+
+export class InProcessFetch {
+  readonly #http: InProcessHttp;
+  readonly #caller: Caller;
+  readonly #underWay = new Set<Promise<Response>>();
+  #isStopping = false;
+
+  constructor(http: InProcessHttp, caller: Caller) {
+    this.#http = http;
+    this.#caller = caller;
+  }
+
+  /** Of an address, path and query count. Rejects with SVC_STOPPING, and where fetch would. */
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    if (this.#isStopping) throw new SvcError('SVC_STOPPING', 'The service is stopping.');
+    const answer = this.#fetch(input, init);
+    this.#underWay.add(answer);
+    try {
+      return await answer;
+    } finally {
+      this.#underWay.delete(answer);
+    }
+  }
+
+  /** Takes no further request, and after `graceMs` milliseconds cuts what is under way. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    const timer = setTimeout(() => this.#http.close(), graceMs);
+    await Promise.allSettled(this.#underWay);
+    clearTimeout(timer);
+    this.#http.close();
+  }
+
+  async #fetch(input: string | URL | Request, init: RequestInit | undefined): Promise<Response> {
+    const isAddress = typeof input === 'string' || input instanceof URL;
+    const request = new Request(isAddress ? new URL(input, 'http://localhost') : input, init);
+    const { pathname, search, host } = new URL(request.url);
+    const content = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    const headers: [string, string][] = [...request.headers].filter(
+      ([name]) => name !== 'content-length' && name !== 'transfer-encoding',
+    );
+    if (!request.headers.has('host')) headers.push(['host', host]);
+    if (content !== undefined) headers.push(['content-length', String(content.length)]);
+    const answer = await this.#http.request({
+      method: request.method,
+      target: pathname + search,
+      headers,
+      body: content,
+      caller: this.#caller,
+    });
+    const { status } = answer;
+    return new Response(NO_BODY.has(status) ? null : (answer.body as Uint8Array<ArrayBuffer>), {
+      status,
+      headers: answer.headers.map(([name, value]): [string, string] => [name, value]),
+    });
+  }
+}

@@ -1,0 +1,266 @@
+// LocalService: a service as its observability endpoint shows it: spans and queries by its shards, the past and the
+// places of faults by a thread of their own (past-thread.ts). The main thread runs nothing of the module.
+import type {
+  DevState,
+  Fault,
+  FaultList,
+  LiveNumbers,
+  ModuleDescriptor,
+  ServiceDescription,
+  TraceDetail,
+  TraceList,
+} from '@svc/contract';
+import { entityIdProblem } from '../engine/entity-id.ts';
+import { quoted } from '../engine/quoted.ts';
+import {
+  type EntityListQuery,
+  type EntityQuery,
+  type HistoryQuery,
+  type ObservedAnswer,
+  type ObservedService,
+  problem,
+  shown,
+  type TraceFilter,
+} from './observability/observed-service.ts';
+import type { RecordedSpan } from './observability/recorded-span.ts';
+import type { LiveSamples } from './observability/live-samples.ts';
+import { SpanWindow, type SpanView } from './observability/span-window.ts';
+import { type PlacedTrace, tracePage } from './observability/trace-page.ts';
+import {
+  faultOf,
+  hasFailed,
+  isoTime,
+  shownFault,
+  spanName,
+  traceSummaries,
+  traceTree,
+} from './observability/trace-tree.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import type { PlacedFaults } from './placed-faults.ts';
+import type { PastThread } from '../history/reader/history-thread.ts';
+import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
+import { shardOf } from '../shards/shard-of.ts';
+import type { ShardEnding } from '../shards/shard-ends.ts';
+import type { Supervisor } from '../shards/supervisor.ts';
+
+/** For the spans of a shard: who looks on asks again soon. */
+const SPANS_TIMEOUT_MS = 1_000;
+const QUERY_TIMEOUT_MAX_MS = 5_000;
+/** However many the shards keep: they are gone through whenever somebody looks. */
+const WINDOW_SPANS_MAX = 100_000;
+/** What SDKs send for a query that takes no input. */
+const NO_INPUT = 'null';
+
+/** What is served: while a developer works on it, one after the other. */
+export interface ShownModule {
+  readonly description: ServiceDescription;
+  readonly descriptor: ModuleDescriptor;
+  readonly openApi: object;
+}
+
+export interface LocalParts {
+  readonly supervisor: Pick<Supervisor, 'ask' | 'count' | 'numbers' | 'ends'>;
+  readonly past: Pick<PastThread, 'ask'>;
+  readonly faults: PlacedFaults;
+  readonly live: Pick<LiveSamples, 'seconds'>;
+  readonly metrics: Pick<MetricsSource, 'totals'>;
+  /** Spans that the shards keep together. */
+  readonly ringCapacity: number;
+  readonly answerTimeoutMs: number;
+  readonly dev?: (() => DevState) | undefined;
+}
+
+export class LocalService implements ObservedService {
+  readonly #parts: LocalParts;
+  readonly #window: SpanWindow;
+  #module: ShownModule;
+  #nameOf: (span: RecordedSpan) => string;
+  /** Of the latest view. */
+  #traces: { readonly view: SpanView; readonly newestFirst: readonly PlacedTrace[] } | undefined;
+
+  constructor(parts: LocalParts, module: ShownModule) {
+    const { supervisor, ringCapacity } = parts;
+    this.#parts = parts;
+    this.#module = module;
+    this.#nameOf = spanName(module.description.routes);
+    this.#window = new SpanWindow(
+      {
+        shards: supervisor.count,
+        pull: async (shard, after, limit) =>
+          supervisor.ask(shard, { kind: 'spans', after, limit }, SPANS_TIMEOUT_MS),
+      },
+      Math.min(ringCapacity, WINDOW_SPANS_MAX),
+    );
+  }
+
+  /** Another module is served. */
+  show(module: ShownModule): void {
+    this.#module = module;
+    this.#nameOf = spanName(module.description.routes);
+    this.#traces = undefined;
+  }
+
+  service(): ServiceDescription {
+    return this.#module.description;
+  }
+
+  openApi(): object {
+    return this.#module.openApi;
+  }
+
+  dev(): DevState | undefined {
+    return this.#parts.dev?.();
+  }
+
+  live(): LiveNumbers {
+    const { live, metrics } = this.#parts;
+    return { at: isoTime(Date.now()), seconds: [...live.seconds], totals: metrics.totals() };
+  }
+
+  async traces(filter: TraceFilter): Promise<TraceList> {
+    const view = await this.#window.latest();
+    return {
+      ...tracePage(view.spans, this.#tracesOf(view), filter),
+      window: {
+        capacity: this.#parts.ringCapacity,
+        recorded: this.#parts.supervisor.numbers.reduce(
+          (sum, { window }) => sum + window.recorded,
+          0,
+        ),
+      },
+      silentShards: [...view.silentShards],
+    };
+  }
+
+  async trace(traceId: string): Promise<TraceDetail | undefined> {
+    const { spans, silentShards } = await this.#window.latest();
+    const ofTrace = spans.filter((span) => span.traceId === traceId);
+    if (ofTrace.length === 0) return undefined;
+    await this.#parts.faults.find(ofTrace);
+    const { startMs, durationMs, roots, moreSpans, remoteParent } = traceTree(ofTrace, (fault) =>
+      this.#parts.faults.placesOf(fault),
+    );
+    return {
+      traceId,
+      startedAt: isoTime(startMs),
+      durationMs,
+      roots,
+      moreSpans,
+      remoteParent,
+      silentShards: [...silentShards],
+    };
+  }
+
+  async faults(limit: number): Promise<FaultList> {
+    const { spans, silentShards } = await this.#window.latest();
+    const failed = spans
+      .filter(({ outcome, fault }) => fault !== undefined && hasFailed(outcome))
+      .toSorted((a, b) => b.startMs + b.durationMs - (a.startMs + a.durationMs))
+      .slice(0, limit);
+    const { faults, supervisor } = this.#parts;
+    await faults.find(failed);
+    const ofSpans = failed.map((span) => faultOf(span, span.fault!, faults.placesOf(span.fault!)));
+    const latest = [...supervisor.ends.map(endOfShard), ...ofSpans];
+    return {
+      faults: latest.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1)).slice(0, limit),
+      silentShards: [...silentShards],
+    };
+  }
+
+  /** Only what is declared as a query is run: it can change nothing. */
+  async query({ component, id, method, input = NO_INPUT }: EntityQuery): Promise<ObservedAnswer> {
+    const { supervisor, faults, answerTimeoutMs } = this.#parts;
+    const { descriptor } = this.#module;
+    const entity = descriptor.entities.find((one) => one.component === component);
+    if (entity === undefined)
+      return problem(404, `The service has no component ${quoted(component)}.`);
+    if (entity.commands.some(({ name }) => name === method))
+      return problem(
+        405,
+        `${quoted(method)} is a command, not a query. Commands go through routes.`,
+      );
+    if (!entity.queries.some(({ name }) => name === method))
+      return problem(404, `The component ${quoted(component)} has no query ${quoted(method)}.`);
+    const why = idProblem(id);
+    if (why !== undefined) return problem(400, why);
+    const timeoutMs = Math.min(answerTimeoutMs, QUERY_TIMEOUT_MAX_MS);
+    try {
+      const answer = await supervisor.ask(
+        shardOf(component, id, supervisor.count),
+        { kind: 'query', target: { component, id }, name: method, input },
+        timeoutMs,
+      );
+      if (answer.kind === 'outcome') return outcomeAnswer(answer.outcome);
+      const { fault, isLate } = answer;
+      await faults.find([{ kind: 'query', component, handler: method, startMs: Infinity, fault }]);
+      return faultAnswer(shownFault(fault, faults.placesOf(fault)), isLate);
+    } catch (failure) {
+      return errorAnswer(failure);
+    }
+  }
+
+  async entities(query: EntityListQuery): Promise<ObservedAnswer> {
+    try {
+      const { list } = await this.#parts.past.ask({ kind: 'entities', ...query });
+      return shown(list);
+    } catch (failure) {
+      return errorAnswer(failure);
+    }
+  }
+
+  async history(query: HistoryQuery): Promise<ObservedAnswer> {
+    const why = idProblem(query.id);
+    if (why !== undefined) return problem(400, why);
+    try {
+      const { page } = await this.#parts.past.ask({ kind: 'history', ...query });
+      return shown(page);
+    } catch (failure) {
+      return errorAnswer(failure);
+    }
+  }
+
+  #tracesOf(view: SpanView): readonly PlacedTrace[] {
+    if (this.#traces?.view !== view) {
+      const starts = new Map<string, number>();
+      for (const { traceId, startMs } of view.spans)
+        starts.set(traceId, Math.min(startMs, starts.get(traceId) ?? Infinity));
+      const newestFirst = traceSummaries(view.spans, this.#nameOf)
+        .map((trace) => ({ trace, cursor: cursorOf(starts.get(trace.traceId)!, trace.traceId) }))
+        .toSorted((a, b) => (a.cursor < b.cursor ? 1 : -1));
+      this.#traces = { view, newestFirst };
+    }
+    return this.#traces.newestFirst;
+  }
+}
+
+/** Texts that sort as the traces do: by their start, and by their id where that is the same. */
+function cursorOf(startMs: number, traceId: string): string {
+  return `${startMs.toFixed(3).padStart(17, '0')}/${traceId}`;
+}
+
+/** A path that names the id was understood by all that have passed it on. */
+function idProblem(id: string): string | undefined {
+  if (id === '.' || id === '..') return 'An id in a path cannot be . or ..: clients leave it out.';
+  const why = entityIdProblem(id);
+  return why === undefined ? undefined : `The entity id ${quoted(id)} ${why}.`;
+}
+
+/** Of no handler, and in no trace: what was under way went with the shard. */
+function endOfShard({ atMs, shard, reason }: ShardEnding): Fault {
+  return {
+    at: isoTime(atMs),
+    traceId: null,
+    component: '',
+    handler: '',
+    entityId: null,
+    outcome: 'Failed',
+    fault: {
+      code: 'SVC_SHARD_FAILED',
+      limit: null,
+      reason: `shard ${shard}: ${reason}`,
+      guestMessage: null,
+      places: [],
+      errorId: null,
+    },
+  };
+}

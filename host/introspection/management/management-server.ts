@@ -1,0 +1,171 @@
+// ManagementServer: what a deployed instance answers to who runs it, on a port of its own: whether it is ready, that it
+// lives, its version, its metrics and its cluster. Whoever reaches the port may ask, so nothing that is asked changes
+// anything or reaches a module, and who asks gets little: few connections, a short time, no body is read.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SvcError } from '../../model/svc-error.ts';
+import type { ClusterMembers } from './cluster-members.ts';
+import type { ReadinessReport } from './readiness.ts';
+
+/** What the server tells of. Everything is at hand: nobody waits for a shard. */
+export interface ManagedNode {
+  readonly version: string;
+  readonly readiness: () => ReadinessReport;
+  /** In the text exposition format. */
+  readonly metrics: () => string;
+  readonly members: () => ClusterMembers;
+}
+
+export interface ManagementOptions {
+  /** An answer could not be made. */
+  readonly onBug: (error: unknown) => void;
+  /** For a whole request to arrive, for an answer to be taken, and between two requests. */
+  readonly timeoutMs?: number;
+}
+
+interface ManagementAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+}
+
+const CONNECTIONS_MAX = 100;
+const TIMEOUT_MS = 5_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+const METHODS = ['GET', 'HEAD'];
+const JSON_TYPE = 'application/json';
+/** OpenMetrics has no counter that falls, which the series of the window do. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const MEMBERS_PATH = '/cluster/members';
+
+export class ManagementServer {
+  readonly #node: ManagedNode;
+  readonly #server: Server;
+  readonly #onBug: (error: unknown) => void;
+
+  constructor(node: ManagedNode, { onBug, timeoutMs = TIMEOUT_MS }: ManagementOptions) {
+    this.#node = node;
+    this.#onBug = onBug;
+    this.#server = createServer({
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: timeoutMs,
+      requestTimeout: timeoutMs,
+      keepAliveTimeout: timeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, timeoutMs / 4),
+    });
+    this.#server.maxConnections = CONNECTIONS_MAX;
+    // Who does not take an answer is cut as well; who does not ask in time is told so before.
+    this.#server.setTimeout(2 * timeoutMs);
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      this.#serve(request, response),
+    );
+  }
+
+  /** Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE. */
+  async listen({ host, port }: ManagementAddress): Promise<ManagementAddress> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#server.once('error', (error) => reject(listenFailure(error, { host, port })));
+    this.#server.listen({ host, port, exclusive: true }, () => resolve());
+    await promise;
+    // A connection that cannot be accepted, as when this process may open no more files.
+    this.#server.on('error', this.#onBug);
+    const bound = this.#server.address() as AddressInfo;
+    return { host: bound.address, port: bound.port };
+  }
+
+  /** Cuts who is connected: a scraper would hold its connection for long. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#server.close(() => resolve());
+    this.#server.closeAllConnections();
+    await promise;
+  }
+
+  #serve({ method, url }: IncomingMessage, response: ServerResponse): void {
+    const known = this.#answerTo(url!.split('?', 1)[0]!);
+    const isAllowed = METHODS.includes(method!);
+    let answer: Answer;
+    try {
+      answer =
+        known === undefined || isAllowed
+          ? (known?.() ?? refusal(404, 'There is nothing at this path of the management server.'))
+          : refusal(405, `${method} is not allowed here.`);
+    } catch (error) {
+      this.#onBug(error);
+      answer = refusal(500, 'The answer could not be made. The log has the reason.');
+    }
+    response.writeHead(answer.status, {
+      'content-type': answer.type,
+      'content-length': Buffer.byteLength(answer.text),
+      'cache-control': 'no-store',
+      ...(answer.status === 405 ? { allow: METHODS.join(', ') } : {}),
+      // What else may come with it is a body, which nobody reads.
+      ...(isAllowed ? {} : { connection: 'close' }),
+    });
+    response.end(answer.text);
+  }
+
+  /** Undefined: there is nothing at this path. */
+  #answerTo(path: string): (() => Answer) | undefined {
+    const node = this.#node;
+    switch (path) {
+      case '/ready':
+        return () => {
+          const report = node.readiness();
+          return json(report.ready ? 200 : 503, report);
+        };
+      case '/alive':
+        return () => json(200, { alive: true });
+      case '/svc/version':
+        return () => json(200, { version: node.version });
+      case '/svc/metrics':
+        return () => ({ status: 200, type: METRICS_TYPE, text: node.metrics() });
+      case MEMBERS_PATH:
+        return () => json(200, node.members());
+      default:
+        return path.startsWith(`${MEMBERS_PATH}/`)
+          ? () => this.#member(path.slice(MEMBERS_PATH.length + 1))
+          : undefined;
+    }
+  }
+
+  #member(encoded: string): Answer {
+    const member = this.#node
+      .members()
+      .members.find(({ node }) => node === encoded || encodeURIComponent(node) === encoded);
+    return member === undefined
+      ? refusal(404, `No node of the cluster has this address. ${MEMBERS_PATH} lists them.`)
+      : json(200, member);
+  }
+}
+
+function json(status: number, body: object): Answer {
+  return { status, type: JSON_TYPE, text: JSON.stringify(body) };
+}
+
+function refusal(status: number, error: string): Answer {
+  return json(status, { status, error });
+}
+
+function listenFailure(error: NodeJS.ErrnoException, { host, port }: ManagementAddress): SvcError {
+  if (error.code === 'EADDRINUSE')
+    return new SvcError(
+      'SVC_PORT_IN_USE',
+      `Port ${port} of ${host}, which the management server takes, is in use by another program. ` +
+        'Stop that program, or choose another port with svc.management.port.',
+      { cause: error },
+    );
+  return new SvcError(
+    'SVC_ADDRESS_UNAVAILABLE',
+    `The address ${host}, port ${port}, which the management server takes, cannot be listened on ` +
+      `(${error.code ?? error.message}). Choose an address of this machine with svc.management.host, ` +
+      'and a port from 1024 on with svc.management.port.',
+    { cause: error },
+  );
+}

@@ -1,0 +1,65 @@
+// What is kept of a failure for the span that it ended: the words of the runtime and of the module, cut to a bound.
+import type { Refusal } from '../../model/call.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import type { RecordedFault } from './recorded-span.ts';
+
+const WORDS_UNITS_MAX = 2_000;
+
+/** `failure`: a refusal, or what was thrown. */
+export function recordedFault(failure: unknown, errorId: string | undefined): RecordedFault {
+  if (failure instanceof GuestFault) return faultOfGuest(failure, errorId);
+  if (failure instanceof SvcError) {
+    const { code, message, cause } = failure;
+    const words = { code, reason: cut(message), errorId };
+    if (!(cause instanceof GuestFault))
+      return { ...words, limit: undefined, guestMessage: undefined, frames: undefined };
+    const { limit, guestMessage, logLines, frames } = faultOfGuest(cause, errorId);
+    return { ...words, limit, guestMessage, logLines, frames };
+  }
+  if (isRefusal(failure)) {
+    const { code, otherCode, message } = failure;
+    return {
+      code: cut(otherCode ?? code),
+      limit: undefined,
+      reason: cut(message),
+      guestMessage: undefined,
+      frames: undefined,
+      errorId,
+    };
+  }
+  return {
+    code: 'bug',
+    limit: undefined,
+    reason: cut(failure instanceof Error ? failure.message : String(failure)),
+    guestMessage: undefined,
+    frames: undefined,
+    errorId,
+  };
+}
+
+function faultOfGuest(fault: GuestFault, errorId: string | undefined): RecordedFault {
+  const { faultCause, limit, message, guestMessage, logLines, frames } = fault;
+  return {
+    code: faultCause,
+    limit,
+    reason: cut(message),
+    guestMessage: guestMessage === undefined ? undefined : cut(guestMessage),
+    logLines,
+    frames,
+    errorId,
+  };
+}
+
+function isRefusal(failure: unknown): failure is Refusal {
+  return (
+    typeof failure === 'object' &&
+    failure !== null &&
+    'kind' in failure &&
+    failure.kind === 'refusal'
+  );
+}
+
+function cut(words: string): string {
+  return words.length <= WORDS_UNITS_MAX ? words : `${words.slice(0, WORDS_UNITS_MAX)}…`;
+}

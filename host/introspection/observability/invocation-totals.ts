@@ -1,0 +1,92 @@
+// InvocationTotals: of all invocations since the process started, by kind: how many came out how, how long they took and
+// what fuel they used. Unlike the window's counts these only grow, so rates can be made of them. In shared memory: what a
+// thread has counted outlives it.
+import type { InvocationKind } from '@svc/contract';
+import {
+  type HistogramCounts,
+  SECONDS_BOUNDS,
+  SharedHistogram,
+  summedHistograms,
+} from '../../model/shared-histogram.ts';
+import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
+
+/** By their numbers. */
+export const INVOCATION_KINDS: readonly InvocationKind[] = ['endpoint', 'command', 'query'];
+const OUTCOMES = SPAN_OUTCOMES.length;
+/** The counts by outcome, and then the fuel. */
+const ROW = OUTCOMES + 1;
+const MS_PER_S = 1_000;
+
+export interface SharedTotals {
+  readonly numbers: SharedArrayBuffer;
+  readonly seconds: readonly SharedArrayBuffer[];
+}
+
+export interface KindTotals {
+  readonly kind: InvocationKind;
+  /** By outcome, in the order of SPAN_OUTCOMES. */
+  readonly counts: readonly number[];
+  readonly fuel: number;
+  readonly seconds: HistogramCounts;
+}
+
+export class InvocationTotals {
+  readonly #numbers: Float64Array;
+  readonly #seconds: readonly SharedHistogram[];
+
+  /** `shared`: what the other thread's was made with. */
+  constructor(shared?: SharedTotals) {
+    this.#numbers = new Float64Array(
+      shared?.numbers ??
+        new SharedArrayBuffer(INVOCATION_KINDS.length * ROW * Float64Array.BYTES_PER_ELEMENT),
+    );
+    this.#seconds = INVOCATION_KINDS.map(
+      (_, kind) => new SharedHistogram(SECONDS_BOUNDS, shared?.seconds[kind]),
+    );
+  }
+
+  /** For the other thread. */
+  get shared(): SharedTotals {
+    return {
+      numbers: this.#numbers.buffer as SharedArrayBuffer,
+      seconds: this.#seconds.map(({ shared }) => shared),
+    };
+  }
+
+  /** `kind`: its number. */
+  add(kind: number, outcome: SpanOutcome, durationMs: number, fuel: number): void {
+    const at = kind * ROW;
+    this.#numbers[at + outcome]! += 1;
+    this.#numbers[at + OUTCOMES]! += fuel;
+    this.#seconds[kind]!.add(durationMs / MS_PER_S);
+  }
+
+  read(): KindTotals[] {
+    return INVOCATION_KINDS.map((kind, index) => {
+      const at = index * ROW;
+      return {
+        kind,
+        counts: [...this.#numbers.subarray(at, at + OUTCOMES)],
+        fuel: this.#numbers[at + OUTCOMES]!,
+        seconds: this.#seconds[index]!.read(),
+      };
+    });
+  }
+}
+
+/** Of all shards. */
+export function summedTotals(all: readonly InvocationTotals[]): KindTotals[] {
+  const read = all.map((totals) => totals.read());
+  return INVOCATION_KINDS.map((kind, index) => {
+    const rows = read.map((rowsOfOne) => rowsOfOne[index]!);
+    return {
+      kind,
+      counts: SPAN_OUTCOMES.map((_, at) => rows.reduce((sum, row) => sum + row.counts[at]!, 0)),
+      fuel: rows.reduce((sum, row) => sum + row.fuel, 0),
+      seconds: summedHistograms(
+        SECONDS_BOUNDS,
+        rows.map(({ seconds }) => seconds),
+      ),
+    };
+  });
+}

@@ -1,0 +1,197 @@
+// ObservabilityRoutes: which path of the observability endpoint shows what, and what it may be asked with. A path, an
+// input and a number come from whoever asks: what does not fit is refused with 400 and the reason.
+import type { Outcome } from '@svc/contract';
+import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
+import { type ObservedAnswer, type ObservedService, problem, shown } from './observed-service.ts';
+
+const PREFIX = '/observability/';
+const TRACES_MAX = 1_000;
+const FAULTS_MAX = 200;
+const ENTITIES_MAX = 1_000;
+const STEPS_MAX = 200;
+const MS_MAX = 24 * 60 * 60 * 1_000;
+const TEXT_UNITS_MAX = 200;
+const TRACE_ID = /^[0-9a-f]{32}$/;
+/** As `next` of a list of traces is. */
+const TRACE_CURSOR = /^\d{13}\.\d{3}\/[0-9a-f]{32}$/;
+
+/** What it was asked with cannot be. Thrown here, and answered here. */
+class BadRequest extends Error {}
+
+/** `target`: as the request names it, path and query. */
+export async function observed(service: ObservedService, target: string): Promise<ObservedAnswer> {
+  try {
+    const at = target.indexOf('?');
+    const path = at < 0 ? target : target.slice(0, at);
+    if (!path.startsWith(PREFIX)) return nothingHere();
+    const [what = '', ...names] = path.slice(PREFIX.length).split('/').map(decoded);
+    const given = new Parameters(at < 0 ? '' : target.slice(at + 1));
+    return await answered(service, what, names, given);
+  } catch (error) {
+    if (error instanceof BadRequest) return problem(400, error.message);
+    throw error;
+  }
+}
+
+async function answered(
+  service: ObservedService,
+  what: string,
+  names: readonly string[],
+  given: Parameters,
+): Promise<ObservedAnswer> {
+  const [first = '', second = '', third = ''] = names;
+  switch (`${what}/${names.length}`) {
+    case 'service/0':
+      given.only();
+      return shown(service.service());
+    case 'traces/0':
+      return shown(await service.traces(traceFilter(given)));
+    case 'traces/1':
+      given.only();
+      return traceOf(service, first);
+    case 'sessions/1':
+      given.only();
+      return problem(404, 'There is no such session: the service has no agents.');
+    case 'query/3':
+      given.only('input');
+      return service.query({
+        component: first,
+        id: second,
+        method: third,
+        input: inputOf(given.text('input')),
+      });
+    case 'faults/0':
+      given.only('limit');
+      return shown(await service.faults(given.number('limit', 100, [1, FAULTS_MAX])));
+    case 'live/0':
+      given.only();
+      return shown(service.live());
+    case 'entities/1':
+      given.only('prefix', 'after', 'limit');
+      return service.entities({
+        component: first,
+        prefix: given.text('prefix') ?? '',
+        afterId: given.text('after') ?? '',
+        limit: given.number('limit', 50, [1, ENTITIES_MAX]),
+      });
+    case 'entities/3':
+      if (third !== 'history') return nothingHere();
+      given.only('from', 'limit');
+      return service.history({
+        component: first,
+        id: second,
+        from: given.number('from', 1, [1, Number.MAX_SAFE_INTEGER]),
+        limit: given.number('limit', 50, [1, STEPS_MAX]),
+      });
+    case 'dev/0': {
+      given.only();
+      const state = service.dev();
+      return state === undefined
+        ? problem(404, 'The service is not run by svc dev.')
+        : shown(state);
+    }
+    case 'openapi.json/0':
+      given.only();
+      return shown(service.openApi());
+    default:
+      return nothingHere();
+  }
+}
+
+async function traceOf(service: ObservedService, traceId: string): Promise<ObservedAnswer> {
+  if (!TRACE_ID.test(traceId))
+    return problem(400, 'A trace id has 32 hexadecimal digits, in lower case.');
+  const detail = await service.trace(traceId);
+  if (detail !== undefined) return shown(detail);
+  return problem(
+    404,
+    'No span of this trace is kept: it is not known, or newer ones have taken its place ' +
+      '(svc.observability.ring-capacity).',
+  );
+}
+
+function traceFilter(given: Parameters) {
+  given.only('limit', 'component', 'outcome', 'min-duration-ms', 'text', 'after');
+  const after = given.text('after');
+  if (after !== undefined && !TRACE_CURSOR.test(after))
+    throw new BadRequest('after takes the value of next or previous of another page.');
+  const text = given.text('text');
+  if (text !== undefined && text.length > TEXT_UNITS_MAX)
+    throw new BadRequest(`text takes at most ${TEXT_UNITS_MAX} characters.`);
+  const outcomes = given.text('outcome')?.split(',');
+  for (const outcome of outcomes ?? [])
+    if (!SPAN_OUTCOMES.includes(outcome as Outcome))
+      throw new BadRequest(`outcome takes ${SPAN_OUTCOMES.join(', ')}, with commas between.`);
+  return {
+    limit: given.number('limit', 100, [1, TRACES_MAX]),
+    component: given.text('component'),
+    outcomes: outcomes && new Set(outcomes as Outcome[]),
+    minDurationMs: given.milliseconds('min-duration-ms'),
+    text,
+    after,
+  };
+}
+
+function inputOf(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    JSON.parse(text);
+    return text;
+  } catch (error) {
+    throw new BadRequest(`input takes JSON, and found what is none: ${(error as Error).message}.`);
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new BadRequest('The path is no percent-encoded UTF-8.');
+  }
+}
+
+function nothingHere(): ObservedAnswer {
+  return problem(404, 'There is nothing at this path. docs/reference/observability.md lists all.');
+}
+
+/** What follows the path. */
+class Parameters {
+  readonly #given: URLSearchParams;
+
+  constructor(query: string) {
+    this.#given = new URLSearchParams(query);
+  }
+
+  /** A name that is misspelt would be a filter that filters nothing. */
+  only(...known: readonly string[]): void {
+    for (const name of this.#given.keys())
+      if (!known.includes(name) || this.#given.getAll(name).length > 1)
+        throw new BadRequest(
+          known.length === 0
+            ? 'This path takes no parameters.'
+            : `This path takes ${known.join(', ')}, each once at most.`,
+        );
+  }
+
+  text(name: string): string | undefined {
+    return this.#given.get(name) ?? undefined;
+  }
+
+  number(name: string, fallback: number, [least, most]: readonly [number, number]): number {
+    const text = this.text(name);
+    if (text === undefined) return fallback;
+    const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most))
+      throw new BadRequest(`${name} takes a whole number from ${least} to ${most}.`);
+    return value;
+  }
+
+  /** A duration, with fractions of a millisecond; 0 unless it is given. */
+  milliseconds(name: string): number {
+    const text = this.text(name);
+    if (text === undefined) return 0;
+    const value = /^[0-9]{1,8}(?:\.[0-9]{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value <= MS_MAX)) throw new BadRequest(`${name} takes a number from 0 to ${MS_MAX}.`);
+    return value;
+  }
+}

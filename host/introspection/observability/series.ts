@@ -1,0 +1,300 @@
+// The series of a service: name, type, meaning, and how each is made of the numbers that its threads share. The first
+// four are the contract's; of these the invocations and their duration are of the recorder's window, and fall as it
+// moves on.
+import {
+  COUNT_BOUNDS,
+  type HistogramCounts,
+  histogramCount,
+  SECONDS_BOUNDS,
+  summedHistograms,
+} from '../../model/shared-histogram.ts';
+import type { PlacedHandler } from '../../model/handler-places.ts';
+import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
+import type { HttpNumbers } from './http-numbers.ts';
+import type { KindTotals } from './invocation-totals.ts';
+import type { Family, Sample } from './metrics-text.ts';
+import type { ShardSeries } from './shard-series.ts';
+import { newestCounts } from './newest-spans.ts';
+import type { SpanRows } from './span-rows.ts';
+
+/** A module may declare so many that rows of nothing would be most of what is sent. */
+const HANDLERS_WITH_ZEROS = 2_500;
+/** The steps of a decade that are told as buckets; the finer ones are for quantiles. */
+const TOLD_STEPS = new Set(['1', '2', '5']);
+
+/** What the journal's writer counts. */
+export interface JournalNumbers {
+  /** From the arrival of a group of appends until it is on disk. */
+  readonly appendSeconds: HistogramCounts;
+  /** Appends that were stored together. */
+  readonly groupSize: HistogramCounts;
+  /** Since the process started. */
+  readonly events: number;
+  readonly bytes: number;
+}
+
+export interface RouteLabels {
+  readonly method: string;
+  /** The whole template. */
+  readonly route: string;
+}
+
+export function windowFamilies(
+  handlers: readonly PlacedHandler[],
+  windows: readonly SpanRows[],
+  capacity: number,
+): Family[] {
+  const invocations: Sample[] = [];
+  const seconds: Sample[] = [];
+  const isLong = handlers.length > HANDLERS_WITH_ZEROS;
+  for (const { component, handler, counts, seconds: spent } of windowRows(
+    handlers,
+    windows,
+    capacity,
+  )) {
+    for (const [at, outcome] of SPAN_OUTCOMES.entries())
+      if (counts[at]! > 0 || !isLong || at === 0)
+        invocations.push({ labels: { component, handler, outcome }, value: counts[at]! });
+    seconds.push({ labels: { component, handler }, value: spent });
+  }
+  return [
+    {
+      name: 'svc_invocations_total',
+      type: 'counter',
+      help:
+        'Invocations in the current window of the recorder, by how they came out. ' +
+        'It falls as the window moves on: make no rates of it.',
+      samples: invocations,
+    },
+    {
+      name: 'svc_invocation_duration_seconds_sum',
+      type: 'counter',
+      help:
+        'Total handler time in the current window of the recorder, waiting for the entity and the disk included. ' +
+        'It falls as the window moves on: make no rates of it.',
+      samples: seconds,
+    },
+    counter(
+      'svc_recorder_spans_recorded_total',
+      'Spans recorded since the process started.',
+      windows.reduce((sum, { recorded }) => sum + recorded, 0),
+    ),
+    gauge(
+      'svc_recorder_capacity',
+      'Size of the in-memory window of spans (svc.observability.ring-capacity).',
+      capacity,
+    ),
+  ];
+}
+
+interface Row {
+  readonly component: string;
+  readonly handler: string;
+  readonly counts: number[];
+  seconds: number;
+}
+
+/** An endpoint may be called as an entity is, and their handlers the same: they share a row. */
+function windowRows(
+  handlers: readonly PlacedHandler[],
+  windows: readonly SpanRows[],
+  capacity: number,
+): Iterable<Row> {
+  // Nothing that could be invoked, or nothing yet: there is a row all the same.
+  if (handlers.length === 0) return [rowOfNothing('', '')];
+  const rows = new Map<string, Row>();
+  for (const { component, handler } of handlers) {
+    const name = `${component}/${handler}`;
+    if (!rows.has(name)) rows.set(name, rowOfNothing(component, handler));
+  }
+  const newest = newestCounts(windows, capacity);
+  for (const [shard, window] of windows.entries())
+    for (const { place, counts, seconds } of window.counted(newest[shard])) {
+      const { component, handler } = handlers[place]!;
+      const row = rows.get(`${component}/${handler}`)!;
+      for (const [at, count] of counts.entries()) row.counts[at]! += count;
+      row.seconds += seconds;
+    }
+  return rows.values();
+}
+
+function rowOfNothing(component: string, handler: string): Row {
+  return { component, handler, counts: SPAN_OUTCOMES.map(() => 0), seconds: 0 };
+}
+
+export function invocationFamilies(totals: readonly KindTotals[]): Family[] {
+  return [
+    {
+      name: 'svc_invocations_ended_total',
+      type: 'counter',
+      help: 'Invocations since the process started, by kind and by how they came out.',
+      samples: totals.flatMap(({ kind, counts }) =>
+        SPAN_OUTCOMES.map((outcome, at) => ({ labels: { kind, outcome }, value: counts[at]! })),
+      ),
+    },
+    {
+      name: 'svc_invocation_seconds',
+      type: 'histogram',
+      help: 'How long invocations took, waiting for the entity and the disk included.',
+      samples: totals.flatMap(({ kind, seconds }) => histogramSamples(seconds, { kind })),
+    },
+    {
+      name: 'svc_fuel_used_total',
+      type: 'counter',
+      help: 'Fuel that invocations used; that of folding stored events is not in it.',
+      samples: totals.map(({ kind, fuel }) => ({ labels: { kind }, value: fuel })),
+    },
+  ];
+}
+
+export function httpFamilies(
+  routes: readonly RouteLabels[],
+  shards: readonly HttpNumbers[],
+): Family[] {
+  const counts = new Map<string, { labels: Readonly<Record<string, string>>; value: number }>();
+  for (const shard of shards)
+    for (const { route: index, status, count } of shard.answers()) {
+      const { method, route } = routes[index] ?? { method: '', route: '' };
+      const key = `${index} ${status}`;
+      const known = counts.get(key);
+      if (known === undefined) counts.set(key, { labels: { route, method, status }, value: count });
+      else known.value += count;
+    }
+  return [
+    {
+      name: 'svc_http_requests_total',
+      type: 'counter',
+      help:
+        'Requests that were answered, by the template and method of their route and by status; ' +
+        'without both: no route was there for them.',
+      samples: [...counts.values()],
+    },
+    {
+      name: 'svc_http_request_duration_seconds',
+      type: 'histogram',
+      help: 'From when the headers of a request had come until its answer is written, its body included.',
+      samples: histogramSamples(
+        summedHistograms(
+          SECONDS_BOUNDS,
+          shards.map(({ seconds }) => seconds),
+        ),
+      ),
+    },
+  ];
+}
+
+export function shardFamilies(sum: (name: ShardSeries) => number): Family[] {
+  return [
+    gauge(
+      'svc_http_requests_in_flight',
+      'Requests whose answer or handler is not done.',
+      sum('requests-in-flight'),
+    ),
+    gauge(
+      'svc_http_unsent_bytes',
+      'Bytes of responses that callers have not taken yet.',
+      sum('unsent-bytes'),
+    ),
+    gauge(
+      'svc_http_body_bytes',
+      'Bytes of the bodies of requests that are read or handled.',
+      sum('body-bytes'),
+    ),
+    gauge('svc_entities_in_memory', 'Entities that are in memory.', sum('entities-in-memory')),
+    {
+      name: 'svc_entity_activations_total',
+      type: 'counter',
+      help: 'Entities that came into memory: new ones, from a snapshot, or folded from their events.',
+      samples: (['empty', 'snapshot', 'folded'] as const).map((kind) => ({
+        labels: { kind },
+        value: sum(`activations-${kind}`),
+      })),
+    },
+    counter(
+      'svc_entity_passivations_total',
+      'Entities that left memory because nobody used them.',
+      sum('passivations'),
+    ),
+    {
+      name: 'svc_guest_instances',
+      type: 'gauge',
+      help: 'Instances of the module, by what they serve.',
+      samples: (['endpoint', 'entity'] as const).map((kind) => ({
+        labels: { kind },
+        value: sum(`${kind}-instances`),
+      })),
+    },
+    gauge(
+      'svc_guest_memory_bytes',
+      'Memory of all instances of the module together.',
+      sum('guest-memory-bytes'),
+    ),
+  ];
+}
+
+export function journalFamilies({
+  appendSeconds,
+  groupSize,
+  events,
+  bytes,
+}: JournalNumbers): Family[] {
+  return [
+    {
+      name: 'svc_journal_append_seconds',
+      type: 'histogram',
+      help: 'From the arrival of a group of appends at the writer until it is on disk.',
+      samples: histogramSamples(appendSeconds),
+    },
+    {
+      name: 'svc_journal_group_size',
+      type: 'histogram',
+      help: 'Appends that were stored together, in one transaction.',
+      samples: histogramSamples(groupSize),
+    },
+    counter('svc_journal_events_total', 'Records stored since the process started.', events),
+    gauge('svc_journal_bytes', 'Size of the journal, without its log of changes.', bytes),
+  ];
+}
+
+export function counter(name: string, help: string, value: number): Family {
+  return { name, type: 'counter', help, samples: [{ value }] };
+}
+
+export function gauge(name: string, help: string, value: number): Family {
+  return { name, type: 'gauge', help, samples: [{ value }] };
+}
+
+/** One counter of several that differ in one label. */
+export function labelledCounter(
+  name: string,
+  help: string,
+  label: string,
+  counts: readonly (readonly [value: string, count: number])[],
+): Family {
+  const samples = counts.map(([value, count]) => ({ labels: { [label]: value }, value: count }));
+  return { name, type: 'counter', help, samples };
+}
+
+function histogramSamples(
+  histogram: HistogramCounts,
+  labels: Readonly<Record<string, string>> = {},
+): Sample[] {
+  const samples: Sample[] = [];
+  let within = 0;
+  for (const [at, bound] of histogram.bounds.entries()) {
+    within += histogram.counts[at]!;
+    if (isTold(histogram.bounds, bound))
+      samples.push({ suffix: '_bucket', labels: { ...labels, le: String(bound) }, value: within });
+  }
+  const count = histogramCount(histogram);
+  samples.push(
+    { suffix: '_bucket', labels: { ...labels, le: '+Inf' }, value: count },
+    { suffix: '_sum', labels, value: histogram.sum },
+    { suffix: '_count', labels, value: count },
+  );
+  return samples;
+}
+
+function isTold(bounds: readonly number[], bound: number): boolean {
+  return bounds === COUNT_BOUNDS || TOLD_STEPS.has(bound.toExponential().split('e')[0]!);
+}

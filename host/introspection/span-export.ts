@@ -1,0 +1,266 @@
+// SpanExport: takes the spans that shards have recorded and has them exported by OTLP over HTTP, in a thread of its own
+// (observability/otlp-worker.ts), so that neither a shard nor the main thread waits for a receiver. Invariants:
+// I1  At most `svc.observability.export-queue-max` spans are under way; more are left in the shards' windows.
+// I2  A span is taken once. Whether it was exported or not is counted; only what a shard that ended still had is not.
+// I3  A receiver that is away, slow or refuses costs a line of the log and numbers, and nothing else.
+import { randomUUID } from 'node:crypto';
+import { Worker } from 'node:worker_threads';
+import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
+import type { ExportCounts } from './metrics-source.ts';
+import { SvcError } from '../model/svc-error.ts';
+import type {
+  ExportedRoute,
+  FromOtlpWorker,
+  OtlpSettings,
+  ToOtlpWorker,
+} from './observability/otlp-messages.ts';
+import type { RecordedSpan } from './observability/recorded-span.ts';
+import { RUNTIME_VERSION } from '../runtime-version.ts';
+import type { ServedService, ShownService } from './surface.ts';
+
+/** Of one question to a shard, and of one export. */
+const SPANS_AT_ONCE = 512;
+/** A shard that computes may take its time; the spans stay with it. */
+const ASK_TIMEOUT_MS = 5_000;
+/** What a stop waits for a receiver. */
+const LAST_EXPORT_MS = 2_000;
+const HEAP_MIB = 128;
+/** Of a span, with the words of its failure. */
+const SPAN_KIB_MAX = 8;
+
+export interface SpanExport {
+  /** Another module is served in the place of the one before: spans are named by its routes from now on. */
+  replaced(descriptor: ModuleDescriptor): void;
+  /** Takes what the shards have left; they have answered all requests. Never rejects. */
+  finish(): Promise<void>;
+  /** Waits a little for what is under way. Never rejects. */
+  close(): Promise<void>;
+}
+
+/** How far a shard's spans were taken. */
+interface Cursor {
+  threadId: number;
+  after: number;
+  /** As of its last answer. */
+  recorded: number;
+  /** It is asked at the moment; one that computes keeps nobody else waiting. */
+  isTaking: boolean;
+  /** The latest of these times. */
+  taken: Promise<void>;
+}
+
+/** Undefined: no receiver is set. */
+export function startExport(shown: ShownService, service: ServedService): SpanExport | undefined {
+  if (shown.settings.otlp === undefined) return undefined;
+  const spanExport = new OtlpExport(shown, service);
+  shown.metrics.exportCounts = () => spanExport.counts();
+  return spanExport;
+}
+
+class OtlpExport implements SpanExport {
+  readonly #shown: ShownService;
+  readonly #worker: Worker;
+  readonly #timer: NodeJS.Timeout;
+  readonly #queueMax: number;
+  readonly #cursors: readonly Cursor[];
+  readonly #waiting = new Set<() => void>();
+  /** Spans at most that shards are asked for at the moment. */
+  #asked = 0;
+  /** Spans that were given to the thread, which has not said yet what became of them. */
+  #underWay = 0;
+  #exported = 0;
+  #dropped = 0;
+  #isTold = false;
+  #hasEnded = false;
+
+  constructor(shown: ShownService, { descriptor }: ServedService) {
+    this.#shown = shown;
+    const { settings, supervisor, env } = shown;
+    const { exportQueueMax, exportIntervalMs, exportTimeoutMs } = settings.rooms.observability;
+    this.#queueMax = exportQueueMax;
+    this.#cursors = Array.from({ length: supervisor.count }, () => ({
+      threadId: 0,
+      after: 0,
+      recorded: 0,
+      isTaking: false,
+      taken: Promise.resolve(),
+    }));
+    const { url, headers } = settings.otlp!;
+    const workerData: OtlpSettings = {
+      url,
+      headers,
+      timeoutMs: exportTimeoutMs,
+      source: {
+        service: settings.name,
+        instanceId: randomUUID(),
+        runtimeVersion: RUNTIME_VERSION,
+        routes: routesOf(descriptor),
+      },
+    };
+    this.#worker = new Worker(new URL('./observability/otlp-worker.ts', import.meta.url), {
+      name: 'otlp',
+      workerData,
+      env,
+      resourceLimits: {
+        maxOldGenerationSizeMb: HEAP_MIB + Math.ceil((exportQueueMax * SPAN_KIB_MAX) / 1024),
+      },
+    });
+    this.#worker.on('message', (message: FromOtlpWorker) => this.#settle(message));
+    this.#worker.on('error', (error: unknown) => this.#fail(String(error)));
+    this.#timer = setInterval(() => this.#take(), exportIntervalMs);
+  }
+
+  counts(): ExportCounts {
+    return { exported: this.#exported, dropped: this.#dropped };
+  }
+
+  replaced(descriptor: ModuleDescriptor): void {
+    this.#post({ kind: 'routes', routes: routesOf(descriptor) });
+  }
+
+  async finish(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#taken();
+    this.#take();
+    await this.#taken();
+    const left = this.#cursors.reduce((sum, { recorded, after }) => sum + recorded - after, 0);
+    if (left > 0) this.#drop(left, 'The service stopped before there was room for them.');
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const { exportTimeoutMs } = this.#shown.settings.rooms.observability;
+    const waitMs = Math.min(LAST_EXPORT_MS, exportTimeoutMs);
+    const settled = Promise.withResolvers<void>();
+    const timer = setTimeout(settled.resolve, waitMs);
+    const look = () => this.#underWay === 0 && settled.resolve();
+    this.#waiting.add(look);
+    look();
+    await settled.promise;
+    clearTimeout(timer);
+    if (this.#hasEnded) return;
+    this.#end(`The service stopped, and there was no answer within ${waitMs} ms.`);
+    await this.#worker.terminate();
+    const { log } = this.#shown;
+    if (this.#dropped > 0)
+      log({ level: 'info', message: 'spans exported until the end', fields: { ...this.counts() } });
+  }
+
+  #take(): void {
+    for (const [shard, cursor] of this.#cursors.entries())
+      if (!cursor.isTaking) cursor.taken = this.#takeOf(shard, cursor);
+  }
+
+  async #taken(): Promise<void> {
+    await Promise.all(this.#cursors.map(async ({ taken }) => taken));
+  }
+
+  async #takeOf(shard: number, cursor: Cursor): Promise<void> {
+    cursor.isTaking = true;
+    while (await this.#takeSome(shard, cursor));
+    cursor.isTaking = false;
+  }
+
+  /** Says whether there may be more, and room for it. */
+  async #takeSome(shard: number, cursor: Cursor): Promise<boolean> {
+    const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#underWay);
+    if (limit === 0 || this.#hasEnded) return false;
+    // Other shards are asked at the same time.
+    this.#asked += limit;
+    const answer = await this.#ask(shard, cursor.after, limit);
+    this.#asked -= limit;
+    if (answer === undefined) return false;
+    const { spans, recorded, threadId } = answer;
+    cursor.recorded = recorded;
+    if (threadId !== cursor.threadId) {
+      const isSkipped = cursor.after > 0;
+      cursor.threadId = threadId;
+      cursor.after = 0;
+      // It was asked for those that follow on a span of the thread before.
+      if (isSkipped) return true;
+    }
+    const [first] = spans;
+    if (first === undefined) return false;
+    const missed = first.number - cursor.after - 1;
+    if (missed > 0)
+      this.#drop(
+        missed,
+        'They left the window (svc.observability.ring-capacity) before they could be exported.',
+      );
+    cursor.after = spans.at(-1)!.number;
+    const wanted = spans.filter(({ isSampled }) => isSampled);
+    if (wanted.length > 0) this.#send(wanted);
+    return spans.length === limit;
+  }
+
+  async #ask(shard: number, after: number, limit: number) {
+    const { supervisor } = this.#shown;
+    try {
+      return await supervisor.ask(shard, { kind: 'spans', after, limit }, ASK_TIMEOUT_MS);
+    } catch (error) {
+      // It is started again, or computes: there is another time.
+      if (error instanceof SvcError) return undefined;
+      throw error;
+    }
+  }
+
+  #send(spans: readonly RecordedSpan[]): void {
+    if (this.#hasEnded) return this.#drop(spans.length, 'The export has ended.');
+    this.#underWay += spans.length;
+    this.#post({ kind: 'spans', spans });
+  }
+
+  #post(message: ToOtlpWorker): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    this.#worker.postMessage(message);
+  }
+
+  #settle({ spans, problem }: FromOtlpWorker): void {
+    // What was given up already is counted.
+    if (this.#hasEnded) return;
+    this.#underWay -= spans;
+    if (problem === undefined) this.#exported += spans;
+    else this.#drop(spans, problem);
+    for (const look of this.#waiting) look();
+  }
+
+  #fail(reason: string): void {
+    if (this.#hasEnded) return;
+    this.#shown.log({ level: 'error', message: 'no more spans are exported', fields: { reason } });
+    this.#end('The thread that exports them has ended.');
+  }
+
+  /** No more is exported; what is under way is given up. */
+  #end(reason: string): void {
+    clearInterval(this.#timer);
+    this.#hasEnded = true;
+    const lost = this.#underWay;
+    this.#underWay = 0;
+    if (lost > 0) this.#drop(lost, reason);
+    for (const look of this.#waiting) look();
+  }
+
+  /** The log is told once; how many there are in all is a metric. */
+  #drop(spans: number, reason: string): void {
+    this.#dropped += spans;
+    if (this.#isTold) return;
+    this.#isTold = true;
+    const { origin, pathname } = new URL(this.#shown.settings.otlp!.url);
+    this.#shown.log({
+      level: 'warn',
+      message: 'spans are not exported; further ones are counted only',
+      fields: { endpoint: `${origin}${pathname}`, spans, reason },
+    });
+  }
+}
+
+function routesOf({ endpoints }: ModuleDescriptor): ExportedRoute[] {
+  return endpoints.flatMap(({ name, prefix, routes }) =>
+    routes.map(({ handler, method, path }) => ({
+      endpoint: name,
+      handler,
+      method,
+      path: routeTemplate(prefix, path),
+    })),
+  );
+}

@@ -1,0 +1,96 @@
+// EmbeddedSettings: the settings of a service that a program embeds. They have the names, defaults and ranges
+// of `svc run`, and come from the program alone: the environment is its own.
+import {
+  ROOM_DEFAULTS,
+  ROOM_RANGES,
+  type RoomSettings,
+  checkRoomSettings,
+} from './section-settings.ts';
+import { dottedName } from '../model/setting-name.ts';
+import { type SettingValue } from './settings.ts';
+import { SvcError } from '../model/svc-error.ts';
+
+/** What concerns modules and threads of shards has no meaning here. */
+const ROOMS = ['http', 'http.cors', 'engine', 'journal', 'log'] as const;
+type Room = (typeof ROOMS)[number];
+
+export type EmbeddedRooms = Pick<RoomSettings, Room>;
+
+/** `answerTimeoutMs` → `answer-timeout-ms` */
+type Kebab<Key extends string> = Key extends `${infer First}${infer Rest}`
+  ? First extends Lowercase<First>
+    ? `${First}${Kebab<Rest>}`
+    : `-${Lowercase<First>}${Kebab<Rest>}`
+  : '';
+/** The settings of one room, by their dotted names. */
+type NamedSettings<Each extends Room> = {
+  readonly [
+    Key in keyof RoomSettings[Each] & string as `svc.${Each}.${Kebab<Key>}`
+  ]?: RoomSettings[Each][Key];
+};
+
+/**
+ * `{ 'svc.engine.live-entities-max': 10_000, 'svc.http.cors.origins': ['https://shop.example.com'] }`; those left
+ * out have their default.
+ */
+export type ServiceSettings = NamedSettings<'http'> &
+  NamedSettings<'http.cors'> &
+  NamedSettings<'engine'> &
+  NamedSettings<'journal'> &
+  NamedSettings<'log'>;
+
+/** Throws SVC_SETTING_INVALID. */
+export function readServiceSettings(given: ServiceSettings): EmbeddedRooms {
+  const left = new Map<string, unknown>(Object.entries(given));
+  const rooms: Record<string, Record<string, SettingValue>> = {};
+  for (const room of ROOMS) {
+    const values: Record<string, SettingValue> = { ...ROOM_DEFAULTS[room] };
+    const ranges: Readonly<Record<string, readonly [number, number]>> = ROOM_RANGES[room];
+    for (const key of Object.keys(values)) {
+      const name = dottedName(room, key);
+      const value = left.get(name);
+      left.delete(name);
+      if (value !== undefined) values[key] = checkedValue(name, value, values[key]!, ranges[key]);
+    }
+    rooms[room] = values;
+  }
+  const [unknown] = left.keys();
+  if (unknown !== undefined)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      `There is no setting '${unknown}' of an embedded service: it has those of svc.http, svc.engine, ` +
+        'svc.journal and svc.log that docs/reference/settings.md lists.',
+    );
+  const settings = rooms as unknown as EmbeddedRooms;
+  checkRoomSettings({ ...ROOM_DEFAULTS, ...settings });
+  return settings;
+}
+
+/** Every number and every list has a range. */
+function checkedValue(
+  name: string,
+  value: unknown,
+  fallback: SettingValue,
+  range: readonly [number, number] | undefined,
+): SettingValue {
+  if (typeof fallback === 'boolean') {
+    if (typeof value === 'boolean') return value;
+    throw invalid(name, 'true or false', value);
+  }
+  const [min, max] = range!;
+  if (typeof fallback === 'number') {
+    if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max)
+      return value as number;
+    throw invalid(name, `a whole number from ${min} to ${max}`, value);
+  }
+  const isList = Array.isArray(value) && value.every((entry) => typeof entry === 'string');
+  if (isList && value.length >= min && value.length <= max) return [...value];
+  throw invalid(name, `a list of ${min} to ${max} texts`, value);
+}
+
+function invalid(name: string, wanted: string, found: unknown): SvcError {
+  return new SvcError(
+    'SVC_SETTING_INVALID',
+    `The setting ${name} takes ${wanted}, and found '${String(found)}'.`,
+  );
+}

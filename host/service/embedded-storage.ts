@@ -1,0 +1,73 @@
+// EmbeddedStorage: the journal of an embedded service, in a folder or in memory, and whether the components read
+// what is in it. Nothing is kept in memory unless the program says so.
+import { resolve } from 'node:path';
+import type { ModuleDescriptor } from '@svc/contract';
+import type { Journal } from '../engine/needs/journal.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { attachJournal } from '../storage/journal-connection.ts';
+import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
+import { MemoryJournal } from '../storage/memory/memory-journal.ts';
+import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { checkManifests } from './unread-manifests.ts';
+
+/** In the folder; or, gone with the service, in memory. */
+export type StorageOptions =
+  | {
+      readonly dataFolder: string;
+      readonly journal?: undefined;
+      /** Components that the program has no more on purpose: what the journal holds of them stays unread. */
+      readonly allowUnread?: readonly string[];
+    }
+  | { readonly journal: 'memory'; readonly dataFolder?: undefined };
+
+export interface EmbeddedStorage {
+  readonly journal: Journal;
+  /** Resolves when the journal's writer has ended by itself. */
+  readonly failure: Promise<SvcError>;
+  close(): Promise<void>;
+}
+
+/** Throws SVC_SETTING_INVALID, SVC_MANIFEST_UNREADABLE, and what the journal cannot be opened for. */
+export async function openEmbeddedStorage(
+  options: StorageOptions,
+  limits: JournalLimits,
+  descriptor: ModuleDescriptor,
+): Promise<EmbeddedStorage> {
+  const folder = folderOf(options);
+  if (folder === undefined) {
+    const journal = new MemoryJournal();
+    return { journal, failure: new Promise(() => {}), close: () => journal.close() };
+  }
+  const { allowUnread = [] } = options as { readonly allowUnread?: readonly string[] };
+  const sqlite = await openSqliteJournal(folder, limits);
+  try {
+    checkManifests(sqlite.dir, descriptor, allowUnread, WORDS);
+    const journal = attachJournal(sqlite.connect());
+    const close = async (): Promise<void> => {
+      await journal.close();
+      await sqlite.close();
+    };
+    return { journal, failure: sqlite.failure, close };
+  } catch (error) {
+    await sqlite.close();
+    throw error;
+  }
+}
+
+const WORDS = {
+  readers: 'of this program',
+  remedy: (components: readonly string[]) =>
+    `Give it the component that reads them, or allowUnread: ${JSON.stringify(components)} when that is meant.`,
+};
+
+/** A folder that was to be read from somewhere, and was not there, is no journal in memory. */
+function folderOf({ dataFolder, journal }: StorageOptions): string | undefined {
+  if (journal === 'memory' && dataFolder === undefined) return undefined;
+  if (journal === undefined && typeof dataFolder === 'string' && dataFolder !== '')
+    return resolve(dataFolder);
+  throw new SvcError(
+    'SVC_SETTING_INVALID',
+    "A service takes either dataFolder, the folder of its journal, or journal: 'memory', and found " +
+      `dataFolder: ${JSON.stringify(dataFolder)} and journal: ${JSON.stringify(journal)}.`,
+  );
+}

@@ -1,0 +1,51 @@
+// What each room can be set to, with its defaults: the rows of docs/reference/settings.md.
+import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
+import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
+import {
+  checkCorsSettings,
+  CORS_SETTINGS_DEFAULT,
+  CORS_SETTINGS_RANGE,
+} from '../http/cors-settings.ts';
+import {
+  checkHttpSettings,
+  HTTP_SETTINGS_DEFAULT,
+  HTTP_SETTINGS_RANGE,
+} from '../http/http-settings.ts';
+import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from '../log/log-limits.ts';
+import {
+  OBSERVABILITY_LIMITS_DEFAULT,
+  OBSERVABILITY_LIMITS_RANGE,
+} from '../introspection/observability/observability-limits.ts';
+import type { RoomRanges } from './settings.ts';
+import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
+import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from '../shards/supervisor-limits.ts';
+
+export const ROOM_DEFAULTS = {
+  http: { ...HTTP_SETTINGS_DEFAULT },
+  'http.cors': { ...CORS_SETTINGS_DEFAULT },
+  engine: { ...ENGINE_LIMITS_DEFAULT },
+  wasm: { ...WASM_LIMITS_DEFAULT },
+  journal: { ...JOURNAL_LIMITS_DEFAULT },
+  log: { ...LOG_LIMITS_DEFAULT },
+  supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
+  observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
+};
+export type RoomSettings = typeof ROOM_DEFAULTS;
+
+/** The least and the most that each can be set to. */
+export const ROOM_RANGES: RoomRanges<RoomSettings> = {
+  http: HTTP_SETTINGS_RANGE,
+  'http.cors': CORS_SETTINGS_RANGE,
+  engine: ENGINE_LIMITS_RANGE,
+  wasm: WASM_LIMITS_RANGE,
+  journal: JOURNAL_LIMITS_RANGE,
+  log: LOG_LIMITS_RANGE,
+  supervisor: SUPERVISOR_LIMITS_RANGE,
+  observability: OBSERVABILITY_LIMITS_RANGE,
+};
+
+/** Throws SVC_SETTING_INVALID for values that make no sense together. */
+export function checkRoomSettings(rooms: RoomSettings): void {
+  checkHttpSettings(rooms.http);
+  checkCorsSettings(rooms['http.cors']);
+}

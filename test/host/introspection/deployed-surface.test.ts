@@ -1,0 +1,106 @@
+// What a deployed instance shows of itself while its parts come, fail and go.
+import { expect, onTestFinished, test } from 'vitest';
+import { deployedSurface } from '../../../host/introspection/deployed-surface.ts';
+import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { ShownService } from '../../../host/introspection/surface.ts';
+
+/** A service whose parts do what the test says. */
+async function surfaceOf(http = true) {
+  const module = Promise.withResolvers<void>();
+  const journal = Promise.withResolvers<{ failure: Promise<unknown> }>();
+  const failure = Promise.withResolvers<void>();
+  const serving = [false, false];
+  const log: LogEntry[] = [];
+  const surface = deployedSurface({
+    settings: { name: 'cart', http, port: 9000, management: { host: '127.0.0.1', port: 0 } },
+    supervisor: { count: 2, serving },
+    module: module.promise,
+    journal: journal.promise,
+    metrics: { text: () => 'x 1\n' },
+    log: (entry: LogEntry) => log.push(entry),
+  } as unknown as ShownService);
+  onTestFinished(async () => surface.close());
+  await surface.open();
+  const url = `http://127.0.0.1:${String(log[0]!.fields!['port'])}`;
+  return {
+    surface,
+    serving,
+    admit: () => module.resolve(),
+    openJournal: () => journal.resolve({ failure: failure.promise }),
+    failJournal: () => failure.resolve(),
+    get: async (path: string) => fetch(url + path),
+    /** Status, and what each part that does not agree says. */
+    ready: async () => {
+      const answer = await fetch(`${url}/ready`);
+      const { parts } = (await answer.json()) as {
+        parts: { part: string; ready: boolean; reason?: string }[];
+      };
+      const not = parts.filter(({ ready }) => !ready);
+      return [answer.status, Object.fromEntries(not.map(({ part, reason }) => [part, reason]))];
+    },
+  };
+}
+
+const away = (shards: number) => `${shards} of 2 do not serve.`;
+
+async function served(http = true) {
+  const around = await surfaceOf(http);
+  around.admit();
+  around.openJournal();
+  around.serving.fill(true);
+  expect(await around.ready()).toEqual([200, {}]);
+  return around;
+}
+
+test('GET /ready names who does not agree while the instance starts, and GET /alive is 200', async () => {
+  const { ready, get, admit, openJournal, serving } = await surfaceOf();
+  const module = 'It is not admitted yet.';
+  const journal = 'It is not open yet.';
+  const http = 'No shard listens on port 9000.';
+  expect(await ready()).toEqual([503, { module, journal, shards: away(2), http }]);
+  expect((await get('/alive')).status).toBe(200);
+  admit();
+  expect(await ready()).toEqual([503, { journal, shards: away(2), http }]);
+  openJournal();
+  expect(await ready()).toEqual([503, { shards: away(2), http }]);
+  // The port is bound once one shard listens on it.
+  serving[1] = true;
+  expect(await ready()).toEqual([503, { shards: away(1) }]);
+  serving[0] = true;
+  expect(await ready()).toEqual([200, {}]);
+});
+
+test('with http false readiness does not wait for an HTTP server', async () => {
+  const { get } = await served(false);
+  const { parts } = (await (await get('/ready')).json()) as { parts: { part: string }[] };
+  expect(parts.map(({ part }) => part)).not.toContain('http');
+});
+
+test('a shard that is started again makes the instance not ready, and back ready', async () => {
+  const { ready, serving } = await served();
+  serving[0] = false;
+  expect(await ready()).toEqual([503, { shards: '1 of 2 do not serve.' }]);
+  serving[0] = true;
+  expect(await ready()).toEqual([200, {}]);
+});
+
+test('a journal that can store nothing any more makes the instance not ready', async () => {
+  const { ready, failJournal } = await served();
+  failJournal();
+  expect(await ready()).toEqual([503, { journal: 'It can store nothing any more.' }]);
+});
+
+test('from the moment of a stop the instance is not ready and leaves its cluster, but lives', async () => {
+  const { ready, get, surface } = await served();
+  surface.stopping();
+  expect(await ready()).toEqual([
+    503,
+    { cluster: 'The instance leaves its cluster.', stopping: 'The instance was told to stop.' },
+  ]);
+  expect(await (await get('/cluster/members')).json()).toMatchObject({
+    members: [{ status: 'Leaving' }],
+  });
+  expect((await get('/alive')).status).toBe(200);
+  await surface.close();
+  await expect(get('/alive')).rejects.toThrow('fetch failed');
+});

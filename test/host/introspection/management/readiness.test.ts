@@ -1,0 +1,34 @@
+// Readiness: every part that has an opinion has to agree.
+import { expect, test } from 'vitest';
+import { readinessReport } from '../../../../host/introspection/management/readiness.ts';
+
+const agrees = (part: string) => ({ part, objection: () => undefined });
+
+test('an instance is ready when every part with an opinion agrees', () => {
+  expect(readinessReport([agrees('cluster'), agrees('http')])).toEqual({
+    ready: true,
+    parts: [
+      { part: 'cluster', ready: true },
+      { part: 'http', ready: true },
+    ],
+  });
+});
+
+test('the report names each part that does not agree, and why, as it is now', () => {
+  let reason: string | undefined = 'It is not open yet.';
+  const opinions = [
+    agrees('module'),
+    { part: 'journal', objection: () => reason },
+    { part: 'http', objection: () => 'No shard listens on port 9000.' },
+  ];
+  expect(readinessReport(opinions)).toEqual({
+    ready: false,
+    parts: [
+      { part: 'module', ready: true },
+      { part: 'journal', ready: false, reason: 'It is not open yet.' },
+      { part: 'http', ready: false, reason: 'No shard listens on port 9000.' },
+    ],
+  });
+  reason = undefined;
+  expect(readinessReport(opinions.slice(0, 2)).ready).toBe(true);
+});

@@ -1,0 +1,32 @@
+// In which function a fault was, told to somebody who has written handlers, and none of the module's exports.
+import { describe, expect, test } from 'vitest';
+import { namedPlaces } from '../../../host/introspection/named-places.ts';
+
+const shown = (name: string | null, kind: 'endpoint' | 'command' | 'query') => {
+  const place = { file: 'assembly/index.ts', line: 1, column: null, function: name };
+  const run = { kind, component: 'bill', handler: 'share' };
+  return namedPlaces([place], run)[0]!.function;
+};
+
+describe('the function of a place', () => {
+  test.each([
+    ['entity_query', 'query', 'bill.share'],
+    ['entity_command', 'command', 'bill.share'],
+    ['entity_apply', 'command', 'bill.apply'],
+    ['entity_constructor', 'query', 'bill'],
+    ['entity_snapshot', 'command', 'bill'],
+    ['http_handle', 'endpoint', 'bill.share'],
+  ] as const)('that the optimizer left as %s is named after the %s', (name, kind, expected) => {
+    expect(shown(name, kind)).toBe(expected);
+  });
+
+  test('of a call is not named after the request that failed with it, nor the other way round', () => {
+    expect(shown('entity_query', 'endpoint')).toBeNull();
+    expect(shown('http_handle', 'query')).toBeNull();
+  });
+
+  test('that has a name of its author keeps it, and one without has none', () => {
+    expect(shown('Bill.share', 'query')).toBe('Bill.share');
+    expect(shown(null, 'query')).toBeNull();
+  });
+});

@@ -1,0 +1,110 @@
+// Where faults were: asked for once each, of the module that ran then, and never at the cost of the fault.
+import { describe, expect, test } from 'vitest';
+import { SvcError } from '../../../host/model/svc-error.ts';
+import type { RecordedFault } from '../../../host/introspection/observability/recorded-span.ts';
+import type { PastQuestion } from '../../../host/history/reader/history-reader.ts';
+import { PlacedFaults } from '../../../host/introspection/placed-faults.ts';
+
+type Asked = Extract<PastQuestion, { kind: 'places' }>;
+
+const fault = (guestMessage?: string): RecordedFault => ({
+  code: 'trap',
+  limit: undefined,
+  reason: 'The module trapped.',
+  guestMessage,
+  frames: undefined,
+  errorId: undefined,
+});
+const place = (file: string, line: number, name = 'bill.share') => ({
+  file,
+  line,
+  column: null,
+  function: name,
+});
+const ran = { kind: 'query', component: 'bill', handler: 'share' } as const;
+
+/** The line of a place is how many faults were asked for before. */
+function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolve()) {
+  const asked: Asked[] = [];
+  const past = {
+    ask: async (question: Asked) => {
+      asked.push(question);
+      await wait;
+      if (isAway()) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'It computes.');
+      const { file, faults } = question;
+      return { kind: 'places', places: faults.map((_, at) => [place(file, at, 'entity_query')]) };
+    },
+  };
+  return { asked, faults: new PlacedFaults(past as never, 50) };
+}
+
+const ONE = { file: 'one.wasm', fingerprint: '1', sinceMs: 0 };
+const TWO = { file: 'two.wasm', fingerprint: '2', sinceMs: 100 };
+
+describe('a place', () => {
+  test('is asked for once, together with the others', async () => {
+    const { asked, faults } = placedFaults();
+    faults.served(ONE);
+    const [first, second] = [fault('a'), fault('b')];
+    const spans = [
+      { ...ran, startMs: 1, fault: first },
+      { ...ran, startMs: 2, fault: second },
+      { ...ran, startMs: 3, fault: undefined },
+    ];
+    await faults.find(spans);
+    await faults.find(spans);
+    expect(asked.length).toBe(1);
+    expect([faults.placesOf(first), faults.placesOf(second)]).toEqual([
+      [place('one.wasm', 0)],
+      [place('one.wasm', 1)],
+    ]);
+  });
+
+  test('is not asked for where nothing tells of one', async () => {
+    const { asked, faults } = placedFaults();
+    faults.served(ONE);
+    const plain = fault();
+    await faults.find([{ ...ran, startMs: 1, fault: plain }]);
+    expect([asked, faults.placesOf(plain)]).toEqual([[], []]);
+  });
+
+  test('is in the sources of the module that was served then', async () => {
+    const { asked, faults } = placedFaults();
+    faults.served(ONE);
+    faults.served(TWO);
+    const [old, recent] = [fault('a'), fault('b')];
+    await faults.find([
+      { ...ran, startMs: 99, fault: old },
+      { ...ran, startMs: 100, fault: recent },
+    ]);
+    expect(faults.placesOf(old)).toEqual([place('one.wasm', 0)]);
+    expect(faults.placesOf(recent)).toEqual([place('two.wasm', 0)]);
+    expect(asked.map(({ fingerprint }) => fingerprint)).toEqual(['1', '2']);
+  });
+
+  test('that cannot be found is none, and is asked for again', async () => {
+    let isAway = true;
+    const { asked, faults } = placedFaults(() => isAway);
+    faults.served(ONE);
+    const one = fault('a');
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    expect(faults.placesOf(one)).toEqual([]);
+    isAway = false;
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    expect(faults.placesOf(one)).toEqual([place('one.wasm', 0)]);
+    expect(asked.length).toBe(2);
+  });
+
+  test('that is not found in time is not waited for, nor asked for twice, and is known later', async () => {
+    const busy = Promise.withResolvers<void>();
+    const { asked, faults } = placedFaults(undefined, busy.promise);
+    faults.served(ONE);
+    const one = fault('a');
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    expect([asked.length, faults.placesOf(one)]).toEqual([1, []]);
+    busy.resolve();
+    await faults.find([{ ...ran, startMs: 1, fault: one }]);
+    expect([asked.length, faults.placesOf(one)]).toEqual([1, [place('one.wasm', 0)]]);
+  });
+});
