@@ -8,7 +8,7 @@ export {
   type ModuleReport,
 } from './hosting/wasm/admission/admission.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
-export { type FaultPlaces, readFaultPlaces } from './hosting/wasm/admission/fault-places.ts';
+export { type FaultPlaces, readFaultPlaces } from './hosting/wasm/places/fault-places.ts';
 export { admitFileToRun, inspectModuleFile } from './service/module-inspection.ts';
 export type { GuestLogLine } from './hosting/wasm/binding/guest-log.ts';
 export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';

@@ -2,13 +2,13 @@
 // interfaces that declare them, so that the page cannot say anything else than the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
 import { dottedName, variableName } from '../host/model/setting-name.ts';
 import { type SettingValue } from '../host/service/settings.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A room → the file whose interface documents its settings, and what the page calls it. */
+/** A section → the file whose interface documents its settings, and what the page calls it. */
 const DECLARED_IN = {
   http: ['host/http/http-settings.ts', 'HTTP server'],
   'http.cors': ['host/http/cors-settings.ts', 'Pages of other origins (CORS)'],
@@ -18,24 +18,24 @@ const DECLARED_IN = {
   log: ['host/log/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
-} as const satisfies Record<keyof typeof ROOM_DEFAULTS, readonly [string, string]>;
+} as const satisfies Record<keyof typeof SECTION_DEFAULTS, readonly [string, string]>;
 
 export function settingsReference(): string {
-  const rooms = Object.entries(DECLARED_IN).map(([room, [file, title]]) => {
+  const sections = Object.entries(DECLARED_IN).map(([section, [file, title]]) => {
     const documented = documentedKeys(readFileSync(join(root, file), 'utf8'));
     const defaults: Readonly<Record<string, SettingValue>> =
-      ROOM_DEFAULTS[room as keyof typeof ROOM_DEFAULTS];
+      SECTION_DEFAULTS[section as keyof typeof SECTION_DEFAULTS];
     const ranges: Readonly<Record<string, readonly [number, number]>> =
-      ROOM_RANGES[room as keyof typeof ROOM_DEFAULTS];
+      SECTION_RANGES[section as keyof typeof SECTION_DEFAULTS];
     const rows = Object.entries(defaults).map(([key, value]) => {
       const text = documented.get(key);
       if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
       const range = rangeOf(value, ranges[key]);
-      // Another setting of the room, by the name under which it is set.
+      // Another setting of the section, by the name under which it is set.
       const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
-        other in defaults ? `\`${dottedName(room, other)}\`` : word,
+        other in defaults ? `\`${dottedName(section, other)}\`` : word,
       );
-      return `| \`${dottedName(room, key)}\` | ${shown(value)} | ${range} | ${words} |`;
+      return `| \`${dottedName(section, key)}\` | ${shown(value)} | ${range} | ${words} |`;
     });
     return `## ${title}\n\n| Setting | Default | Range | What it is |\n|---|---|---|---|\n${rows.join('\n')}\n`;
   });
@@ -74,7 +74,7 @@ journal lies in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many
 may use cores. Every caller counts as one of the
 internet, also on loopback, so a route with the access rule \`local\` admits nobody.
 
-${rooms.join('\n')}`;
+${sections.join('\n')}`;
 }
 
 /** Every number and every list has a range. */

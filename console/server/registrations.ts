@@ -1,4 +1,5 @@
-// Registrations: the folder in which the services of this machine register, a file PID.json for each. Files are read
+// Registrations: the folder in which the services of this machine register, a file PID.json for each, and PID-INSTANCE.json
+// for each further service of one process. Files are read
 // and never written or deleted; one that is half written, or is none of ours, is skipped.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -36,7 +37,7 @@ export async function readRegistrations(folder: string): Promise<RegistrationLis
     if (code === 'ENOENT') return { registrations: [], problem: null };
     return { registrations: [], problem: reasonOf(code) };
   }
-  const files = names.filter((name) => /^[1-9]\d{0,9}\.json$/.test(name));
+  const files = names.filter((name) => /^[1-9]\d{0,9}(-[0-9a-f]{16})?\.json$/.test(name));
   const read = await Promise.all(
     files.slice(0, FILES_MAX).map(async (name) => readRegistration(join(folder, name), name)),
   );
@@ -49,6 +50,11 @@ export async function readRegistrations(folder: string): Promise<RegistrationLis
   };
 }
 
+/** The names that the file of a registration may have. */
+function namesOf({ pid, instanceId }: Registration): readonly string[] {
+  return [`${pid}.json`, `${pid}-${instanceId}.json`];
+}
+
 function reasonOf(code: string | undefined): string {
   if (code === 'ENOTDIR') return 'it is no folder';
   return code === 'EACCES' || code === 'EPERM' ? 'permission denied' : `the system says ${code}`;
@@ -59,7 +65,7 @@ async function readRegistration(file: string, name: string): Promise<Registratio
     const stats = await stat(file);
     if (!stats.isFile() || stats.size > FILE_BYTES_MAX) return undefined;
     const found = registrationOf(JSON.parse(await readFile(file, 'utf8')));
-    return found !== undefined && `${found.pid}.json` === name ? found : undefined;
+    return found !== undefined && namesOf(found).includes(name) ? found : undefined;
   } catch {
     // It is gone, or not ours to read, or not written to its end.
     return undefined;

@@ -1,6 +1,6 @@
 // What `svc dev` and the process in which it has the service run say to each other.
 import type { DevProblem, SourcePlace } from '@svc/contract';
-import type { PlacedModule } from '../hosting/wasm/admission/fault-places.ts';
+import type { PlacedModule } from '../hosting/wasm/places/fault-places.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
 import type { LogEntry } from '../log/log-entry.ts';

@@ -3,9 +3,8 @@
 // present one finish what is in flight, and the new one serves on the same port and journal.
 import { AdmissionThread, admitModuleFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { RoomSettings } from '../service/section-settings.ts';
+import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
-import type { ReplacingModule } from '../introspection/surface.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
 
@@ -17,11 +16,17 @@ export interface SwappedService {
   readonly file: string;
   readonly supervisor: Supervisor;
   readonly journal: NotingJournal;
-  readonly limits: RoomSettings['wasm'];
+  readonly limits: WasmLimits;
   /** All that a thread has for an environment. */
   readonly env: Readonly<Record<string, string>>;
   /** Told of each module that is served in the place of another. */
   readonly replaced: (by: ReplacingModule) => void;
+}
+
+/** A module that takes the place of another, and the file that it was read from. */
+export interface ReplacingModule {
+  readonly file: string;
+  readonly module: AdmittedModule;
 }
 
 /** The journal that all its modules write. */

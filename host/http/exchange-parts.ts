@@ -1,4 +1,5 @@
 // ExchangeParts: what all exchanges of a server share, and what each is made of.
+import type { HttpCounts } from './http-observer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
@@ -43,14 +44,6 @@ export interface ExchangeParts {
   readonly firstPlace: number;
   readonly counts: HttpCounts;
 }
-
-/** What is counted of every request, also of those that no route is there for. */
-export interface HttpCounts {
-  /** `route`: its index; -1: none. `status`: of the answer. */
-  answered(route: number, status: number, durationMs: number): void;
-}
-
-export const NO_COUNTS: HttpCounts = { answered() {} };
 
 export interface Load {
   /** Requests whose answer or handler is not done. */

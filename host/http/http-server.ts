@@ -4,7 +4,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Chance } from '../engine/needs/clock.ts';
-import { NO_RECORDER, type Recorder } from '../engine/needs/recorder.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
@@ -13,14 +12,9 @@ import { Connections } from './connections.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { Exchange } from './exchange.ts';
-import {
-  type EndpointHandler,
-  type ExchangeParts,
-  type HttpCounts,
-  type Load,
-  NO_COUNTS,
-} from './exchange-parts.ts';
+import { type EndpointHandler, type ExchangeParts, type Load } from './exchange-parts.ts';
 import type { HttpLog } from './http-log.ts';
+import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
 import type { RouteTable } from './route-table.ts';
@@ -43,17 +37,6 @@ export interface HttpServerOptions {
   /** Shared with other servers of the service; left out: this one has all that the settings give. */
   readonly budgets?: RequestBudgets;
 }
-
-export interface HttpObserver {
-  readonly recorder: Recorder;
-  readonly counts: HttpCounts;
-  /** The number of the first route's handler, for the recorder. */
-  readonly firstPlace: number;
-}
-
-export { NO_COUNTS };
-
-const NOBODY: HttpObserver = { recorder: NO_RECORDER, counts: NO_COUNTS, firstPlace: 0 };
 
 export interface HttpAddress {
   /** A name or an address of this machine. */
@@ -87,7 +70,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const load: Load = { inFlight: 0, isStopping: false };
   const budgets = options.budgets ?? requestBudgets(settings);
   const connections = new Connections(connectionTimes(settings), budgets.unsent);
-  const observer = options.observer ?? NOBODY;
+  const observer = options.observer ?? NO_OBSERVER;
   const server = createNodeServer({
     routes,
     handle: options.handle,

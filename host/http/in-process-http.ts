@@ -5,7 +5,6 @@ import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Chance } from '../engine/needs/clock.ts';
-import { NO_RECORDER } from '../engine/needs/recorder.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { type Caller, INTERNET } from './access.ts';
@@ -14,7 +13,8 @@ import { Connections } from './connections.ts';
 import { Cors } from './cors.ts';
 import { checkCorsSettings, CORS_SETTINGS_DEFAULT, type CorsSettings } from './cors-settings.ts';
 import { Exchange } from './exchange.ts';
-import { type EndpointHandler, type ExchangeParts, NO_COUNTS } from './exchange-parts.ts';
+import type { EndpointHandler, ExchangeParts } from './exchange-parts.ts';
+import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import type { HttpLog } from './http-log.ts';
 import { connectionTimes, HTTP_SETTINGS_DEFAULT, type HttpSettings } from './http-settings.ts';
 import { Outbox } from './outbox.ts';
@@ -34,6 +34,8 @@ export interface InProcessHttpOptions {
   readonly budgets?: RequestBudgets;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
+  /** Records each request; left out: nobody does. */
+  readonly observer?: HttpObserver;
 }
 
 export interface InProcessRequest {
@@ -59,7 +61,7 @@ export class InProcessHttp {
 
   /** Throws SVC_SETTING_INVALID. */
   constructor(options: InProcessHttpOptions) {
-    const { cors = CORS_SETTINGS_DEFAULT } = options;
+    const { cors = CORS_SETTINGS_DEFAULT, observer = NO_OBSERVER } = options;
     checkCorsSettings(cors);
     const budgets = options.budgets ?? requestBudgets(options.settings ?? HTTP_SETTINGS_DEFAULT);
     this.#connections = new Connections(connectionTimes(HTTP_SETTINGS_DEFAULT), budgets.unsent);
@@ -70,11 +72,9 @@ export class InProcessHttp {
       cors: Cors.of(cors, options.routes),
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
-      outbox: new Outbox(() => NO_RECORDER.endMs()),
+      outbox: new Outbox(() => observer.recorder.endMs()),
       load: { inFlight: 0, isStopping: false },
-      recorder: NO_RECORDER,
-      counts: NO_COUNTS,
-      firstPlace: 0,
+      ...observer,
     };
     // Without a host there is an answer of our own, with a body.
     const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };

@@ -1,5 +1,5 @@
-// LocalService: a service as its observability endpoint shows it: spans and queries by its shards, the past and the
-// places of faults by a thread of their own (past-thread.ts). The main thread runs nothing of the module.
+// LocalService answers the requests of the observability endpoint: it asks the shards for spans and queries, and the
+// history reader for stored entities and the source locations of faults. The main thread runs nothing of a module.
 import type {
   DevState,
   Fault,
@@ -37,11 +37,11 @@ import {
 } from './observability/trace-tree.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import type { PlacedFaults } from './placed-faults.ts';
-import type { PastThread } from '../history/reader/history-thread.ts';
+import type { HistoryReader } from '../history/reader/history-reader.ts';
 import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
 import { shardOf } from '../shards/shard-of.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
-import type { Supervisor } from '../shards/supervisor.ts';
+import type { ServiceShards } from './service-shards.ts';
 
 /** For the spans of a shard: who looks on asks again soon. */
 const SPANS_TIMEOUT_MS = 1_000;
@@ -59,8 +59,8 @@ export interface ShownModule {
 }
 
 export interface LocalParts {
-  readonly supervisor: Pick<Supervisor, 'ask' | 'count' | 'numbers' | 'ends'>;
-  readonly past: Pick<PastThread, 'ask'>;
+  readonly shards: Pick<ServiceShards, 'ask' | 'count' | 'numbers' | 'ends'>;
+  readonly history: Pick<HistoryReader, 'ask'>;
   readonly faults: PlacedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
   readonly metrics: Pick<MetricsSource, 'totals'>;
@@ -79,15 +79,15 @@ export class LocalService implements ObservedService {
   #traces: { readonly view: SpanView; readonly newestFirst: readonly PlacedTrace[] } | undefined;
 
   constructor(parts: LocalParts, module: ShownModule) {
-    const { supervisor, ringCapacity } = parts;
+    const { shards, ringCapacity } = parts;
     this.#parts = parts;
     this.#module = module;
     this.#nameOf = spanName(module.description.routes);
     this.#window = new SpanWindow(
       {
-        shards: supervisor.count,
+        shards: shards.count,
         pull: async (shard, after, limit) =>
-          supervisor.ask(shard, { kind: 'spans', after, limit }, SPANS_TIMEOUT_MS),
+          shards.ask(shard, { kind: 'spans', after, limit }, SPANS_TIMEOUT_MS),
       },
       Math.min(ringCapacity, WINDOW_SPANS_MAX),
     );
@@ -123,10 +123,7 @@ export class LocalService implements ObservedService {
       ...tracePage(view.spans, this.#tracesOf(view), filter),
       window: {
         capacity: this.#parts.ringCapacity,
-        recorded: this.#parts.supervisor.numbers.reduce(
-          (sum, { window }) => sum + window.recorded,
-          0,
-        ),
+        recorded: this.#parts.shards.numbers.reduce((sum, { window }) => sum + window.recorded, 0),
       },
       silentShards: [...view.silentShards],
     };
@@ -157,10 +154,10 @@ export class LocalService implements ObservedService {
       .filter(({ outcome, fault }) => fault !== undefined && hasFailed(outcome))
       .toSorted((a, b) => b.startMs + b.durationMs - (a.startMs + a.durationMs))
       .slice(0, limit);
-    const { faults, supervisor } = this.#parts;
+    const { faults, shards } = this.#parts;
     await faults.find(failed);
     const ofSpans = failed.map((span) => faultOf(span, span.fault!, faults.placesOf(span.fault!)));
-    const latest = [...supervisor.ends.map(endOfShard), ...ofSpans];
+    const latest = [...shards.ends.map(endOfShard), ...ofSpans];
     return {
       faults: latest.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1)).slice(0, limit),
       silentShards: [...silentShards],
@@ -169,7 +166,7 @@ export class LocalService implements ObservedService {
 
   /** Only what is declared as a query is run: it can change nothing. */
   async query({ component, id, method, input = NO_INPUT }: EntityQuery): Promise<ObservedAnswer> {
-    const { supervisor, faults, answerTimeoutMs } = this.#parts;
+    const { shards, faults, answerTimeoutMs } = this.#parts;
     const { descriptor } = this.#module;
     const entity = descriptor.entities.find((one) => one.component === component);
     if (entity === undefined)
@@ -185,8 +182,8 @@ export class LocalService implements ObservedService {
     if (why !== undefined) return problem(400, why);
     const timeoutMs = Math.min(answerTimeoutMs, QUERY_TIMEOUT_MAX_MS);
     try {
-      const answer = await supervisor.ask(
-        shardOf(component, id, supervisor.count),
+      const answer = await shards.ask(
+        shardOf(component, id, shards.count),
         { kind: 'query', target: { component, id }, name: method, input },
         timeoutMs,
       );
@@ -201,7 +198,7 @@ export class LocalService implements ObservedService {
 
   async entities(query: EntityListQuery): Promise<ObservedAnswer> {
     try {
-      const { list } = await this.#parts.past.ask({ kind: 'entities', ...query });
+      const { list } = await this.#parts.history.ask({ kind: 'entities', ...query });
       return shown(list);
     } catch (failure) {
       return errorAnswer(failure);
@@ -212,7 +209,7 @@ export class LocalService implements ObservedService {
     const why = idProblem(query.id);
     if (why !== undefined) return problem(400, why);
     try {
-      const { page } = await this.#parts.past.ask({ kind: 'history', ...query });
+      const { page } = await this.#parts.history.ask({ kind: 'history', ...query });
       return shown(page);
     } catch (failure) {
       return errorAnswer(failure);

@@ -14,11 +14,11 @@ import {
 } from './observability/series.ts';
 import { type KindTotals, summedTotals } from './observability/invocation-totals.ts';
 import { type Family, metricsText, sampleName } from './observability/metrics-text.ts';
-import type { Supervisor } from '../shards/supervisor.ts';
+import type { ServiceShards } from './service-shards.ts';
 
 /** What metrics are made of. */
 export interface MetricsParts {
-  readonly supervisor: Pick<Supervisor, 'numbers' | 'counters' | 'count' | 'serving'>;
+  readonly shards: Pick<ServiceShards, 'numbers' | 'counters' | 'count' | 'serving'>;
   readonly journal: { read(): JournalNumbers };
   /** Of the service's window of spans. */
   readonly ringCapacity: number;
@@ -70,12 +70,12 @@ export class MetricsSource {
   }
 
   #invocationTotals(): KindTotals[] {
-    return summedTotals(this.#parts.supervisor.numbers.map(({ totals }) => totals));
+    return summedTotals(this.#parts.shards.numbers.map(({ totals }) => totals));
   }
 
   #families(): Family[] {
-    const { supervisor, journal, ringCapacity } = this.#parts;
-    const { numbers } = supervisor;
+    const { shards, journal, ringCapacity } = this.#parts;
+    const { numbers } = shards;
     const [first] = numbers;
     return [
       ...windowFamilies(
@@ -90,13 +90,9 @@ export class MetricsSource {
       ),
       ...shardFamilies((name) => numbers.reduce((sum, { sampled }) => sum + sampled.get(name), 0)),
       ...journalFamilies(journal.read()),
-      ...limitFamilies(supervisor.counters.read()),
-      gauge('svc_shards', 'Shards that the service has.', supervisor.count),
-      gauge(
-        'svc_shards_listening',
-        'Shards that serve.',
-        supervisor.serving.filter(Boolean).length,
-      ),
+      ...limitFamilies(shards.counters.read()),
+      gauge('svc_shards', 'Shards that the service has.', shards.count),
+      gauge('svc_shards_listening', 'Shards that serve.', shards.serving.filter(Boolean).length),
       ...exportFamilies(this.exportCounts()),
       ...processFamilies(),
     ];

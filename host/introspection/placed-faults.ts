@@ -4,8 +4,7 @@
 import type { SourcePlace } from '@svc/contract';
 import { namedPlaces, type RunHandler } from './named-places.ts';
 import type { RecordedFault, RecordedSpan } from './observability/recorded-span.ts';
-import type { ModuleSource } from '../history/reader/history-reader.ts';
-import type { PastThread } from '../history/reader/history-thread.ts';
+import type { HistoryReader, ModuleSource } from '../history/reader/history-reader.ts';
 
 /** The thread may have more to do than places. */
 const PATIENCE_MS = 2_000;
@@ -20,7 +19,7 @@ export interface ServedModule extends ModuleSource {
 export type FaultySpan = RunHandler & Pick<RecordedSpan, 'startMs' | 'fault'>;
 
 export class PlacedFaults {
-  readonly #past: Pick<PastThread, 'ask'>;
+  readonly #history: Pick<HistoryReader, 'ask'>;
   readonly #places = new WeakMap<RecordedFault, readonly SourcePlace[]>();
   /** Those that were asked for, until that has failed. */
   readonly #asked = new WeakMap<RecordedFault, Promise<void>>();
@@ -28,8 +27,8 @@ export class PlacedFaults {
   /** Newest first. */
   #modules: readonly ServedModule[] = [];
 
-  constructor(past: Pick<PastThread, 'ask'>, patienceMs = PATIENCE_MS) {
-    this.#past = past;
+  constructor(history: Pick<HistoryReader, 'ask'>, patienceMs = PATIENCE_MS) {
+    this.#history = history;
     this.#patienceMs = patienceMs;
   }
 
@@ -71,7 +70,7 @@ export class PlacedFaults {
     const faults = spans.map(({ fault }) => fault!);
     const asked = faults.map(({ frames, guestMessage }) => ({ frames, guestMessage }));
     try {
-      const answer = await this.#past.ask({ kind: 'places', file, fingerprint, faults: asked });
+      const answer = await this.#history.ask({ kind: 'places', file, fingerprint, faults: asked });
       for (const [at, fault] of faults.entries())
         this.#places.set(fault, namedPlaces(answer.places[at]!, spans[at]!));
     } catch {

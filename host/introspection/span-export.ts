@@ -16,7 +16,8 @@ import type {
 } from './observability/otlp-messages.ts';
 import type { RecordedSpan } from './observability/recorded-span.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
-import type { ServedService, ShownService } from './surface.ts';
+import type { IntrospectionPart } from './introspection-part.ts';
+import type { ServedSource, ServiceView } from './service-view.ts';
 
 /** Of one question to a shard, and of one export. */
 const SPANS_AT_ONCE = 512;
@@ -28,14 +29,8 @@ const HEAP_MIB = 128;
 /** Of a span, with the words of its failure. */
 const SPAN_KIB_MAX = 8;
 
-export interface SpanExport {
-  /** Another module is served in the place of the one before: spans are named by its routes from now on. */
-  replaced(descriptor: ModuleDescriptor): void;
-  /** Takes what the shards have left; they have answered all requests. Never rejects. */
-  finish(): Promise<void>;
-  /** Waits a little for what is under way. Never rejects. */
-  close(): Promise<void>;
-}
+/** Where spans are sent, and the headers that are sent with them. */
+export type OtlpReceiver = NonNullable<ServiceView['settings']['otlp']>;
 
 /** How far a shard's spans were taken. */
 interface Cursor {
@@ -49,16 +44,9 @@ interface Cursor {
   taken: Promise<void>;
 }
 
-/** Undefined: no receiver is set. */
-export function startExport(shown: ShownService, service: ServedService): SpanExport | undefined {
-  if (shown.settings.otlp === undefined) return undefined;
-  const spanExport = new OtlpExport(shown, service);
-  shown.metrics.exportCounts = () => spanExport.counts();
-  return spanExport;
-}
-
-class OtlpExport implements SpanExport {
-  readonly #shown: ShownService;
+export class SpanExport implements IntrospectionPart {
+  readonly #view: ServiceView;
+  readonly #url: string;
   readonly #worker: Worker;
   readonly #timer: NodeJS.Timeout;
   readonly #queueMax: number;
@@ -73,19 +61,19 @@ class OtlpExport implements SpanExport {
   #isTold = false;
   #hasEnded = false;
 
-  constructor(shown: ShownService, { descriptor }: ServedService) {
-    this.#shown = shown;
-    const { settings, supervisor, env } = shown;
-    const { exportQueueMax, exportIntervalMs, exportTimeoutMs } = settings.rooms.observability;
+  constructor(view: ServiceView, { url, headers }: OtlpReceiver, descriptor: ModuleDescriptor) {
+    this.#view = view;
+    this.#url = url;
+    const { settings, shards, env } = view;
+    const { exportQueueMax, exportIntervalMs, exportTimeoutMs } = settings.sections.observability;
     this.#queueMax = exportQueueMax;
-    this.#cursors = Array.from({ length: supervisor.count }, () => ({
+    this.#cursors = Array.from({ length: shards.count }, () => ({
       threadId: 0,
       after: 0,
       recorded: 0,
       isTaking: false,
       taken: Promise.resolve(),
     }));
-    const { url, headers } = settings.otlp!;
     const workerData: OtlpSettings = {
       url,
       headers,
@@ -108,17 +96,20 @@ class OtlpExport implements SpanExport {
     this.#worker.on('message', (message: FromOtlpWorker) => this.#settle(message));
     this.#worker.on('error', (error: unknown) => this.#fail(String(error)));
     this.#timer = setInterval(() => this.#take(), exportIntervalMs);
+    view.metrics.exportCounts = () => this.counts();
   }
 
   counts(): ExportCounts {
     return { exported: this.#exported, dropped: this.#dropped };
   }
 
-  replaced(descriptor: ModuleDescriptor): void {
+  /** Spans are named by the routes of the other module from now on. */
+  replaced({ descriptor }: ServedSource): void {
     this.#post({ kind: 'routes', routes: routesOf(descriptor) });
   }
 
-  async finish(): Promise<void> {
+  /** Takes the spans that the shards have left; they have answered all requests. Never rejects. */
+  async finished(): Promise<void> {
     clearInterval(this.#timer);
     await this.#taken();
     this.#take();
@@ -127,9 +118,10 @@ class OtlpExport implements SpanExport {
     if (left > 0) this.#drop(left, 'The service stopped before there was room for them.');
   }
 
+  /** Waits a little for what is under way. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    const { exportTimeoutMs } = this.#shown.settings.rooms.observability;
+    const { exportTimeoutMs } = this.#view.settings.sections.observability;
     const waitMs = Math.min(LAST_EXPORT_MS, exportTimeoutMs);
     const settled = Promise.withResolvers<void>();
     const timer = setTimeout(settled.resolve, waitMs);
@@ -141,7 +133,7 @@ class OtlpExport implements SpanExport {
     if (this.#hasEnded) return;
     this.#end(`The service stopped, and there was no answer within ${waitMs} ms.`);
     await this.#worker.terminate();
-    const { log } = this.#shown;
+    const { log } = this.#view;
     if (this.#dropped > 0)
       log({ level: 'info', message: 'spans exported until the end', fields: { ...this.counts() } });
   }
@@ -194,9 +186,9 @@ class OtlpExport implements SpanExport {
   }
 
   async #ask(shard: number, after: number, limit: number) {
-    const { supervisor } = this.#shown;
+    const { shards } = this.#view;
     try {
-      return await supervisor.ask(shard, { kind: 'spans', after, limit }, ASK_TIMEOUT_MS);
+      return await shards.ask(shard, { kind: 'spans', after, limit }, ASK_TIMEOUT_MS);
     } catch (error) {
       // It is started again, or computes: there is another time.
       if (error instanceof SvcError) return undefined;
@@ -226,7 +218,7 @@ class OtlpExport implements SpanExport {
 
   #fail(reason: string): void {
     if (this.#hasEnded) return;
-    this.#shown.log({ level: 'error', message: 'no more spans are exported', fields: { reason } });
+    this.#view.log({ level: 'error', message: 'no more spans are exported', fields: { reason } });
     this.#end('The thread that exports them has ended.');
   }
 
@@ -245,8 +237,8 @@ class OtlpExport implements SpanExport {
     this.#dropped += spans;
     if (this.#isTold) return;
     this.#isTold = true;
-    const { origin, pathname } = new URL(this.#shown.settings.otlp!.url);
-    this.#shown.log({
+    const { origin, pathname } = new URL(this.#url);
+    this.#view.log({
       level: 'warn',
       message: 'spans are not exported; further ones are counted only',
       fields: { endpoint: `${origin}${pathname}`, spans, reason },

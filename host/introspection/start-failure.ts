@@ -2,8 +2,8 @@
 // thread that looks into the past finds it, within its own limits; the failure is told all the same when it cannot.
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '../model/svc-error.ts';
-import type { PastWork } from '../history/reader/history-reader.ts';
-import { PastThread } from '../history/reader/history-thread.ts';
+import type { HistoryWork } from '../history/reader/history-reader.ts';
+import { HistoryThread } from '../history/reader/history-thread.ts';
 
 const LIBRARY = '~lib/';
 /** What a map says is as long as its writer likes. */
@@ -13,7 +13,7 @@ export interface StartedModule {
   readonly file: string;
   /** All that a thread has for an environment. */
   readonly env: Readonly<Record<string, string>>;
-  readonly work: () => Promise<PastWork>;
+  readonly work: () => Promise<HistoryWork>;
 }
 
 /** The same failure, and its line in the message; another failure, or one without a line, as it is. */
@@ -24,7 +24,7 @@ export async function placedStartFailure(
   if (!(failure instanceof SvcError) || !(failure.cause instanceof GuestFault)) return failure;
   const { frames } = failure.cause;
   const work = await known();
-  const past = new PastThread({ work: () => work, env });
+  const past = new HistoryThread({ work: () => work, env });
   try {
     const { fingerprint } = work.module;
     const { places } = await past.ask({ kind: 'places', file, fingerprint, faults: [{ frames }] });

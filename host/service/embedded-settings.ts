@@ -1,20 +1,20 @@
 // EmbeddedSettings: the settings of a service that a program embeds. They have the names, defaults and ranges
 // of `svc run`, and come from the program alone: the environment is its own.
 import {
-  ROOM_DEFAULTS,
-  ROOM_RANGES,
-  type RoomSettings,
-  checkRoomSettings,
+  SECTION_DEFAULTS,
+  SECTION_RANGES,
+  type SettingsSections,
+  checkSections,
 } from './section-settings.ts';
 import { dottedName } from '../model/setting-name.ts';
 import { type SettingValue } from './settings.ts';
 import { SvcError } from '../model/svc-error.ts';
 
 /** What concerns modules and threads of shards has no meaning here. */
-const ROOMS = ['http', 'http.cors', 'engine', 'journal', 'log'] as const;
-type Room = (typeof ROOMS)[number];
+const SECTIONS = ['http', 'http.cors', 'engine', 'journal', 'log', 'observability'] as const;
+type Section = (typeof SECTIONS)[number];
 
-export type EmbeddedRooms = Pick<RoomSettings, Room>;
+export type EmbeddedSections = Pick<SettingsSections, Section>;
 
 /** `answerTimeoutMs` → `answer-timeout-ms` */
 type Kebab<Key extends string> = Key extends `${infer First}${infer Rest}`
@@ -22,11 +22,11 @@ type Kebab<Key extends string> = Key extends `${infer First}${infer Rest}`
     ? `${First}${Kebab<Rest>}`
     : `-${Lowercase<First>}${Kebab<Rest>}`
   : '';
-/** The settings of one room, by their dotted names. */
-type NamedSettings<Each extends Room> = {
+/** The settings of one section, by their dotted names. */
+type NamedSettings<Each extends Section> = {
   readonly [
-    Key in keyof RoomSettings[Each] & string as `svc.${Each}.${Kebab<Key>}`
-  ]?: RoomSettings[Each][Key];
+    Key in keyof SettingsSections[Each] & string as `svc.${Each}.${Kebab<Key>}`
+  ]?: SettingsSections[Each][Key];
 };
 
 /**
@@ -37,32 +37,33 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'http.cors'> &
   NamedSettings<'engine'> &
   NamedSettings<'journal'> &
-  NamedSettings<'log'>;
+  NamedSettings<'log'> &
+  NamedSettings<'observability'>;
 
 /** Throws SVC_SETTING_INVALID. */
-export function readServiceSettings(given: ServiceSettings): EmbeddedRooms {
+export function readServiceSettings(given: ServiceSettings): EmbeddedSections {
   const left = new Map<string, unknown>(Object.entries(given));
-  const rooms: Record<string, Record<string, SettingValue>> = {};
-  for (const room of ROOMS) {
-    const values: Record<string, SettingValue> = { ...ROOM_DEFAULTS[room] };
-    const ranges: Readonly<Record<string, readonly [number, number]>> = ROOM_RANGES[room];
+  const sections: Record<string, Record<string, SettingValue>> = {};
+  for (const section of SECTIONS) {
+    const values: Record<string, SettingValue> = { ...SECTION_DEFAULTS[section] };
+    const ranges: Readonly<Record<string, readonly [number, number]>> = SECTION_RANGES[section];
     for (const key of Object.keys(values)) {
-      const name = dottedName(room, key);
+      const name = dottedName(section, key);
       const value = left.get(name);
       left.delete(name);
       if (value !== undefined) values[key] = checkedValue(name, value, values[key]!, ranges[key]);
     }
-    rooms[room] = values;
+    sections[section] = values;
   }
   const [unknown] = left.keys();
   if (unknown !== undefined)
     throw new SvcError(
       'SVC_SETTING_INVALID',
       `There is no setting '${unknown}' of an embedded service: it has those of svc.http, svc.engine, ` +
-        'svc.journal and svc.log that docs/reference/settings.md lists.',
+        'svc.journal, svc.log and svc.observability that docs/reference/settings.md lists.',
     );
-  const settings = rooms as unknown as EmbeddedRooms;
-  checkRoomSettings({ ...ROOM_DEFAULTS, ...settings });
+  const settings = sections as unknown as EmbeddedSections;
+  checkSections({ ...SECTION_DEFAULTS, ...settings });
   return settings;
 }
 

@@ -6,8 +6,10 @@ import type { Journal } from '../engine/needs/journal.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
+import { JournalSeries } from '../storage/journal-series.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { systemClock } from '../system.ts';
 import { checkManifests } from './unread-manifests.ts';
 
 /** In the folder; or, gone with the service, in memory. */
@@ -22,32 +24,46 @@ export type StorageOptions =
 
 export interface EmbeddedStorage {
   readonly journal: Journal;
+  /** What the journal's writer counts. */
+  readonly series: JournalSeries;
+  /** The data folder; undefined: the journal is in memory. */
+  readonly dir: string | undefined;
   /** Resolves when the journal's writer has ended by itself. */
   readonly failure: Promise<SvcError>;
   close(): Promise<void>;
+}
+
+/** The program that writes the journal, as the journal notes it. */
+export interface StoringProgram {
+  readonly fingerprint: string;
+  readonly descriptor: ModuleDescriptor;
 }
 
 /** Throws SVC_SETTING_INVALID, SVC_MANIFEST_UNREADABLE, and what the journal cannot be opened for. */
 export async function openEmbeddedStorage(
   options: StorageOptions,
   limits: JournalLimits,
-  descriptor: ModuleDescriptor,
+  { fingerprint, descriptor }: StoringProgram,
 ): Promise<EmbeddedStorage> {
-  const folder = folderOf(options);
-  if (folder === undefined) {
+  const dir = folderOf(options);
+  const series = new JournalSeries();
+  if (dir === undefined) {
     const journal = new MemoryJournal();
-    return { journal, failure: new Promise(() => {}), close: () => journal.close() };
+    const failure = new Promise<SvcError>(() => {});
+    return { journal, series, dir, failure, close: () => journal.close() };
   }
   const { allowUnread = [] } = options as { readonly allowUnread?: readonly string[] };
-  const sqlite = await openSqliteJournal(folder, limits);
+  const sqlite = await openSqliteJournal(dir, limits, { series });
   try {
     checkManifests(sqlite.dir, descriptor, allowUnread, WORDS);
+    const timeMs = systemClock.nowMs();
+    sqlite.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     const journal = attachJournal(sqlite.connect());
     const close = async (): Promise<void> => {
       await journal.close();
       await sqlite.close();
     };
-    return { journal, failure: sqlite.failure, close };
+    return { journal, series, dir, failure: sqlite.failure, close };
   } catch (error) {
     await sqlite.close();
     throw error;

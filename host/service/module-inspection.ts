@@ -3,7 +3,7 @@
 import { admitModuleFile, reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { AdmittedModule, ModuleReport } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from './section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type Surroundings } from './settings.ts';
 
 /** Throws SVC_USAGE, SVC_SETTING_INVALID, SVC_MODULE_UNREADABLE; why it is refused is in the report. */
@@ -31,14 +31,14 @@ function wasmLimits(
   settings: readonly string[],
   env: Surroundings['env'],
 ): WasmLimits {
-  const { rooms } = readSettings(
+  const { sections } = readSettings(
     {
       args: [...settings.map((setting) => `--set=${setting}`), '--', file],
       env,
       stderrIsTerminal: false,
     },
-    ROOM_DEFAULTS,
-    ROOM_RANGES,
+    SECTION_DEFAULTS,
+    SECTION_RANGES,
   );
-  return rooms.wasm;
+  return sections.wasm;
 }

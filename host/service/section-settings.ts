@@ -1,4 +1,4 @@
-// What each room can be set to, with its defaults: the rows of docs/reference/settings.md.
+// What each section can be set to, with its defaults: the rows of docs/reference/settings.md.
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
 import {
@@ -16,11 +16,11 @@ import {
   OBSERVABILITY_LIMITS_DEFAULT,
   OBSERVABILITY_LIMITS_RANGE,
 } from '../introspection/observability/observability-limits.ts';
-import type { RoomRanges } from './settings.ts';
+import type { SectionRanges } from './settings.ts';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from '../shards/supervisor-limits.ts';
 
-export const ROOM_DEFAULTS = {
+export const SECTION_DEFAULTS = {
   http: { ...HTTP_SETTINGS_DEFAULT },
   'http.cors': { ...CORS_SETTINGS_DEFAULT },
   engine: { ...ENGINE_LIMITS_DEFAULT },
@@ -30,10 +30,10 @@ export const ROOM_DEFAULTS = {
   supervisor: { ...SUPERVISOR_LIMITS_DEFAULT },
   observability: { ...OBSERVABILITY_LIMITS_DEFAULT },
 };
-export type RoomSettings = typeof ROOM_DEFAULTS;
+export type SettingsSections = typeof SECTION_DEFAULTS;
 
 /** The least and the most that each can be set to. */
-export const ROOM_RANGES: RoomRanges<RoomSettings> = {
+export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   http: HTTP_SETTINGS_RANGE,
   'http.cors': CORS_SETTINGS_RANGE,
   engine: ENGINE_LIMITS_RANGE,
@@ -45,7 +45,7 @@ export const ROOM_RANGES: RoomRanges<RoomSettings> = {
 };
 
 /** Throws SVC_SETTING_INVALID for values that make no sense together. */
-export function checkRoomSettings(rooms: RoomSettings): void {
-  checkHttpSettings(rooms.http);
-  checkCorsSettings(rooms['http.cors']);
+export function checkSections(sections: SettingsSections): void {
+  checkHttpSettings(sections.http);
+  checkCorsSettings(sections['http.cors']);
 }

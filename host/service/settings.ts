@@ -9,17 +9,17 @@ import { SvcError } from '../model/svc-error.ts';
 
 export type SettingValue = number | boolean | readonly string[];
 
-/** The settings of a room with their defaults: `{ answerTimeoutMs: 60_000 }`. */
-export type RoomDefaults = Readonly<Record<string, SettingValue>>;
+/** The settings of a section with their defaults: `{ answerTimeoutMs: 60_000 }`. */
+export type SectionDefaults = Readonly<Record<string, SettingValue>>;
 
 /** The type that a setting has, whatever its default is. */
 type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
 
 /** The least and the most of each number, and how many entries each list has. */
-export type RoomRanges<Rooms extends Readonly<Record<string, RoomDefaults>>> = {
-  readonly [Room in keyof Rooms]: {
+export type SectionRanges<Sections extends Readonly<Record<string, SectionDefaults>>> = {
+  readonly [Section in keyof Sections]: {
     readonly [
-      Key in keyof Rooms[Room] as Rooms[Room][Key] extends boolean ? never : Key
+      Key in keyof Sections[Section] as Sections[Section][Key] extends boolean ? never : Key
     ]: readonly [min: number, max: number];
   };
 };
@@ -28,7 +28,7 @@ export type RoomRanges<Rooms extends Readonly<Record<string, RoomDefaults>>> = {
 const DEPLOYED_MODULE = '/service/module.wasm';
 const DEPLOYED_DATA = '/data';
 
-export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> {
+export interface Settings<Sections extends Readonly<Record<string, SectionDefaults>>> {
   /** Not a run on a developer's machine: every caller is the internet's, and there is nobody to look on. */
   readonly deployed: boolean;
   /** Absolute path of the module. */
@@ -53,10 +53,10 @@ export interface Settings<Rooms extends Readonly<Record<string, RoomDefaults>>> 
   readonly shards: number;
   /** Components that the module has no more on purpose: their events stay unread. */
   readonly allowUnread: readonly string[];
-  /** Each room's settings, as they are set. */
-  readonly rooms: {
-    readonly [Room in keyof Rooms]: {
-      readonly [Key in keyof Rooms[Room]]: Widened<Rooms[Room][Key]>;
+  /** Each section's settings, as they are set. */
+  readonly sections: {
+    readonly [Section in keyof Sections]: {
+      readonly [Key in keyof Sections[Section]]: Widened<Sections[Section][Key]>;
     };
   };
 }
@@ -100,23 +100,23 @@ const plainNames: readonly string[] = [
 
 const PORT_RANGE = [0, 65_535] as const;
 const SHARDS_RANGE = [1, 256] as const;
-const MANAGEMENT_PORT = 7626;
+export const MANAGEMENT_PORT = 7626;
 /** Sets a list to nothing: a value that is empty is refused. */
 const EMPTY_LIST = 'none';
 /** Where a receiver of OTLP over HTTP takes traces, when the address has no path of its own. */
 const OTLP_TRACES_PATH = '/v1/traces';
 
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
-export function readSettings<const Rooms extends Readonly<Record<string, RoomDefaults>>>(
+export function readSettings<const Sections extends Readonly<Record<string, SectionDefaults>>>(
   { args, env, stderrIsTerminal, cores = availableParallelism() }: Surroundings,
-  rooms: Rooms,
-  ranges: RoomRanges<Rooms>,
-): Settings<Rooms> {
+  sections: Sections,
+  ranges: SectionRanges<Sections>,
+): Settings<Sections> {
   const { positionals, given } = readFlags(args);
   const known = new Set([
     ...plainNames,
-    ...Object.entries(rooms).flatMap(([room, record]) =>
-      Object.keys(record).map((key) => dottedName(room, key)),
+    ...Object.entries(sections).flatMap(([section, record]) =>
+      Object.keys(record).map((key) => dottedName(section, key)),
     ),
   ]);
   for (const dotted of given.keys())
@@ -170,18 +170,18 @@ export function readSettings<const Rooms extends Readonly<Record<string, RoomDef
       SHARDS_RANGE,
     ),
     allowUnread: lookUp('svc.allow-unread')?.split(',') ?? [],
-    rooms: Object.fromEntries(
-      Object.entries(rooms).map(([room, record]) => [
-        room,
+    sections: Object.fromEntries(
+      Object.entries(sections).map(([section, record]) => [
+        section,
         Object.fromEntries(
           Object.entries(record).map(([key, fallback]) => {
-            const dotted = dottedName(room, key);
-            const range = (ranges[room] as Readonly<Record<string, Range>>)[key];
+            const dotted = dottedName(section, key);
+            const range = (ranges[section] as Readonly<Record<string, Range>>)[key];
             return [key, readValue(dotted, lookUp(dotted), fallback, range)];
           }),
         ),
       ]),
-    ) as Settings<Rooms>['rooms'],
+    ) as Settings<Sections>['sections'],
   };
 }
 
@@ -232,7 +232,8 @@ function nameFromFile(moduleFile: string): string {
   return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
 }
 
-function runningFolder(given: string | undefined): string | undefined {
+/** The folder in which local services register: `given`, or that of the user; undefined when there is no home folder. */
+export function runningFolder(given: string | undefined): string | undefined {
   if (given !== undefined) return resolve(given);
   try {
     return join(homedir(), '.svc', 'running');
@@ -241,15 +242,21 @@ function runningFolder(given: string | undefined): string | undefined {
   }
 }
 
+/** The address that spans are sent to: an endpoint without a path has the path of OTLP. Throws SVC_SETTING_INVALID. */
+export function otlpUrl(endpoint: string): string {
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw invalid('svc.observability.otlp-endpoint', endpoint, 'an address of HTTP or HTTPS');
+  if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
+  return url.href;
+}
+
 function otlpTarget(
   endpoint: string | undefined,
   headersText: string | undefined,
 ): OtlpTarget | undefined {
   if (endpoint === undefined) return undefined;
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalid('svc.observability.otlp-endpoint', endpoint, 'an address of HTTP or HTTPS');
-  if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
+  const url = otlpUrl(endpoint);
   const headers = Object.fromEntries(
     (headersText?.split(',') ?? []).map((header) => {
       const [name = '', ...value] = header.split('=');
@@ -259,7 +266,7 @@ function otlpTarget(
       return [name.trim(), value.join('=').trim()];
     }),
   );
-  return { url: url.href, headers };
+  return { url, headers };
 }
 
 type Range = readonly [min: number, max: number];

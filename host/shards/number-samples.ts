@@ -1,13 +1,24 @@
 // NumberSamples: copies what a shard's engine, guest and HTTP server know of themselves into the memory that the main
 // thread shares. Once a second, so that no request pays for it; what a thread counted in its last second is lost with it.
 import type { EngineNumbers } from '../engine/entity-engine.ts';
-import type { WasmNumbers } from '../hosting/wasm/wasm-guest.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
 
+/** A guest as far as it is sampled. */
+export interface SampledGuest {
+  /** Absent: the hosting has neither instances nor memory of its own. */
+  readonly numbers?: {
+    /** Instances that serve endpoints, or wait to. */
+    readonly endpointInstances: number;
+    readonly entityInstances: number;
+    /** Memory of all instances together. */
+    readonly memoryBytes: number;
+  };
+}
+
 interface Sampled {
   readonly engine: { readonly numbers: EngineNumbers };
-  readonly guest: { readonly numbers: WasmNumbers };
+  readonly guest: SampledGuest;
   readonly server: { readonly inFlight: number };
   readonly budgets: { readonly [Kind in keyof RequestBudgets]: { readonly held: number } };
 }
@@ -33,10 +44,11 @@ export class NumberSamples {
     numbers.add('passivations', now.passivations - (before?.passivations ?? 0));
     this.#before = now;
     numbers.set('entities-in-memory', now.liveEntities);
-    const { endpointInstances, entityInstances, memoryBytes } = guest.numbers;
-    numbers.set('endpoint-instances', endpointInstances);
-    numbers.set('entity-instances', entityInstances);
-    numbers.set('guest-memory-bytes', memoryBytes);
+    if (guest.numbers !== undefined) {
+      numbers.set('endpoint-instances', guest.numbers.endpointInstances);
+      numbers.set('entity-instances', guest.numbers.entityInstances);
+      numbers.set('guest-memory-bytes', guest.numbers.memoryBytes);
+    }
     numbers.set('requests-in-flight', server.inFlight);
     numbers.set('unsent-bytes', budgets.unsent.held);
     numbers.set('body-bytes', budgets.bodies.held);

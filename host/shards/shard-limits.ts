@@ -1,6 +1,6 @@
 // shardLimits: the share of one shard in what is allowed to the service as a whole. What is a limit on one call,
 // one entity, one request or one instance is the same for each shard, whatever their number.
-import type { RoomSettings } from '../service/section-settings.ts';
+import type { ShardSections } from './shard-sections.ts';
 
 const PER_SERVICE = {
   http: ['requestsInFlightMax', 'connectionsMax'],
@@ -8,26 +8,29 @@ const PER_SERVICE = {
   wasm: ['memoryBytesTotalMax', 'endpointInstancesMax', 'waitingRequestsMax'],
   log: ['linesPerSecond', 'bytesPerSecond', 'waitingBytesMax'],
 } as const satisfies {
-  readonly [Room in keyof RoomSettings]?: readonly (keyof RoomSettings[Room])[];
+  readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];
 };
 
 /** Rounded up, so that a limit that is not 0 stays so. */
-export function shardLimits(rooms: RoomSettings, count: number): RoomSettings {
-  if (count === 1) return rooms;
+export function shardLimits<Sections extends ShardSections>(
+  sections: Sections,
+  count: number,
+): Sections {
+  if (count === 1) return sections;
   return {
-    ...rooms,
-    http: shared(rooms.http, PER_SERVICE.http, count),
-    engine: shared(rooms.engine, PER_SERVICE.engine, count),
-    wasm: shared(rooms.wasm, PER_SERVICE.wasm, count),
-    log: shared(rooms.log, PER_SERVICE.log, count),
+    ...sections,
+    http: shared(sections.http, PER_SERVICE.http, count),
+    engine: shared(sections.engine, PER_SERVICE.engine, count),
+    wasm: shared(sections.wasm, PER_SERVICE.wasm, count),
+    log: shared(sections.log, PER_SERVICE.log, count),
   };
 }
 
-function shared<Room extends Readonly<Record<string, number>>>(
-  room: Room,
-  names: readonly (keyof Room)[],
+function shared<Name extends string, Section extends Readonly<Record<Name, number>>>(
+  section: Section,
+  names: readonly Name[],
   count: number,
-): Room {
-  const shares = names.map((name) => [name, Math.ceil(room[name]! / count)]);
-  return { ...room, ...Object.fromEntries(shares) };
+): Section {
+  const shares = names.map((name) => [name, Math.ceil(section[name] / count)]);
+  return { ...section, ...Object.fromEntries(shares) };
 }

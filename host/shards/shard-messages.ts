@@ -2,12 +2,12 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { LogEntry } from '../log/log-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { RoomSettings } from '../service/section-settings.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
 import type { SvcErrorCode } from '../model/svc-error.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
+import type { ShardSections } from './shard-sections.ts';
 import type { SharedNumbers } from './shard-numbers.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
 
@@ -82,8 +82,5 @@ export interface ShardSettings {
   /** What all shards share. */
   readonly budgets: SharedRequestBudgets;
   /** The share of a shard in what the service may have (shard-limits.ts). */
-  readonly rooms: Pick<
-    RoomSettings,
-    'http' | 'http.cors' | 'engine' | 'wasm' | 'log' | 'observability'
-  >;
+  readonly sections: ShardSections;
 }

@@ -79,8 +79,8 @@ export class SupervisedShard {
   constructor(supervised: Supervised, around: AroundShard) {
     this.#supervised = supervised;
     this.#around = around;
-    const { rooms } = supervised.settings;
-    this.#capacity = rooms.observability.ringCapacity;
+    const { sections } = supervised.settings;
+    this.#capacity = sections.observability.ringCapacity;
     this.#pauses = new RestartPauses(supervised.limits);
     this.#module = supervised.module;
   }

@@ -198,7 +198,9 @@ describe('a folder', () => {
 
   test('that joins adapters does so one in a file', () => {
     const both = `import { a } from '../http/a.ts';\nimport { b } from '../storage/b.ts';`;
-    expect(joinedAdapters(tree({ 'host/surface/x.ts': both }))).toEqual(['host/surface/x.ts']);
+    expect(joinedAdapters(tree({ 'host/introspection/x.ts': both }))).toEqual([
+      'host/introspection/x.ts',
+    ]);
   });
 
   test('imports in no circle', () => {

@@ -17,6 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/model',
   ],
   'host/hosting/wasm/places': [
+    'host/hosting/wasm/admission',
     'host/hosting/wasm/binary',
     'host/hosting/wasm/metering',
     'host/hosting/wasm/wasm-limits.ts',
@@ -50,45 +51,29 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/engine',
     'host/hosting/wasm',
     'host/model',
-    'host/module/module-file.ts',
-    'host/module/module-inspection.ts',
     'host/storage/sqlite/tools',
     'host/system.ts',
   ],
   'host/log': ['host/model'],
-  'host/module': ['host/hosting/wasm', 'host/model', 'host/room-settings.ts', 'host/settings.ts'],
-  'host/requests': ['host/engine', 'host/http', 'host/model'],
   'host/shards': [
     'host/engine',
     'host/hosting/wasm',
     'host/log',
     'host/model',
-    'host/observability',
-    'host/requests',
-    'host/room-settings.ts',
+    'host/http',
+    'host/introspection/observability',
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
   ],
-  'host/past': [
+  'host/introspection/management': ['host/engine/needs', 'host/model'],
+  'host/introspection/observability': ['host/engine/needs', 'host/model'],
+  'host/introspection': [
     'host/engine',
-    'host/history',
-    'host/hosting/wasm',
-    'host/model',
-    'host/module',
-    'host/storage/sqlite/tools',
-  ],
-  'host/surface': [
-    'host/engine',
-    'host/hosting/wasm',
-    'host/http',
+    'host/history/reader',
+    'host/http/answers.ts',
     'host/log',
-    'host/management',
     'host/model',
-    'host/observability',
-    'host/past',
-    'host/room-settings.ts',
     'host/runtime-version.ts',
-    'host/settings.ts',
     'host/shards',
     'host/system.ts',
   ],
@@ -97,28 +82,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/wasm',
     'host/log',
     'host/model',
-    'host/module',
-    'host/room-settings.ts',
     'host/shards',
-    'host/surface',
     'host/system.ts',
-  ],
-  'host/embedded': [
-    'host/engine/needs',
-    'host/model',
-    'host/room-settings.ts',
-    'host/settings.ts',
-    'host/storage',
-    'host/unread-manifests.ts',
   ],
   // The tools read a journal that another process may be writing. What serves needs none of them.
   'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
   'host/storage/sqlite': ['host/engine/needs', 'host/model', 'host/storage/journal-series.ts'],
   'host/storage/memory': ['host/engine/needs', 'host/model'],
   'host/storage': ['host/engine/needs', 'host/model'],
+  'host/http/requests': ['host/engine', 'host/http', 'host/model'],
   'host/http': ['host/engine/needs', 'host/model'],
-  'host/management': ['host/engine/needs', 'host/model'],
-  'host/observability': ['host/engine/needs', 'host/model'],
   'guest-sdk/assembly': [],
   'guest-sdk/compiler': [],
   // It runs modules in the runtime itself, which it knows as the package @svc/host.
@@ -134,8 +107,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli',
     'contract',
     'host/model/setting-name.ts',
-    'host/room-settings.ts',
-    'host/settings.ts',
+    'host/service/section-settings.ts',
+    'host/service/settings.ts',
     'test/support',
   ],
 };
@@ -147,19 +120,24 @@ const DOORS = new Set(['host/embed.ts', 'host/tools.ts']);
 /** Where several adapters meet. Nobody imports them, but other programs the doors. */
 const ROOTS = new Set([
   'host/main.ts',
-  'host/shard.ts',
-  'host/past/past-worker.ts',
+  'host/service/shard.ts',
+  'host/history/reader/history-worker.ts',
   'host/dev-host.ts',
   ...DOORS,
 ]);
-/** The settings of all adapters meet here, and nothing else of them. */
-const ROOM_SETTINGS = 'host/room-settings.ts';
+/** Files that wire several adapters together, or know the settings of several. */
+const WIRING = new Set([
+  'host/service/embedded-service.ts',
+  'host/service/section-settings.ts',
+  'host/service/served-guest.ts',
+  'host/shards/shard-sections.ts',
+]);
 /** The value that leads a shard to its journal: shards pass it on and know no journal. */
 const JOURNAL_CONNECTION = 'host/storage/journal-connection.ts';
 /** The rest of what lies directly in host/ belongs to those roots. */
-const COMPOSITION = /^host\/[^/]+\.ts$/;
+const COMPOSITION = /^host\/(?:service\/)?[^/]+\.ts$/;
 /** Rooms that bring adapters together, file by file at most one, and the roots all of them. */
-const JOINING_ROOMS = ['dev', 'embedded', 'log', 'module', 'past', 'requests', 'shards', 'surface'];
+const JOINING_ROOMS = ['dev', 'history/reader', 'http/requests', 'introspection', 'log', 'shards'];
 /** The only readers of process.env. */
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
@@ -186,17 +164,17 @@ const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   preact: ['console/page'],
   '@preact/signals': ['console/page'],
   vite: ['scripts'],
-  '@opentelemetry/exporter-trace-otlp-http': ['host/observability'],
-  '@opentelemetry/resources': ['host/observability'],
-  '@opentelemetry/sdk-trace': ['host/observability'],
-  '@opentelemetry/api': ['host/observability'],
+  '@opentelemetry/exporter-trace-otlp-http': ['host/introspection/observability'],
+  '@opentelemetry/resources': ['host/introspection/observability'],
+  '@opentelemetry/sdk-trace': ['host/introspection/observability'],
+  '@opentelemetry/api': ['host/introspection/observability'],
 };
 const ADAPTERS = [
   'host/hosting',
   'host/storage',
   'host/http',
-  'host/management',
-  'host/observability',
+  'host/introspection/management',
+  'host/introspection/observability',
 ];
 const PURE = ['host/model', 'host/engine'];
 const IMPURE =
@@ -255,7 +233,7 @@ export function importsOfRoots({ imports }: Pick<SourceTree, 'imports'>): string
 /** Files outside of the composition that import more than one adapter. */
 export function joinedAdapters({ files, imports }: SourceTree): string[] {
   return files.filter((file) => {
-    if (ROOTS.has(file) || file === ROOM_SETTINGS || !isJoining(file)) return false;
+    if (ROOTS.has(file) || WIRING.has(file) || !isJoining(file)) return false;
     const seen = ADAPTERS.filter((adapter) =>
       imports.some(
         ({ from, to }) => from === file && isWithin(to, adapter) && to !== JOURNAL_CONNECTION,

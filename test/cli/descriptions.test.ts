@@ -5,7 +5,7 @@ import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-l
 import { run } from '../../cli/commands/run.ts';
 import type { CommandDescription } from '../../cli/description.ts';
 import { helpOf } from '../../cli/help.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { readSettings, RUN_OPTIONS } from '../../host/service/settings.ts';
 
 const descriptions = (await loadAllCommands()).map(({ description }) => description);
@@ -48,8 +48,8 @@ describe('the options of svc run', () => {
   test('have the defaults that the host has', () => {
     const settings = readSettings(
       { args: ['m.wasm'], env: {}, stderrIsTerminal: false },
-      ROOM_DEFAULTS,
-      ROOM_RANGES,
+      SECTION_DEFAULTS,
+      SECTION_RANGES,
     );
     const { port, host } = run.description.options;
     expect(port!.default).toBe(String(settings.port));

@@ -41,8 +41,9 @@ test('what the reference page shows is a part of what tests run', () => {
 });
 
 test('the members of a service and its options are on the reference page', () => {
-  const source = read('host/embed.ts');
-  for (const part of ['interface CommonOptions', 'interface Service ', 'interface CallOptions']) {
+  const source = read('host/service/embedded-options.ts');
+  const parts = ['CommonOptions', 'Service ', 'CallOptions', 'ObservabilityOptions'];
+  for (const part of parts.map((name) => `interface ${name}`)) {
     const at = source.indexOf(part);
     const body = source.slice(at, source.indexOf('\n}', at));
     const members = [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?<(:]/gm)].map(([, name]) => name!);

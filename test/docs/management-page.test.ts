@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { deployedSurface } from '../../host/introspection/deployed-surface.ts';
+import { ManagementPart } from '../../host/introspection/management-part.ts';
 import { SingleNode } from '../../host/introspection/management/cluster-members.ts';
 import type { LogEntry } from '../../host/log/log-entry.ts';
-import type { ShownService } from '../../host/introspection/surface.ts';
+import type { ServiceView } from '../../host/introspection/service-view.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');
 const page = readFileSync(file, 'utf8');
@@ -24,21 +24,20 @@ const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(
 
 async function management(): Promise<string> {
   const log: LogEntry[] = [];
-  const surface = deployedSurface({
+  const part = new ManagementPart({
     settings: {
       name: 'shopping-cart',
       http: true,
       port: 9000,
-      management: { host: '127.0.0.1', port: 0 },
     },
-    supervisor: { count: 1, serving: [true] },
-    module: Promise.resolve(),
+    shards: { count: 1, serving: [true] },
+    source: Promise.resolve(),
     journal: Promise.resolve({ failure: new Promise(() => {}) }),
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
-  } as unknown as ShownService);
-  onTestFinished(async () => surface.close());
-  await surface.open();
+  } as unknown as ServiceView);
+  onTestFinished(async () => part.close());
+  await part.listen({ host: '127.0.0.1', port: 0 });
   return `http://127.0.0.1:${String(log[0]!.fields!['port'])}`;
 }
 

@@ -19,7 +19,7 @@ test('lists each series with its type and labels, and no other', () => {
   const numbers = new ShardNumbers(handlersDescriptor(), 10);
   numbers.http.answered(0, 200, 1);
   const text = new MetricsSource({
-    supervisor: { numbers: [numbers], counters: new LimitCounters(), count: 1, serving: [true] },
+    shards: { numbers: [numbers], counters: new LimitCounters(), count: 1, serving: [true] },
     journal: new JournalSeries(),
     ringCapacity: 256,
   }).text();

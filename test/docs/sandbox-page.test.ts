@@ -1,7 +1,7 @@
 // docs/reference/sandbox.md: each sentence that promises names tests that exist, its limits are the settings as
 // they are, and it leads to the page of the checks.
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { dottedName } from '../../host/model/setting-name.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 import {
@@ -40,8 +40,8 @@ test('each footnote names tests that exist', () => {
 
 const SETTINGS = (['wasm', 'engine', 'http', 'journal', 'log', 'supervisor'] as const).flatMap(
   (room) =>
-    Object.entries(ROOM_DEFAULTS[room]).map(([key, value]) => {
-      const ranges: Readonly<Record<string, readonly [number, number]>> = ROOM_RANGES[room];
+    Object.entries(SECTION_DEFAULTS[room]).map(([key, value]) => {
+      const ranges: Readonly<Record<string, readonly [number, number]>> = SECTION_RANGES[room];
       return { room, name: dottedName(room, key), value, range: ranges[key]! };
     }),
 );

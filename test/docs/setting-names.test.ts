@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SvcError, SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 import { variableName } from '../../host/model/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
 
@@ -31,7 +31,7 @@ const isGroup = (name: string) => [...listed].some((other) => other.startsWith(`
 function isSetting(name: string): boolean {
   try {
     const args = ['--set', `${name}=`, 'a.wasm'];
-    readSettings({ args, env: {}, stderrIsTerminal: false }, ROOM_DEFAULTS, ROOM_RANGES);
+    readSettings({ args, env: {}, stderrIsTerminal: false }, SECTION_DEFAULTS, SECTION_RANGES);
     return true;
   } catch (error) {
     return error instanceof SvcError && error.code === 'SVC_SETTING_INVALID';

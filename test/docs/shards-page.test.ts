@@ -2,15 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
 import { dottedName } from '../../host/model/setting-name.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/shards.md'), 'utf8');
 
 test('the limits that are shared out are those of the page', () => {
-  const shares = shardLimits(ROOM_DEFAULTS, 2);
-  const divided = Object.entries(ROOM_DEFAULTS).flatMap(([room, settings]) => {
+  const shares = shardLimits(SECTION_DEFAULTS, 2);
+  const divided = Object.entries(SECTION_DEFAULTS).flatMap(([room, settings]) => {
     const share: Readonly<Record<string, unknown>> = shares[room as keyof typeof shares];
     return Object.entries(settings)
       .filter(([key, value]) => share[key] !== value)

@@ -6,7 +6,7 @@ import { readableSpans } from '../../host/introspection/observability/otlp-span.
 import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
 import { dottedName, variableName } from '../../host/model/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'how-to', 'tracing.md');
 const page = readFileSync(file, 'utf8');
@@ -40,12 +40,12 @@ const SPAN: RecordedSpan = {
 };
 
 test('the settings of the page are ones that there are', () => {
-  const rooms = Object.keys(ROOM_DEFAULTS.observability);
+  const sections = Object.keys(SECTION_DEFAULTS.observability);
   const known = new Set(
     [
       'svc.observability.otlp-endpoint',
       'svc.observability.otlp-headers',
-      ...rooms.map((key) => dottedName('observability', key)),
+      ...sections.map((key) => dottedName('observability', key)),
     ].map((name) => variableName(name)),
   );
   const named = [...page.matchAll(/(?<![[/])\bSVC_[A-Z_]+/g)].map((match) => match[0]);
@@ -58,8 +58,8 @@ test('the page says where to an address without a path leads', () => {
   expect(page).toContain(`SVC_OBSERVABILITY_OTLP_ENDPOINT=${SVC_OBSERVABILITY_OTLP_ENDPOINT}`);
   const settings = readSettings(
     { args: ['a.wasm'], env: { SVC_OBSERVABILITY_OTLP_ENDPOINT }, stderrIsTerminal: false },
-    ROOM_DEFAULTS,
-    ROOM_RANGES,
+    SECTION_DEFAULTS,
+    SECTION_RANGES,
   );
   expect(settings.otlp?.url).toBe('http://localhost:4318/v1/traces');
 });

@@ -134,7 +134,7 @@ test('GET /svc/metrics has every series, zeroed while nothing was served, and th
 test('svc_recorder_capacity is what svc.observability.ring-capacity says, whatever the number of shards', async () => {
   const { metrics, supervisor } = await recordedService(faulty, {
     shards: 3,
-    rooms: { observability: { ringCapacity: 257 } },
+    sections: { observability: { ringCapacity: 257 } },
   });
   expect(samplesOf(metrics.text()).get('svc_recorder_capacity')).toBe(257);
   // The load may be on any one of them.
@@ -144,7 +144,7 @@ test('svc_recorder_capacity is what svc.observability.ring-capacity says, whatev
 test('the window holds svc.observability.ring-capacity spans also where all of the load is on one of two shards', async () => {
   const service = await recordedService(faulty, {
     shards: 2,
-    rooms: { observability: { ringCapacity: 256 } },
+    sections: { observability: { ringCapacity: 256 } },
   });
   // Two spans each, of one entity and so of one shard.
   for (let n = 0; n < 200; n++) await service.post('/faulty/count/a/1');
@@ -156,7 +156,7 @@ test('the window holds svc.observability.ring-capacity spans also where all of t
 
 test('counts drop as the window overwrites old spans', async () => {
   const service = await recordedService(faulty, {
-    rooms: { observability: { ringCapacity: 256 } },
+    sections: { observability: { ringCapacity: 256 } },
   });
   const count = (name: string) => samplesOf(service.metrics.text()).get(name);
   const counted = 'svc_invocations_total{component="FaultyEndpoint",handler="count",outcome="Ok"}';
@@ -174,7 +174,7 @@ test('counts drop as the window overwrites old spans', async () => {
 describe('a shard that did not answer and was started again', () => {
   test('svc_recorder_spans_recorded_total counts since process start, also after that', async () => {
     const service = await recordedService(faulty, {
-      rooms: {
+      sections: {
         supervisor: { heartbeatMs: 20, hangAfterMs: 200, restartPauseMs: 1 },
         // As much as there can be: seconds.
         wasm: { handlerFuel: 2_000_000_000 },
@@ -205,7 +205,7 @@ describe('a shard that did not answer and was started again', () => {
 
 test('faults and the limits that were met are counted', async () => {
   const service = await recordedService(faulty, {
-    rooms: { wasm: { handlerFuel: 1_000_000 } },
+    sections: { wasm: { handlerFuel: 1_000_000 } },
   });
   await fetch(`${service.url}/faulty/spin`);
   await service.post('/faulty/boom', { text: 'oh' });

@@ -19,7 +19,7 @@ let routes: RecordedService;
 async function start(name: string): Promise<RecordedService> {
   mkdirSync(join(folder, name));
   return RecordedService.start(await compileFixture(name), join(folder, name), {
-    rooms: { wasm: { commandFuel: FUEL, handlerFuel: FUEL } },
+    sections: { wasm: { commandFuel: FUEL, handlerFuel: FUEL } },
   });
 }
 
@@ -221,7 +221,7 @@ describe('outcome is one of Ok, Refused, Failed, TimedOut:', () => {
 
   test('a call that is turned down because too much waits has failed, and so has the handler that passes it on', async () => {
     const service = await recordedService(await compileFixture('faulty'), {
-      rooms: { engine: { unsettledBytesMax: 1 } },
+      sections: { engine: { unsettledBytesMax: 1 } },
     });
     let asked = 0;
     let statuses: readonly number[] = [];

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
 import { dottedName, variableName } from '../../host/model/setting-name.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { managementOf } from '../support/deployed-service.ts';
@@ -29,8 +29,8 @@ test('the page points at files that exist', () => {
 });
 
 test('the page names settings that exist', () => {
-  const rooms = Object.entries(ROOM_DEFAULTS).flatMap(([room, record]) =>
-    Object.keys(record).map((key) => dottedName(room, key)),
+  const sections = Object.entries(SECTION_DEFAULTS).flatMap(([section, record]) =>
+    Object.keys(record).map((key) => dottedName(section, key)),
   );
   const known = new Set(
     [
@@ -40,7 +40,7 @@ test('the page names settings that exist', () => {
       'svc.http.port',
       'svc.management.port',
       'svc.observability.otlp-endpoint',
-      ...rooms,
+      ...sections,
     ].map((name) => variableName(name)),
   );
   // Error codes are links, and have a test of their own.
@@ -58,7 +58,7 @@ test("the page mounts what the images declare, and waits longer than the runtime
   const ports = [...page.matchAll(/containerPort: (\d+)/g)].map((match) => match[1]);
   expect(recipe).toContain(`EXPOSE ${ports.join(' ')}`);
   expect(page).toContain('fsGroup: 1000');
-  const { stopGraceMs, stopMarginMs } = ROOM_DEFAULTS.supervisor;
+  const { stopGraceMs, stopMarginMs } = SECTION_DEFAULTS.supervisor;
   const waits = [...page.matchAll(/(?:GracePeriodSeconds: |stop -t )(\d+)/g)];
   expect(waits.length).toBe(3);
   for (const [, seconds] of waits)

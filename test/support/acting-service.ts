@@ -3,7 +3,7 @@ import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
 import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
-import { ROOM_DEFAULTS } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
 import type { LogEntry } from '../../host/log/log-entry.ts';
 import {
   SUPERVISOR_LIMITS_DEFAULT,
@@ -59,7 +59,7 @@ export function supervise(
       http: true,
       address: { host: '127.0.0.1', port },
       count: shards,
-      rooms: ROOM_DEFAULTS,
+      sections: SECTION_DEFAULTS,
     },
     module: Promise.resolve(program as unknown as AdmittedModule),
     limits: { ...SUPERVISOR_LIMITS_DEFAULT, ...limits },

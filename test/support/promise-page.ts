@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dottedName } from '../../host/model/setting-name.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 
 export const PROMISE_PAGE = 'docs/reference/sandbox.md';
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -26,11 +26,11 @@ export function generatedPromisePage(): string {
 /** The rows of settings with their defaults and ranges as they are now. */
 function withSettings(text: string): string {
   const cells = new Map(
-    Object.entries(ROOM_DEFAULTS).flatMap(([room, defaults]) =>
+    Object.entries(SECTION_DEFAULTS).flatMap(([room, defaults]) =>
       Object.entries(defaults).flatMap(([key, value]) => {
         if (typeof value !== 'number') return [];
         const ranges: Readonly<Record<string, readonly [number, number]>> =
-          ROOM_RANGES[room as keyof typeof ROOM_RANGES];
+          SECTION_RANGES[room as keyof typeof SECTION_RANGES];
         const [min, max] = ranges[key]!;
         const range = `${shown(min)} to ${shown(max)}`;
         return [[dottedName(room, key), `${shown(value)} | ${range}`] as const];

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 import { admitModuleFile } from '../../host/hosting/wasm/admission/admission-thread.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
-import { ROOM_DEFAULTS, type RoomSettings } from '../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, type SettingsSections } from '../../host/service/section-settings.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../../host/storage/sqlite/sqlite-journal.ts';
@@ -15,7 +15,9 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 export interface RecordedServiceOptions {
   readonly shards?: number;
-  readonly rooms?: { readonly [Room in keyof RoomSettings]?: Partial<RoomSettings[Room]> };
+  readonly sections?: {
+    readonly [Section in keyof SettingsSections]?: Partial<SettingsSections[Section]>;
+  };
 }
 
 export class RecordedService {
@@ -29,18 +31,18 @@ export class RecordedService {
   static async start(
     component: Uint8Array,
     folder: string,
-    { shards = 1, rooms: changed = {} }: RecordedServiceOptions = {},
+    { shards = 1, sections: changed = {} }: RecordedServiceOptions = {},
   ): Promise<RecordedService> {
     const file = join(folder, 'module.wasm');
     writeFileSync(file, component);
-    const rooms = Object.fromEntries(
-      Object.entries(ROOM_DEFAULTS).map(([room, values]) => [
-        room,
-        { ...values, ...changed[room as keyof RoomSettings] },
+    const sections = Object.fromEntries(
+      Object.entries(SECTION_DEFAULTS).map(([section, values]) => [
+        section,
+        { ...values, ...changed[section as keyof SettingsSections] },
       ]),
-    ) as RoomSettings;
+    ) as SettingsSections;
     const series = new JournalSeries();
-    const journal = await openSqliteJournal(join(folder, 'data'), rooms.journal, { series });
+    const journal = await openSqliteJournal(join(folder, 'data'), sections.journal, { series });
     const supervisor = new Supervisor({
       shardFile: new URL('../../host/service/shard.ts', import.meta.url),
       settings: {
@@ -49,17 +51,17 @@ export class RecordedService {
         address: { host: '127.0.0.1', port: 0 },
         http: true,
         count: shards,
-        rooms: shardLimits(rooms, shards),
+        sections: shardLimits(sections, shards),
       },
-      module: admitModuleFile(file, rooms.wasm),
-      limits: rooms.supervisor,
+      module: admitModuleFile(file, sections.wasm),
+      limits: sections.supervisor,
       connectJournal: async () => journal.connect(),
       log: () => {},
     });
     const metrics = new MetricsSource({
-      supervisor,
+      shards: supervisor,
       journal: series,
-      ringCapacity: rooms.observability.ringCapacity,
+      ringCapacity: sections.observability.ringCapacity,
     });
     const { address } = await supervisor.start();
     const url = `http://127.0.0.1:${address!.port}`;

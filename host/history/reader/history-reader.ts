@@ -1,19 +1,20 @@
-// What the main thread asks the thread that looks into the past, and what it answers.
+// HistoryReader answers questions about stored entities and about faults, for introspection: what is asked, and what is
+// answered. A service that runs modules asks a thread of its own (history-thread.ts).
 import type { EntityList, HistoryPage, SourcePlace } from '@svc/contract';
-import type { PlacedFault } from '../../hosting/wasm/admission/fault-places.ts';
+import type { PlacedFault } from '../../hosting/wasm/places/fault-places.ts';
 import type { AdmittedModule } from '../../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../../hosting/wasm/wasm-limits.ts';
 import type { SvcErrorCode } from '../../model/svc-error.ts';
 
 /** What the thread is started with. */
-export interface PastWork {
+export interface HistoryWork {
   /** The data folder, on which a host runs. */
   readonly dir: string;
   readonly module: AdmittedModule;
   readonly limits: WasmLimits;
 }
 
-export type PastQuestion =
+export type HistoryQuestion =
   | {
       readonly kind: 'entities';
       readonly component: string;
@@ -37,17 +38,24 @@ export interface ModuleSource {
   readonly fingerprint: string;
 }
 
-export type PastAnswer =
+export type HistoryAnswer =
   | { readonly kind: 'entities'; readonly list: EntityList }
   | { readonly kind: 'history'; readonly page: HistoryPage }
   /** Of each fault. */
   | { readonly kind: 'places'; readonly places: readonly (readonly SourcePlace[])[] };
 
-export type FromPast =
-  | { readonly kind: 'answer'; readonly answer: PastAnswer }
+export type FromHistoryWorker =
+  | { readonly kind: 'answer'; readonly answer: HistoryAnswer }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
-export type AnswerToPast<Question extends PastQuestion> = Extract<
-  PastAnswer,
+export type AnswerToQuestion<Question extends HistoryQuestion> = Extract<
+  HistoryAnswer,
   { kind: Question['kind'] }
 >;
+
+export interface HistoryReader {
+  /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING, and whatever the question fails with. */
+  ask<Question extends HistoryQuestion>(question: Question): Promise<AnswerToQuestion<Question>>;
+  /** Ends what is under way; every further question is rejected with SVC_STOPPING. May be called again. */
+  close(): Promise<void>;
+}

@@ -1,24 +1,30 @@
-// PastThread: looks into the past of a service in a thread of its own, which is there while somebody asks: it runs the
-// module's code and reads as much of the journal as it is asked for. It answers one question at a time, and is ended
-// when it takes too long or too much memory, or when nobody has asked for a while.
+// HistoryThread answers questions about stored entities in a thread of its own, which exists while somebody asks: it runs
+// the module's code and reads as much of the journal as it is asked for. It answers one question at a time, and is ended
+// when an answer takes too long or too much memory, or when nobody has asked for a while.
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '../../model/svc-error.ts';
-import type { AnswerToPast, FromPast, PastQuestion, PastWork } from './history-reader.ts';
+import type {
+  AnswerToQuestion,
+  FromHistoryWorker,
+  HistoryQuestion,
+  HistoryReader,
+  HistoryWork,
+} from './history-reader.ts';
 
 const WAITING_MAX = 32;
 /** Answers that a question waits for, each as long as one may take. */
 const PATIENCE = 1.5;
 
 interface Asked {
-  readonly question: PastQuestion;
+  readonly question: HistoryQuestion;
   readonly sinceMs: number;
-  readonly resolve: (message: FromPast) => void;
+  readonly resolve: (message: FromHistoryWorker) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-export interface PastOptions {
+export interface HistoryThreadOptions {
   /** Asked for when a thread is started. */
-  readonly work: () => PastWork;
+  readonly work: () => HistoryWork;
   /** All that the thread has for an environment. */
   readonly env: Readonly<Record<string, string>>;
   /** For one answer. */
@@ -30,8 +36,8 @@ export interface PastOptions {
   readonly file?: URL;
 }
 
-export class PastThread {
-  readonly #options: Required<PastOptions>;
+export class HistoryThread implements HistoryReader {
+  readonly #options: Required<HistoryThreadOptions>;
   readonly #waiting: Asked[] = [];
   #asked: Asked | undefined;
   #worker: Worker | undefined;
@@ -40,7 +46,7 @@ export class PastThread {
   #isClosed = false;
   #ended: Promise<void> | undefined;
 
-  constructor(options: PastOptions) {
+  constructor(options: HistoryThreadOptions) {
     const file = new URL('./history-worker.ts', import.meta.url);
     this.#options = {
       timeoutMs: 10_000,
@@ -52,15 +58,17 @@ export class PastThread {
   }
 
   /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING and whatever the question fails with. */
-  async ask<Question extends PastQuestion>(question: Question): Promise<AnswerToPast<Question>> {
+  async ask<Question extends HistoryQuestion>(
+    question: Question,
+  ): Promise<AnswerToQuestion<Question>> {
     if (this.#isClosed) throw stopping();
     if (this.#waiting.length >= WAITING_MAX) throw overloaded();
-    const { promise, resolve, reject } = Promise.withResolvers<FromPast>();
+    const { promise, resolve, reject } = Promise.withResolvers<FromHistoryWorker>();
     this.#waiting.push({ question, sinceMs: performance.now(), resolve, reject });
     this.#goOn();
     const message = await promise;
     if (message.kind === 'failed') throw new SvcError(message.code, message.message);
-    return message.answer as AnswerToPast<Question>;
+    return message.answer as AnswerToQuestion<Question>;
   }
 
   /** May be called again. */
@@ -112,7 +120,7 @@ export class PastThread {
   #start(): Worker {
     const { file, work, env, memoryMib } = this.#options;
     const worker = new Worker(file, {
-      name: 'past',
+      name: 'history',
       workerData: work(),
       env,
       resourceLimits: { maxOldGenerationSizeMb: memoryMib },
@@ -121,7 +129,7 @@ export class PastThread {
     const ifPresent = (act: () => void) => {
       if (this.#worker === worker) act();
     };
-    worker.on('message', (message: FromPast) =>
+    worker.on('message', (message: FromHistoryWorker) =>
       ifPresent(() => {
         this.#settled()?.resolve(message);
         if (this.#mustRenew) void this.#end();

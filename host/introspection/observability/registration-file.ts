@@ -1,6 +1,7 @@
-// RegistrationFile: by which a console on this machine finds the service: `PID.json` in the folder of what runs. Only its
-// user may read it. It is there in whole or not at all, and gone when the process has ended, unless that was killed;
-// whoever reads it knows by its address whether it still means something.
+// RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of running
+// services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is written as a
+// whole, and removed when the process ends, unless the process was killed; a reader knows by its address whether it still
+// means something.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -15,6 +16,9 @@ export interface Registration {
   readonly startedAt: string;
 }
 
+/** Files that services of this process have at the moment. */
+const ownPaths = new Set<string>();
+
 export class RegistrationFile {
   readonly #path: string;
   readonly #instanceId: string;
@@ -23,7 +27,8 @@ export class RegistrationFile {
   /** Throws what the file system says. */
   constructor(folder: string, registration: Registration) {
     const { pid, instanceId } = registration;
-    this.#path = join(folder, `${pid}.json`);
+    const first = join(folder, `${pid}.json`);
+    this.#path = ownPaths.has(first) ? join(folder, `${pid}-${instanceId}.json`) : first;
     this.#instanceId = instanceId;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const written = join(folder, `.${pid}-${instanceId}.tmp`);
@@ -35,6 +40,7 @@ export class RegistrationFile {
       rmSync(written, { force: true });
       throw error;
     }
+    ownPaths.add(this.#path);
     // A process may end without stopping its service: by an error that nobody expected.
     process.once('exit', this.#onExit);
   }
@@ -42,6 +48,7 @@ export class RegistrationFile {
   /** May be called again. Never throws: what is left is ignored once nothing answers at its address. */
   remove(): void {
     process.off('exit', this.#onExit);
+    ownPaths.delete(this.#path);
     try {
       // What is no file by now may be one that is never read to its end.
       if (!lstatSync(this.#path).isFile()) return;

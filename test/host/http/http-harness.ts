@@ -6,11 +6,8 @@ import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contrac
 import { type Caller, LOCAL } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
 import type { HttpLogFields } from '../../../host/http/http-log.ts';
-import {
-  createHttpServer,
-  type HttpObserver,
-  type HttpServer,
-} from '../../../host/http/http-server.ts';
+import type { HttpObserver } from '../../../host/http/http-observer.ts';
+import { createHttpServer, type HttpServer } from '../../../host/http/http-server.ts';
 import { CORS_SETTINGS_DEFAULT, type CorsSettings } from '../../../host/http/cors-settings.ts';
 import { HTTP_SETTINGS_DEFAULT, type HttpSettings } from '../../../host/http/http-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import type { RecordedFault } from '../../../host/introspection/observability/recorded-span.ts';
-import type { PastQuestion } from '../../../host/history/reader/history-reader.ts';
+import type { HistoryQuestion } from '../../../host/history/reader/history-reader.ts';
 import { PlacedFaults } from '../../../host/introspection/placed-faults.ts';
 
-type Asked = Extract<PastQuestion, { kind: 'places' }>;
+type Asked = Extract<HistoryQuestion, { kind: 'places' }>;
 
 const fault = (guestMessage?: string): RecordedFault => ({
   code: 'trap',

@@ -7,14 +7,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import type { RecordedSpan } from '../../../host/introspection/observability/recorded-span.ts';
 import type { LogEntry } from '../../../host/log/log-entry.ts';
-import { startExport } from '../../../host/introspection/span-export.ts';
-import type { ServedService, ShownService } from '../../../host/introspection/surface.ts';
+import { Introspection } from '../../../host/introspection/introspection.ts';
+import { type OtlpReceiver, SpanExport } from '../../../host/introspection/span-export.ts';
+import type { ServiceView } from '../../../host/introspection/service-view.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 
-const SERVED = {
-  url: undefined,
-  descriptor: { endpoints: [] },
-} as unknown as ServedService;
+const DESCRIPTOR = { endpoints: [] } as unknown as ModuleDescriptor;
 
 function span(number: number, more: Partial<RecordedSpan> = {}): RecordedSpan {
   return {
@@ -59,10 +57,7 @@ interface Options {
   readonly shards?: number;
 }
 
-function start(
-  url: string | undefined,
-  { queueMax = 8_192, timeoutMs = 2_000, shards = 1 }: Options = {},
-) {
+function start(url: string, { queueMax = 8_192, timeoutMs = 2_000, shards = 1 }: Options = {}) {
   const log: LogEntry[] = [];
   let handedOut = 0;
   const all = Array.from({ length: shards }, (_, index): Shard => {
@@ -71,11 +66,7 @@ function start(
   const shown = {
     settings: {
       name: 'shop',
-      otlp:
-        url === undefined
-          ? undefined
-          : { url: `${url}/v1/traces`, headers: { authorization: 'Bearer secret-words' } },
-      rooms: {
+      sections: {
         observability: {
           exportQueueMax: queueMax,
           exportIntervalMs: 20,
@@ -83,7 +74,7 @@ function start(
         },
       },
     },
-    supervisor: {
+    shards: {
       count: shards,
       ask: async (index: number, { after, limit }: { after: number; limit: number }) => {
         await all[index]!.wait;
@@ -97,11 +88,15 @@ function start(
     metrics: {},
     env: {},
     log: (entry: LogEntry) => log.push(entry),
-  } as unknown as ShownService;
-  const spanExport = startExport(shown, SERVED);
-  onTestFinished(async () => spanExport?.close());
+  } as unknown as ServiceView;
+  const receiver: OtlpReceiver = {
+    url: `${url}/v1/traces`,
+    headers: { authorization: 'Bearer secret-words' },
+  };
+  const spanExport = new SpanExport(shown, receiver, DESCRIPTOR);
+  onTestFinished(async () => spanExport.close());
   return {
-    spanExport: spanExport!,
+    spanExport,
     metrics: shown.metrics,
     log,
     shards: all,
@@ -111,8 +106,8 @@ function start(
       all[shard]!.recorded = recorded.at(-1)!.number;
     },
     stop: async () => {
-      await spanExport!.finish();
-      await spanExport!.close();
+      await spanExport.finished();
+      await spanExport.close();
     },
   };
 }
@@ -130,9 +125,16 @@ async function deadEndpoint(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-test('without a receiver nothing is asked for and no thread is started', () => {
-  const { spanExport, handedOut } = start(undefined);
-  expect([spanExport, handedOut()]).toEqual([undefined, 0]);
+test('without a receiver nothing is asked for and no thread is started', async () => {
+  const metrics = {};
+  const introspection = new Introspection({
+    settings: { name: 'shop', management: undefined, isLocal: false, otlp: undefined },
+    metrics,
+  } as unknown as ServiceView);
+  await introspection.served({ url: undefined, descriptor: DESCRIPTOR });
+  await introspection.finished();
+  await introspection.close();
+  expect(metrics).toEqual({});
 });
 
 test('each span of each shard is exported once, with the headers that are set, which are never logged', async () => {
@@ -283,7 +285,7 @@ test('at a stop what is queued is sent', async () => {
   record(spans(1, 2));
   await receiver.has(2);
   record(spans(3, 4));
-  await spanExport.finish();
+  await spanExport.finished();
   const closed = spanExport.close();
   waiting.shift()!();
   await receiver.has(4);
@@ -299,9 +301,12 @@ test('a module that takes the place of another has its spans named by its own ro
   record([span(1, request)]);
   await receiver.has(1);
   const routes = [{ handler: 'get', method: 'GET', path: '/{id}' }];
+  const descriptor = { endpoints: [{ name: 'Carts', prefix: '/carts', routes }] };
   spanExport.replaced({
-    endpoints: [{ name: 'Carts', prefix: '/carts', routes }],
-  } as unknown as ModuleDescriptor);
+    file: undefined,
+    fingerprint: 'other',
+    descriptor: descriptor as unknown as ModuleDescriptor,
+  });
   record([span(2, request)]);
   await stop();
   expect(receiver.spans().map(({ name }) => name)).toEqual(['Carts.get', 'GET /carts/{id}']);

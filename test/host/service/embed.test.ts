@@ -86,6 +86,7 @@ async function start(
   const { dataFolder, ...others } = options;
   const logged: LogEntry[] = [];
   const service = await createService({
+    observability: { local: false },
     name: 'counters',
     entities: [counter],
     endpoints: [endpoint],

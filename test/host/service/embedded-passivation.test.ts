@@ -40,6 +40,7 @@ async function start(
   version?: string,
 ) {
   const service = await createService({
+    observability: { local: false },
     name: 'counters',
     entities: [counter],
     endpoints: [],

@@ -33,6 +33,7 @@ const kept = note('note', 'note-event');
 
 async function start(options: object) {
   const service = await createService({
+    observability: { local: false },
     name: 'notes',
     log: 'none',
     ...options,

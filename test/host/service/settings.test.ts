@@ -3,16 +3,19 @@ import { SvcError } from '../../../host/model/svc-error.ts';
 import { dottedName, variableName } from '../../../host/model/setting-name.ts';
 import { readSettings } from '../../../host/service/settings.ts';
 
-const rooms = { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } } as const;
+const sections = {
+  http: { answerTimeoutMs: 60_000 },
+  engine: { entitiesInMemoryMax: 10 },
+} as const;
 const ranges = {
   http: { answerTimeoutMs: [1, 1_000_000_000] },
   engine: { entitiesInMemoryMax: [2, 20] },
 } as const;
 const read = (args: readonly string[], env: Record<string, string> = {}) =>
-  readSettings({ args, env, stderrIsTerminal: false }, rooms, ranges);
+  readSettings({ args, env, stderrIsTerminal: false }, sections, ranges);
 
 const shards = (args: readonly string[], cores: number) =>
-  readSettings({ args, env: {}, stderrIsTerminal: false, cores }, rooms, ranges).shards;
+  readSettings({ args, env: {}, stderrIsTerminal: false, cores }, sections, ranges).shards;
 
 function codeOf(action: () => unknown): string | undefined {
   try {
@@ -31,7 +34,7 @@ describe('settings', () => {
       host: '127.0.0.1',
       port: 9000,
       logFormat: 'json',
-      rooms: { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } },
+      sections: { http: { answerTimeoutMs: 60_000 }, engine: { entitiesInMemoryMax: 10 } },
     });
     expect(settings.moduleFile).toMatch(/carts\/Shopping_Cart\.wasm$/);
     expect(settings.dataFolder).toMatch(/\.svc\/shopping-cart$/);
@@ -62,7 +65,7 @@ describe('settings', () => {
       name: 'carts',
     });
     expect(
-      readSettings({ args: ['--deployed'], env: {}, stderrIsTerminal: true }, rooms, ranges)
+      readSettings({ args: ['--deployed'], env: {}, stderrIsTerminal: true }, sections, ranges)
         .logFormat,
     ).toBe('json');
     expect(read(['m.wasm', '--deployed', '--host', '::1', '--data', '/d'])).toMatchObject({
@@ -87,7 +90,8 @@ describe('settings', () => {
 
   test('are text on a terminal and JSON elsewhere', () => {
     expect(
-      readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, rooms, ranges).logFormat,
+      readSettings({ args: ['m.wasm'], env: {}, stderrIsTerminal: true }, sections, ranges)
+        .logFormat,
     ).toBe('text');
   });
 
@@ -96,9 +100,9 @@ describe('settings', () => {
     expect(read(['m.wasm'], env).port).toBe(1);
     expect(read(['m.wasm', '--port', '2'], env).port).toBe(2);
     expect(read(['m.wasm', '--set', 'svc.http.port=3'], env).port).toBe(3);
-    expect(read(['m.wasm'], env).rooms.http.answerTimeoutMs).toBe(5);
+    expect(read(['m.wasm'], env).sections.http.answerTimeoutMs).toBe(5);
     expect(
-      read(['m.wasm', '--set', 'svc.http.answer-timeout-ms=6'], env).rooms.http.answerTimeoutMs,
+      read(['m.wasm', '--set', 'svc.http.answer-timeout-ms=6'], env).sections.http.answerTimeoutMs,
     ).toBe(6);
   });
 
@@ -113,7 +117,7 @@ describe('settings', () => {
         },
         lists,
         { 'http.cors': { origins: [0, 2], headers: [0, 2] } },
-      ).rooms['http.cors'];
+      ).sections['http.cors'];
     expect(readLists()).toEqual({ origins: ['a'], headers: ['x', 'y'], credentials: false });
     expect(readLists('--cors', 'b,c').origins).toEqual(['b', 'c']);
     expect(readLists('--set', 'svc.http.cors.origins=none').origins).toEqual([]);

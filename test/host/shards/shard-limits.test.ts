@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { ROOM_DEFAULTS } from '../../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS } from '../../../host/service/section-settings.ts';
 import { shardLimits } from '../../../host/shards/shard-limits.ts';
 
 test('one shard has all that the service has', () => {
-  expect(shardLimits(ROOM_DEFAULTS, 1)).toBe(ROOM_DEFAULTS);
+  expect(shardLimits(SECTION_DEFAULTS, 1)).toBe(SECTION_DEFAULTS);
 });
 
 test('of what the service may have each shard has a share, rounded up, and every other limit as it is', () => {
-  const shares = shardLimits(ROOM_DEFAULTS, 3);
-  const { http, engine, wasm, log } = ROOM_DEFAULTS;
+  const shares = shardLimits(SECTION_DEFAULTS, 3);
+  const { http, engine, wasm, log } = SECTION_DEFAULTS;
   expect(shares).toEqual({
-    ...ROOM_DEFAULTS,
+    ...SECTION_DEFAULTS,
     http: { ...http, requestsInFlightMax: 334, connectionsMax: 3_334 },
     engine: { ...engine, liveEntitiesMax: 33_334, unsettledBytesMax: 22_369_622 },
     wasm: {
@@ -24,13 +24,13 @@ test('of what the service may have each shard has a share, rounded up, and every
 });
 
 test('no share is nothing, unless the whole is', () => {
-  const { http, wasm } = ROOM_DEFAULTS;
-  const rooms = {
-    ...ROOM_DEFAULTS,
+  const { http, wasm } = SECTION_DEFAULTS;
+  const sections = {
+    ...SECTION_DEFAULTS,
     http: { ...http, requestsInFlightMax: 1 },
     wasm: { ...wasm, waitingRequestsMax: 0 },
   };
-  const shares = shardLimits(rooms, 256);
+  const shares = shardLimits(sections, 256);
   expect(shares.http.requestsInFlightMax).toBe(1);
   expect(shares.wasm.waitingRequestsMax).toBe(0);
 });

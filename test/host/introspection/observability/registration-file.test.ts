@@ -43,10 +43,20 @@ test('a stale file of a process that had the number before is overwritten', () =
 test('a file that another has written in its place is not removed', () => {
   const folder = temporaryFolder();
   const file = new RegistrationFile(folder, registration('a1'));
-  const other = new RegistrationFile(folder, registration('b2'));
+  // A process in another container may have the same number.
+  writeFileSync(join(folder, '4711.json'), JSON.stringify(registration('b2')));
   file.remove();
   expect(read(folder)).toEqual(registration('b2'));
-  other.remove();
+});
+
+test('the second service of a process has a file of its own', () => {
+  const folder = temporaryFolder();
+  const first = new RegistrationFile(folder, registration('a1'));
+  const second = new RegistrationFile(folder, registration('b2'));
+  expect(filesIn(folder).toSorted()).toEqual(['4711-b2.json', '4711.json']);
+  first.remove();
+  expect(filesIn(folder)).toEqual(['4711-b2.json']);
+  second.remove();
   expect(filesIn(folder)).toEqual([]);
 });
 

@@ -9,13 +9,14 @@ import {
   type AdmittedModule,
   admitModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
-import { localSurface } from '../../../host/introspection/local-surface.ts';
+import { Introspection } from '../../../host/introspection/introspection.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
-import { ROOM_DEFAULTS, ROOM_RANGES } from '../../../host/service/section-settings.ts';
+import { SECTION_DEFAULTS, SECTION_RANGES } from '../../../host/service/section-settings.ts';
 import { readSettings } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../host/log/log-entry.ts';
 import type { ShardQuestion } from '../../../host/shards/shard-questions.ts';
-import type { ShownService } from '../../../host/introspection/surface.ts';
+import { HistoryThread } from '../../../host/history/reader/history-thread.ts';
+import type { ServedSource, ServiceView } from '../../../host/introspection/service-view.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { filesIn } from '../../support/observed-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -27,24 +28,35 @@ beforeAll(async () => {
   counter = admitModule(await compileFixture('counter'));
 });
 
+function sourceOf({ fingerprint, descriptor }: AdmittedModule, file: string): ServedSource {
+  return { file, fingerprint, descriptor };
+}
+
 interface Made {
   readonly hasHome?: boolean;
   readonly dev?: () => DevState;
 }
 
-function surface({ hasHome = true, dev }: Made = {}) {
+function introspection({ hasHome = true, dev }: Made = {}) {
   const folder = temporaryFolder();
   const running = join(folder, 'running');
   const log: LogEntry[] = [];
   const args = ['--data', join(folder, 'data'), '--name', 'shop', '--', join(folder, 'cart.wasm')];
   const settings = readSettings(
     { args, env: { SVC_RUNNING_DIR: running }, stderrIsTerminal: false },
-    ROOM_DEFAULTS,
-    ROOM_RANGES,
+    SECTION_DEFAULTS,
+    SECTION_RANGES,
   );
+  const work = { dir: settings.dataFolder, module: cart, limits: settings.sections.wasm };
+  const history = new HistoryThread({ work: () => work, env: {} });
   const shown = {
-    settings: hasHome ? settings : { ...settings, runningFolder: undefined },
-    supervisor: {
+    settings: {
+      ...settings,
+      management: undefined,
+      isLocal: true,
+      ...(hasHome ? {} : { runningFolder: undefined }),
+    },
+    shards: {
       count: 1,
       numbers: [],
       ask: async (_shard: number, question: ShardQuestion) => {
@@ -60,19 +72,23 @@ function surface({ hasHome = true, dev }: Made = {}) {
       }),
       totals: () => ({}),
     },
-    module: Promise.resolve(cart),
+    source: Promise.resolve(sourceOf(cart, join(folder, 'cart.wasm'))),
+    history,
     journal: new Promise(() => {}),
     env: {},
     log: (entry: LogEntry) => log.push(entry),
     ...(dev === undefined ? {} : { dev }),
-  } as unknown as ShownService;
-  const local = localSurface(shown);
-  onTestFinished(async () => local.close());
+  } as unknown as ServiceView;
+  const local = new Introspection(shown);
+  onTestFinished(async () => {
+    await local.close();
+    await history.close();
+  });
   const address = () => {
     const [file] = filesIn(running);
     return file === undefined ? undefined : addressIn(join(running, file));
   };
-  return { local, running, log, address, folder };
+  return { local, history, running, log, address };
 }
 
 function addressIn(file: string): string {
@@ -90,7 +106,7 @@ const get = async (address: string | undefined, path: string) => {
 
 describe('a service', () => {
   test('is registered once it is served, and not any more when it is about to stop', async () => {
-    const { local, running, address } = surface();
+    const { local, history, running, address } = introspection();
     await local.open();
     expect(filesIn(running)).toEqual([]);
     await local.served(served());
@@ -99,16 +115,17 @@ describe('a service', () => {
     expect((await get(at, 'service')).status).toBe(200);
     local.stopping();
     expect(filesIn(running)).toEqual([]);
-    // Who looks on may look until its end, and the past is left alone by then.
+    await history.close();
+    // The endpoint answers until the end of the service, but reads no journal any more.
     expect((await get(at, 'service')).status).toBe(200);
     expect(await get(at, 'entities/shopping-cart')).toMatchObject({ status: 503 });
-    await local.finished?.();
+    await local.finished();
     await local.close();
     await expect(get(at, 'service')).rejects.toThrow('fetch failed');
   });
 
   test('that fails before it was served leaves nothing', async () => {
-    const { local, running, log } = surface();
+    const { local, running, log } = introspection();
     await local.open();
     local.stopping();
     await local.close();
@@ -116,14 +133,14 @@ describe('a service', () => {
   });
 
   test('without a home folder is served, and the log says that no console finds it', async () => {
-    const { local, running, log } = surface({ hasHome: false });
+    const { local, running, log } = introspection({ hasHome: false });
     await local.served(served());
     expect(filesIn(running)).toEqual([]);
     expect(log).toMatchObject([{ level: 'warn', fields: { setting: 'svc.running.dir' } }]);
   });
 
   test('whose folder cannot be written to is served, and the log says why nobody finds it', async () => {
-    const { local, running, log } = surface();
+    const { local, running, log } = introspection();
     writeFileSync(running, 'a file in its place');
     await local.served(served());
     expect(log).toMatchObject([
@@ -136,7 +153,7 @@ describe('a service', () => {
   });
 
   test('that has no HTTP server has no address', async () => {
-    const { local, address } = surface();
+    const { local, address } = introspection();
     await local.served({ url: undefined, descriptor: cart.descriptor });
     const { body } = await get(address(), 'service');
     expect(body).toMatchObject({ instances: [{ address: null, shards: 1 }] });
@@ -163,7 +180,7 @@ test.each([
   ['', "The entity id '' is empty."],
   ['a%07', "The entity id 'a\\u{7}' contains a control character."],
 ])('an entity whose id is %j is asked for neither its state nor its past', async (id, error) => {
-  const { local, address } = surface();
+  const { local, address } = introspection();
   await local.served(served());
   for (const path of [`query/shopping-cart/${id}/get`, `entities/shopping-cart/${id}/history`])
     expect(await getRaw(address()!, path)).toEqual({ status: 400, error });
@@ -180,13 +197,13 @@ describe('while a developer works on it', () => {
   };
 
   test('what is shown is the module that is served, under the same address', async () => {
-    const { local, address } = surface({ dev: () => state });
+    const { local, address } = introspection({ dev: () => state });
     await local.served(served());
     const at = address();
     expect((await get(at, 'dev')).body).toEqual(state);
     const before = (await get(at, 'service')).body as ServiceDescription;
     expect(before).toMatchObject({ dev: true, components: [{ component: 'shopping-cart' }] });
-    local.replaced?.({ file: 'counter.wasm', module: counter });
+    local.replaced(sourceOf(counter, 'counter.wasm'));
     const after = (await get(at, 'service')).body as ServiceDescription;
     expect(after).toMatchObject({
       instanceId: before.instanceId,
@@ -199,15 +216,5 @@ describe('while a developer works on it', () => {
       version: counter.fingerprint.slice(0, 12),
     });
     expect(address()).toBe(at);
-  });
-
-  test('a module that comes while the first is about to be shown is not missed', async () => {
-    const { local, address } = surface({ dev: () => state });
-    const shown = local.served(served());
-    local.replaced?.({ file: 'counter.wasm', module: counter });
-    await shown;
-    expect((await get(address(), 'service')).body).toMatchObject({
-      components: [{ component: 'counter' }],
-    });
   });
 });

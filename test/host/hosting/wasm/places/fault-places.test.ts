@@ -8,7 +8,7 @@ import type { Guest } from '../../../../../host/engine/needs/guest.ts';
 import {
   type FaultPlaces,
   readFaultPlaces,
-} from '../../../../../host/hosting/wasm/admission/fault-places.ts';
+} from '../../../../../host/hosting/wasm/places/fault-places.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { GuestFault } from '../../../../../host/model/guest-fault.ts';

@@ -1,31 +1,28 @@
-// DeployedSurface: what a deployed instance shows of itself: its management server, from before its module is looked at
-// until its journal is closed, and the export of its spans. Without a management server nobody could tell whether the
-// instance is ready, so it is not run without one.
+// ManagementPart is what an instance shows to its operator: the management server, from before the module is looked at
+// until the journal is closed. Without it nobody could tell whether the instance is ready, so a service that is to have
+// one does not run without it.
 import { hostname } from 'node:os';
 import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
 import { type Opinion, readinessReport } from './management/readiness.ts';
 import { newSpanId, spanIdText } from '../model/trace-context.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
-import { type SpanExport, startExport } from './span-export.ts';
-import type { ServedService, ShownService, Surface } from './surface.ts';
+import type { IntrospectionPart } from './introspection-part.ts';
+import type { ServiceView } from './service-view.ts';
 import { systemChance } from '../system.ts';
 
-export function deployedSurface(shown: ShownService): Surface {
-  return new DeployedSurface(shown);
-}
+type ManagementAddress = NonNullable<ServiceView['settings']['management']>;
 
-class DeployedSurface implements Surface {
-  readonly #shown: ShownService;
+export class ManagementPart implements IntrospectionPart {
+  readonly #view: ServiceView;
   readonly #self: SingleNode;
   readonly #server: ManagementServer;
   #isStopping = false;
-  #export: SpanExport | undefined;
 
-  constructor(shown: ShownService) {
-    this.#shown = shown;
+  constructor(view: ServiceView) {
+    this.#view = view;
     this.#self = new SingleNode(
-      shown.settings.name,
+      view.settings.name,
       hostname(),
       spanIdText(newSpanId(systemChance())),
     );
@@ -34,20 +31,17 @@ class DeployedSurface implements Surface {
       {
         version: RUNTIME_VERSION,
         readiness: () => readinessReport(opinions),
-        metrics: () => shown.metrics.text(),
+        metrics: () => view.metrics.text(),
         members: () => this.#self.members(),
       },
-      { onBug: onceLogged(shown) },
+      { onBug: onceLogged(view) },
     );
   }
 
-  async open(): Promise<void> {
-    const { host, port } = await this.#server.listen(this.#shown.settings.management);
-    this.#shown.log({ level: 'info', message: 'management listening', fields: { host, port } });
-  }
-
-  async served(service: ServedService): Promise<void> {
-    this.#export = startExport(this.#shown, service);
+  /** Rejects with SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  async listen(address: ManagementAddress): Promise<void> {
+    const { host, port } = await this.#server.listen(address);
+    this.#view.log({ level: 'info', message: 'management listening', fields: { host, port } });
   }
 
   stopping(): void {
@@ -55,20 +49,15 @@ class DeployedSurface implements Surface {
     this.#self.leave();
   }
 
-  async finished(): Promise<void> {
-    await this.#export?.finish();
-  }
-
   async close(): Promise<void> {
-    await this.#export?.close();
     await this.#server.close();
   }
 
   #opinions(): readonly Opinion[] {
-    const { settings, supervisor, module, journal } = this.#shown;
+    const { settings, shards, source, journal } = this.#view;
     let isAdmitted = false;
     // A module that is refused ends the service, and the end says why.
-    module.then(
+    source.then(
       () => (isAdmitted = true),
       () => {},
     );
@@ -92,7 +81,7 @@ class DeployedSurface implements Surface {
       {
         part: 'shards',
         objection: () => {
-          const { count, serving } = supervisor;
+          const { count, serving } = shards;
           const away = serving.filter((serves) => !serves).length;
           return away === 0 ? undefined : `${away} of ${count} do not serve.`;
         },
@@ -106,16 +95,14 @@ class DeployedSurface implements Surface {
       opinions.push({
         part: 'http',
         objection: () =>
-          supervisor.serving.includes(true)
-            ? undefined
-            : `No shard listens on port ${settings.port}.`,
+          shards.serving.includes(true) ? undefined : `No shard listens on port ${settings.port}.`,
       });
     return opinions;
   }
 }
 
 /** Whoever scrapes does so again and again. */
-function onceLogged({ log }: ShownService): (error: unknown) => void {
+function onceLogged({ log }: ServiceView): (error: unknown) => void {
   let isLogged = false;
   return (error) => {
     if (isLogged) return;

@@ -5,12 +5,12 @@ import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { SourcePlace } from '@svc/contract';
 import { readComponent } from '../binary/component-reader.ts';
-import { mainModuleIndex } from './component-structure.ts';
+import { mainModuleIndex } from '../admission/component-structure.ts';
 import { readCoreModule } from '../binary/core-module-reader.ts';
-import { CodePlaces } from '../places/code-places.ts';
-import { SourceMap, SourceMapError } from '../places/source-map.ts';
+import { CodePlaces } from './code-places.ts';
+import { SourceMap, SourceMapError } from './source-map.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
-import { readModuleFile } from './module-file.ts';
+import { readModuleFile } from '../admission/module-file.ts';
 import type { WasmFrame } from '../../../model/guest-fault.ts';
 import { SvcError } from '../../../model/svc-error.ts';
 

@@ -1,12 +1,15 @@
 // The thread that looks into the past: there while somebody asks, ended when it does not answer, and never in the way.
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { PastThread, type PastOptions } from '../../../../host/history/reader/history-thread.ts';
+import {
+  HistoryThread,
+  type HistoryThreadOptions,
+} from '../../../../host/history/reader/history-thread.ts';
 
 const file = new URL('../../../support/acting-past.ts', import.meta.url);
 
-function pastThread(options: Partial<PastOptions> = {}) {
+function pastThread(options: Partial<HistoryThreadOptions> = {}) {
   let started = 0;
-  const past = new PastThread({
+  const past = new HistoryThread({
     file,
     env: {},
     work: () => ({ start: ++started }) as never,

@@ -1,29 +1,29 @@
 // What a deployed instance shows of itself while its parts come, fail and go.
 import { expect, onTestFinished, test } from 'vitest';
-import { deployedSurface } from '../../../host/introspection/deployed-surface.ts';
+import { ManagementPart } from '../../../host/introspection/management-part.ts';
 import type { LogEntry } from '../../../host/log/log-entry.ts';
-import type { ShownService } from '../../../host/introspection/surface.ts';
+import type { ServiceView } from '../../../host/introspection/service-view.ts';
 
 /** A service whose parts do what the test says. */
-async function surfaceOf(http = true) {
+async function managementOf(http = true) {
   const module = Promise.withResolvers<void>();
   const journal = Promise.withResolvers<{ failure: Promise<unknown> }>();
   const failure = Promise.withResolvers<void>();
   const serving = [false, false];
   const log: LogEntry[] = [];
-  const surface = deployedSurface({
-    settings: { name: 'cart', http, port: 9000, management: { host: '127.0.0.1', port: 0 } },
-    supervisor: { count: 2, serving },
-    module: module.promise,
+  const part = new ManagementPart({
+    settings: { name: 'cart', http, port: 9000 },
+    shards: { count: 2, serving },
+    source: module.promise,
     journal: journal.promise,
     metrics: { text: () => 'x 1\n' },
     log: (entry: LogEntry) => log.push(entry),
-  } as unknown as ShownService);
-  onTestFinished(async () => surface.close());
-  await surface.open();
+  } as unknown as ServiceView);
+  onTestFinished(async () => part.close());
+  await part.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${String(log[0]!.fields!['port'])}`;
   return {
-    surface,
+    part,
     serving,
     admit: () => module.resolve(),
     openJournal: () => journal.resolve({ failure: failure.promise }),
@@ -36,7 +36,7 @@ async function surfaceOf(http = true) {
         parts: { part: string; ready: boolean; reason?: string }[];
       };
       const not = parts.filter(({ ready }) => !ready);
-      return [answer.status, Object.fromEntries(not.map(({ part, reason }) => [part, reason]))];
+      return [answer.status, Object.fromEntries(not.map((one) => [one.part, one.reason]))];
     },
   };
 }
@@ -44,7 +44,7 @@ async function surfaceOf(http = true) {
 const away = (shards: number) => `${shards} of 2 do not serve.`;
 
 async function served(http = true) {
-  const around = await surfaceOf(http);
+  const around = await managementOf(http);
   around.admit();
   around.openJournal();
   around.serving.fill(true);
@@ -53,7 +53,7 @@ async function served(http = true) {
 }
 
 test('GET /ready names who does not agree while the instance starts, and GET /alive is 200', async () => {
-  const { ready, get, admit, openJournal, serving } = await surfaceOf();
+  const { ready, get, admit, openJournal, serving } = await managementOf();
   const module = 'It is not admitted yet.';
   const journal = 'It is not open yet.';
   const http = 'No shard listens on port 9000.';
@@ -91,8 +91,8 @@ test('a journal that can store nothing any more makes the instance not ready', a
 });
 
 test('from the moment of a stop the instance is not ready and leaves its cluster, but lives', async () => {
-  const { ready, get, surface } = await served();
-  surface.stopping();
+  const { ready, get, part } = await served();
+  part.stopping();
   expect(await ready()).toEqual([
     503,
     { cluster: 'The instance leaves its cluster.', stopping: 'The instance was told to stop.' },
@@ -101,6 +101,6 @@ test('from the moment of a stop the instance is not ready and leaves its cluster
     members: [{ status: 'Leaving' }],
   });
   expect((await get('/alive')).status).toBe(200);
-  await surface.close();
+  await part.close();
   await expect(get('/alive')).rejects.toThrow('fetch failed');
 });

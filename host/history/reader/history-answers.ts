@@ -1,0 +1,101 @@
+// HistoryAnswers answers questions about stored entities: it reads the journal beside the engine that writes it, and folds
+// events in a guest of its own. It answers one question at a time, and keeps no file open in between.
+import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
+import type { Guest } from '../../engine/needs/guest.ts';
+import { quoted } from '../../engine/quoted.ts';
+import type { EntityRef } from '../../model/entity.ts';
+import { SvcError } from '../../model/svc-error.ts';
+import {
+  inspectJournal,
+  type JournalInspection,
+} from '../../storage/sqlite/tools/journal-inspection.ts';
+import { HistoryPages } from '../history-pages.ts';
+import { timeText } from '../history-walk.ts';
+import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
+
+/** A count goes through the index of the ids, so it stops where a journal has very many. */
+const ENTITIES_COUNTED_MAX = 100_000;
+
+export type EntityQuestion = Exclude<HistoryQuestion, { kind: 'places' }>;
+
+export interface HistoryAnswersOptions {
+  /** The data folder, on which a service runs. */
+  readonly dir: string;
+  readonly descriptor: ModuleDescriptor;
+  /** Starts the guest that folds; called once, when the first history is asked for. */
+  readonly startGuest: () => Pick<Guest, 'entities'>;
+}
+
+export class HistoryAnswers {
+  readonly #options: HistoryAnswersOptions;
+  #inspection: JournalInspection | undefined;
+  #guest: Pick<Guest, 'entities'> | undefined;
+  /** Pages of the entity that was asked for last: a reader who goes on asks for its next page. */
+  #last: { readonly entity: EntityRef; readonly pages: HistoryPages } | undefined;
+
+  constructor(options: HistoryAnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Throws SVC_NOT_IN_JOURNAL, and what the journal cannot be read for. */
+  async answer(question: EntityQuestion): Promise<HistoryAnswer> {
+    try {
+      return question.kind === 'entities'
+        ? { kind: 'entities', list: this.#entities(question) }
+        : { kind: 'history', page: await this.#history(question) };
+    } finally {
+      this.#inspection?.close();
+    }
+  }
+
+  #entities({
+    component,
+    prefix,
+    afterId,
+    limit,
+  }: Extract<EntityQuestion, { kind: 'entities' }>): EntityList {
+    const inspection = (this.#inspection ??= inspectJournal(this.#options.dir));
+    if (!this.#isDeclared(component) && !inspection.hasComponent(component))
+      throw new SvcError(
+        'SVC_NOT_IN_JOURNAL',
+        `Neither the module nor the journal has a component ${quoted(component)}.`,
+      );
+    const found = inspection.entities(component, afterId, limit + 1, prefix);
+    const next = found.length > limit ? (found[limit - 1]?.id ?? null) : null;
+    const entities = found.slice(0, limit).map(({ id, events, lastTimeMs, deleted }) => ({
+      id,
+      events,
+      lastTime: lastTimeMs === undefined ? null : timeText(lastTimeMs),
+      deleted,
+    }));
+    const counted = inspection.countEntities(component, prefix, ENTITIES_COUNTED_MAX + 1);
+    return {
+      component,
+      entities,
+      total: Math.min(counted, ENTITIES_COUNTED_MAX),
+      totalCapped: counted > ENTITIES_COUNTED_MAX,
+      next,
+    };
+  }
+
+  async #history({
+    component,
+    id,
+    from,
+    limit,
+  }: Extract<EntityQuestion, { kind: 'history' }>): Promise<HistoryPage> {
+    if (this.#last?.entity.component !== component || this.#last.entity.id !== id) {
+      this.#last?.pages.close();
+      const entity = { component, id };
+      const inspection = (this.#inspection ??= inspectJournal(this.#options.dir));
+      const guest = (this.#guest ??= this.#options.startGuest());
+      const folding = this.#isDeclared(component) ? guest.entities : undefined;
+      this.#last = { entity, pages: new HistoryPages(inspection, folding, entity) };
+    }
+    return this.#last.pages.page(from, limit);
+  }
+
+  #isDeclared(component: string): boolean {
+    return this.#options.descriptor.entities.some((entity) => entity.component === component);
+  }
+}

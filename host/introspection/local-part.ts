@@ -1,0 +1,151 @@
+// LocalPart is what a service on a developer's machine shows of itself: its observability endpoint on loopback, the
+// registration file by which a console finds it, and a sample of its numbers each second. Whatever fails in it, the
+// service goes on.
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { openApi, type SourcePlace } from '@svc/contract';
+import { LocalService, type ShownModule } from './local-service.ts';
+import { LiveSamples } from './observability/live-samples.ts';
+import {
+  type ObservabilityEndpoint,
+  openObservability,
+} from './observability/observability-server.ts';
+import { RegistrationFile } from './observability/registration-file.ts';
+import { type FaultySpan, PlacedFaults } from './placed-faults.ts';
+import { RUNTIME_VERSION } from '../runtime-version.ts';
+import { serviceDescription } from './service-description.ts';
+import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
+import type { ServedSource, ServiceView } from './service-view.ts';
+
+const INSTANCE_ID_BYTES = 8;
+const STARTED_AT = new Date(performance.timeOrigin).toISOString();
+/** Of a module's fingerprint: nobody gives modules versions. */
+const VERSION_DIGITS = 12;
+
+export class LocalPart implements IntrospectionPart {
+  readonly #view: ServiceView;
+  readonly #instanceId = randomBytes(INSTANCE_ID_BYTES).toString('hex');
+  readonly #live: LiveSamples;
+  readonly #faults: PlacedFaults;
+  #url: string | undefined;
+  #file: string | undefined;
+  #service: LocalService | undefined;
+  #endpoint: ObservabilityEndpoint | undefined;
+  #registration: RegistrationFile | undefined;
+
+  constructor(view: ServiceView) {
+    this.#view = view;
+    this.#live = new LiveSamples(() => view.metrics.endpointTotals());
+    this.#faults = new PlacedFaults(view.history);
+  }
+
+  /** Opens the endpoint and registers the service. Never rejects: what fails is logged. */
+  async open({ url }: ServedAddress, source: ServedSource): Promise<void> {
+    const { settings, shards, metrics, history, dev } = this.#view;
+    const { ringCapacity } = settings.sections.observability;
+    const { answerTimeoutMs } = settings.sections.http;
+    this.#url = url;
+    this.#service = new LocalService(
+      {
+        shards,
+        history,
+        faults: this.#faults,
+        live: this.#live,
+        metrics,
+        ringCapacity,
+        answerTimeoutMs,
+        dev,
+      },
+      // The first source is served since the process started: there may be spans of it already.
+      this.#shown(source, 0),
+    );
+    try {
+      this.#endpoint = await openObservability(this.#service, (error) =>
+        this.#warn('the observability endpoint failed', error),
+      );
+    } catch (error) {
+      this.#warn(
+        'the observability endpoint cannot be opened; no console shows the service',
+        error,
+      );
+      return;
+    }
+    this.#live.start();
+    this.#register(this.#endpoint.address);
+  }
+
+  replaced(by: ServedSource): void {
+    this.#service?.show(this.#shown(by, performance.timeOrigin + performance.now()));
+  }
+
+  async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
+    // Without a source map nothing can be found.
+    if (this.#file === undefined || !existsSync(`${this.#file}.map`)) return [];
+    await this.#faults.find([span]);
+    return span.fault === undefined ? [] : this.#faults.placesOf(span.fault);
+  }
+
+  stopping(): void {
+    this.#registration?.remove();
+  }
+
+  async close(): Promise<void> {
+    this.#live.stop();
+    this.#registration?.remove();
+    await this.#endpoint?.close();
+  }
+
+  #register(observabilityAddress: string): void {
+    const { settings, log } = this.#view;
+    const { name, runningFolder } = settings;
+    if (runningFolder === undefined) {
+      log({
+        level: 'warn',
+        message: 'there is no home folder to register in; no console finds the service',
+        fields: { setting: 'svc.running.dir' },
+      });
+      return;
+    }
+    const { pid } = process;
+    const instanceId = this.#instanceId;
+    try {
+      this.#registration = new RegistrationFile(runningFolder, {
+        name,
+        instanceId,
+        pid,
+        observabilityAddress,
+        startedAt: STARTED_AT,
+      });
+    } catch (error) {
+      this.#warn('the service cannot be registered; no console finds it', error);
+    }
+  }
+
+  /** What the endpoint shows of a source. `sinceMs`: served since then, in milliseconds since 1970. */
+  #shown({ file, fingerprint, descriptor }: ServedSource, sinceMs: number): ShownModule {
+    const { settings, shards, dev } = this.#view;
+    const { name } = settings;
+    this.#file = file;
+    if (file !== undefined) this.#faults.served({ file, fingerprint, sinceMs });
+    const url = this.#url;
+    const description = serviceDescription({
+      name,
+      instanceId: this.#instanceId,
+      runtimeVersion: RUNTIME_VERSION,
+      startedAt: STARTED_AT,
+      pid: process.pid,
+      dev: dev !== undefined,
+      url,
+      shards: shards.count,
+      fingerprint,
+      descriptor,
+    });
+    const version = fingerprint.slice(0, VERSION_DIGITS);
+    return { description, descriptor, openApi: openApi(descriptor, { title: name, version, url }) };
+  }
+
+  #warn(message: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#view.log({ level: 'warn', message, fields: { reason } });
+  }
+}

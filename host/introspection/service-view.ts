@@ -1,0 +1,54 @@
+// ServiceView is what introspection sees of a running service. `svc run` makes one of its supervisor, and an embedded
+// service of its own process, so that both have the same endpoints, metrics, spans and registration.
+import type { DevState, ModuleDescriptor } from '@svc/contract';
+import type { HistoryReader } from '../history/reader/history-reader.ts';
+import type { Log } from '../log/log.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import type { ObservabilityLimits } from './observability/observability-limits.ts';
+import type { ServiceShards } from './service-shards.ts';
+
+export interface ServiceView {
+  readonly settings: IntrospectionSettings;
+  readonly shards: ServiceShards;
+  readonly metrics: MetricsSource;
+  /** What is served first. It rejects when that is refused, which ends the service. */
+  readonly source: Promise<ServedSource>;
+  /** The journal, once it is open; it may never be. `failure` resolves when it can store nothing any more. */
+  readonly journal: Promise<{ readonly failure: Promise<unknown> }>;
+  /** Answers questions about stored entities, and finds the source locations of faults. */
+  readonly history: Pick<HistoryReader, 'ask'>;
+  /** The environment of the threads that introspection starts. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly log: Log;
+  /** The state of a developer's build, where `svc dev` runs the service. */
+  readonly dev?: () => DevState;
+}
+
+export interface IntrospectionSettings {
+  readonly name: string;
+  /** Whether the service has an HTTP server, and its port. */
+  readonly http: boolean;
+  readonly port: number;
+  /** Where the management server listens; undefined: there is none. */
+  readonly management: { readonly host: string; readonly port: number } | undefined;
+  /** Whether the service has an observability endpoint on loopback, and registers for the console. */
+  readonly isLocal: boolean;
+  /** Absolute path of the folder in which a local service registers; undefined: there is no home for it. */
+  readonly runningFolder: string | undefined;
+  /** Where spans are exported to (OTLP over HTTP); undefined: nowhere. */
+  readonly otlp:
+    | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+    | undefined;
+  readonly sections: {
+    readonly observability: ObservabilityLimits;
+    readonly http: { readonly answerTimeoutMs: number };
+  };
+}
+
+/** A module, or the components of a program, as it is served. */
+export interface ServedSource {
+  /** The module's file, beside which its source map lies; undefined: it is no module. */
+  readonly file: string | undefined;
+  readonly fingerprint: string;
+  readonly descriptor: ModuleDescriptor;
+}

@@ -1,0 +1,23 @@
+// EmbeddedLog is the log of an embedded service: lines on stderr, or a function of the program. A function that throws
+// ends no request, and nothing of the engine.
+import { textOf } from '../hosting/embedded/thrown-text.ts';
+import { createLog, type Log } from '../log/log.ts';
+import { printable } from '../model/printable.ts';
+import type { ServiceOptions } from './embedded-options.ts';
+
+export function embeddedLog({ name, log, deployed }: ServiceOptions): Log {
+  if (typeof log === 'function') return neverThrowing(log);
+  if (log === 'none') return () => {};
+  return createLog(name, log ?? (process.stderr.isTTY && deployed !== true ? 'text' : 'json'));
+}
+
+function neverThrowing(log: Log): Log {
+  return (entry) => {
+    try {
+      log(entry);
+    } catch (error) {
+      const [reason = ''] = textOf(error).split('\n');
+      process.stderr.write(`the log of the program lost a line: ${printable(reason)}\n`);
+    }
+  };
+}

@@ -1,0 +1,41 @@
+// ProcessShard is the process of an embedded service as introspection sees it: the only shard of its service.
+import type { ModuleDescriptor } from '@svc/contract';
+import type { ServiceShards } from '../introspection/service-shards.ts';
+import { LimitCounters } from '../log/limit-counters.ts';
+import { SvcError } from '../model/svc-error.ts';
+import { OpenQuestions, shardAway } from '../shards/open-questions.ts';
+import type { ShardAnswers } from '../shards/shard-answers.ts';
+import { ShardNumbers } from '../shards/shard-numbers.ts';
+import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';
+
+export class ProcessShard implements ServiceShards {
+  readonly count = 1;
+  readonly ends = [];
+  readonly counters = new LimitCounters();
+  readonly numbers: readonly [ShardNumbers];
+  /** Answers questions while the components are served. */
+  answers: ShardAnswers | undefined;
+  readonly #questions = new OpenQuestions();
+
+  constructor(descriptor: ModuleDescriptor, ringCapacity: number) {
+    this.numbers = [new ShardNumbers(descriptor, ringCapacity)];
+  }
+
+  get serving(): readonly boolean[] {
+    return [this.answers !== undefined];
+  }
+
+  async ask<Question extends ShardQuestion>(
+    _shard: number,
+    question: Question,
+    timeoutMs: number,
+  ): Promise<AnswerTo<Question>> {
+    const { answers } = this;
+    if (answers === undefined) throw shardAway();
+    const answer = await this.#questions.ask((number) => {
+      void answers.answer(question).then((given) => this.#questions.answered(number, given));
+    }, timeoutMs);
+    if (answer.kind === 'failed') throw new SvcError(answer.code, answer.message);
+    return answer as AnswerTo<Question>;
+  }
+}

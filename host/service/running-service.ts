@@ -1,0 +1,285 @@
+// RunningService is the module that this process serves. It starts in phases, in this order: introspection, journal,
+// limits of the log, shards, announcement, and a developer's loop where there is one. Each phase registers how it
+// stops when it starts, and the phases stop in reverse order. Invariants:
+// - Whatever was started is stopped, however far the start has come.
+// - No shard is connected to the journal before the module is admitted (service-journal.ts).
+// - The journal is closed after all shards have stopped, and the management server answers until then.
+import { relative } from 'node:path';
+import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
+import type { HistoryWork } from '../history/reader/history-reader.ts';
+import { HistoryThread } from '../history/reader/history-thread.ts';
+import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import { admitModuleFile } from '../hosting/wasm/admission/admission-thread.ts';
+import { announcement } from '../introspection/announcement.ts';
+import { Introspection } from '../introspection/introspection.ts';
+import type { ServedAddress } from '../introspection/introspection-part.ts';
+import { MetricsSource } from '../introspection/metrics-source.ts';
+import { PlacedLog } from '../introspection/placed-log.ts';
+import type { ServedSource } from '../introspection/service-view.ts';
+import { LimitLog } from '../log/limit-log.ts';
+import type { Log } from '../log/log.ts';
+import { shardCount } from '../shards/shard-count.ts';
+import { shardLimits } from '../shards/shard-limits.ts';
+import type { Address } from '../shards/shard-messages.ts';
+import { type Started, Supervisor } from '../shards/supervisor.ts';
+import type { SettingsSections } from './section-settings.ts';
+import { ServiceJournal } from './service-journal.ts';
+import type { Settings } from './settings.ts';
+
+/** How often the limits that were met are logged. */
+const LIMITS_LOGGED_MS = 60_000;
+
+export interface RunOptions {
+  readonly log: Log;
+  /** The environment of every thread. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Resolves with the reason when the service is to stop. */
+  readonly stopRequested: Promise<string>;
+  /** The loop of `svc dev`, and the module that it serves first. */
+  readonly loop?: { readonly dev: DevLoop; readonly built: BuiltModule };
+}
+
+/** A module as it is served, and the file that it was read from. */
+interface ServedModule {
+  readonly file: string;
+  readonly module: AdmittedModule;
+}
+
+export class RunningService {
+  readonly #settings: Settings<SettingsSections>;
+  readonly #options: RunOptions;
+  readonly #log: Log;
+  readonly #module: Promise<AdmittedModule>;
+  readonly #admission = new AbortController();
+  readonly #journal: ServiceJournal;
+  readonly #supervisor: Supervisor;
+  readonly #history: HistoryThread;
+  readonly #introspection: Introspection;
+  readonly #ended = Promise.withResolvers<string>();
+  readonly #stops = new AsyncDisposableStack();
+  /** While a developer works on it, one module after the other; undefined until the first is admitted. */
+  #served: ServedModule | undefined;
+  #hasFinishedInTime = true;
+
+  /** Begins to admit the module, and starts nothing else. */
+  constructor(settings: Settings<SettingsSections>, options: RunOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.#log = this.#startLog();
+    void options.stopRequested.then(this.#ended.resolve);
+    this.#ended.promise.catch(() => {});
+    this.#module = this.#admit();
+    // Each shard looks at a failure, and there may never be a shard.
+    this.#module.catch(() => {});
+    this.#journal = new ServiceJournal({
+      dataFolder: settings.dataFolder,
+      limits: settings.sections.journal,
+      source: this.#module,
+      // A developer is told of what cannot be read, and goes on.
+      allowUnread: options.loop === undefined ? settings.allowUnread : undefined,
+      // Without its writer the service can promise nothing any more.
+      onFailure: (failure) => this.#ended.reject(failure),
+    });
+    this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
+    this.#supervisor = this.#makeSupervisor();
+    this.#introspection = this.#makeIntrospection();
+  }
+
+  /** Serves until it is to stop. Rejects with the reason why it cannot, or can no longer, after everything has stopped. */
+  async run(): Promise<void> {
+    try {
+      await this.#openIntrospection();
+      this.#stops.defer(() => this.#journal.close());
+      this.#startLimitLog();
+      const started = await Promise.race([this.#startShards(), this.#ended.promise]);
+      if (typeof started !== 'string') {
+        const address = await this.#announce(started);
+        await this.#startDevLoop(address);
+      }
+      this.#log({
+        level: 'info',
+        message: 'stopping',
+        fields: { reason: await this.#ended.promise },
+      });
+    } finally {
+      await this.#stops.disposeAsync();
+    }
+    const message = this.#hasFinishedInTime
+      ? 'stopped'
+      : 'stopped, and cut what did not finish in time';
+    this.#log({ level: 'info', message });
+  }
+
+  /** Fault lines on a terminal have their source location below them; `svc dev` and programs that read JSON do not want it. */
+  #startLog(): Log {
+    const { deployed, logFormat } = this.#settings;
+    const { log, loop } = this.#options;
+    if (loop !== undefined || deployed || logFormat !== 'text') return log;
+    const placed = new PlacedLog(log, (span) => this.#introspection.placesOf(span));
+    this.#stops.defer(() => placed.settled());
+    return placed.log;
+  }
+
+  async #admit(): Promise<AdmittedModule> {
+    const { moduleFile: file, sections } = this.#settings;
+    const { env } = this.#options;
+    const { signal } = this.#admission;
+    const module = await admitModuleFile(file, sections.wasm, { env, signal });
+    this.#served = { file, module };
+    return module;
+  }
+
+  #historyWork(): HistoryWork {
+    const { dataFolder: dir, sections } = this.#settings;
+    return { dir, module: this.#served!.module, limits: sections.wasm };
+  }
+
+  #makeSupervisor(): Supervisor {
+    const { name, deployed, host, port, http, shards, sections } = this.#settings;
+    const count = shardCount(shards, process.platform, this.#log);
+    return new Supervisor({
+      shardFile: new URL('./shard.ts', import.meta.url),
+      settings: {
+        name,
+        deployed,
+        address: { host, port },
+        http,
+        count,
+        sections: shardLimits(sections, count),
+      },
+      module: this.#module,
+      limits: sections.supervisor,
+      env: this.#options.env,
+      connectJournal: () => this.#journal.connect(),
+      log: this.#log,
+      servesAgain: () => this.#options.loop?.dev.servesAgain(),
+    });
+  }
+
+  #makeIntrospection(): Introspection {
+    const settings = this.#settings;
+    const { env, loop } = this.#options;
+    const shards = this.#supervisor;
+    const source = this.#module.then((module) =>
+      servedSource({ file: settings.moduleFile, module }),
+    );
+    source.catch(() => {});
+    return new Introspection({
+      settings: {
+        ...settings,
+        management: settings.deployed ? settings.management : undefined,
+        isLocal: !settings.deployed,
+      },
+      shards,
+      metrics: new MetricsSource({
+        shards,
+        journal: this.#journal.series,
+        ringCapacity: settings.sections.observability.ringCapacity,
+      }),
+      source,
+      journal: this.#journal.opened,
+      history: this.#history,
+      env,
+      log: this.#log,
+      ...(loop === undefined ? {} : { dev: () => loop.dev.state() }),
+    });
+  }
+
+  async #openIntrospection(): Promise<void> {
+    this.#stops.defer(() => this.#introspection.close());
+    await this.#introspection.open();
+  }
+
+  #startLimitLog(): void {
+    const limits = new LimitLog(this.#supervisor.counters, this.#log);
+    const timer = setInterval(() => limits.tell(), LIMITS_LOGGED_MS);
+    this.#stops.defer(() => {
+      clearInterval(timer);
+      limits.tell();
+    });
+  }
+
+  async #startShards(): Promise<Started> {
+    this.#stops.defer(async () => {
+      this.#admission.abort();
+      const finished = () => this.#introspection.finished();
+      this.#hasFinishedInTime = await this.#supervisor.stop(finished);
+    });
+    try {
+      return await this.#supervisor.start();
+    } catch (failure) {
+      const { moduleFile: file, deployed } = this.#settings;
+      if (this.#options.loop !== undefined || deployed) throw failure;
+      const { placedStartFailure } = await import('../introspection/start-failure.ts');
+      const work = async () => {
+        await this.#module;
+        return this.#historyWork();
+      };
+      throw await placedStartFailure(failure, { file, env: this.#options.env, work });
+    }
+  }
+
+  async #announce({ address, descriptor }: Started): Promise<ServedAddress> {
+    const url = address === undefined ? undefined : urlOf(address);
+    this.#stops.defer(async () => {
+      this.#introspection.stopping();
+      await this.#history.close();
+    });
+    // First, so that whoever waits for the announcement finds the service registered.
+    await this.#introspection.served({ url, descriptor });
+    if (this.#options.loop === undefined) announce(this.#settings, this.#log, { url, descriptor });
+    return { url, descriptor };
+  }
+
+  async #startDevLoop({ url }: ServedAddress): Promise<void> {
+    const { loop, env } = this.#options;
+    if (loop === undefined) return;
+    const { dev, built } = loop;
+    this.#stops.defer(() => dev.end());
+    const { ModuleSwap } = await import('../dev/module-swap.ts');
+    const limits = this.#settings.sections.wasm;
+    const swap = new ModuleSwap({
+      file: built.file,
+      supervisor: this.#supervisor,
+      journal: await this.#journal.opened,
+      limits,
+      env,
+      replaced: (by) => this.#replace(by),
+    });
+    dev.begin({ url, module: await this.#module, limits, swap }, built);
+  }
+
+  /** Another module is served: it folds what is asked for from now on. */
+  #replace(by: ServedModule): void {
+    this.#served = by;
+    this.#history.renew();
+    this.#introspection.replaced(servedSource(by));
+  }
+}
+
+function servedSource({ file, module }: ServedModule): ServedSource {
+  const { fingerprint, descriptor } = module;
+  return { file, fingerprint, descriptor };
+}
+
+function urlOf({ host, port }: Address): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** Writes text for a person, one line of JSON for a log of JSON, and the URL alone on stdout for a script. */
+function announce(
+  { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
+  log: Log,
+  { url, descriptor }: ServedAddress,
+): void {
+  const { pid } = process;
+  const shownFolder = relative(process.cwd(), dataFolder) || '.';
+  if (url === undefined) {
+    log({ level: 'info', message: 'serving without HTTP', fields: { dataFolder, pid } });
+    return;
+  }
+  if (deployed || logFormat === 'json')
+    log({ level: 'info', message: 'listening', fields: { url, dataFolder, pid } });
+  else process.stderr.write(announcement({ name, url, dataFolder: shownFolder, pid, descriptor }));
+  process.stdout.write(`${url}\n`);
+}

@@ -1,0 +1,156 @@
+// ServedGuest is a guest that is served: the engine over its entities, the handlers of its requests, the HTTP server in
+// front of them, and what records and counts all of it. A shard has one for its module, and an embedded service one for
+// its program, so that both have the same limits, log, spans and metrics. It runs in one thread and opens nothing: guest,
+// journal and shared memory are given to it. Invariant: `stop` is called before `close`, and the guest and the journal are
+// closed by their owner after `close`.
+import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
+import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
+import type { Chance } from '../engine/needs/clock.ts';
+import type { Guest } from '../engine/needs/guest.ts';
+import type { Journal } from '../engine/needs/journal.ts';
+import { type Caller, callerOfAddress, INTERNET, LOCAL } from '../http/access.ts';
+import { corsRemark } from '../http/cors.ts';
+import type { CorsSettings } from '../http/cors-settings.ts';
+import type {
+  createHttpServer,
+  HttpAddress,
+  HttpServer,
+  HttpServerOptions,
+} from '../http/http-server.ts';
+import type { HttpSettings } from '../http/http-settings.ts';
+import { LoopTurn } from '../http/requests/loop-turn.ts';
+import type { CallableEngine } from '../http/requests/request-calls.ts';
+import { requestHandler } from '../http/requests/request-handler.ts';
+import { RouteTable } from '../http/route-table.ts';
+import { SpanRing } from '../introspection/observability/span-ring.ts';
+import type { RequestBudgets } from '../model/request-budgets.ts';
+import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
+import { ShardAnswers } from '../shards/shard-answers.ts';
+import type { ShardNumbers } from '../shards/shard-numbers.ts';
+import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
+import { systemChance, systemClock, systemDigest } from '../system.ts';
+import type { ServiceLog } from './service-log.ts';
+
+/** How often idle entities are looked for. */
+const PASSIVATE_MS = 1_000;
+/** How often the gauges are copied into shared memory. */
+const SAMPLE_MS = 1_000;
+
+export interface ServedGuestOptions {
+  readonly guest: Guest & SampledGuest;
+  readonly journal: Journal;
+  /** A deployed instance: callers are the internet's, and checks of handlers are made of samples. */
+  readonly deployed: boolean;
+  readonly sections: {
+    readonly http: HttpSettings;
+    readonly 'http.cors': CorsSettings;
+    readonly engine: EngineLimits;
+  };
+  readonly log: ServiceLog;
+  readonly numbers: ShardNumbers;
+  readonly budgets: RequestBudgets;
+  /** The number of this shard, from 0. */
+  readonly index: number;
+  /** Makes the HTTP server. The caller loads its code: a shard does so while the journal is opened. */
+  readonly createServer: typeof createHttpServer;
+  /** Routes requests and calls between the shards of a service; absent when it has one shard. */
+  readonly route?: (parts: RoutedParts) => ShardRouting;
+}
+
+type RoutedParts = Pick<
+  Parameters<typeof shardRouting>[0],
+  'guest' | 'engine' | 'clock' | 'chance' | 'turn'
+>;
+
+export class ServedGuest {
+  readonly engine: EntityEngine;
+  /** Answers the questions of the introspection endpoints. */
+  readonly answers: ShardAnswers;
+  /** What a second server of this guest is made with, such as one without a socket. */
+  readonly http: Omit<HttpServerOptions, 'callerOf'>;
+  readonly #server: HttpServer;
+  readonly #timers: readonly NodeJS.Timeout[];
+
+  constructor(options: ServedGuestOptions) {
+    const { guest, deployed, log, numbers, budgets, index, createServer } = options;
+    const { http: settings, 'http.cors': cors } = options.sections;
+    const chance = systemChance();
+    const turn = new LoopTurn();
+    const recorder = new SpanRing(numbers, index, turn);
+    this.engine = servedEngine(options, { chance, turn, recorder });
+    const parts = { guest, engine: this.engine, clock: systemClock, chance, turn };
+    const routing = options.route?.(parts);
+    const callable: CallableEngine = routing?.router ?? this.engine;
+    this.answers = new ShardAnswers({
+      ring: recorder,
+      engine: callable,
+      descriptor: guest.descriptor,
+      chance,
+    });
+    const routes = new RouteTable(guest.descriptor);
+    const remark = index === 0 ? corsRemark(cors, routes) : undefined;
+    if (remark !== undefined) log.write('warn', remark);
+    this.http = {
+      routes,
+      settings,
+      cors,
+      chance,
+      handle: routing?.handle ?? requestHandler(parts),
+      budgets,
+      observer: { recorder, counts: numbers.http, firstPlace: numbers.places.firstRoute },
+      log: log.http,
+    };
+    const callerOf: HttpServerOptions['callerOf'] = deployed
+      ? () => INTERNET
+      : (socket) => callerOfAddress(socket.remoteAddress);
+    this.#server = createServer({ ...this.http, callerOf });
+    const samples = new NumberSamples(numbers, {
+      engine: this.engine,
+      guest,
+      server: this.#server,
+      budgets,
+    });
+    samples.take();
+    this.#timers = [
+      // An engine has no timers of its own.
+      setInterval(() => void this.engine.passivate(), PASSIVATE_MS).unref(),
+      setInterval(() => samples.take(), SAMPLE_MS).unref(),
+    ];
+  }
+
+  /** Listens, and resolves with the address. Rejects with SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  listen(address: HttpAddress): Promise<HttpAddress> {
+    return this.#server.listen(address);
+  }
+
+  /** Takes no further request, finishes those in flight, and cuts after `graceMs` milliseconds what is left. */
+  stop(graceMs: number): Promise<{ readonly hasCut: boolean }> {
+    return this.#server.stop(graceMs);
+  }
+
+  /** Closes the engine, once no request or call can come any more. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.engine.close();
+  }
+}
+
+function servedEngine(
+  { guest, journal, deployed, sections, log }: ServedGuestOptions,
+  own: { readonly chance: Chance; readonly turn: LoopTurn; readonly recorder: SpanRing },
+): EntityEngine {
+  return createEngine({
+    guest,
+    journal,
+    clock: systemClock,
+    digest: systemDigest,
+    ...own,
+    limits: deployed ? sections.engine : developerLimits(sections.engine),
+    faultLog: log.entityFaults,
+  });
+}
+
+/** The caller of a request that crosses no socket. */
+export function inProcessCaller(deployed: boolean): Caller {
+  return deployed ? INTERNET : LOCAL;
+}

@@ -1,0 +1,70 @@
+// ServiceLog writes what one thread of a service has to say to the service's log: it bounds the rate of the lines, counts
+// each failure once, and gives the engine and the HTTP server the logs that they ask for.
+import type { FaultLog } from '../engine/needs/fault-log.ts';
+import type { HttpLog } from '../http/http-log.ts';
+import { FaultReport } from '../log/fault-report.ts';
+import type { LimitCounters } from '../log/limit-counters.ts';
+import type { Log } from '../log/log.ts';
+import type { LogEntry } from '../log/log-entry.ts';
+import type { LogLimits } from '../log/log-limits.ts';
+import { LogRate } from '../log/log-rate.ts';
+
+export interface ServiceLogOptions {
+  readonly limits: LogLimits;
+  /** Counts the failures, and the lines that were over the limits. */
+  readonly counters: LimitCounters;
+  /** Takes each line that is within the limits. */
+  readonly send: Log;
+}
+
+export class ServiceLog {
+  readonly faults: FaultReport;
+  readonly #rate: LogRate;
+
+  constructor({ limits, counters, send }: ServiceLogOptions) {
+    this.faults = new FaultReport(counters);
+    const countNotWritten = () => counters.count('log-lines-not-written');
+    this.#rate = new LogRate(limits, performance.now(), send, countNotWritten);
+  }
+
+  /** Writes a line. `failure` is what the line is about: the source locations of a guest's fault go with the line. */
+  write(
+    level: LogEntry['level'],
+    message: string,
+    fields: LogEntry['fields'] = {},
+    failure?: unknown,
+  ): void {
+    const frames = this.faults.frames(failure);
+    this.#rate.write({ level, message, fields, frames }, performance.now());
+  }
+
+  /** The log has written this many bytes of the lines that it was sent (the sum of `entryBytes`). */
+  written(bytes: number): void {
+    this.#rate.written(bytes);
+  }
+
+  /** Says how many lines were over the limits, if any were. Call it now and then, and at the end. */
+  report(): void {
+    this.#rate.report(performance.now());
+  }
+
+  /** Takes the faults of entities. */
+  readonly entityFaults: FaultLog = ({ component, id }, handler, fault) => {
+    const fields = {
+      component,
+      entity: id,
+      ...(handler === undefined ? {} : { handler }),
+      ...this.faults.fields(fault),
+    };
+    this.write('warn', 'an entity failed', fields, fault);
+  };
+
+  /** Takes the failures of requests. What the module said is added by `FaultReport`, once for each failure. */
+  readonly http: HttpLog = {
+    warn: ({ err, guestMessage: _said, ...fields }, message) =>
+      this.write('warn', message, { ...fields, ...this.faults.fields(err) }, err),
+    error: ({ err, ...fields }, message) =>
+      this.write('error', message, { ...fields, ...this.faults.fields(err) }, err),
+    unlogged: (failure) => void this.faults.fields(failure),
+  };
+}

@@ -1,0 +1,16 @@
+// ShardSections are the sections of the settings that a shard has.
+import type { EngineLimits } from '../engine/engine-limits.ts';
+import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { CorsSettings } from '../http/cors-settings.ts';
+import type { HttpSettings } from '../http/http-settings.ts';
+import type { ObservabilityLimits } from '../introspection/observability/observability-limits.ts';
+import type { LogLimits } from '../log/log-limits.ts';
+
+export interface ShardSections {
+  readonly http: HttpSettings;
+  readonly 'http.cors': CorsSettings;
+  readonly engine: EngineLimits;
+  readonly wasm: WasmLimits;
+  readonly log: LogLimits;
+  readonly observability: ObservabilityLimits;
+}
