@@ -1,8 +1,12 @@
 // `clone()` of data classes: a copy shares nothing with its value that can be changed. The test kit encodes the state
 // before and after each call, so a query that changes what the state and a copy have in common fails.
 import { buildComponent } from '@svc/guest-sdk/compiler';
-import { testEntity, testModule } from '@svc/guest-sdk/testing';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { testEntity, type ModuleUnderTest, testModule } from '@svc/guest-sdk/testing';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Guest } from '../../host/engine/needs/guest.ts';
+import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
+import { type CallableEngine, RequestCalls } from '../../host/http/requests/request-calls.ts';
 import { snippetsOf } from '../support/doc-snippets.ts';
 import { UserProjects } from './support/user-projects.ts';
 
@@ -80,6 +84,11 @@ function filled(): State {
 register<Shelf>();
 `;
 
+const NO_ENGINE: CallableEngine = {
+  call: () => Promise.reject(new Error('no entity is asked')),
+  readEvents: () => Promise.reject(new Error('no journal is read')),
+};
+
 let projects: UserProjects;
 const open = async (source: string) => {
   const entryFile = await projects.write({ 'index.ts': source });
@@ -112,6 +121,120 @@ test('a copy is the value, and nothing that is changed in it is seen in the valu
     '1',
     '1',
   ]);
+});
+
+const DEEP = `import { Effect, EventSourcedEntity, register } from "@svc/guest-sdk";
+@data class State { n: i32 = 0; }
+@data class Chain { next: Chain | null = null; }
+@data class Tree { kids: Tree[] = []; }
+@data class Named { kids: Map<string, Named> = new Map(); }
+@data abstract class Shape {}
+@variant("dot") class Dot extends Shape {}
+@variant("box") class Box extends Shape { inside: Shape = new Dot(); }
+@data abstract class Event {}
+@variant("seen") class Seen extends Event {}
+
+/** How many levels the copy of a value of so many has; 0: of one that contains itself. */
+function chain(levels: i32): i32 {
+  let value = new Chain();
+  if (levels == 0) value.next = value;
+  for (let i = 1; i < levels; ++i) { const outer = new Chain(); outer.next = value; value = outer; }
+  let copied = 0;
+  for (let at: Chain | null = value.clone(); at != null; at = at.next) ++copied;
+  return copied;
+}
+function tree(levels: i32): i32 {
+  let value = new Tree();
+  if (levels == 0) value.kids.push(value);
+  for (let i = 1; i < levels; ++i) { const outer = new Tree(); outer.kids.push(value); value = outer; }
+  let copied = 1;
+  for (let at = value.clone(); at.kids.length > 0; at = at.kids[0]) ++copied;
+  return copied;
+}
+function named(levels: i32): i32 {
+  let value = new Named();
+  if (levels == 0) value.kids.set("x", value);
+  for (let i = 1; i < levels; ++i) { const outer = new Named(); outer.kids.set("x", value); value = outer; }
+  let copied = 1;
+  for (let at = value.clone(); at.kids.size > 0; at = at.kids.get("x")) ++copied;
+  return copied;
+}
+function shape(levels: i32): i32 {
+  let value: Shape = new Dot();
+  if (levels == 0) { const own = new Box(); own.inside = own; value = own; }
+  for (let i = 1; i < levels; ++i) { const outer = new Box(); outer.inside = value; value = outer; }
+  let copied = 1;
+  for (let at = value.clone(); at instanceof Box; at = (at as Box).inside) ++copied;
+  return copied;
+}
+function copied(kind: string, levels: i32): i32 {
+  if (kind == "chain") return chain(levels);
+  if (kind == "tree") return tree(levels);
+  return kind == "named" ? named(levels) : shape(levels);
+}
+@data class Wanted { kind: string = ""; levels: i32 = 0; }
+@entity("deep") class Deep extends EventSourcedEntity<State, Event> {
+  empty(id: string): State { return new State(); }
+  apply(state: State, event: Event): State { if (event instanceof Seen) return state; return state; }
+  @query("copied") copied(state: State, wanted: Wanted): i32 { return copied(wanted.kind, wanted.levels); }
+}
+@endpoint("/deep") @access("internet") class Deeps {
+  @get("/{kind}/{levels}") get(kind: string, levels: i32): i32 { return copied(kind, levels); }
+}
+register<Deep>();
+register<Deeps>();
+`;
+/** The most that may be written as JSON. */
+const LEVELS = 200;
+
+describe('a copy of a deep value', () => {
+  let module: ModuleUnderTest;
+  let guest: Guest;
+  beforeAll(async () => {
+    const entryFile = await projects.write({ 'index.ts': DEEP });
+    const { component } = await buildComponent({ entryFile });
+    module = await testModule(component);
+    guest = await createWasmGuest(component, WASM_LIMITS_DEFAULT);
+    return () => guest.close();
+  });
+
+  const inEntity = (kind: string, levels: number) =>
+    testEntity(module, 'deep', 'one').query('copied', { kind, levels }).reply();
+  /** On the stack of a handler that may wait, which is the smallest. */
+  const inHandler = async (kind: string, levels: number): Promise<unknown> => {
+    const context = { nowMs: 1, seed: 2n, metadata: [] };
+    const request = {
+      route: 0,
+      parameters: [kind, String(levels)],
+      query: '',
+      headers: [],
+      caller: 'local',
+      body: { kind: 'none' },
+    } as const;
+    const calls = new RequestCalls(NO_ENGINE, { nowMs: () => 1 });
+    return guest.endpoints.handle(context, request, calls);
+  };
+
+  test.each(['chain', 'tree', 'named', 'shape'])(
+    'is made of as many levels as JSON may have, in entities and handlers: %s',
+    async (kind) => {
+      expect(inEntity(kind, LEVELS)).toBe(LEVELS);
+      expect(await inHandler(kind, LEVELS)).toMatchObject({
+        status: 200,
+        body: { kind: 'json', text: String(LEVELS) },
+      });
+    },
+  );
+
+  test.each(['chain', 'tree', 'named', 'shape'])(
+    'that contains itself is a fault of the stack, after which the module serves on: %s',
+    async (kind) => {
+      expect(() => inEntity(kind, 0)).toThrow('used up its stack');
+      await expect(inHandler(kind, 0)).rejects.toMatchObject({ faultCause: 'stack' });
+      expect(inEntity(kind, 1)).toBe(1);
+      expect(await inHandler(kind, 1)).toMatchObject({ status: 200 });
+    },
+  );
 });
 
 const PAGE = 'docs/errors/SVC_STATE_CHANGED.md';
