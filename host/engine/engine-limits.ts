@@ -39,8 +39,8 @@ export interface EngineLimits {
   /** For how long at most, in milliseconds. */
   readonly entityPauseMaxMs: number;
   /**
-   * Memory of events that wait for the disk, in bytes; beyond it commands fail with SVC_OVERLOADED before
-   * they are decided.
+   * Memory of events that wait for the disk and of the replies that are answered only after them, in bytes; beyond it
+   * commands fail with SVC_OVERLOADED before they are decided, and so do queries that would have to wait.
    */
   readonly unsettledBytesMax: number;
   /** How long the answer to an idempotency key is kept and told again, in milliseconds. */

@@ -1,10 +1,18 @@
 // HeldCalls: the calls of one entity whose outcome is known and waits for the disk, in arrival order. The
 // first of them waits for its own append; what follows without one leaves with it.
+//
+// Invariant: an outcome counts among the unsettled bytes of the engine for as long as it is held.
 import assert from 'node:assert';
 import type { EntityCall, Outcome } from './entity-call.ts';
+import { outcomeBytes, type UnsettledBytes } from './unsettled-bytes.ts';
 
 export class HeldCalls {
+  readonly #unsettled: UnsettledBytes;
   #calls: EntityCall[] = [];
+
+  constructor(unsettled: UnsettledBytes) {
+    this.#unsettled = unsettled;
+  }
 
   get length(): number {
     return this.#calls.length;
@@ -12,12 +20,18 @@ export class HeldCalls {
 
   /** Answers, now or when the appends before it have settled. */
   hold(call: EntityCall, outcome: Outcome): void {
-    if (this.#calls.length === 0 && !call.heldForOwnAppend) {
+    if (!this.mustWait(call)) {
       call.answer(outcome);
       return;
     }
     call.heldOutcome = outcome;
     this.#calls.push(call);
+    this.#unsettled.held(outcomeBytes(outcome));
+  }
+
+  /** Whether an append has to settle before the call may be answered. */
+  mustWait(call: EntityCall): boolean {
+    return this.#calls.length > 0 || call.heldForOwnAppend;
   }
 
   /** Answers the call of the append that settled, and what waited behind it for nothing else. */
@@ -26,6 +40,7 @@ export class HeldCalls {
     do {
       const call = this.#calls[count++];
       assert(call?.heldOutcome !== undefined);
+      this.#unsettled.held(-outcomeBytes(call.heldOutcome));
       call.answer(call.heldOutcome);
     } while (this.#calls[count]?.heldForOwnAppend === false);
     this.#calls.splice(0, count);
@@ -35,6 +50,8 @@ export class HeldCalls {
   takeAll(): readonly EntityCall[] {
     const calls = this.#calls;
     this.#calls = [];
+    for (const { heldOutcome } of calls)
+      if (heldOutcome !== undefined) this.#unsettled.held(-outcomeBytes(heldOutcome));
     return calls;
   }
 

@@ -51,7 +51,7 @@ export class LiveEntity implements Idler {
   /** Calls that did not reach the guest yet. */
   #queue: EntityCall[] = [];
   /** Calls whose outcome waits for the disk. */
-  readonly #held = new HeldCalls();
+  readonly #held: HeldCalls;
   /** Appends under way. */
   #unsettled = 0;
   /** True while a replay or a guest's call is under way. */
@@ -68,6 +68,7 @@ export class LiveEntity implements Idler {
     this.#eventManifest = eventManifest;
     this.#around = around;
     this.#snapshots = new EntitySnapshots(around.snapshots, ref);
+    this.#held = new HeldCalls(around.unsettled);
   }
 
   /** Nothing is under way, and it may be closed. */
@@ -216,6 +217,7 @@ export class LiveEntity implements Idler {
   }
 
   #query(guest: GuestEntity, call: EntityCall): Step {
+    if (this.#held.mustWait(call) && this.#isTurnedDown(call)) return undefined;
     let answer: Awaitable<Outcome>;
     try {
       answer = guest.query(this.#context(call), call.name, call.input);
@@ -229,6 +231,17 @@ export class LiveEntity implements Idler {
     );
   }
 
+  /** Fails the call where too much waits for the disk. */
+  #isTurnedDown(call: EntityCall): boolean {
+    const { limits, unsettled, clock } = this.#around;
+    if (unsettled.total >= limits.unsettledBytesMax) {
+      this.usedMs = clock.nowMs();
+      call.fail(diskTooSlow(unsettled.total));
+      return true;
+    }
+    return false;
+  }
+
   #answered(call: EntityCall, outcome: Outcome): undefined {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
     const fault = outcomeFault(outcome, this.#around.limits);
@@ -237,12 +250,7 @@ export class LiveEntity implements Idler {
   }
 
   #command(guest: GuestEntity, call: EntityCall): Step {
-    const { limits, unsettled, clock } = this.#around;
-    if (unsettled.total >= limits.unsettledBytesMax) {
-      this.usedMs = clock.nowMs();
-      call.fail(diskTooSlow(unsettled.total));
-      return undefined;
-    }
+    if (this.#isTurnedDown(call)) return undefined;
     const context = this.#context(call);
     let decision: Awaitable<Effect | Refusal>;
     try {

@@ -1,5 +1,5 @@
-// UnsettledBytes: how much memory the events of one engine take that wait for the disk, and the answers that
-// are stored with them. A disk that is slower than the commands would have them grow without end.
+// UnsettledBytes: how much memory the events of one engine take that wait for the disk, the answers that are stored with
+// them, and the outcomes of calls that are answered only after them. A disk that is slower than the commands would have them grow without end.
 import { SvcError } from '../../model/svc-error.ts';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
@@ -29,14 +29,25 @@ function answerUnits(answer: Effect | Outcome): number {
   return answer.message.length + (answer.details?.length ?? 0);
 }
 
+/** What an outcome takes while it waits for the disk. */
+export function outcomeBytes(outcome: Outcome): number {
+  return answerUnits(outcome) * BYTES_PER_UNIT;
+}
+
 export class UnsettledBytes {
   /** Of the appends under way, in their order, which is that in which they settle. */
   #sizes: number[] = [];
   #settledCount = 0;
   #total = 0;
+  #held = 0;
 
   get total(): number {
-    return this.#total;
+    return this.#total + this.#held;
+  }
+
+  /** Outcomes of so many bytes more wait for appends to settle; fewer, where the number is negative. */
+  held(bytes: number): void {
+    this.#held += bytes;
   }
 
   queued(bytes: number): void {
@@ -60,6 +71,6 @@ export class UnsettledBytes {
 export function diskTooSlow(bytes: number): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',
-    `Events of ${bytes} bytes wait for the disk. Try again later, or look after the disk.`,
+    `Events and answers of ${bytes} bytes wait for the disk. Try again later, or look after the disk.`,
   );
 }

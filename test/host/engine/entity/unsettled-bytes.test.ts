@@ -30,6 +30,39 @@ test('commands are turned down before they are decided while too much waits for 
   expect(await it.outcome('b', 'add', 1)).toBe(2);
 });
 
+test('replies that wait for the disk count as well, of commands and of queries behind them', async () => {
+  const it = new EngineUnderTest({ limits: { unsettledBytesMax: 100_000 } });
+  const reply = JSON.stringify('x'.repeat(30_000));
+  const answer = { kind: 'reply', json: reply };
+  it.journal.held = true;
+  const command = it.outcome('a', 'effect', { events: [added(1)], reply });
+  await expect.poll(() => it.journal.waitingCount).toBe(1);
+  const query = it.outcome('a', 'answer', answer);
+  // Both together are more than may wait.
+  expect(await it.outcome('b', 'add', 1)).toBe('failed SVC_OVERLOADED');
+  const before = it.guest.calls.length;
+  expect(await it.outcome('a', 'answer', answer)).toBe('failed SVC_OVERLOADED');
+  expect(it.guest.calls.length).toBe(before);
+  // It waits for nothing.
+  expect(await it.outcome('b', 'answer', answer)).toHaveLength(30_000);
+  await it.journal.letAllThrough();
+  expect([await command, await query]).toEqual(['x'.repeat(30_000), 'x'.repeat(30_000)]);
+  for (let round = 0; round < 10; round++) expect(await it.outcome('b', 'add', 1)).toBe(round + 1);
+});
+
+test('replies of which the events were not stored wait no more', async () => {
+  const it = new EngineUnderTest({ limits: { unsettledBytesMax: 100_000 } });
+  const reply = JSON.stringify('x'.repeat(60_000));
+  it.journal.held = true;
+  const command = it.outcome('a', 'effect', { events: [added(1)], reply });
+  await expect.poll(() => it.journal.waitingCount).toBe(1);
+  expect(await it.outcome('b', 'add', 1)).toBe('failed SVC_OVERLOADED');
+  await it.journal.fail();
+  expect(await command).toBe('failed SVC_JOURNAL_UNAVAILABLE');
+  it.journal.held = false;
+  expect(await it.outcome('b', 'add', 1)).toBe(1);
+});
+
 test('what could not be stored waits for the disk no more', async () => {
   const it = new EngineUnderTest({ limits: { unsettledBytesMax: 1_000 } });
   it.journal.held = true;
