@@ -21,7 +21,7 @@ import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
 import { shardRouting } from '../host/shards/shard-routing.ts';
 import { attachJournal, type JournalConnection } from '../host/storage/journal-connection.ts';
-import { systemChance, systemClock, systemDigest } from '../host/system.ts';
+import { systemRandom, systemClock, systemDigest } from '../host/system.ts';
 import { requestText, sendPipelined } from './pipelined-client.ts';
 import { type Slice, SwitchedRecorder } from './switched-recorder.ts';
 
@@ -61,7 +61,7 @@ const ADDED = '{"amount":1}';
 
 const { module, index, count, entities, journal, peers } = workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
-const chance = systemChance();
+const random = systemRandom();
 const turn = new LoopTurn();
 const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
 const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
@@ -70,7 +70,7 @@ const engine = createEngine({
   guest,
   journal: attachJournal(journal),
   clock: systemClock,
-  chance,
+  random,
   digest: systemDigest,
   turn,
   recorder,
@@ -79,12 +79,12 @@ const engine = createEngine({
   },
 });
 const { unsent } = requestBudgets(HTTP_SETTINGS_DEFAULT);
-const parts = { guest, engine, clock: systemClock, chance, turn };
+const parts = { guest, engine, clock: systemClock, random, turn };
 const handle = count === 1 ? requestHandler(parts) : routed();
 const server = createHttpServer({
   routes: new RouteTable(guest.descriptor),
   settings: HTTP_SETTINGS_DEFAULT,
-  chance,
+  random,
   callerOf: () => INTERNET,
   handle,
   observer: {

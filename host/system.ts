@@ -1,6 +1,6 @@
-// The system's clock, chance, digest and event loop, for those who have none of their own.
+// Clock, random source, digest and event loop of the system, for parts that have none of their own.
 import { hash } from 'node:crypto';
-import type { Chance, Clock } from './engine/needs/clock.ts';
+import type { RandomSource, Clock } from './engine/needs/clock.ts';
 import type { Digest } from './engine/needs/digest.ts';
 import type { Turn } from './engine/needs/turn.ts';
 
@@ -8,12 +8,12 @@ export const systemClock: Clock = { nowMs: () => Date.now() };
 
 export const systemTurn: Turn = { next: () => new Promise((resolve) => setImmediate(resolve)) };
 
-/** Cryptographically strong. Drawn in blocks: one draw at a time costs a system call each. */
-export function systemChance(): Chance {
+/** A cryptographically strong random source. It draws in blocks, since each draw costs a system call. */
+export function systemRandom(): RandomSource {
   const block = new BigUint64Array(512);
   let next = block.length;
   return {
-    seed() {
+    next64() {
       if (next === block.length) {
         crypto.getRandomValues(block);
         next = 0;

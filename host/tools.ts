@@ -1,5 +1,5 @@
 // The door for svc's own tools, the command line and the test kit: they look at a module or a journal, or run
-// a module in their own process, with a journal in memory and a clock and chance of their own. Nothing of it is
+// a module in their own process, with a journal in memory and a clock and random numbers of their own. Nothing of it is
 // promised to anybody else, whose door is embed.ts.
 export {
   admitModule,
@@ -18,7 +18,7 @@ export { ENGINE_LIMITS_DEFAULT, developerLimits } from './engine/engine-limits.t
 export { entityIdProblem } from './engine/entity-id.ts';
 export { replyTo } from './engine/entity/applied-effect.ts';
 export { effectFault, outcomeFault, storable } from './engine/entity/guest-answer.ts';
-export type { Chance, Clock } from './engine/needs/clock.ts';
+export type { RandomSource, Clock } from './engine/needs/clock.ts';
 export type { Guest, GuestEntities, GuestEntity, HostCalls } from './engine/needs/guest.ts';
 export { MemoryJournal } from './storage/memory/memory-journal.ts';
 export { INTERNET, LOCAL, type Caller } from './http/access.ts';

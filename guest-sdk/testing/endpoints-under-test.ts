@@ -35,7 +35,7 @@ import { jsonText, parsed } from './json-value.ts';
 import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
-import { SetChance, SetClock, type Time } from './surroundings.ts';
+import { SetRandomSource, SetClock, type Time } from './surroundings.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
 import { type Door, TestFailure, restacked, shown } from './test-failure.ts';
 import { WatchedEntities } from './watched-entities.ts';
@@ -90,7 +90,7 @@ export class EndpointsUnderTest {
   readonly #fakes: ReadonlyMap<string, FakeComponent>;
   readonly #caller: CallerName;
   readonly #clock = new SetClock();
-  readonly #chance = new SetChance();
+  readonly #random = new SetRandomSource();
   readonly #account: GuestAccount;
   readonly #journal = new MemoryJournal();
   readonly #guest: Guest;
@@ -110,7 +110,7 @@ export class EndpointsUnderTest {
     this.#fakes = new Map(Object.entries(options.components ?? {}));
     this.#caller = options.caller ?? 'internet';
     if (options.nowMs !== undefined) this.#clock.set(options.nowMs);
-    if (options.seed !== undefined) this.#chance.set(options.seed);
+    if (options.seed !== undefined) this.#random.set(options.seed);
     this.#account = new GuestAccount(module.folder);
     this.#guest = module.start(this.#account.log);
     this.#entities = new WatchedEntities(this.#guest);
@@ -118,7 +118,7 @@ export class EndpointsUnderTest {
       guest: { descriptor: module.descriptor, entities: this.#entities },
       journal: this.#journal,
       clock: this.#clock,
-      chance: this.#chance,
+      random: this.#random,
       digest: systemDigest,
       turn: { next: () => new Promise((resolve) => setImmediate(resolve)) },
       limits: developerLimits(ENGINE_LIMITS_DEFAULT),
@@ -134,7 +134,7 @@ export class EndpointsUnderTest {
         readEvents: (...range) => this.#readEvents(...range),
       },
       clock: this.#clock,
-      chance: this.#chance,
+      random: this.#random,
     });
     this.#http = new InProcessHttp({
       routes: new RouteTable(module.descriptor),
@@ -146,7 +146,7 @@ export class EndpointsUnderTest {
         const outcome = handle(request, ...rest);
         return outcome instanceof Promise ? outcome.then(check) : check(outcome);
       },
-      chance: this.#chance,
+      random: this.#random,
       project: PROJECT,
       cors: { ...CORS_SETTINGS_DEFAULT, ...options.cors },
       log: {
@@ -203,9 +203,9 @@ export class EndpointsUnderTest {
     return this;
   }
 
-  /** Sets the next number of chance; each one after it is one more. */
+  /** Sets the next random number; each one after it is one more. */
   seed(seed: number | bigint): this {
-    this.#chance.set(seed);
+    this.#random.set(seed);
     return this;
   }
 

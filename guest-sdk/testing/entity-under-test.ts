@@ -27,7 +27,7 @@ import { type ModuleUnderTest, expectModule } from './module-under-test.ts';
 import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
 import { whatThereIs } from './mistyped-name.ts';
-import { SetChance, SetClock, type Time, metadataOf } from './surroundings.ts';
+import { SetRandomSource, SetClock, type Time, metadataOf } from './surroundings.ts';
 import { atOnce } from './synchronous.ts';
 import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 import { atTestEnd } from './test-end.ts';
@@ -57,7 +57,7 @@ export class EntityUnderTest {
   readonly #account: GuestAccount;
   readonly #guest: Guest;
   readonly #clock = new SetClock();
-  readonly #chance = new SetChance();
+  readonly #random = new SetRandomSource();
   #metadata: Metadata = [];
   #entity: GuestEntity | undefined;
   /** Events of the present life: given, and persisted by commands. */
@@ -81,7 +81,7 @@ export class EntityUnderTest {
 
   /** Sets the seed of the next call; each one after it has the next number. */
   seed(seed: number | bigint): this {
-    this.#chance.set(seed);
+    this.#random.set(seed);
     return this;
   }
 
@@ -243,7 +243,7 @@ export class EntityUnderTest {
     }
     if (input !== undefined && handler.input === undefined)
       throw this.#failure(`${this.#name}: ${kind} '${name}' takes no input`, door);
-    const { nowMs, seed } = { nowMs: this.#clock.nowMs(), seed: this.#chance.seed() };
+    const { nowMs, seed } = { nowMs: this.#clock.nowMs(), seed: this.#random.next64() };
     return { nowMs, seed, metadata: this.#metadata };
   }
 

@@ -1,6 +1,6 @@
 // ReplayCheck: whether an entity's events alone make its state. They are folded in a fresh instance, and
 // then in every other way that must come to the same, as `svc verify` does: what a handler or `apply` keeps
-// beside the state, or draws by chance, makes a difference to one of them.
+// beside the state, or draws at random, makes a difference to one of them.
 import {
   type EntityRef,
   GuestFault,

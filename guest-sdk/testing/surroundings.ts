@@ -1,6 +1,6 @@
-// Time, chance and metadata as a test sets them. Time does not move by itself; each call draws the
+// Time, random numbers and metadata as a test sets them. Time does not move by itself; each call draws the
 // next number.
-import type { Chance, Clock, Metadata } from '@svc/host/tools';
+import type { RandomSource, Clock, Metadata } from '@svc/host/tools';
 
 /** Milliseconds since 1970, ISO text with a time zone, or a Date. */
 export type Time = number | string | Date;
@@ -26,10 +26,10 @@ export class SetClock implements Clock {
   }
 }
 
-export class SetChance implements Chance {
+export class SetRandomSource implements RandomSource {
   #next = 1n;
 
-  seed(): bigint {
+  next64(): bigint {
     const seed = this.#next;
     this.#next = BigInt.asUintN(64, seed + 1n);
     return seed;

@@ -29,7 +29,7 @@ import { RefoldCheck } from './entity/refold-check.ts';
 import { SnapshotPolicy } from './entity/snapshot-policy.ts';
 import type { Surroundings } from './entity/surroundings.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
-import type { Chance, Clock } from './needs/clock.ts';
+import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
 import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
@@ -42,7 +42,7 @@ export interface EngineNeeds {
   readonly guest: Pick<Guest, 'descriptor' | 'entities' | 'fingerprint'>;
   readonly journal: Journal;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly digest: Digest;
   readonly turn: Turn;
   readonly faultLog: FaultLog;
@@ -99,7 +99,7 @@ export class EntityEngine {
   #drained: () => void = () => {};
 
   constructor(needs: EngineNeeds) {
-    const { journal, clock, chance, faultLog } = needs;
+    const { journal, clock, random, faultLog } = needs;
     this.#journal = journal;
     this.#digest = needs.digest;
     this.#recorder = needs.recorder ?? NO_RECORDER;
@@ -149,7 +149,7 @@ export class EntityEngine {
       turns,
       activated: (how) => void this.#activations[how]++,
       clock,
-      chance,
+      random,
       turn: needs.turn,
       limits: this.#limits,
       faultLog,

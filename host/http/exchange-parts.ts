@@ -2,7 +2,7 @@
 import type { HttpCounts } from './http-observer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Recorder } from '../engine/needs/recorder.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -28,7 +28,7 @@ export interface ExchangeParts {
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
   readonly log: HttpLog;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   /** Who is at the other end of a connection. */
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; undefined on a developer's machine. */

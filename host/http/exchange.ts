@@ -213,9 +213,9 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #handle(admitted: Admitted, body: Body): void {
-    const { handle, chance, settings, firstPlace } = this.#parts;
+    const { handle, random, settings, firstPlace } = this.#parts;
     const { idempotencyKey } = admitted;
-    const { metadata, own, parent, state } = requestTrace(this.#arrival.request.headers, chance);
+    const { metadata, own, parent, state } = requestTrace(this.#arrival.request.headers, random);
     this.place = firstPlace + admitted.route.index;
     this.trace = own;
     this.parentId = parent?.spanId;
@@ -301,7 +301,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   }
 
   #failureAnswer(failure: unknown): Answer {
-    const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.chance)));
+    const errorId = (this.errorId ??= spanIdText(newSpanId(this.#parts.random)));
     if (isLogged(failure)) this.#log(failure, errorId);
     else this.#parts.log.unlogged?.(failure);
     return failureAnswer(failure, errorId);
@@ -358,7 +358,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     try {
       writeAnswer(request, response, answer, { closes, lingerMs, keepAlive });
     } catch (bug) {
-      this.#log(bug, (this.errorId ??= spanIdText(newSpanId(this.#parts.chance))));
+      this.#log(bug, (this.errorId ??= spanIdText(newSpanId(this.#parts.random))));
       response.destroy();
     }
   }

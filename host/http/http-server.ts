@@ -3,7 +3,7 @@
 // only once it is admitted, so a framework's router, hooks and body parsers would have nothing to do.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '../model/svc-error.ts';
 import type { Caller } from './access.ts';
@@ -27,7 +27,7 @@ export interface HttpServerOptions {
   readonly cors?: CorsSettings;
   readonly log: HttpLog;
   /** For new traces and error ids. */
-  readonly chance: Chance;
+  readonly random: RandomSource;
   /** Who is at the other end of a connection; it may look at the connection only. */
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; absent on a developer's machine. */
@@ -77,7 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     settings,
     cors: Cors.of(cors, routes),
     log: options.log,
-    chance: options.chance,
+    random: options.random,
     callerOf: options.callerOf,
     project: options.project,
     ...observer,

@@ -4,7 +4,7 @@ import { type IncomingMessage, createServer, request as sendRequest } from 'node
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
 import { type Caller, INTERNET } from './access.ts';
@@ -25,7 +25,7 @@ export interface InProcessHttpOptions {
   readonly handle: EndpointHandler;
   readonly log: HttpLog;
   /** For new traces and error ids. */
-  readonly chance: Chance;
+  readonly random: RandomSource;
   /** The service's own project. */
   readonly project: string | undefined;
   /** Absent: the defaults. Those of connections mean nothing here. */

@@ -1,6 +1,6 @@
 // The trace of a request (W3C Trace Context): the caller's, when it is well formed, or a new one. The request is a
 // span of its own in it, and what its handler passes on with its calls makes them the children of that span.
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
 import {
   childTraceParent,
@@ -23,11 +23,11 @@ export interface RequestTrace {
   readonly state: string | undefined;
 }
 
-export function requestTrace(headers: IncomingHttpHeaders, chance: Chance): RequestTrace {
+export function requestTrace(headers: IncomingHttpHeaders, random: RandomSource): RequestTrace {
   const header = headers['traceparent'];
   // Repeated headers arrive joined by a comma and so are none.
   const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
-  const own = parent === undefined ? newTraceParent(chance) : childTraceParent(parent, chance);
+  const own = parent === undefined ? newTraceParent(random) : childTraceParent(parent, random);
   const metadata: [string, string][] = [['traceparent', traceParentText(own)]];
   const state = headers['tracestate'];
   if (parent === undefined || typeof state !== 'string' || !isTraceState(state))

@@ -9,7 +9,7 @@ import { newSpanId, spanIdText } from '../model/trace-context.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';
-import { systemChance } from '../system.ts';
+import { systemRandom } from '../system.ts';
 
 type ManagementAddress = NonNullable<ServiceView['settings']['management']>;
 
@@ -24,7 +24,7 @@ export class ManagementPart implements IntrospectionPart {
     this.#self = new SingleNode(
       view.settings.name,
       hostname(),
-      spanIdText(newSpanId(systemChance())),
+      spanIdText(newSpanId(systemRandom())),
     );
     const opinions = this.#opinions();
     this.#server = new ManagementServer(

@@ -32,9 +32,9 @@ export interface TraceId {
   readonly low: bigint;
 }
 
-export interface Seeds {
-  /** 64 random bits. */
-  seed(): bigint;
+export interface RandomBits {
+  /** Answers 64 random bits. */
+  next64(): bigint;
 }
 
 /** What was read or made last: a request and the calls it makes carry the same. */
@@ -65,21 +65,21 @@ function readTraceParent(value: string): TraceParent | undefined {
   return { trace: { high, low }, spanId, flags: flags & KNOWN_FLAGS };
 }
 
-/** 64 random bits, of which all zero would be no id: one draw in 2^64 becomes 1. */
-export function newSpanId(chance: Seeds): bigint {
-  const seed = chance.seed();
-  return seed === 0n ? 1n : seed;
+/** Draws a span id. All zero bits are no id: one draw in 2^64 becomes 1. */
+export function newSpanId(random: RandomBits): bigint {
+  const bits = random.next64();
+  return bits === 0n ? 1n : bits;
 }
 
 /** Of a trace that begins here: sampled, as it is to be recorded. */
-export function newTraceParent(chance: Seeds): TraceParent {
-  const trace = { high: newSpanId(chance), low: newSpanId(chance) };
-  return { trace, spanId: newSpanId(chance), flags: SAMPLED };
+export function newTraceParent(random: RandomBits): TraceParent {
+  const trace = { high: newSpanId(random), low: newSpanId(random) };
+  return { trace, spanId: newSpanId(random), flags: SAMPLED };
 }
 
 /** Of what `parent` has asked for. */
-export function childTraceParent({ trace, flags }: TraceParent, chance: Seeds): TraceParent {
-  return { trace, spanId: newSpanId(chance), flags };
+export function childTraceParent({ trace, flags }: TraceParent, random: RandomBits): TraceParent {
+  return { trace, spanId: newSpanId(random), flags };
 }
 
 /** 64 bits, the highest first on every machine. */

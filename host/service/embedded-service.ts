@@ -22,7 +22,7 @@ import { entryBytes } from '../log/log-rate.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import type { SvcError } from '../model/svc-error.ts';
 import { newTraceParent, traceParentText } from '../model/trace-context.ts';
-import { systemChance } from '../system.ts';
+import { systemRandom } from '../system.ts';
 import { embeddedLog } from './embedded-log.ts';
 import {
   type CallOptions,
@@ -87,7 +87,7 @@ class EmbeddedService implements Service {
   readonly #served: ServedGuest;
   readonly #inProcess: InProcessFetch;
   readonly #introspection: Introspection;
-  readonly #chance = systemChance();
+  readonly #random = systemRandom();
   readonly #stops = new AsyncDisposableStack();
   #graceMs = STOP_GRACE_MS;
   #url: string | undefined;
@@ -167,7 +167,7 @@ class EmbeddedService implements Service {
     if (!this.#entities.has(entity))
       throw new Error(`component '${entity.component}' is none of this service's entities`);
     const metadata = () =>
-      [['traceparent', traceparent ?? traceParentText(newTraceParent(this.#chance))]] as const;
+      [['traceparent', traceparent ?? traceParentText(newTraceParent(this.#random))]] as const;
     const calls = this.#served.engine;
     return entityClient(entity, { calls, metadata }, id) as EntityClient<Definition>;
   }

@@ -5,7 +5,7 @@
 // closed by their owner after `close`.
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { type Caller, callerOfAddress, INTERNET, LOCAL } from '../http/access.ts';
@@ -28,7 +28,7 @@ import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
 import { ShardAnswers } from '../shards/shard-answers.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
-import { systemChance, systemClock, systemDigest } from '../system.ts';
+import { systemRandom, systemClock, systemDigest } from '../system.ts';
 import type { ServiceLog } from './service-log.ts';
 
 /** How often idle entities are looked for. */
@@ -59,7 +59,7 @@ export interface ServedGuestOptions {
 
 type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
-  'guest' | 'engine' | 'clock' | 'chance' | 'turn'
+  'guest' | 'engine' | 'clock' | 'random' | 'turn'
 >;
 
 export class ServedGuest {
@@ -74,18 +74,18 @@ export class ServedGuest {
   constructor(options: ServedGuestOptions) {
     const { guest, deployed, log, numbers, budgets, index, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
-    const chance = systemChance();
+    const random = systemRandom();
     const turn = new LoopTurn();
     const recorder = new SpanRing(numbers, index, turn);
-    this.engine = servedEngine(options, { chance, turn, recorder });
-    const parts = { guest, engine: this.engine, clock: systemClock, chance, turn };
+    this.engine = servedEngine(options, { random, turn, recorder });
+    const parts = { guest, engine: this.engine, clock: systemClock, random, turn };
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
     this.answers = new ShardAnswers({
       ring: recorder,
       engine: callable,
       descriptor: guest.descriptor,
-      chance,
+      random,
     });
     const routes = new RouteTable(guest.descriptor);
     const remark = index === 0 ? corsRemark(cors, routes) : undefined;
@@ -94,7 +94,7 @@ export class ServedGuest {
       routes,
       settings,
       cors,
-      chance,
+      random,
       handle: routing?.handle ?? requestHandler(parts),
       budgets,
       observer: { recorder, counts: numbers.http, firstPlace: numbers.places.firstRoute },
@@ -137,7 +137,7 @@ export class ServedGuest {
 
 function servedEngine(
   { guest, journal, deployed, sections, log }: ServedGuestOptions,
-  own: { readonly chance: Chance; readonly turn: LoopTurn; readonly recorder: SpanRing },
+  own: { readonly random: RandomSource; readonly turn: LoopTurn; readonly recorder: SpanRing },
 ): EntityEngine {
   return createEngine({
     guest,

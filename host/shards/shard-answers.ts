@@ -3,7 +3,7 @@ import assert from 'node:assert';
 import { threadId } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { Chance } from '../engine/needs/clock.ts';
+import type { RandomSource } from '../engine/needs/clock.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '../model/svc-error.ts';
 import { outcomeOfFailure, SPAN_TIMED_OUT } from '../model/span-outcome.ts';
@@ -16,7 +16,7 @@ interface Parts {
   readonly ring: SpanRing;
   readonly engine: Pick<EntityEngine, 'call'>;
   readonly descriptor: ModuleDescriptor;
-  readonly chance: Chance;
+  readonly random: RandomSource;
 }
 
 export class ShardAnswers {
@@ -52,13 +52,13 @@ export class ShardAnswers {
 
   /** It is a trace of its own. */
   async #query({ target, name, input }: Extract<ShardQuestion, { kind: 'query' }>) {
-    const { engine, descriptor, chance } = this.#parts;
+    const { engine, descriptor, random } = this.#parts;
     const component = descriptor.entities.find((one) => one.component === target.component);
     assert(
       component?.queries.some((query) => query.name === name),
       'only a query may be asked',
     );
-    const traceparent = traceParentText(newTraceParent(chance));
+    const traceparent = traceParentText(newTraceParent(random));
     return engine.call(target, name, input, [['traceparent', traceparent]]);
   }
 }

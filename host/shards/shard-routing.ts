@@ -1,6 +1,6 @@
 // ShardRouting: what a shard that is one of several has between its HTTP server and its engine: requests go to the shard of
 // the entity that they are about, and calls to the shard of theirs. A service of one shard has none of it.
-import type { Clock, Chance } from '../engine/needs/clock.ts';
+import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { FaultReport } from '../log/fault-report.ts';
@@ -18,7 +18,7 @@ interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly turn: LoopTurn;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
@@ -32,7 +32,7 @@ export interface ShardRouting {
   readonly handle: ReturnType<typeof requestHandler>;
 }
 
-export function shardRouting({ guest, clock, chance, ...parts }: Parts): ShardRouting {
+export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRouting {
   const { index, count, turn } = parts;
   const router = new ShardRouter({
     ...parts,
@@ -48,7 +48,7 @@ export function shardRouting({ guest, clock, chance, ...parts }: Parts): ShardRo
     guest,
     engine: router,
     clock,
-    chance,
+    random,
     turn,
     asksElsewhere: (request, target, waiter) => requests.asksElsewhere(request, target, waiter),
   });

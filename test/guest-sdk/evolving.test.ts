@@ -21,7 +21,7 @@ function running(version: typeof module, journal: MemoryJournal) {
     guest,
     journal,
     clock: { nowMs: () => 1 },
-    chance: { seed: () => 1n },
+    random: { next64: () => 1n },
     digest: systemDigest,
     turn: systemTurn,
     faultLog: () => undefined,

@@ -74,7 +74,7 @@ async function call(
     guest,
     journal,
     clock: { nowMs: () => 1 },
-    chance: { seed: () => 1n },
+    random: { next64: () => 1n },
     digest: systemDigest,
     turn: systemTurn,
     faultLog: () => undefined,

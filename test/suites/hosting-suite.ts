@@ -247,7 +247,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
         guest: from,
         journal,
         clock: { nowMs: () => context.nowMs },
-        chance: { seed: () => 1n },
+        random: { next64: () => 1n },
         digest: systemDigest,
         turn: systemTurn,
         faultLog: (_entity, _handler, fault) => {

@@ -46,7 +46,7 @@ export async function statusOf(
       },
     },
     clock: { nowMs: () => 1 },
-    chance: { seed: () => 2n },
+    random: { next64: () => 2n },
     turn: endlessTurn(),
   });
   const request = {

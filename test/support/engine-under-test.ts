@@ -40,7 +40,7 @@ export class EngineUnderTest {
       guest: this.guest,
       journal: this.journal,
       clock: { nowMs: () => this.nowMs },
-      chance: { seed: () => ++this.seed },
+      random: { next64: () => ++this.seed },
       digest: systemDigest,
       turn: {
         next: async () => {

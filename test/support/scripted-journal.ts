@@ -25,7 +25,7 @@ export async function scriptedJournal(
         guest,
         journal,
         clock: { nowMs: () => NOW_MS },
-        chance: { seed: () => 1n },
+        random: { next64: () => 1n },
         digest: systemDigest,
         turn: systemTurn,
         faultLog: () => undefined,

@@ -10,7 +10,7 @@ import {
   traceParentOf,
 } from '../../model/trace-context.ts';
 import { traceStateOf } from '../../model/trace-state.ts';
-import type { Chance } from '../needs/clock.ts';
+import type { RandomSource } from '../needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { CommandKey } from './command-key.ts';
 
@@ -73,11 +73,11 @@ export class EntityCall implements EndedCall {
   }
 
   /** What its handler knows beside the input; what it costs is noted here. */
-  context(nowMs: number, chance: Chance): CallContext {
-    const seed = chance.seed();
+  context(nowMs: number, random: RandomSource): CallContext {
+    const seed = random.next64();
     const parent = traceParentOf(this.metadata);
     if (parent !== undefined) {
-      this.trace = childTraceParent(parent, chance);
+      this.trace = childTraceParent(parent, random);
       this.parentId = parent.spanId;
       this.traceState = traceStateOf(this.metadata);
     }

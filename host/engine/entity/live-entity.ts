@@ -393,8 +393,8 @@ export class LiveEntity implements Idler {
   }
 
   #context(call: EntityCall): CallContext {
-    const { clock, chance } = this.#around;
+    const { clock, random } = this.#around;
     this.usedMs = clock.nowMs();
-    return call.context(this.usedMs, chance);
+    return call.context(this.usedMs, random);
   }
 }

@@ -1,6 +1,6 @@
 // What the live entities of one engine share.
 import type { EngineLimits } from '../engine-limits.ts';
-import type { Chance, Clock } from '../needs/clock.ts';
+import type { RandomSource, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Journal } from '../needs/journal.ts';
 import type { Turn } from '../needs/turn.ts';
@@ -14,7 +14,7 @@ export interface Surroundings<Entity> extends ReplayNeeds {
   readonly journal: Journal;
   readonly snapshots: SnapshotPolicy;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   readonly turn: Turn;
   readonly limits: EngineLimits;
   readonly faultLog: FaultLog;

@@ -1,7 +1,7 @@
 // RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler its context
 // and its calls, and keeps its answer until what it was told is on disk. When the handler returns the result of a
 // call that failed, it answers with that failure (500, 503 or 504), and not with the handler's word.
-import type { Chance, Clock } from '../../engine/needs/clock.ts';
+import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
 import type { Awaitable, CallContext, Metadata, Refusal } from '../../model/call.ts';
@@ -20,7 +20,7 @@ interface Parts {
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: CallableEngine;
   readonly clock: Clock;
-  readonly chance: Chance;
+  readonly random: RandomSource;
   /** Of the event loop that all of it runs in. */
   readonly turn?: LoopTurn;
   /** Is told when the first entity that a handler asks for is another shard's. */
@@ -40,7 +40,7 @@ export function requestHandler({
   guest,
   engine,
   clock,
-  chance,
+  random,
   turn = new LoopTurn(),
   asksElsewhere,
 }: Parts) {
@@ -51,7 +51,7 @@ export function requestHandler({
     waiter: AnswerWaiter | undefined,
   ): Awaitable<Outcome> => {
     if (waiter?.kept.isUsedUp === true) throw tooMuchUnsent();
-    const context = { nowMs: calls.requestMs, seed: chance.seed(), metadata, spent: waiter };
+    const context = { nowMs: calls.requestMs, seed: random.next64(), metadata, spent: waiter };
     let isQuick = false;
     let answer: Awaitable<Outcome>;
     try {

@@ -102,7 +102,7 @@ export async function start(options: StartOptions): Promise<Running> {
       warn: (fields, message) => lines.push({ level: 'warn', fields, message }),
       error: (fields, message) => lines.push({ level: 'error', fields, message }),
     },
-    chance: { seed: () => (seed += 1n) },
+    random: { next64: () => (seed += 1n) },
     callerOf: () => options.caller ?? LOCAL,
     ...(options.project === undefined ? {} : { project: options.project }),
     ...(options.observer === undefined ? {} : { observer: options.observer }),

@@ -388,7 +388,7 @@ function create(settings = {}) {
     handle: () => ok(),
     settings: { ...HTTP_SETTINGS_DEFAULT, ...settings },
     log: { warn: fail, error: fail },
-    chance: { seed: () => 1n },
+    random: { next64: () => 1n },
     callerOf: () => LOCAL,
   });
 }

@@ -41,7 +41,7 @@ function inProcess(): InProcessHttp {
   const http = new InProcessHttp({
     routes: new RouteTable(descriptor),
     handle,
-    chance: { seed: () => (seed += 1n) },
+    random: { next64: () => (seed += 1n) },
     project: undefined,
     log: { warn: () => {}, error: () => {} },
   });
@@ -111,7 +111,7 @@ test('closing cuts what is under way', async () => {
   const http = new InProcessHttp({
     routes: new RouteTable(descriptor),
     handle: () => new Promise(() => {}),
-    chance: { seed: () => 1n },
+    random: { next64: () => 1n },
     project: undefined,
     log: { warn: () => {}, error: () => {} },
   });

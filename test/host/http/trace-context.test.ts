@@ -7,10 +7,10 @@ const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 /** The request's own span in that trace. */
 const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-000000000000002a-01';
 const NEW = '00-000000000000002a000000000000002a-000000000000002a-01';
-const chance = { seed: () => 42n };
+const random = { next64: () => 42n };
 
 const traced = (traceparent: string, tracestate?: string) =>
-  requestTrace({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }, chance)
+  requestTrace({ traceparent, ...(tracestate === undefined ? {} : { tracestate }) }, random)
     .metadata;
 
 describe('requestTrace', () => {
@@ -57,8 +57,8 @@ describe('requestTrace', () => {
 
   test("it tells its own span and the caller's", () => {
     const [good, own, fresh] = [GOOD, OWN, NEW].map(parseTraceParent);
-    expect(requestTrace({ traceparent: GOOD }, chance)).toMatchObject({ own, parent: good });
-    expect(requestTrace({}, chance)).toMatchObject({ own: fresh, parent: undefined });
+    expect(requestTrace({ traceparent: GOOD }, random)).toMatchObject({ own, parent: good });
+    expect(requestTrace({}, random)).toMatchObject({ own: fresh, parent: undefined });
   });
 });
 

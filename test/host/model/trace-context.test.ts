@@ -15,7 +15,7 @@ import {
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
 const valid = `00-${traceId}-${parentId}-01`;
-const chance = { seed: () => 0xfedcba9876543210n };
+const random = { next64: () => 0xfedcba9876543210n };
 const parent = parseTraceParent(valid)!;
 
 /** What was read of it, as texts. */
@@ -77,13 +77,13 @@ describe('a traceparent', () => {
   });
 
   test("of a child has the trace's id and a parent id of its own", () => {
-    const child = childTraceParent(parent, { seed: () => 0x1fn });
+    const child = childTraceParent(parent, { next64: () => 0x1fn });
     expect(traceParentText(child)).toBe(`00-${traceId}-000000000000001f-01`);
   });
 
   test('has its own trace, whatever was written before', () => {
     const other = parseTraceParent(`00-${'f'.repeat(32)}-${parentId}-00`)!;
-    const fresh = newTraceParent(chance);
+    const fresh = newTraceParent(random);
     for (const each of [parent, other, other, fresh, parent]) {
       const { high, low } = each.trace;
       const digits = [high, low].map((half) => half.toString(16).padStart(16, '0')).join('');
@@ -100,8 +100,8 @@ describe('a traceparent', () => {
 
 describe('a new traceparent', () => {
   test('has the ids that were drawn, is sampled, and is read as it was made', () => {
-    let seed = 0x1fn;
-    const made = newTraceParent({ seed: () => seed++ });
+    let next = 0x1fn;
+    const made = newTraceParent({ next64: () => next++ });
     const text = traceParentText(made);
     expect(text).toBe('00-000000000000001f0000000000000020-0000000000000021-01');
     expect(parseTraceParent(text)).toBe(made);
@@ -111,10 +111,10 @@ describe('a new traceparent', () => {
   });
 
   test('is valid when chance draws nothing but zeros', () => {
-    const made = traceParentText(newTraceParent({ seed: () => 0n }));
+    const made = traceParentText(newTraceParent({ next64: () => 0n }));
     parseTraceParent(valid);
     expect(parseTraceParent(made)).toBeDefined();
-    const child = traceParentText(childTraceParent(parent, { seed: () => 0n }));
+    const child = traceParentText(childTraceParent(parent, { next64: () => 0n }));
     parseTraceParent(valid);
     expect(parseTraceParent(child)).toBeDefined();
   });
@@ -136,8 +136,8 @@ test.each([
   [0xfedcba9876543210n, 'fedcba9876543210'],
   [0x00ff00aa09900001n, '00ff00aa09900001'],
   [2n ** 64n - 1n, 'ffffffffffffffff'],
-])('the span id of the seed %s is %s', (seed, id) => {
-  expect(spanIdText(newSpanId({ seed: () => seed }))).toBe(id);
+])('the span id of the random bits %s is %s', (bits, id) => {
+  expect(spanIdText(newSpanId({ next64: () => bits }))).toBe(id);
 });
 
 describe('the metadata of a call', () => {
@@ -153,7 +153,7 @@ describe('the metadata of a call', () => {
           ['tracestate', 'a=1'],
           ['other', 'x'],
         ],
-        childTraceParent(parent, chance),
+        childTraceParent(parent, random),
       ),
     ).toEqual([
       ['traceparent', `00-${traceId}-fedcba9876543210-01`],

@@ -22,17 +22,17 @@ async function serve() {
   const journal = new HeldJournal(new MemoryJournal());
   let seed = 0n;
   const clock = { nowMs: () => 1 };
-  const chance = { seed: () => ++seed };
+  const random = { next64: () => ++seed };
   const engine = createEngine({
     guest,
     journal,
     clock,
-    chance,
+    random,
     digest: systemDigest,
     turn: systemTurn,
     faultLog: () => {},
   });
-  const handle = requestHandler({ guest, engine, clock, chance });
+  const handle = requestHandler({ guest, engine, clock, random });
   const { port } = await start({ descriptor: guest.descriptor, handle });
   const events = async (id: string) =>
     (await journal.read({ component: 'counter', id }, 0, 100)).length;

@@ -50,7 +50,7 @@ function shards(busy: LoopTurn = endlessTurn()) {
       guest: { endpoints },
       engine,
       clock: { nowMs: () => 1 },
-      chance: { seed: () => 2n },
+      random: { next64: () => 2n },
       turn,
       faults: new FaultReport(new LimitCounters()),
       places: new HandlerPlaces(guest.descriptor),

@@ -58,7 +58,7 @@ export class EndpointPool implements GuestEndpoints {
     // Of the whole process; read whenever V8 makes a stack.
     setFlagsFromString(`--wasm-stack-switching-stack-size=${limits.handlerStackKib}`);
     const first = this.#newSlot(false);
-    // Starting is the same each time: it is given no time, no chance and no input.
+    // Starting is the same each time: it is given no time, no random numbers and no input.
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
     this.#prompt = new PromptInstance(

@@ -20,7 +20,7 @@ function world(purityCheckInterval: number, isLater = false): World {
     guest,
     journal: new MemoryJournal(),
     clock: { nowMs: () => 1 },
-    chance: { seed: () => ++seed },
+    random: { next64: () => ++seed },
     digest: systemDigest,
     turn: systemTurn,
     limits: { purityCheckInterval, purityRefoldInterval: 0 },

@@ -21,7 +21,7 @@ class World {
       guest: this.guest,
       journal: this.journal,
       clock: { nowMs: () => 1 },
-      chance: { seed: () => ++seed },
+      random: { next64: () => ++seed },
       digest: systemDigest,
       turn: systemTurn,
       limits: { purityCheckInterval: 0, purityRefoldInterval: 1, ...limits },

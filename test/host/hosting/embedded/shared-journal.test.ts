@@ -26,7 +26,7 @@ async function withGuest<T>(
     guest,
     journal,
     clock: { nowMs: () => 1_700_000_000_000 },
-    chance: { seed: () => 1n },
+    random: { next64: () => 1n },
     digest: systemDigest,
     turn: systemTurn,
     limits: { snapshotIntervalEvents: 1 },

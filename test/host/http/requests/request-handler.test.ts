@@ -54,7 +54,7 @@ async function handle(outcome: () => Reply | Promise<Reply>, answer: EndpointRes
     guest: { endpoints },
     engine: { call: outcome, readEvents: async () => [] },
     clock: { nowMs: () => 1 },
-    chance: { seed: () => 2n },
+    random: { next64: () => 2n },
   });
   return handler(request, []);
 }
@@ -122,7 +122,7 @@ class Service extends EngineUnderTest {
       guest: { endpoints: { handle: (...given) => this.#run(handler, ...given) } },
       engine: this.engine,
       clock: { nowMs: () => ++this.nowMs },
-      chance: { seed: () => ++this.seed },
+      random: { next64: () => ++this.seed },
       turn: endlessTurn(),
     });
     const sent = (async () => serve(request, [], waiter))();

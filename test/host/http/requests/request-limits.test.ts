@@ -234,7 +234,7 @@ describe('a handler for whose answer nobody waits any more', () => {
       },
       engine: { ...engine(), callAhead: () => ({ foreseen: REPLY, answer: write.promise }) },
       clock,
-      chance: { seed: () => 2n },
+      random: { next64: () => 2n },
     });
     const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
@@ -258,7 +258,7 @@ function handler(
     guest: { endpoints: { handle } },
     engine: engine(),
     clock,
-    chance: { seed: () => 2n },
+    random: { next64: () => 2n },
     turn,
   });
 }

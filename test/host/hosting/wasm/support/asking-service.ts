@@ -145,20 +145,20 @@ export async function service(limits: Partial<WasmLimits> = {}) {
     ...limits,
   });
   const clock = { nowMs: () => 1 };
-  const chance = { seed: () => 2n };
+  const random = { next64: () => 2n };
   const faults: unknown[] = [];
   const journal = new HeldJournal(new MemoryJournal());
   const engine = createEngine({
     guest,
     journal,
     clock,
-    chance,
+    random,
     digest: systemDigest,
     turn: systemTurn,
     faultLog: (_entity, _handler, fault) => faults.push(fault),
     limits: { purityCheckInterval: 0, purityRefoldInterval: 0 },
   });
-  const handle = requestHandler({ guest, engine, clock, chance, turn: endlessTurn() });
+  const handle = requestHandler({ guest, engine, clock, random, turn: endlessTurn() });
   const send = (kind: Kind, turn = 0, query = '') =>
     handle(request(routeOf(kind, turn), { parameters: ['a'], query }), []);
   const wake = async () => engine.call(entityRef('a'), 'get', 'null', []);
