@@ -49,7 +49,7 @@ import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
 
 export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {
-  giveUp: ((reason: GuestFault) => void) | undefined;
+  cancel: ((reason: GuestFault) => void) | undefined;
   fuel = 0;
   /** Of the handler; -1: it has not run. */
   place = -1;
@@ -254,10 +254,10 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     );
   }
 
-  /** What it was told is let go of with `giveUp`, while its response may wait for the caller. */
+  /** What it was told is let go of with `cancel`, while its response may wait for the caller. */
   #handlerDone(deadline: NodeJS.Timeout): void {
     clearTimeout(deadline);
-    this.giveUp = undefined;
+    this.cancel = undefined;
   }
 
   #expire(): void {
@@ -270,7 +270,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
       this.status = answer.status;
       this.#answer(answer);
     }
-    this.giveUp?.(late.reason);
+    this.cancel?.(late.reason);
   }
 
   #succeed(outcome: EndpointResponse | Refusal): void {

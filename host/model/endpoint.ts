@@ -1,4 +1,4 @@
-// A request and a response of an endpoint, as the guest sees them, and who waits for the response.
+// A request and a response of an endpoint as the guest sees them, and AnswerWaiter, which receives the response.
 import type { Refusal, Reply, Spent } from './call.ts';
 import type { GuestFault } from './guest-fault.ts';
 import { type KeptBytes, textBytes } from './kept-bytes.ts';
@@ -51,10 +51,18 @@ export function outcomeBytes(outcome: EndpointResponse | Reply | Refusal): numbe
   return bytes;
 }
 
-/** Who waits for the answer of a handler, and learns what it has cost. */
+/** Receives a handler's answer and the fuel that it used. */
 export interface AnswerWaiter extends Spent {
-  /** Set by whoever runs the handler, where it could not answer at once: to be called when nobody waits any more. */
-  giveUp: ((reason: GuestFault) => void) | undefined;
-  /** What is in memory for the answer until its caller has it. */
+  /** Cancels the handler. It is set by what runs the handler, when the answer is not there at once. */
+  cancel: ((reason: GuestFault) => void) | undefined;
+  /** Counts the memory that is kept for the answer until its caller has it. */
   readonly kept: KeptBytes;
+  /** Present for a request that another shard has sent here; absent for a request of a client. */
+  readonly forwarded?: ForwardedRequest | undefined;
+}
+
+/** What the shard that has forwarded a request learns of it beside its answer. */
+export interface ForwardedRequest {
+  /** Whether the first entity that the handler called belongs to another shard than this one. */
+  wasMisrouted: boolean;
 }

@@ -1,7 +1,7 @@
 // FrameRing: memory through which one shard tells another something, one writer and one reader. What is written is there for the
 // reader at once, with nothing of the system between the two: a message would wake a thread, at the price
 // of ten calls. A frame is short, and its texts are of one-byte characters; what is not takes the port beside
-// (peer-port.ts). Layout, in words of four bytes: bytes written and read, ever, modulo 2^32, and whether the
+// (ring-transport.ts). Layout, in words of four bytes: bytes written and read, ever, modulo 2^32, and whether the
 // reader sleeps, each on a line of the processor's cache of its own; then the frames. A frame lies in one piece: its
 // length in bytes, how many words it has, its words, and its texts, whose lengths are among the words. A length of 0
 // says that the rest up to the end is left empty.

@@ -1,7 +1,8 @@
-// Frames: what one shard tells another and is not common enough for the memory that they share (ring-frames.ts), in a
-// flat list of plain values: copying such a list between threads costs less than lists of objects, or than packing it into
-// bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side has to say in a turn of its event
-// loop, calls and outcomes mixed, each with the number of its call.
+// Frames are what one shard sends to another, and FrameReader is what receives them. This file encodes them for a message
+// port, as a flat list of plain values: copying such a list between threads costs less than lists of objects, or than
+// packing it into bytes (docs/decisions/0014-shards-and-their-frames.md). A list holds what one side sends in a turn of
+// its event loop, calls and outcomes mixed, each with the number of its call. Common frames go through shared memory
+// instead (ring-frames.ts).
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';
@@ -10,7 +11,7 @@ import type { LimitName } from '../model/limit-name.ts';
 import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
 
 export type Frames = (string | number | Uint8Array | null)[];
-/** Of a call a reply, of a request a response, of either a refusal. */
+/** A call is answered by a reply, a request by a response, and either may be refused. */
 export type FrameOutcome = Reply | Refusal | EndpointResponse;
 
 /** The arguments of a call of an engine. */
@@ -22,29 +23,29 @@ export type ForwardedCall = readonly [
   idempotencyKey: string | undefined,
 ];
 
-/** What is told of a request beside its outcome. */
+/** What a request has cost, which is sent beside its outcome. */
 export interface RequestCost {
-  /** Units. */
+  /** Units of fuel. */
   readonly fuel: number;
-  /** Its handler has first asked for an entity that is not of the shard to which it was sent. */
-  readonly hasStrayed: boolean;
+  /** Whether the first entity that its handler called belongs to another shard than the one that served it. */
+  readonly wasMisrouted: boolean;
 }
 
 export interface FrameReader {
   call(number: number, call: ForwardedCall): void;
   request(number: number, request: EndpointRequest, metadata: Metadata): void;
-  /** Of a request whose outcome or failure comes next. */
+  /** The cost of a request whose outcome or failure comes next. */
   cost(number: number, cost: RequestCost): void;
-  /** Nobody waits for the request any more. */
-  giveUp(number: number, reason: GuestFault): void;
-  /** The large answer of the request has come. */
+  /** The request was cancelled: nobody waits for its answer any more. */
+  cancel(number: number, reason: GuestFault): void;
+  /** The large answer of the call or request has arrived. */
   taken(number: number): void;
   outcome(number: number, outcome: FrameOutcome): void;
   /**
-   * What was thrown: SvcError, GuestFault, or any other as an Error with its stack for a message. `isTold`: the log has
-   * what the module said of it.
+   * The call or request has failed with an SvcError, a GuestFault, or another Error, whose message is then the stack of
+   * the original. `isLogged`: the other side's log has the module's message.
    */
-  failure(number: number, failure: Error, isTold: boolean): void;
+  failure(number: number, failure: Error, isLogged: boolean): void;
 }
 
 const KIND = {
@@ -56,7 +57,7 @@ const KIND = {
   bug: 5,
   response: 6,
   cost: 7,
-  giveUp: 8,
+  cancel: 8,
   taken: 9,
 } as const;
 
@@ -85,24 +86,28 @@ export function writeOutcome(frames: Frames, number: number, outcome: FrameOutco
   frames.push(KIND.refusal, number, code, message, details ?? null, otherCode ?? null);
 }
 
-export function writeCost(frames: Frames, number: number, { fuel, hasStrayed }: RequestCost): void {
-  frames.push(KIND.cost, number, fuel, hasStrayed ? 1 : 0);
+export function writeCost(
+  frames: Frames,
+  number: number,
+  { fuel, wasMisrouted }: RequestCost,
+): void {
+  frames.push(KIND.cost, number, fuel, wasMisrouted ? 1 : 0);
 }
 
-export function writeGiveUp(frames: Frames, number: number, reason: GuestFault): void {
-  frames.push(KIND.giveUp, number, reason.faultCause, reason.message, reason.limit ?? null);
+export function writeCancel(frames: Frames, number: number, reason: GuestFault): void {
+  frames.push(KIND.cancel, number, reason.faultCause, reason.message, reason.limit ?? null);
 }
 
 export function writeTaken(frames: Frames, number: number): void {
   frames.push(KIND.taken, number);
 }
 
-/** The cause of a failure, and what stands in its `cause`, stay behind. */
+/** Writes the failure without its `cause`, which stays in this shard. */
 export function writeFailure(
   frames: Frames,
   number: number,
   failure: unknown,
-  isTold: boolean,
+  isLogged: boolean,
 ): void {
   if (failure instanceof SvcError)
     frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
@@ -110,14 +115,14 @@ export function writeFailure(
     const { faultCause, message, limit, guestMessage, logLines = [], frames: places } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
     frames.push(places === undefined ? null : placesText(places), logLines.length, ...logLines);
-    frames.push(isTold ? 1 : 0);
+    frames.push(isLogged ? 1 : 0);
   } else {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
     frames.push(KIND.bug, number, text);
   }
 }
 
-/** What was written, in its order. */
+/** Calls the reader with each frame, in the order in which they were written. */
 export function readFrames(frames: Frames, reader: FrameReader): void {
   let at = 0;
   const number = () => frames[at++] as number;
@@ -154,12 +159,12 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
         break;
       }
       case KIND.cost:
-        reader.cost(call, { fuel: number(), hasStrayed: number() === 1 });
+        reader.cost(call, { fuel: number(), wasMisrouted: number() === 1 });
         break;
-      case KIND.giveUp: {
+      case KIND.cancel: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const limit = textIfAny() as LimitName | undefined;
-        reader.giveUp(call, new GuestFault(faultCause, message, { limit }));
+        reader.cancel(call, new GuestFault(faultCause, message, { limit }));
         break;
       }
       case KIND.taken:
@@ -193,7 +198,7 @@ function bodyOf(kind: Body['kind'], content: string | Uint8Array | null): Body {
     : { kind: 'bytes', bytes: content };
 }
 
-/** `12:6699 7:512`: the function and the offset of each. */
+/** Text like `12:6699 7:512`: the function and the offset of each frame of the stack. */
 function placesText(places: readonly WasmFrame[]): string {
   return places.map(({ functionIndex, offset }) => `${functionIndex}:${offset}`).join(' ');
 }

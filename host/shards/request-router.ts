@@ -6,7 +6,6 @@ import type { requestHandler } from '../http/requests/request-handler.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';
-import { ServedRequest } from './served-request.ts';
 import { shardOf } from './shard-of.ts';
 import type { ShardRouter } from './shard-router.ts';
 
@@ -62,8 +61,8 @@ export class RequestRouter {
     { component, id }: EntityRef,
     waiter: AnswerWaiter | undefined,
   ): void {
-    if (waiter instanceof ServedRequest) {
-      waiter.hasStrayed = true;
+    if (waiter?.forwarded !== undefined) {
+      waiter.forwarded.wasMisrouted = true;
       return;
     }
     const left = this.#notSent.get(route) ?? 0;

@@ -1,6 +1,7 @@
-// RingFrames: what is common between shards, as frames of the memory that they share (frame-ring.ts): calls and their replies,
-// requests and their responses. All shards run one module, so a handler is its number. What a writer here refuses, because it
-// is long, is not of one-byte characters or finds no room, is for frame.ts.
+// RingFrames encodes the common frames between shards for the memory that they share (frame-ring.ts): calls and their
+// replies, requests and their responses. All shards run one module, so a handler is sent as its number. A write method
+// answers false for a frame that is too long, has characters of more than one byte, or finds no room in memory; such a
+// frame is for frame.ts.
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import type { Metadata } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -8,9 +9,9 @@ import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
 import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 
 const KIND = { call: 0, reply: 1, request: 2, response: 3 } as const;
-/** Bytes go through the port. */
+/** Bodies of bytes go through the message port. */
 const BODY_KINDS = ['none', 'json', 'text'] as const;
-/** What is made of a key that is not there, whose text is empty. */
+/** The word before an idempotency key; the text of an absent key is empty. */
 const ABSENT = 0;
 const PRESENT = 1;
 const WORD = 0x1_0000_0000;
@@ -19,19 +20,19 @@ type Pairs = readonly (readonly [name: string, value: string])[];
 
 export class RingFrames {
   readonly #places: HandlerPlaces;
-  readonly #outbox: FrameRingWriter;
-  readonly #inbox: FrameRingReader;
+  readonly #outgoing: FrameRingWriter;
+  readonly #incoming: FrameRingReader;
 
-  constructor(places: HandlerPlaces, outbox: FrameRingWriter, inbox: FrameRingReader) {
+  constructor(places: HandlerPlaces, outgoing: FrameRingWriter, incoming: FrameRingReader) {
     this.#places = places;
-    this.#outbox = outbox;
-    this.#inbox = inbox;
+    this.#outgoing = outgoing;
+    this.#incoming = incoming;
   }
 
   writeCall(number: number, [target, name, input, metadata, key]: ForwardedCall): boolean {
     const place = this.#places.of(target.component, name);
     if (place === undefined) return false;
-    const out = this.#outbox;
+    const out = this.#outgoing;
     const units = target.id.length + input.length + (key?.length ?? 0) + pairUnits(metadata);
     if (!out.begin(8 + 2 * metadata.length, units)) return false;
     out.word(KIND.call);
@@ -45,7 +46,7 @@ export class RingFrames {
   }
 
   writeReply(number: number, json: string): boolean {
-    const out = this.#outbox;
+    const out = this.#outgoing;
     if (!out.begin(3, json.length)) return false;
     out.word(KIND.reply);
     out.word(number);
@@ -61,7 +62,7 @@ export class RingFrames {
     for (const parameter of parameters) units += parameter.length;
     units += pairUnits(headers) + pairUnits(metadata);
     const words = 12 + parameters.length + 2 * headers.length + 2 * metadata.length;
-    const out = this.#outbox;
+    const out = this.#outgoing;
     if (!out.begin(words, units)) return false;
     out.word(KIND.request);
     out.word(number);
@@ -82,13 +83,13 @@ export class RingFrames {
     const { status, headers, body } = response;
     if (body.kind === 'bytes') return false;
     const text = body.kind === 'none' ? '' : body.text;
-    const out = this.#outbox;
+    const out = this.#outgoing;
     if (!out.begin(9 + 2 * headers.length, text.length + pairUnits(headers))) return false;
     out.word(KIND.response);
     out.word(number);
     out.word(Math.floor(cost.fuel / WORD));
     out.word(cost.fuel % WORD);
-    out.word(cost.hasStrayed ? 1 : 0);
+    out.word(cost.wasMisrouted ? 1 : 0);
     out.word(status);
     this.#writePairs(headers);
     out.word(BODY_KINDS.indexOf(body.kind));
@@ -96,15 +97,16 @@ export class RingFrames {
     return out.end();
   }
 
-  /** False: there was nothing. */
+  /** Calls the reader with each frame that was written since. False: there was none. */
   read(reader: FrameReader): boolean {
-    const inbox = this.#inbox;
-    if (!inbox.look()) return false;
-    while (inbox.next()) {
-      const kind = inbox.word();
-      const number = inbox.word();
+    const incoming = this.#incoming;
+    if (!incoming.look()) return false;
+    while (incoming.next()) {
+      const kind = incoming.word();
+      const number = incoming.word();
       if (kind === KIND.call) this.#readCall(number, reader);
-      else if (kind === KIND.reply) reader.outcome(number, { kind: 'reply', json: inbox.text() });
+      else if (kind === KIND.reply)
+        reader.outcome(number, { kind: 'reply', json: incoming.text() });
       else if (kind === KIND.request) this.#readRequest(number, reader);
       else this.#readResponse(number, reader);
     }
@@ -112,22 +114,22 @@ export class RingFrames {
   }
 
   #readCall(number: number, reader: FrameReader): void {
-    const inbox = this.#inbox;
-    const { component, handler } = this.#places.handlers[inbox.word()]!;
-    const target = { component, id: inbox.text() };
-    const input = inbox.text();
+    const incoming = this.#incoming;
+    const { component, handler } = this.#places.handlers[incoming.word()]!;
+    const target = { component, id: incoming.text() };
+    const input = incoming.text();
     const key = this.#readKey();
     reader.call(number, [target, handler, input, this.#readPairs(), key]);
   }
 
   #readRequest(number: number, reader: FrameReader): void {
-    const inbox = this.#inbox;
-    const route = inbox.word();
+    const incoming = this.#incoming;
+    const route = incoming.word();
     const parameters: string[] = [];
-    for (let left = inbox.word(); left > 0; left--) parameters.push(inbox.text());
-    const query = inbox.text();
+    for (let left = incoming.word(); left > 0; left--) parameters.push(incoming.text());
+    const query = incoming.text();
     const headers = this.#readPairs();
-    const caller = inbox.text();
+    const caller = incoming.text();
     const body = this.#readBody();
     const idempotencyKey = this.#readKey();
     const request = { route, parameters, query, headers, caller, body, idempotencyKey };
@@ -135,43 +137,43 @@ export class RingFrames {
   }
 
   #readResponse(number: number, reader: FrameReader): void {
-    const inbox = this.#inbox;
-    const fuel = inbox.word() * WORD + (inbox.word() >>> 0);
-    reader.cost(number, { fuel, hasStrayed: inbox.word() === 1 });
-    const status = inbox.word();
+    const incoming = this.#incoming;
+    const fuel = incoming.word() * WORD + (incoming.word() >>> 0);
+    reader.cost(number, { fuel, wasMisrouted: incoming.word() === 1 });
+    const status = incoming.word();
     const headers = this.#readPairs();
     reader.outcome(number, { kind: 'response', status, headers, body: this.#readBody() });
   }
 
   #readBody(): Body {
-    const kind = BODY_KINDS[this.#inbox.word()]!;
-    const text = this.#inbox.text();
+    const kind = BODY_KINDS[this.#incoming.word()]!;
+    const text = this.#incoming.text();
     return kind === 'none' ? { kind } : { kind, text };
   }
 
   #writeKey(key: string | undefined): void {
-    this.#outbox.word(key === undefined ? ABSENT : PRESENT);
-    this.#outbox.text(key ?? '');
+    this.#outgoing.word(key === undefined ? ABSENT : PRESENT);
+    this.#outgoing.text(key ?? '');
   }
 
   #readKey(): string | undefined {
-    const isPresent = this.#inbox.word() === PRESENT;
-    const key = this.#inbox.text();
+    const isPresent = this.#incoming.word() === PRESENT;
+    const key = this.#incoming.text();
     return isPresent ? key : undefined;
   }
 
   #writePairs(pairs: Pairs): void {
-    this.#outbox.word(pairs.length);
+    this.#outgoing.word(pairs.length);
     for (const [name, value] of pairs) {
-      this.#outbox.text(name);
-      this.#outbox.text(value);
+      this.#outgoing.text(name);
+      this.#outgoing.text(value);
     }
   }
 
   #readPairs(): [string, string][] {
     const pairs: [string, string][] = [];
-    for (let left = this.#inbox.word(); left > 0; left--)
-      pairs.push([this.#inbox.text(), this.#inbox.text()]);
+    for (let left = this.#incoming.word(); left > 0; left--)
+      pairs.push([this.#incoming.text(), this.#incoming.text()]);
     return pairs;
   }
 }

@@ -7,7 +7,9 @@ import type { ForwardedCall } from './frame.ts';
 import type { LoopTurn } from '../http/requests/loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
-import { PeerPort, type PeerPortOptions, shardUnavailable } from './peer-port.ts';
+import { shardUnavailable } from './peer-failures.ts';
+import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
+import { RingTransport } from './ring-transport.ts';
 import type { CallableEngine, RoutedCall } from '../http/requests/request-calls.ts';
 import type { Peer } from './shard-messages.ts';
 import { shardOf } from './shard-of.ts';
@@ -23,15 +25,15 @@ interface Parts {
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Of the module that all shards run. */
   readonly places: HandlerPlaces;
-  readonly unsent: PeerPortOptions['unsent'];
+  readonly unsent: PeerProtocolOptions['unsent'];
   /** Does a request that another shard has sent here. */
-  readonly serveRequest: PeerPortOptions['serveRequest'];
+  readonly serveRequest: PeerProtocolOptions['serveRequest'];
 }
 
 export class ShardRouter implements CallableEngine {
   readonly #parts: Parts;
   /** By the index of their shard; undefined: it is not there at present. */
-  readonly #peers: (PeerPort | undefined)[] = [];
+  readonly #peers: (PeerProtocol | undefined)[] = [];
   /** By the index of their shard: when those that are not there are started again. */
   readonly #backAtMs: number[] = [];
 
@@ -42,11 +44,11 @@ export class ShardRouter implements CallableEngine {
   /** To that shard, which has the other end. */
   connect({ index, ...link }: Peer): void {
     const { faults, places, unsent, serveRequest } = this.#parts;
-    const peer = new PeerPort(link, places, {
+    const peer = new PeerProtocol(new RingTransport(link, places), {
       serve: (call) => this.#serve(call),
       serveRequest,
       failed: (failure) => faults.passedOn(failure),
-      learned: (failure, isTold) => faults.isKnown(failure, isTold),
+      learned: (failure, isLogged) => faults.isKnown(failure, isLogged),
       unsent,
       ended: () => {
         if (this.#peers[index] === peer) this.#peers[index] = undefined;
@@ -63,8 +65,8 @@ export class ShardRouter implements CallableEngine {
   /** Of the shard of that index. Undefined: it is not sent, and nothing was done. */
   request(
     owner: number,
-    ...request: Parameters<PeerPort['request']>
-  ): ReturnType<PeerPort['request']> {
+    ...request: Parameters<PeerProtocol['request']>
+  ): ReturnType<PeerProtocol['request']> {
     return this.#peers[owner]?.request(...request);
   }
 

@@ -128,6 +128,8 @@ test("a shard loads the host's own sources and no package, so no generator of co
   );
   expect(loaded.filter(({ loads }) => loads.includes('/node_modules/'))).toEqual([]);
   // It is the only one, and forwards nothing.
-  expect(names.filter((name) => /^(shard-router|peer-port|frame)\./.test(name))).toEqual([]);
+  expect(
+    names.filter((name) => /^(shard-router|peer-protocol|ring-transport|frame)\./.test(name)),
+  ).toEqual([]);
   expect(loaded.filter(({ generates }) => generates)).toEqual([]);
 });

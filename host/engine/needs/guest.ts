@@ -116,7 +116,7 @@ export interface HostCalls {
    */
   fromElsewhere?(): Promise<void> | undefined;
   /** Why nobody waits for the handler's answer any more; then each call throws it, and so ends the handler. */
-  readonly givenUp?: GuestFault | undefined;
+  readonly cancelReason?: GuestFault | undefined;
   /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */
   readEvents(
     entity: EntityRef,

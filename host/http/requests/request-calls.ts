@@ -78,7 +78,7 @@ export class RequestCalls implements HostCalls {
   #failures: CallFailures | undefined;
   /** The first call comes right after the handler has begun, which was not in a turn that is used up. */
   #hasCalled = false;
-  #givenUp: GuestFault | undefined;
+  #cancelReason: GuestFault | undefined;
   /** Fails what the handler waits for. */
   #failWait: ((reason: GuestFault) => void) | undefined;
 
@@ -144,13 +144,13 @@ export class RequestCalls implements HostCalls {
     return this.#firstElsewhere;
   }
 
-  get givenUp(): GuestFault | undefined {
-    return this.#givenUp;
+  get cancelReason(): GuestFault | undefined {
+    return this.#cancelReason;
   }
 
   /** Nobody waits for the handler's answer any more. */
-  giveUp(reason: GuestFault): void {
-    this.#givenUp = reason;
+  cancel(reason: GuestFault): void {
+    this.#cancelReason = reason;
     this.#failWait?.(reason);
   }
 
@@ -265,11 +265,11 @@ export class RequestCalls implements HostCalls {
   #asked<T>(call: () => Awaitable<T>, told = callFailure): Awaitable<T> {
     // Since it waited last; what it used is not known before its end.
     this.#turn.hasComputed();
-    if (this.#givenUp !== undefined) throw this.#givenUp;
+    if (this.#cancelReason !== undefined) throw this.#cancelReason;
     if (this.#mustTurn())
       return this.#waited(
         this.#turn.next().then(() => {
-          if (this.#givenUp !== undefined) throw this.#givenUp;
+          if (this.#cancelReason !== undefined) throw this.#cancelReason;
           return call();
         }),
         told,
@@ -282,7 +282,7 @@ export class RequestCalls implements HostCalls {
     }
   }
 
-  /** As the promise, or failed before it by `giveUp`. */
+  /** As the promise, or failed before it by `cancel`. */
   #waited<T>(answer: Promise<T>, told = callFailure): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#failWait = reject;

@@ -112,14 +112,14 @@ export function requestHandler({
         })
       : run(request, metadata, calls, waiter);
     if (waiter !== undefined && answer instanceof Promise)
-      waiter.giveUp = (reason) => calls.giveUp(reason);
+      waiter.cancel = (reason) => calls.cancel(reason);
     return answer;
   };
 }
 
 /** Throws when nobody waits for the answer any more. */
-function checkWanted({ givenUp }: RequestCalls): void {
-  if (givenUp !== undefined) throw givenUp;
+function checkWanted({ cancelReason }: RequestCalls): void {
+  if (cancelReason !== undefined) throw cancelReason;
 }
 
 /** Throws the failure of the call whose result is the handler's answer. */

@@ -16,7 +16,7 @@ async function startWaiting(answerTimeoutMs: number) {
     handle: (_request, _metadata, waiter) =>
       new Promise((_resolve, reject) => {
         begun.open();
-        waiter.giveUp = (reason) => {
+        waiter.cancel = (reason) => {
           reasons.push(reason);
           reject(reason);
         };
@@ -63,7 +63,7 @@ describe('at the deadline of a request', () => {
       descriptor,
       settings: { answerTimeoutMs: 20 },
       handle: (request, _metadata, waiter) => {
-        waiter.giveUp = () => told++;
+        waiter.cancel = () => told++;
         return request.parameters[0] === 'late' ? new Promise(() => {}) : Promise.resolve(ok());
       },
     });

@@ -118,7 +118,7 @@ test('a late request has the last lines that its handler logged before it was en
   const { port, recorded } = await startRecorded(
     (_request, _metadata, waiter) =>
       new Promise((_resolve, reject) => {
-        waiter.giveUp = ({ faultCause, message, limit }) =>
+        waiter.cancel = ({ faultCause, message, limit }) =>
           reject(new GuestFault(faultCause, message, { limit, logLines: ['asking', 'waiting'] }));
       }),
     20,

@@ -7,7 +7,7 @@ import {
   writeCall,
   writeCost,
   writeFailure,
-  writeGiveUp,
+  writeCancel,
   writeOutcome,
 } from '../../../host/shards/frame.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
@@ -21,13 +21,13 @@ function read(frames: Frames, told: boolean[] = []): Read[] {
   readFrames(structuredClone(frames), {
     call: (number, call) => found.push(['call', number, call]),
     outcome: (number, outcome) => found.push(['outcome', number, outcome]),
-    failure: (number, failure, isTold) => {
+    failure: (number, failure, isLogged) => {
       found.push(['failure', number, failure]);
-      told.push(isTold);
+      told.push(isLogged);
     },
     request: (number) => found.push(['request', number, undefined]),
     cost: (number, cost) => found.push(['cost', number, cost]),
-    giveUp: (number, reason) => found.push(['giveUp', number, reason]),
+    cancel: (number, reason) => found.push(['cancel', number, reason]),
     taken: (number) => found.push(['taken', number, undefined]),
   });
   return found;
@@ -83,15 +83,15 @@ test('calls and outcomes of a turn come out as they went in, in their order', ()
 test('what a request has cost, and that it is given up, comes out as it went in', () => {
   const frames: Frames = [];
   const reason = new GuestFault('time', 'Late.', { limit: 'request-time' });
-  writeCost(frames, 1, { fuel: 2 ** 40, hasStrayed: true });
-  writeCost(frames, 2, { fuel: 0, hasStrayed: false });
-  writeGiveUp(frames, 3, reason);
-  writeGiveUp(frames, 4, new GuestFault('trap', ''));
+  writeCost(frames, 1, { fuel: 2 ** 40, wasMisrouted: true });
+  writeCost(frames, 2, { fuel: 0, wasMisrouted: false });
+  writeCancel(frames, 3, reason);
+  writeCancel(frames, 4, new GuestFault('trap', ''));
   expect(read(frames)).toEqual([
-    ['cost', 1, { fuel: 2 ** 40, hasStrayed: true }],
-    ['cost', 2, { fuel: 0, hasStrayed: false }],
-    ['giveUp', 3, reason],
-    ['giveUp', 4, new GuestFault('trap', '')],
+    ['cost', 1, { fuel: 2 ** 40, wasMisrouted: true }],
+    ['cost', 2, { fuel: 0, wasMisrouted: false }],
+    ['cancel', 3, reason],
+    ['cancel', 4, new GuestFault('trap', '')],
   ]);
   expect(read(frames)[2]![2]).toMatchObject({ faultCause: 'time', limit: 'request-time' });
 });

@@ -5,7 +5,8 @@ import type { EndpointRequest, EndpointResponse } from '../../../host/model/endp
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
-import { PeerPort, type PeerPortOptions } from '../../../host/shards/peer-port.ts';
+import { RingTransport } from '../../../host/shards/ring-transport.ts';
+import { PeerProtocol, type PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
 import { CounterGuest } from '../../support/counter-guest.ts';
 import { ampleBudget } from '../../support/kept-bytes.ts';
 
@@ -26,11 +27,11 @@ const large = (): EndpointResponse => ({
 });
 
 /** Two shards: `caller` sends requests, the other one handles them. */
-function pair(serveRequest: PeerPortOptions['serveRequest'], unsent = ampleBudget()) {
+function pair(serveRequest: PeerProtocolOptions['serveRequest'], unsent = ampleBudget()) {
   const [link1, link2] = peerLinks(2);
   const places = new HandlerPlaces(new CounterGuest().descriptor);
   const ended = Promise.withResolvers<void>();
-  const options: PeerPortOptions = {
+  const options: PeerProtocolOptions = {
     serve: () => ({ kind: 'reply', json: `"${'x'.repeat(LARGE - 2)}"` }),
     serveRequest,
     failed: () => true,
@@ -38,8 +39,12 @@ function pair(serveRequest: PeerPortOptions['serveRequest'], unsent = ampleBudge
     unsent,
     ended: ended.resolve,
   };
-  const caller = new PeerPort(link1, places, { ...options, unsent: ampleBudget(), ended() {} });
-  const server = new PeerPort(link2, places, options);
+  const caller = new PeerProtocol(new RingTransport(link1, places), {
+    ...options,
+    unsent: ampleBudget(),
+    ended() {},
+  });
+  const server = new PeerProtocol(new RingTransport(link2, places), options);
   onTestFinished(() => link1.port.close());
   const answer = async () => caller.request(REQUEST, [], undefined, () => {});
   const reply = async () =>

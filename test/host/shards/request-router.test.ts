@@ -41,10 +41,10 @@ function routerUnderTest({ takes = true } = {}) {
       return HANDLED;
     },
     router: {
-      request: (owner, _request, _metadata, _waiter, hasStrayed) => {
+      request: (owner, _request, _metadata, _waiter, wasMisrouted) => {
         if (!takes) return undefined;
         went.push(owner);
-        stray = hasStrayed;
+        stray = wasMisrouted;
         return Promise.resolve(HANDLED);
       },
     },
@@ -97,7 +97,7 @@ test('a request that was sent here and asks for an entity elsewhere says so, and
   const { router, went } = routerUnderTest();
   const served = new ServedRequest(1, amplyKept());
   router.asksElsewhere(request(THERE), { component: COMPONENT, id: THERE }, served);
-  expect(served.hasStrayed).toBe(true);
+  expect(served.wasMisrouted).toBe(true);
   void router.handle(request(THERE), []);
   expect(went).toEqual(['here']);
 });

@@ -20,7 +20,7 @@ function frames() {
       call: (...all) => found.push(['call', ...all]),
       request: (...all) => found.push(['request', ...all]),
       cost: (...all) => found.push(['cost', ...all]),
-      giveUp: (...all) => found.push(['giveUp', ...all]),
+      cancel: (...all) => found.push(['cancel', ...all]),
       taken: (...all) => found.push(['taken', ...all]),
       outcome: (...all) => found.push(['outcome', ...all]),
       failure: (...all) => found.push(['failure', ...all]),
@@ -81,14 +81,14 @@ const RESPONSES: readonly EndpointResponse[] = [
 
 test('calls, replies, requests and responses come out as they went in, in their order', () => {
   const { ring, read } = frames();
-  const cost = { fuel: 2 ** 40 + 12_345, hasStrayed: true };
+  const cost = { fuel: 2 ** 40 + 12_345, wasMisrouted: true };
   for (const [number, call] of CALLS.entries()) expect(ring.writeCall(number, call)).toBe(true);
   expect(ring.writeReply(7, '{"value":1}')).toBe(true);
   for (const [number, request] of REQUESTS.entries())
     expect(ring.writeRequest(number, request, [TRACE])).toBe(true);
   for (const [number, response] of RESPONSES.entries())
     expect(ring.writeResponse(number, response, cost)).toBe(true);
-  expect(ring.writeResponse(9, RESPONSES[0]!, { fuel: 4_000_000_000, hasStrayed: false })).toBe(
+  expect(ring.writeResponse(9, RESPONSES[0]!, { fuel: 4_000_000_000, wasMisrouted: false })).toBe(
     true,
   );
   expect(read()).toEqual([
@@ -99,7 +99,7 @@ test('calls, replies, requests and responses come out as they went in, in their 
       ['cost', number, cost],
       ['outcome', number, response],
     ]),
-    ['cost', 9, { fuel: 4_000_000_000, hasStrayed: false }],
+    ['cost', 9, { fuel: 4_000_000_000, wasMisrouted: false }],
     ['outcome', 9, RESPONSES[0]],
   ]);
 });
@@ -108,7 +108,7 @@ test('what is long, of characters of two bytes, of bytes, or of no known handler
   const { ring, read } = frames();
   const long = 'x'.repeat(5000);
   const bytes = { kind: 'bytes', bytes: Uint8Array.of(1) } as const;
-  const cost = { fuel: 1, hasStrayed: false };
+  const cost = { fuel: 1, wasMisrouted: false };
   const call = (id: string, input: string, handler = name, of = component): ForwardedCall => [
     { component: of, id },
     handler,

@@ -7,7 +7,7 @@ import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
-import type { PeerPortOptions } from '../../../host/shards/peer-port.ts';
+import type { PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../host/http/requests/request-calls.ts';
 import { shardOf } from '../../../host/shards/shard-of.ts';
@@ -20,7 +20,7 @@ class ShardUnderTest extends EngineUnderTest {
   readonly counters = new LimitCounters();
   readonly report = new FaultReport(this.counters);
   readonly router: ShardRouter;
-  serveRequest: PeerPortOptions['serveRequest'] = () => {
+  serveRequest: PeerProtocolOptions['serveRequest'] = () => {
     throw new Error('no request was expected');
   };
 
@@ -129,17 +129,17 @@ test('a request that is given up has met its limit once, where it was given up',
   const { here, there } = shards();
   there.serveRequest = async (_request, _metadata, served) =>
     new Promise((_resolve, reject) => {
-      served.giveUp = reject;
+      served.cancel = reject;
     });
   const waiter = {
     fuel: 0,
-    giveUp: undefined as ((reason: GuestFault) => void) | undefined,
+    cancel: undefined as ((reason: GuestFault) => void) | undefined,
     kept: amplyKept(),
   };
   const answer = here.router.request(1, REQUEST, [], waiter, () => {})!;
   const late = new GuestFault('time', 'Late.', { limit: 'request-time' });
   here.report.fields(late);
-  waiter.giveUp!(late);
+  waiter.cancel!(late);
   here.report.fields(await answer.catch((error: unknown) => error));
   const counts = [here, there].map(({ counters }) => counters.read());
   expect(counts.map((each) => [each['fault:time'], each['limit:request-time']])).toEqual([
@@ -243,6 +243,6 @@ test('whoever gives up does not wait for another shard', async () => {
   calls.callAhead!({ component: COUNTER, id: THERE }, 'total', 'null', [], undefined);
   const waiting = calls.fromElsewhere();
   const reason = new GuestFault('time', 'Too long.', { limit: 'request-time' });
-  calls.giveUp(reason);
+  calls.cancel(reason);
   await expect(waiting).rejects.toBe(reason);
 });

@@ -113,9 +113,9 @@ export class EndpointPool implements GuestEndpoints {
   ): Promise<EndpointResponse | Refusal> {
     const slot = await this.#nextFreeSlot(hasCalled);
     if (this.#closed) throw closedFault();
-    if (calls.givenUp !== undefined) {
+    if (calls.cancelReason !== undefined) {
       this.#release(slot);
-      throw calls.givenUp;
+      throw calls.cancelReason;
     }
     return this.#serve(slot, context, request, calls);
   }

@@ -224,7 +224,7 @@ describe('the answer of a handler that was told what is not on disk', () => {
         yield ask('a', 'add', 4);
         return text('x'.repeat(100_000));
       },
-      { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) },
+      { cancel: undefined, fuel: 0, kept: new KeptBytes(budget) },
     );
     await turns();
     expect(budget.total).toBeGreaterThan(100_000);
@@ -241,7 +241,7 @@ describe('the answer of a handler that was told what is not on disk', () => {
         yield ask('a', 'add', 4);
         return text('x'.repeat(100_000));
       },
-      { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) },
+      { cancel: undefined, fuel: 0, kept: new KeptBytes(budget) },
     );
     sent.catch(() => {});
     await it.journal.letAllThrough();
@@ -255,7 +255,7 @@ describe('the answer of a handler that was told what is not on disk', () => {
     const budget = new ByteBudget(100_000);
     budget.add(100_000);
     const it = await new Service().begin();
-    const sent = it.send(add, { giveUp: undefined, fuel: 0, kept: new KeptBytes(budget) });
+    const sent = it.send(add, { cancel: undefined, fuel: 0, kept: new KeptBytes(budget) });
     await expect(sent).rejects.toMatchObject({ code: 'SVC_OVERLOADED' });
     expect(it.runs).toEqual([]);
   });

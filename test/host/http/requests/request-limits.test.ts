@@ -133,7 +133,7 @@ describe('what a handler has computed since a call of it ended is no more overlo
   const run = (handle: (context: CallContext) => Awaitable<EndpointResponse>) => {
     nowMs = 0;
     turn = new LoopTurn({ nowMs: () => nowMs, nextTurn: () => {}, afterPromises: () => {} });
-    return handler(handle, turn)(REQUEST, [], { giveUp: undefined, fuel: 0, kept: amplyKept() });
+    return handler(handle, turn)(REQUEST, [], { cancel: undefined, fuel: 0, kept: amplyKept() });
   };
 
   test('by one that answers at once', () => {
@@ -178,14 +178,14 @@ describe('a handler for whose answer nobody waits any more', () => {
     const never: CallableEngine = { ...engine(), call: () => new Promise<Reply>(() => {}) };
     const calls = new RequestCalls(never, clock);
     const waited = calls.call(...CALL);
-    calls.giveUp(LATE);
+    calls.cancel(LATE);
     await expect(waited).rejects.toBe(LATE);
   });
 
   test('makes no call any more', () => {
     const to = engine();
     const calls = new RequestCalls(to, clock);
-    calls.giveUp(LATE);
+    calls.cancel(LATE);
     expect(() => calls.call(...CALL)).toThrow(LATE);
     expect(() => calls.readEvents(CALL[0], 0, 1)).toThrow(LATE);
     expect(to.asked()).toBe(0);
@@ -198,7 +198,7 @@ describe('a handler for whose answer nobody waits any more', () => {
     turn.isUsedUp();
     void calls.call(...CALL);
     const second = calls.call(...CALL) as Promise<Reply>;
-    calls.giveUp(LATE);
+    calls.cancel(LATE);
     await expect(second).rejects.toBe(LATE);
     await turns();
     expect(to.asked()).toBe(1);
@@ -212,9 +212,9 @@ describe('a handler for whose answer nobody waits any more', () => {
       begun++;
       return RESPONSE;
     }, turn);
-    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0, kept: amplyKept() };
+    const waiter: AnswerWaiter = { cancel: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
-    waiter.giveUp!(LATE);
+    waiter.cancel!(LATE);
     await Promise.all([expect(answer).rejects.toBe(LATE), turns()]);
     expect(begun).toBe(0);
   });
@@ -236,9 +236,9 @@ describe('a handler for whose answer nobody waits any more', () => {
       clock,
       random: { next64: () => 2n },
     });
-    const waiter: AnswerWaiter = { giveUp: undefined, fuel: 0, kept: amplyKept() };
+    const waiter: AnswerWaiter = { cancel: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
-    waiter.giveUp!(LATE);
+    waiter.cancel!(LATE);
     write.reject(new Error('the disk failed'));
     await expect(answer).rejects.toBe(LATE);
     expect(runs).toBe(1);

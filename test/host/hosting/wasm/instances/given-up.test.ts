@@ -33,7 +33,7 @@ describe('a handler that is given up', () => {
     const { endpoints } = await liveGuest(STUBBORN, LIMITS);
     const calls = new RequestCalls({ call: never, readEvents: never }, clock);
     const answer = endpoints.handle(CONTEXT, request(route), calls) as Promise<unknown>;
-    calls.giveUp(LATE);
+    calls.cancel(LATE);
     expect(await faultOf(() => answer)).toMatchObject({
       faultCause: 'time',
       limit: 'request-time',
@@ -46,7 +46,7 @@ describe('a handler that is given up', () => {
     let asked = 0;
     const engine = {
       call: async (): Promise<Reply> => {
-        if (++asked === 3) calls.giveUp(LATE);
+        if (++asked === 3) calls.cancel(LATE);
         return { kind: 'reply', json: '1' };
       },
       readEvents: never,
@@ -63,8 +63,8 @@ describe('a handler that is given up', () => {
     const second = new RequestCalls({ call: never, readEvents: never }, clock);
     const held = endpoints.handle(CONTEXT, request(0), first) as Promise<unknown>;
     const waiting = endpoints.handle(CONTEXT, request(2), second) as Promise<unknown>;
-    second.giveUp(LATE);
-    first.giveUp(LATE);
+    second.cancel(LATE);
+    first.cancel(LATE);
     await faultOf(() => held);
     expect((await faultOf(() => waiting)).limit).toBe('request-time');
     expect(await endpoints.handle(CONTEXT, request(2), hostCalls())).toMatchObject({ status: 200 });

@@ -299,9 +299,9 @@ describe('a handler that waits for another shard', () => {
 
   test('fails when nobody waits for it any more, and when the module is closed meanwhile', async () => {
     const { guest } = await service();
-    const givenUp = elsewhere(1);
-    const answer = guest.endpoints.handle(CONTEXT, asked, givenUp.calls);
-    givenUp.come.reject(new GuestFault('time', 'Too long.'));
+    const cancelled = elsewhere(1);
+    const answer = guest.endpoints.handle(CONTEXT, asked, cancelled.calls);
+    cancelled.come.reject(new GuestFault('time', 'Too long.'));
     await expect(answer).rejects.toThrow('Too long.');
     const closed = elsewhere(1);
     const later = guest.endpoints.handle(CONTEXT, asked, closed.calls);

@@ -5,19 +5,20 @@ import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
+import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../host/model/svc-error.ts';
 import {
   CALLS_UNDER_WAY_MAX,
-  PeerPort,
-  type PeerPortOptions,
-} from '../../../host/shards/peer-port.ts';
+  PeerProtocol,
+  type PeerProtocolOptions,
+} from '../../../host/shards/peer-protocol.ts';
 import { ampleBudget, amplyKept } from '../../support/kept-bytes.ts';
 
 interface Pair {
   readonly unitsMax: number;
-  readonly serveRequest: PeerPortOptions['serveRequest'];
+  readonly serveRequest: PeerProtocolOptions['serveRequest'];
 }
 
 type Serve = (call: ForwardedCall) => Awaitable<Reply | Refusal>;
@@ -42,7 +43,7 @@ const turn = async () =>
   });
 
 const PLACES = new HandlerPlaces(new CounterGuest().descriptor);
-const noRequests: PeerPortOptions['serveRequest'] = () => {
+const noRequests: PeerProtocolOptions['serveRequest'] = () => {
   throw new Error('no request was expected');
 };
 
@@ -61,7 +62,7 @@ function pair(
   const ended: string[] = [];
   let messages = 0;
   port2.on('message', () => messages++);
-  const callerOptions: PeerPortOptions = {
+  const callerOptions: PeerProtocolOptions = {
     serve: servedByCaller,
     serveRequest: noRequests,
     failed: () => true,
@@ -69,8 +70,8 @@ function pair(
     unsent: ampleBudget(),
     ended: () => ended.push('caller'),
   };
-  const caller = new PeerPort(link1, PLACES, callerOptions, unitsMax);
-  const server = new PeerPort(link2, PLACES, {
+  const caller = new PeerProtocol(new RingTransport(link1, PLACES), callerOptions, unitsMax);
+  const server = new PeerProtocol(new RingTransport(link2, PLACES), {
     serve,
     serveRequest,
     failed: (failure) => failed.push(failure) > 0,
@@ -247,7 +248,7 @@ const RESPONSE: EndpointResponse = {
 };
 const waiter = () => ({
   fuel: 0,
-  giveUp: undefined as ((reason: GuestFault) => void) | undefined,
+  cancel: undefined as ((reason: GuestFault) => void) | undefined,
   kept: amplyKept(),
 });
 
@@ -257,7 +258,7 @@ test('a request is answered, at once or later, with what it has cost and whether
       expect(request).toEqual({ ...REQUEST, route: request.route, idempotencyKey: undefined });
       expect(metadata).toEqual([['traceparent', 'x']]);
       served.fuel = 12;
-      served.hasStrayed = request.route === 1;
+      served.wasMisrouted = request.route === 1;
       const answer = { ...RESPONSE, status: 200 + request.route };
       return request.route === 2 ? turn().then(() => answer) : answer;
     },
@@ -305,7 +306,7 @@ test('whoever gives a request up is heard by its handler, also when both come at
   const { caller } = pair(never, never, {
     serveRequest: (_request, _metadata, served) =>
       new Promise((resolve) => {
-        served.giveUp = (reason) => {
+        served.cancel = (reason) => {
           reasons.push(reason);
           resolve(RESPONSE);
         };
@@ -315,10 +316,10 @@ test('whoever gives a request up is heard by its handler, also when both come at
   for (let turns = 0; turns < 20; turns++) await turn();
   const one = waiter();
   const answered = caller.request(REQUEST, [], one, () => {});
-  one.giveUp!(new GuestFault('time', 'Late.', { limit: 'request-time' }));
+  one.cancel!(new GuestFault('time', 'Late.', { limit: 'request-time' }));
   await answered;
   expect(reasons).toMatchObject([{ faultCause: 'time', message: 'Late.', limit: 'request-time' }]);
-  one.giveUp!(new GuestFault('time', 'Later.'));
+  one.cancel!(new GuestFault('time', 'Later.'));
   await turn();
   expect(reasons).toHaveLength(1);
 });
@@ -330,9 +331,9 @@ test('a request that is given up while its answer is on the way takes no later o
   const { caller } = pair(never, never, {
     serveRequest: ({ parameters }, _metadata, served) => {
       const [id] = parameters;
-      served.giveUp = () => given.push(id!);
+      served.cancel = () => given.push(id!);
       if (id === 'second') return later.promise;
-      first.giveUp!(new GuestFault('time', 'Late.'));
+      first.cancel!(new GuestFault('time', 'Late.'));
       return RESPONSE;
     },
   });

@@ -1,0 +1,271 @@
+// PeerProtocol is this shard's end of the protocol between two shards. It sends calls of entities that the other shard
+// owns, and requests that are about such an entity, and matches what comes back with its caller. It also serves the calls
+// and requests of the other shard. How frames travel is the transport's concern (peer-transport.ts).
+// Invariants:
+// P1  Every call or request that was accepted settles once: with its outcome, its failure, or the end of the link.
+// P2  SVC_SHARD_UNAVAILABLE means that nothing was done: the frame was never sent. SVC_CALL_UNCERTAIN means that this is
+//     unknown: the frame may have arrived, and the link ended before the answer.
+// P3  A cancelled call or request still settles, so none is kept longer than the other side works on it.
+// P4  A large answer counts against this side's memory budget until the other side has acknowledged it.
+import type { Awaitable, Metadata, Refusal, Reply } from '../model/call.ts';
+import type { ByteBudget } from '../model/byte-budget.ts';
+import {
+  type AnswerWaiter,
+  type EndpointRequest,
+  type EndpointResponse,
+  outcomeBytes,
+} from '../model/endpoint.ts';
+import type { GuestFault } from '../model/guest-fault.ts';
+import { KeptBytes, responseDropped, SMALL_BYTES } from '../model/kept-bytes.ts';
+import { SvcError } from '../model/svc-error.ts';
+import type { ForwardedCall, FrameOutcome, RequestCost } from './frame.ts';
+import { NumberedSlots, slotOf } from './numbered-slots.ts';
+import { callUncertain, shardUnavailable } from './peer-failures.ts';
+import type { PeerReceiver, PeerTransport, SendPosition } from './peer-transport.ts';
+import { ServedRequest } from './served-request.ts';
+
+/**
+ * Calls and requests that may wait for the other shard. At this number further calls fail with SVC_OVERLOADED, and
+ * further requests are handled by this shard.
+ */
+export const CALLS_UNDER_WAY_MAX = 10_000;
+/** UTF-16 units of the inputs of all calls that wait. A call that is larger by itself is sent when no other waits. */
+const UNITS_UNDER_WAY_MAX = 128 * 1024 * 1024;
+
+type CallOutcome = Reply | Refusal;
+type RequestOutcome = EndpointResponse | Refusal;
+
+/** A call or request that waits for the other shard's answer. */
+interface UnderWay {
+  readonly resolve: (outcome: FrameOutcome) => void;
+  readonly reject: (failure: unknown) => void;
+  readonly units: number;
+  /** Receives the cost of a request; undefined for a call. */
+  readonly learnCost: ((cost: RequestCost) => void) | undefined;
+  readonly position: SendPosition;
+}
+
+export interface PeerProtocolOptions {
+  /** Serves a call of the other shard. */
+  readonly serve: (call: ForwardedCall) => Awaitable<CallOutcome>;
+  /** Serves a request of the other shard. */
+  readonly serveRequest: (
+    request: EndpointRequest,
+    metadata: Metadata,
+    served: ServedRequest,
+  ) => Awaitable<RequestOutcome>;
+  /** Is called with each failure before it is sent. The result is whether the log has the module's message. */
+  readonly failed: (failure: unknown) => boolean;
+  /** Is called with each failure that was received and that the other shard has counted. `isLogged`: as `failed` there. */
+  readonly learned: (failure: Error, isLogged: boolean) => void;
+  /** Bytes that the service may keep for callers. */
+  readonly unsent: ByteBudget;
+  /** Is called when the link has ended and every call under way has failed. */
+  readonly ended: () => void;
+}
+
+export class PeerProtocol {
+  readonly #transport: PeerTransport;
+  readonly #options: PeerProtocolOptions;
+  readonly #unitsMax: number;
+  readonly #underWay = new NumberedSlots<UnderWay>();
+  #unitsUnderWay = 0;
+  /** Requests of the other shard whose handlers still run, by the slots of their numbers. */
+  readonly #served: (ServedRequest | undefined)[] = [];
+  /** Large answers that were sent and not acknowledged yet, by the numbers of their requests. */
+  readonly #untaken = new Map<number, KeptBytes>();
+  #hasEnded = false;
+
+  constructor(
+    transport: PeerTransport,
+    options: PeerProtocolOptions,
+    unitsMax = UNITS_UNDER_WAY_MAX,
+  ) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#unitsMax = unitsMax;
+    transport.start(this.#receiver());
+  }
+
+  get callsUnderWay(): number {
+    return this.#underWay.size;
+  }
+
+  /**
+   * Calls an entity of the other shard. Throws SVC_SHARD_UNAVAILABLE and SVC_OVERLOADED. Rejects as the other shard's engine
+   * does, and with SVC_CALL_UNCERTAIN.
+   */
+  call(call: ForwardedCall): Promise<CallOutcome> {
+    if (this.#hasEnded) throw shardUnavailable();
+    if (this.#underWay.size >= CALLS_UNDER_WAY_MAX)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `${CALLS_UNDER_WAY_MAX} calls and requests wait for another shard of the service. Try again later.`,
+      );
+    const { length: units } = call[2];
+    if (this.#unitsUnderWay > 0 && this.#unitsUnderWay + units > this.#unitsMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `Calls with inputs of ${this.#unitsUnderWay} characters wait for another shard of the service. ` +
+          'Try again later.',
+      );
+    const position = this.#transport.sendCall(this.#underWay.next, call);
+    this.#unitsUnderWay += units;
+    return this.#answerTo({ units, position, learnCost: undefined }) as Promise<CallOutcome>;
+  }
+
+  /**
+   * Sends a request to the other shard. Undefined when it cannot be sent; then nothing was done. Rejects as a handler
+   * does, and with SVC_CALL_UNCERTAIN.
+   * `wasMisrouted`: is called when the first entity that its handler called is not the other shard's.
+   */
+  request(
+    request: EndpointRequest,
+    metadata: Metadata,
+    waiter: AnswerWaiter | undefined,
+    wasMisrouted: () => void,
+  ): Promise<RequestOutcome> | undefined {
+    if (this.#hasEnded || this.#underWay.size >= CALLS_UNDER_WAY_MAX) return undefined;
+    const { next: number } = this.#underWay;
+    const position = this.#transport.sendRequest(number, request, metadata);
+    if (position === undefined) return undefined;
+    if (waiter !== undefined) waiter.cancel = (reason) => this.#cancel(number, reason);
+    const learnCost = (cost: RequestCost): void => {
+      if (waiter !== undefined) waiter.fuel += cost.fuel;
+      if (cost.wasMisrouted) wasMisrouted();
+    };
+    return this.#answerTo({ units: 0, position, learnCost }) as Promise<RequestOutcome>;
+  }
+
+  #receiver(): PeerReceiver {
+    const { learned } = this.#options;
+    return {
+      call: (number, call) => this.#serve(number, call),
+      request: (number, request, metadata) => this.#serveRequest(number, request, metadata),
+      cost: (number, cost) => this.#underWay.get(number)?.learnCost?.(cost),
+      cancel: (number, reason) => {
+        learned(reason, true);
+        this.#servedOf(number)?.cancel?.(reason);
+      },
+      taken: (number) => this.#freeUntaken(number),
+      outcome: (number, outcome) => {
+        const underWay = this.#take(number);
+        if (outcomeBytes(outcome) > SMALL_BYTES && !this.#hasEnded)
+          this.#transport.sendTaken(number);
+        underWay?.resolve(outcome);
+      },
+      failure: (number, failure, isLogged) => {
+        learned(failure, isLogged);
+        this.#take(number)?.reject(failure);
+      },
+      ended: () => this.#end(),
+    };
+  }
+
+  /** The answer to what was just sent with the next number. */
+  #answerTo(sent: Omit<UnderWay, 'resolve' | 'reject'>): Promise<FrameOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#underWay.add({ ...sent, resolve, reject });
+    });
+  }
+
+  #cancel(number: number, reason: GuestFault): void {
+    if (this.#hasEnded || this.#underWay.get(number) === undefined) return;
+    this.#transport.sendCancel(number, reason);
+  }
+
+  #freeUntaken(number: number): void {
+    this.#untaken.get(number)?.free();
+    this.#untaken.delete(number);
+  }
+
+  /** False when there is no room for the answer. Small answers are not counted: the bound of calls under way bounds them. */
+  #countUntaken(number: number, bytes: number, kept: KeptBytes): boolean {
+    if (this.#hasEnded || bytes <= SMALL_BYTES) kept.free();
+    else if (kept.fits(bytes)) this.#untaken.set(number, kept);
+    else return false;
+    return true;
+  }
+
+  #serve(number: number, call: ForwardedCall): void {
+    let outcome: Awaitable<CallOutcome>;
+    try {
+      outcome = this.#options.serve(call);
+    } catch (error) {
+      return this.#fail(number, error);
+    }
+    if (outcome instanceof Promise)
+      outcome.then(
+        (later) => this.#answer(number, later),
+        (error: unknown) => this.#fail(number, error),
+      );
+    else this.#answer(number, outcome);
+  }
+
+  #serveRequest(number: number, request: EndpointRequest, metadata: Metadata): void {
+    const served = new ServedRequest(number, new KeptBytes(this.#options.unsent));
+    let outcome: Awaitable<RequestOutcome>;
+    try {
+      outcome = this.#options.serveRequest(request, metadata, served);
+    } catch (error) {
+      return this.#failRequest(served, error);
+    }
+    if (!(outcome instanceof Promise)) return this.#respond(served, outcome);
+    this.#served[slotOf(number)] = served;
+    outcome.then(
+      (later) => this.#respond(served, later),
+      (error: unknown) => this.#failRequest(served, error),
+    );
+  }
+
+  #answer(number: number, outcome: CallOutcome): void {
+    if (this.#hasEnded) return;
+    if (!this.#countUntaken(number, outcomeBytes(outcome), new KeptBytes(this.#options.unsent)))
+      this.#fail(number, responseDropped());
+    else this.#transport.sendReply(number, outcome);
+  }
+
+  #fail(number: number, failure: unknown, cost?: RequestCost): void {
+    const isLogged = this.#options.failed(failure);
+    if (!this.#hasEnded) this.#transport.sendFailure(number, failure, isLogged, cost);
+  }
+
+  #respond(served: ServedRequest, outcome: RequestOutcome): void {
+    const { number, kept } = served;
+    if (!this.#countUntaken(number, outcomeBytes(outcome), kept)) {
+      this.#failRequest(served, responseDropped());
+      return;
+    }
+    this.#forget(served);
+    if (!this.#hasEnded) this.#transport.sendResponse(number, outcome, served);
+  }
+
+  #failRequest(served: ServedRequest, failure: unknown): void {
+    this.#forget(served);
+    served.kept.free();
+    this.#fail(served.number, failure, served);
+  }
+
+  #servedOf(number: number): ServedRequest | undefined {
+    const served = this.#served[slotOf(number)];
+    return served?.number === number ? served : undefined;
+  }
+
+  #forget({ number }: ServedRequest): void {
+    if (this.#servedOf(number) !== undefined) this.#served[slotOf(number)] = undefined;
+  }
+
+  #take(number: number): UnderWay | undefined {
+    const underWay = this.#underWay.take(number);
+    this.#unitsUnderWay -= underWay?.units ?? 0;
+    return underWay;
+  }
+
+  #end(): void {
+    this.#hasEnded = true;
+    for (const number of this.#untaken.keys()) this.#freeUntaken(number);
+    for (const { position, reject } of this.#underWay.takeAll())
+      reject(this.#transport.hasSent(position) ? callUncertain() : shardUnavailable());
+    this.#options.ended();
+  }
+}

@@ -1,0 +1,50 @@
+// PeerTransport carries what two shards say to each other (peer-protocol.ts). It knows how frames travel, and nothing of
+// what they mean. Threads of one process use memory that they share and a message port (ring-transport.ts); another
+// implementation may use a socket.
+// Invariants of every implementation:
+// T1  Frames arrive in the order in which they were sent, each at most once, until the link ends.
+// T2  Sending never waits and never throws: what cannot leave at once is queued.
+// T3  `ended` is the last thing that the receiver is called with, after every frame that still arrived.
+import type { Metadata, Refusal, Reply } from '../model/call.ts';
+import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
+import type { GuestFault } from '../model/guest-fault.ts';
+import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
+
+/** Receives the frames of the other side. */
+export interface PeerReceiver extends FrameReader {
+  /** The link has ended: nothing arrives any more, and nothing that is sent leaves. */
+  ended(): void;
+}
+
+/** The position of a sent frame, to be asked about with `hasSent`. */
+export type SendPosition = number;
+
+export interface PeerTransport {
+  /** Begins to receive, starting with what the other side sent earlier. Call it once, before anything is sent. */
+  start(receiver: PeerReceiver): void;
+  /** `number` names the call in the frames that answer it: 0 to 2^31 - 1. The other methods name the same number. */
+  sendCall(number: number, call: ForwardedCall): SendPosition;
+  /** Undefined when the transport does not carry this request, for example because of its size: then nothing was sent. */
+  sendRequest(
+    number: number,
+    request: EndpointRequest,
+    metadata: Metadata,
+  ): SendPosition | undefined;
+  /** Answers a call. */
+  sendReply(number: number, outcome: Reply | Refusal): void;
+  /** Answers a request. */
+  sendResponse(number: number, outcome: EndpointResponse | Refusal, cost: RequestCost): void;
+  /** Fails a call, or a request, which has a cost. `isLogged`: this side's log has the module's message. */
+  sendFailure(
+    number: number,
+    failure: unknown,
+    isLogged: boolean,
+    cost: RequestCost | undefined,
+  ): void;
+  /** Cancels a request: its client has gone, or its deadline has passed. */
+  sendCancel(number: number, reason: GuestFault): void;
+  /** Acknowledges a large answer. */
+  sendTaken(number: number): void;
+  /** Whether the frame may have reached the other side. False means that it certainly has not. */
+  hasSent(position: SendPosition): boolean;
+}
