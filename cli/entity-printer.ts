@@ -2,7 +2,7 @@
 // would do. Ids, events and states come from outsiders: none of it reaches a terminal unescaped. It makes text,
 // and prints none.
 import type { HistoryStep, PastState, StateChanges, SupposedOutcome } from '@svc/host/tools';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';
 
 export interface Asked {

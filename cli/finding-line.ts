@@ -1,6 +1,6 @@
 // What a tool says of a place of a journal that is damaged, on one line.
 import type { JournalFinding } from '@svc/host/tools';
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';
 
 export function findingLine({ component, id, seq, pos, problem }: JournalFinding): string {

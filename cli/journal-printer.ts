@@ -7,7 +7,7 @@ import type {
   ScannedDamage,
   ScannedRecord,
 } from '@svc/host/tools';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { shellWord } from './shell-word.ts';
 import { outputStyle, printData } from './terminal.ts';
 

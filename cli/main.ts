@@ -4,7 +4,7 @@ import { EXIT_CODE, type ExitCode } from './command.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './command-list.ts';
 import { subcommandWords } from './description.ts';
 import { closest, didYouMean } from '@svc/contract/suggestion';
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 import { printableLines } from './printable.ts';
 import { errorStyle } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,5 +1,5 @@
 // Text from outside (a module, a journal, a path) made fit for a terminal, where it has several lines.
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 
 /** Each line without harmful characters. */
 export function printableLines(text: string): string {

@@ -1,7 +1,7 @@
 // The process in which `svc dev` has the service run. It ends with whoever started it: when the channel to that process
 // closes, however it has ended.
 import type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
-import { stopRequest } from './stop-request.ts';
+import { stopRequest } from '@svc/kit/stop-request';
 
 const toldToStop = Promise.withResolvers<string>();
 void stopRequest(undefined, ['SIGINT', 'SIGTERM']).then(toldToStop.resolve);

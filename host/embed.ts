@@ -1,7 +1,7 @@
 // The entry point for programs that use the host as a library: what it exports is promised to them. They define entities
 // and endpoints in TypeScript, and createService runs them in their own process, with the engine, the journal, the HTTP
 // server and the introspection that `svc run` has.
-export { SvcError, type SvcErrorCode } from './model/svc-error.ts';
+export { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 export { GuestFault } from './model/guest-fault.ts';
 export { defineEntity } from './hosting/embedded/entity-definition.ts';
 export type { EntityDefinition } from './hosting/embedded/entity-definition.ts';
@@ -39,7 +39,7 @@ export {
 export { described, type Schema, type ValueOf } from './hosting/embedded/codec.ts';
 export type { StandardSchema } from './hosting/embedded/standard-schema.ts';
 export type { ServiceSettings } from './service/embedded-settings.ts';
-export type { LogEntry } from './log/log-entry.ts';
+export type { LogEntry } from '@svc/kit/log-entry';
 export { createService } from './service/embedded-service.ts';
 export type {
   CallOptions,

@@ -1,5 +1,5 @@
 // The host's process: listens for what stops it, and only then loads and runs the service.
-import { stopRequest } from './stop-request.ts';
+import { stopRequest } from '@svc/kit/stop-request';
 
 const toldToStop = stopRequest(process.env['SVC_PARENT_PID']);
 // Who read what is written here may be gone (a closed pipe); the service is not theirs to end.

@@ -31,7 +31,7 @@ export type { Awaitable, CallContext, Effect, Metadata, Refusal, Reply } from '.
 export type { EndpointResponse } from './model/endpoint.ts';
 export type { EntityRef, StoredEvent } from './model/entity.ts';
 export { GuestFault } from './model/guest-fault.ts';
-export { SvcError } from './model/svc-error.ts';
+export { SvcError } from '@svc/kit/svc-error';
 export {
   inspectJournal,
   type ComponentSummary,

@@ -3,8 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
-import { dottedName, variableName } from '../host/model/setting-name.ts';
-import { type SettingValue } from '../host/service/settings.ts';
+import { dottedName, variableName } from '../kit/setting-name.ts';
+import type { SettingValue } from '../kit/settings-reader.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -15,7 +15,7 @@ const DECLARED_IN = {
   engine: ['host/engine/engine-limits.ts', 'Entity engine'],
   wasm: ['host/hosting/wasm/wasm-limits.ts', 'Limits on a module'],
   journal: ['host/storage/sqlite/journal-limits.ts', 'Journal'],
-  log: ['host/log/log-limits.ts', 'Log'],
+  log: ['kit/log-limits.ts', 'Log'],
   supervisor: ['host/shards/supervisor-limits.ts', 'Supervisor'],
   observability: ['host/introspection/observability/observability-limits.ts', 'Observability'],
 } as const satisfies Record<keyof typeof SECTION_DEFAULTS, readonly [string, string]>;

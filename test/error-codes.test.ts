@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SVC_ERROR_CODES } from '../host/model/svc-error.ts';
+import { SVC_ERROR_CODES } from '../kit/svc-error.ts';
 
 const folder = join(import.meta.dirname, '..', 'docs', 'errors');
 

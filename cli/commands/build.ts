@@ -4,7 +4,7 @@ import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
 import { counted } from '../counted.ts';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { writeSourceMap } from '../source-map-file.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeWholeFile } from '../whole-file.ts';

@@ -1,7 +1,7 @@
 // svc console: serves the page that looks into the services of this machine, until it is told to stop.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE, type Command } from '../command.ts';
 import { buildStalePage } from '../console-page.ts';
 import { checkoutFolder } from '../installation.ts';

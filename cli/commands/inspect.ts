@@ -13,7 +13,7 @@ import type { ModuleReport } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { UsageError } from '../usage-error.ts';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle, printData } from '../terminal.ts';
 
 /** Of a module's fingerprint: nobody gives modules versions. */

@@ -3,7 +3,7 @@ import type { JournalFinding } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { findingLine } from '../finding-line.ts';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { ProgressLine } from '../progress-line.ts';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
 import { printData } from '../terminal.ts';

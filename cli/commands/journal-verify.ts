@@ -5,7 +5,7 @@ import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { findingLine } from '../finding-line.ts';
-import { printableJson } from '@svc/host/printable';
+import { printableJson } from '@svc/kit/printable';
 import { ProgressLine } from '../progress-line.ts';
 import { printData } from '../terminal.ts';
 

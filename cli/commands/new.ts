@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { checkoutFolder, templateFolder } from '../installation.ts';
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 import { shellWord } from '../shell-word.ts';
 import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';

@@ -2,7 +2,7 @@
 // reads only, and may do so while a service runs on the folder.
 import { availableParallelism } from 'node:os';
 import type { Finding, UpgradeAnswer } from '@svc/host/tools';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { didYouMean } from '@svc/contract/suggestion';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';

@@ -2,7 +2,7 @@
 // svc journal verify judges a journal.
 import type { JournalInspection, PurityFinding, VerifiedEntity } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
-import { printable, printableJson } from '@svc/host/printable';
+import { printable, printableJson } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';

@@ -3,7 +3,7 @@
 import { join, relative } from 'node:path';
 import { routeTemplate, type ModuleDescriptor, type SourcePlace } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
-import { printable } from '@svc/host/printable';
+import { printable } from '@svc/kit/printable';
 import type { FaultPlaces, FromDevHost } from '@svc/host/tools';
 import { counted } from '../counted.ts';
 import { problemTexts } from '../problem-lines.ts';

@@ -8,10 +8,10 @@ import { checkUpgrade } from '../history/upgrade-check.ts';
 import type { Finding } from '../history/upgrade-finding.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 import type { ModuleSwap } from './module-swap.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 export type BuiltModule = Extract<ToDevHost, { readonly kind: 'module' }>;
 

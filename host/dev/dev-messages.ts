@@ -2,8 +2,8 @@
 import type { DevProblem, SourcePlace } from '@svc/contract';
 import type { PlacedModule } from '../hosting/wasm/places/fault-places.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
-import type { SvcErrorCode } from '../model/svc-error.ts';
-import type { LogEntry } from '../log/log-entry.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
+import type { FaultEntry } from '../log/fault-entry.ts';
 
 export type ToDevHost =
   /** Something has changed, and is being compiled. */
@@ -49,6 +49,6 @@ export type FromDevHost =
     }
   /** What stored events say to the module that is served, a sentence each. */
   | { readonly kind: 'upgrade'; readonly findings: readonly string[] }
-  | { readonly kind: 'log'; readonly entry: LogEntry }
+  | { readonly kind: 'log'; readonly entry: FaultEntry }
   /** The service cannot be served at all, and the process ends. */
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };

@@ -6,7 +6,7 @@ import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { HandlerPlaces } from '../model/handler-places.ts';
 import { NameTable } from '../model/name-table.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
 import {

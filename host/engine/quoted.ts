@@ -1,5 +1,5 @@
 // Text of a module or a caller, made fit for a message that ends in a log or on a terminal.
-import { printable } from '../model/printable.ts';
+import { printable } from '@svc/kit/printable';
 
 const SHOWN_MAX = 200;
 

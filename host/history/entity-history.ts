@@ -19,7 +19,7 @@ import { deletesEntity } from '../model/call.ts';
 import type { CallContext, Effect, Refusal } from '../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { systemClock, systemTurn } from '../system.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';

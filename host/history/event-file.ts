@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import type { ModuleDescriptor } from '@svc/contract';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { type FoldedLife, lifeOf } from './folded-life.ts';
 
 interface Line {

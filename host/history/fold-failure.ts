@@ -4,7 +4,7 @@ import { faultOf } from '../engine/entity/replay.ts';
 import { entityName } from '../engine/entity/history.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Of a module's last words. */
 const WORDS_MAX = 500;

@@ -6,7 +6,7 @@ import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef } from '../model/entity.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { HistoryWalk } from './history-walk.ts';
 import { recordsAfter } from './past-life.ts';

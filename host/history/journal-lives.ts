@@ -1,7 +1,7 @@
 // JournalLives: the present life of every entity of a journal, one after the other, for who folds them all.
 // What a service appends meanwhile is left out; a life that cannot be read is named in its place.
 import type { EntityRef } from '../model/entity.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import type { FoldedLife } from './folded-life.ts';
 import { PastLife } from './past-life.ts';

@@ -4,7 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { livesOfFile } from './event-file.ts';
 import { type FoldedLife, lifeOf } from './folded-life.ts';

@@ -6,7 +6,7 @@
 import { entityName } from '../engine/entity/history.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../model/entity.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type {
   InspectedRecord,
   JournalInspection,

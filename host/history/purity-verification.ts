@@ -9,7 +9,7 @@
 import type { CallContext } from '../model/call.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { GuestLog } from '../hosting/wasm/binding/guest-log.ts';

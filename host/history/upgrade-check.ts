@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import {
   inspectJournal,
   type JournalInspection,

@@ -1,7 +1,7 @@
 // What the thread of an upgrade check and those that fold for it say to one another.
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
-import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { Finding } from './upgrade-finding.ts';
 
 export interface UpgradeWork {

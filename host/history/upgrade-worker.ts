@@ -2,7 +2,7 @@
 // answers what was found.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { HistoryScan } from '../storage/sqlite/tools/history-scan.ts';
 import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
 import { EntityComparison } from './entity-comparison.ts';

@@ -5,7 +5,7 @@ import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { isTooLong } from '../model/call-failure.ts';
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 export interface Answer {
   readonly status: number;

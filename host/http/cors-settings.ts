@@ -1,7 +1,7 @@
 // CorsSettings: what the operator allows pages of other origins. An endpoint may ask for less, never for more.
 import { originProblem } from '@svc/contract';
-import { SvcError } from '../model/svc-error.ts';
-import { isFieldName } from './header-grammar.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { isFieldName } from '@svc/kit/header-grammar';
 
 export interface CorsSettings {
   /**

@@ -18,8 +18,8 @@ import {
 } from '../model/span-outcome.ts';
 import type { GuestFault } from '../model/guest-fault.ts';
 import { KeptBytes, responseDropped, tooMuchUnsent } from '../model/kept-bytes.ts';
-import { SvcError } from '../model/svc-error.ts';
-import { newSpanId, spanIdText, type TraceParent } from '../model/trace-context.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { newSpanId, spanIdText, type TraceParent } from '@svc/kit/trace-context';
 import { callerName, isAdmitted } from './access.ts';
 import { type Answer, errorAnswer, failureAnswer, isLogged } from './answers.ts';
 import type { Connection, OpenRequest } from './connections.ts';

@@ -2,7 +2,7 @@
 // module or a caller is in the fields, never in the message, so that the logger can escape it.
 import { GuestFault } from '../model/guest-fault.ts';
 import type { LimitName } from '../model/limit-name.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpLogFields {
   /** What the caller was told, to find this line again. */

@@ -2,10 +2,10 @@
 // an Exchange, and stops. Node's own server serves the connections: the routes are a module's and known
 // only once it is admitted, so a framework's router, hooks and body parsers would have nothing to do.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
 import { type RequestBudgets, requestBudgets } from '../model/request-budgets.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { listen, type ListenAddress, type ListenWords } from '@svc/kit/listen';
 import type { Caller } from './access.ts';
 import { breakOff } from './client-error.ts';
 import { Connections } from './connections.ts';
@@ -38,14 +38,10 @@ export interface HttpServerOptions {
   readonly budgets?: RequestBudgets;
 }
 
-export interface HttpAddress {
-  /** A name or an address of this machine. */
-  readonly host: string;
-  /** 0 for any free port. */
-  readonly port: number;
-  /** Other servers of this process listen there too, and the system gives each connection to one of them. */
-  readonly isShared?: boolean;
-}
+/** The address of an HTTP server; several servers of a process may share it. */
+export type HttpAddress = ListenAddress;
+
+const WORDS: ListenWords = { settings: { host: '--host', port: '--port' } };
 
 export interface HttpServer {
   /** The address it really has. Throws SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
@@ -99,7 +95,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return { hasCut };
   };
   return {
-    listen: (address) => listen(server, address),
+    listen: (address) => listen(server, address, WORDS),
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
     get inFlight() {
       return load.inFlight;
@@ -144,34 +140,4 @@ function closedOf(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
   });
-}
-
-async function listen(server: Server, address: HttpAddress): Promise<HttpAddress> {
-  await new Promise<void>((resolve, reject) => {
-    const onError = (error: Error): void => reject(listenFailure(error, address));
-    server.once('error', onError);
-    const { host, port, isShared = false } = address;
-    server.listen({ host, port, reusePort: isShared }, () => {
-      server.off('error', onError);
-      resolve();
-    });
-  });
-  const bound = server.address() as AddressInfo;
-  return { host: bound.address, port: bound.port };
-}
-
-function listenFailure(error: NodeJS.ErrnoException, { host, port }: HttpAddress): SvcError {
-  if (error.code === 'EADDRINUSE')
-    return new SvcError(
-      'SVC_PORT_IN_USE',
-      `Port ${port} of ${host} is in use by another program. ` +
-        'Stop that program, or choose another port with --port.',
-      { cause: error },
-    );
-  return new SvcError(
-    'SVC_ADDRESS_UNAVAILABLE',
-    `The address ${host}, port ${port}, cannot be listened on (${error.code ?? error.message}). ` +
-      'Choose an address of this machine with --host, and a port from 1024 on with --port.',
-    { cause: error },
-  );
 }

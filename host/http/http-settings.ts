@@ -1,6 +1,6 @@
 // HttpSettings: every limit of the HTTP server, by name, with its default.
-import { dottedName } from '../model/setting-name.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { dottedName } from '@svc/kit/setting-name';
+import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpSettings {
   /** Largest request body, in bytes, however it is framed; 413 beyond. */

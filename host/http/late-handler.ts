@@ -2,7 +2,7 @@
 // the request waits for the handler's end, which brings the last lines that the module has logged, and not for long:
 // code of an embedding program may never end.
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** How long the span of a late request waits for the end of its handler, in milliseconds. */
 const HANDLER_END_MS = 200;

@@ -3,7 +3,7 @@
 import type { HeaderList } from '../model/endpoint.ts';
 import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer } from './answers.ts';
-import { connectionOptions, isForThisHop } from './header-grammar.ts';
+import { connectionOptions, isForThisHop } from '@svc/kit/header-grammar';
 
 /** Names in lower case, in the order of arrival, repeated ones kept; those of this hop left out. */
 export function endpointHeaders(request: IncomingMessage): HeaderList {

@@ -8,7 +8,7 @@ import type { Body, EndpointResponse, HeaderList } from '../model/endpoint.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SMALL_BYTES } from '../model/kept-bytes.ts';
 import { type Answer, refusalAnswer } from './answers.ts';
-import { isCorsField, isFieldName, isFieldValue, isForThisHop } from './header-grammar.ts';
+import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
 
 /** The server's own: left out of what an endpoint says. */

@@ -20,7 +20,7 @@ import {
   type TemplateSegment,
 } from '@svc/contract';
 import { NameTable } from '../model/name-table.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 export interface Route {
   /** Index in the descriptor, counted over all endpoints in order. */

@@ -8,8 +8,8 @@ import {
   parseTraceParent,
   type TraceParent,
   traceParentText,
-} from '../model/trace-context.ts';
-import { isTraceState } from '../model/trace-state.ts';
+} from '@svc/kit/trace-context';
+import { isTraceState } from '@svc/kit/trace-state';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** What a request's handler passes on, and where the request stands in its trace. */

@@ -2,7 +2,7 @@
 // address is a module's word, and this runs on the main thread: what is made of it has a bound, whatever
 // the module describes, and every line can be pasted into a shell.
 import type { ModuleDescriptor, RouteDescriptor, TypeSchema } from '@svc/contract';
-import { printable } from '../model/printable.ts';
+import { printable } from '@svc/kit/printable';
 
 interface Announced {
   readonly name: string;

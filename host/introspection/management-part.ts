@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
 import { type Opinion, readinessReport } from './management/readiness.ts';
-import { newSpanId, spanIdText } from '../model/trace-context.ts';
+import { newSpanId, spanIdText } from '@svc/kit/trace-context';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';

@@ -2,8 +2,8 @@
 // sources that was. Lines are written in the order in which they came; a line waits while the place of one before it
 // is looked for, which another thread does, and nobody who logs waits.
 import type { SourcePlace } from '@svc/contract';
-import type { LogEntry } from '../log/log-entry.ts';
-import type { Log } from '../log/log.ts';
+import type { FaultEntry } from '../log/fault-entry.ts';
+import type { Log } from '@svc/kit/log';
 import type { FaultySpan } from './placed-faults.ts';
 
 /** With more than so many lines that wait no place is looked for. */
@@ -25,15 +25,17 @@ export class PlacedLog {
     this.#find = find;
   }
 
-  readonly log: Log = (entry) => {
+  readonly log = (entry: FaultEntry): void => {
     const hasPlace = entry.frames !== undefined || entry.fields?.['guestMessage'] !== undefined;
-    if (this.#waiting === 0 && !hasPlace) return void this.#writeLine(entry, undefined);
+    if (this.#waiting === 0 && !hasPlace) {
+      void this.#writeLine(entry, undefined);
+      return;
+    }
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
       await this.#writeLine(entry, hasPlace ? spanOf(entry) : undefined);
       this.#waiting -= 1;
     });
-    return undefined;
   };
 
   /** All that was logged is written. */
@@ -41,7 +43,7 @@ export class PlacedLog {
     await this.#last;
   }
 
-  async #writeLine(entry: LogEntry, span: FaultySpan | undefined): Promise<void> {
+  async #writeLine(entry: FaultEntry, span: FaultySpan | undefined): Promise<void> {
     this.#write(entry);
     const fault = span && JSON.stringify(entry.frames ?? span.fault);
     const isNew = fault !== this.#told;
@@ -56,7 +58,7 @@ export class PlacedLog {
 }
 
 /** What the log says of a fault: of an entity's, or of a request's, which is known by its route. */
-function spanOf({ frames, fields = {}, message }: LogEntry): FaultySpan {
+function spanOf({ frames, fields = {}, message }: FaultEntry): FaultySpan {
   const { component, handler, route } = fields;
   const nothing = { code: '', reason: '', limit: undefined, errorId: undefined };
   const guestMessage = fields['guestMessage']?.toString();

@@ -3,7 +3,7 @@
 import type { SpanFault } from '@svc/contract';
 import { failureAnswer, refusalAnswer } from '../http/answers.ts';
 import type { Refusal, Reply } from '../model/call.ts';
-import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /** `body`: JSON text. */
 interface Answered {

@@ -2,7 +2,7 @@
 // service of its own process, so that both have the same endpoints, metrics, spans and registration.
 import type { DevState, ModuleDescriptor } from '@svc/contract';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 import type { MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';

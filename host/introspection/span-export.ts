@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
 import type { ExportCounts } from './metrics-source.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type {
   ExportedRoute,
   FromOtlpWorker,

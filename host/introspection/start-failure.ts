@@ -1,7 +1,7 @@
 // StartFailure: what is told of a module that failed while it started, with the line of its sources where that was. The
 // thread that looks into the past finds it, within its own limits; the failure is told all the same when it cannot.
 import { GuestFault } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';
 

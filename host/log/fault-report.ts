@@ -3,7 +3,7 @@
 // counted once, and what the module said of it stands in the log once.
 import type { LimitCounters } from './limit-counters.ts';
 import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 type Fields = Readonly<Record<string, string>>;
 

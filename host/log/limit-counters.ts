@@ -4,7 +4,7 @@
 // counted by one thread at a time.
 import type { FaultCause } from '../model/guest-fault.ts';
 import { LIMIT_NAMES, type LimitName } from '../model/limit-name.ts';
-import { SVC_ERROR_CODES, type SvcErrorCode } from '../model/svc-error.ts';
+import { SVC_ERROR_CODES, type SvcErrorCode } from '@svc/kit/svc-error';
 
 const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
   trap: true,

@@ -1,6 +1,6 @@
 // LimitLog: tells the log which limits were met, when that has changed since it was told last.
 import type { LimitCounters } from './limit-counters.ts';
-import type { Log } from './log.ts';
+import type { Log } from '@svc/kit/log';
 
 export class LimitLog {
   readonly #counters: Pick<LimitCounters, 'read'>;

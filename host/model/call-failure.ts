@@ -3,7 +3,7 @@
 // business. A handler that answers with the same word and text passes that failure on, so failures that callers
 // get different statuses for have different texts.
 import { GuestFault } from './guest-fault.ts';
-import { SvcError, type SvcErrorCode } from './svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 /** UNAVAILABLE: nothing was done. TIMED_OUT: whether it was done is unknown. INTERNAL: a fault on the way. */
 export type CallFailureWord = 'UNAVAILABLE' | 'TIMED_OUT' | 'INTERNAL';

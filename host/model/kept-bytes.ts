@@ -4,7 +4,7 @@
 //
 // Invariant: what was counted is given back once, by `free`.
 import type { ByteBudget } from './byte-budget.ts';
-import { SvcError } from './svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Bytes that each request may keep whether the service has room or not. */
 export const SMALL_BYTES = 16 * 1024;

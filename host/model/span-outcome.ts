@@ -2,7 +2,7 @@
 import type { Outcome as Word } from '@svc/contract';
 import type { Refusal, Reply } from './call.ts';
 import { GuestFault } from './guest-fault.ts';
-import { SvcError } from './svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** By their numbers, which is what is kept. */
 export const SPAN_OUTCOMES: readonly Word[] = ['Ok', 'Refused', 'Failed', 'TimedOut'];

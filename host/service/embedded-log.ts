@@ -1,8 +1,8 @@
 // EmbeddedLog is the log of an embedded service: lines on stderr, or a function of the program. A function that throws
 // ends no request, and nothing of the engine.
 import { textOf } from '../hosting/embedded/thrown-text.ts';
-import { createLog, type Log } from '../log/log.ts';
-import { printable } from '../model/printable.ts';
+import { createLog, type Log } from '@svc/kit/log';
+import { printable } from '@svc/kit/printable';
 import type { ServiceOptions } from './embedded-options.ts';
 
 export function embeddedLog({ name, log, deployed }: ServiceOptions): Log {

@@ -2,8 +2,8 @@
 import type { Components } from '../hosting/embedded/embedded-guest.ts';
 import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
-import type { Log } from '../log/log.ts';
-import { SvcError } from '../model/svc-error.ts';
+import type { Log } from '@svc/kit/log';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ServiceSettings } from './embedded-settings.ts';
 import type { StorageOptions } from './embedded-storage.ts';
 

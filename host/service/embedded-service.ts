@@ -17,11 +17,11 @@ import { Introspection } from '../introspection/introspection.ts';
 import { MetricsSource } from '../introspection/metrics-source.ts';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';
 import { LimitLog } from '../log/limit-log.ts';
-import type { Log } from '../log/log.ts';
-import { entryBytes } from '../log/log-rate.ts';
+import type { Log } from '@svc/kit/log';
+import { entryBytes } from '@svc/kit/log-rate';
 import { requestBudgets } from '../model/request-budgets.ts';
-import type { SvcError } from '../model/svc-error.ts';
-import { newTraceParent, traceParentText } from '../model/trace-context.ts';
+import type { SvcError } from '@svc/kit/svc-error';
+import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
 import { embeddedLog } from './embedded-log.ts';
 import {

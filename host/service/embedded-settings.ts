@@ -6,9 +6,9 @@ import {
   type SettingsSections,
   checkSections,
 } from './section-settings.ts';
-import { dottedName } from '../model/setting-name.ts';
-import { type SettingValue } from './settings.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { dottedName } from '@svc/kit/setting-name';
+import type { SettingValue } from '@svc/kit/settings-reader';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** What concerns modules and threads of shards has no meaning here. */
 const SECTIONS = ['http', 'http.cors', 'engine', 'journal', 'log', 'observability'] as const;

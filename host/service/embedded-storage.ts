@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Journal } from '../engine/needs/journal.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../storage/journal-series.ts';

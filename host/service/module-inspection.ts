@@ -4,14 +4,14 @@ import { admitModuleFile, reportOfFile } from '../hosting/wasm/admission/admissi
 import type { AdmittedModule, ModuleReport } from '../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
-import { readSettings, type Surroundings } from './settings.ts';
+import { readSettings, type HostInputs } from './settings.ts';
 
 /** Throws SVC_USAGE, SVC_SETTING_INVALID, SVC_MODULE_UNREADABLE; why it is refused is in the report. */
 export async function inspectModuleFile(
   file: string,
   /** As of `svc run`: `svc.wasm.functions-max=100`. */
   settings: readonly string[],
-  env: Surroundings['env'],
+  env: HostInputs['env'],
 ): Promise<ModuleReport> {
   return reportOfFile(file, wasmLimits(file, settings, env));
 }
@@ -20,17 +20,13 @@ export async function inspectModuleFile(
 export async function admitFileToRun(
   file: string,
   settings: readonly string[],
-  env: Surroundings['env'],
+  env: HostInputs['env'],
 ): Promise<{ readonly module: AdmittedModule; readonly limits: WasmLimits }> {
   const limits = wasmLimits(file, settings, env);
   return { module: await admitModuleFile(file, limits), limits };
 }
 
-function wasmLimits(
-  file: string,
-  settings: readonly string[],
-  env: Surroundings['env'],
-): WasmLimits {
+function wasmLimits(file: string, settings: readonly string[], env: HostInputs['env']): WasmLimits {
   const { sections } = readSettings(
     {
       args: [...settings.map((setting) => `--set=${setting}`), '--', file],

@@ -8,7 +8,7 @@ import type {
   HistoryQuestion,
   HistoryReader,
 } from '../history/reader/history-reader.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 const QUESTIONS_MAX = 32;
 

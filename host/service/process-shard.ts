@@ -2,7 +2,7 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { ServiceShards } from '../introspection/service-shards.ts';
 import { LimitCounters } from '../log/limit-counters.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { OpenQuestions, shardAway } from '../shards/open-questions.ts';
 import type { ShardAnswers } from '../shards/shard-answers.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';

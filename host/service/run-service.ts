@@ -2,9 +2,9 @@
 // to stop, and turns what fails into a message and an exit code.
 import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
-import { createLog, type Log } from '../log/log.ts';
-import { printable } from '../model/printable.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { createLog, type Log } from '@svc/kit/log';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { forbidCodeFromStrings } from './code-from-strings.ts';
 import { RunningService } from './running-service.ts';
 import {
@@ -13,7 +13,7 @@ import {
   SECTION_RANGES,
   type SettingsSections,
 } from './section-settings.ts';
-import { readSettings, type Settings, type Surroundings } from './settings.ts';
+import { readSettings, type Settings, type HostInputs } from './settings.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
 const EXIT_OK = 0;
@@ -21,20 +21,17 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 /** Resolves with the exit code, once the service has stopped or could not be served. */
-export async function runService(
-  surroundings: Surroundings,
-  toldToStop: Promise<string>,
-): Promise<number> {
+export async function runService(inputs: HostInputs, toldToStop: Promise<string>): Promise<number> {
   let deployedLog: Log | undefined;
   try {
-    const settings = readSettings(surroundings, SECTION_DEFAULTS, SECTION_RANGES);
+    const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
     // What reads a deployed instance's log reads lines of JSON, and the reason of its end among them.
     const log = createLog(settings.name, settings.logFormat);
     if (settings.deployed) deployedLog = log;
     checkSections(settings.sections);
     forbidCodeFromStrings();
     makeObjectsYoung();
-    const options = { log, env: threadEnvironment(surroundings), stopRequested: toldToStop };
+    const options = { log, env: threadEnvironment(inputs), stopRequested: toldToStop };
     await new RunningService(settings, options).run();
     return EXIT_OK;
   } catch (error) {
@@ -47,7 +44,7 @@ export async function runService(
 }
 
 /** The environment of the service's threads: nothing but where Node keeps the code that it has compiled. */
-function threadEnvironment({ env }: Surroundings): Readonly<Record<string, string>> {
+function threadEnvironment({ env }: HostInputs): Readonly<Record<string, string>> {
   const { NODE_COMPILE_CACHE } = env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
@@ -64,7 +61,7 @@ export interface AroundDev {
  * served it waits for another.
  */
 export async function runDevService(
-  { args, env, ...around }: Surroundings,
+  { args, env, ...around }: HostInputs,
   { dev, tell, toldToStop }: AroundDev,
 ): Promise<number> {
   forbidCodeFromStrings();
@@ -75,14 +72,14 @@ export async function runDevService(
     if (built === undefined) return EXIT_OK;
     let settings: Settings<SettingsSections> | undefined;
     try {
-      const surroundings = { ...around, env, args: [...args, '--', built.file] };
-      settings = readSettings(surroundings, SECTION_DEFAULTS, SECTION_RANGES);
+      const inputs = { ...around, env, args: [...args, '--', built.file] };
+      settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
       checkSections(settings.sections);
       const service = new RunningService(
         { ...settings, shards: 1 },
         {
           log: dev.log,
-          env: threadEnvironment(surroundings),
+          env: threadEnvironment(inputs),
           stopRequested: toldToStop,
           loop: { dev, built },
         },

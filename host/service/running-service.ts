@@ -17,7 +17,7 @@ import { MetricsSource } from '../introspection/metrics-source.ts';
 import { PlacedLog } from '../introspection/placed-log.ts';
 import type { ServedSource } from '../introspection/service-view.ts';
 import { LimitLog } from '../log/limit-log.ts';
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import type { Address } from '../shards/shard-messages.ts';

@@ -11,12 +11,12 @@ import {
   HTTP_SETTINGS_DEFAULT,
   HTTP_SETTINGS_RANGE,
 } from '../http/http-settings.ts';
-import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from '../log/log-limits.ts';
+import { LOG_LIMITS_DEFAULT, LOG_LIMITS_RANGE } from '@svc/kit/log-limits';
 import {
   OBSERVABILITY_LIMITS_DEFAULT,
   OBSERVABILITY_LIMITS_RANGE,
 } from '../introspection/observability/observability-limits.ts';
-import type { SectionRanges } from './settings.ts';
+import type { SectionRanges } from '@svc/kit/settings-reader';
 import { JOURNAL_LIMITS_DEFAULT, JOURNAL_LIMITS_RANGE } from '../storage/sqlite/journal-limits.ts';
 import { SUPERVISOR_LIMITS_DEFAULT, SUPERVISOR_LIMITS_RANGE } from '../shards/supervisor-limits.ts';
 

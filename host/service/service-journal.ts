@@ -2,7 +2,7 @@
 // after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do not
 // read what the journal holds is refused before any shard is connected, unless a developer works on it.
 import type { JournalConnection } from '../storage/journal-connection.ts';
-import type { SvcError } from '../model/svc-error.ts';
+import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';

@@ -2,24 +2,24 @@
 // each failure once, and gives the engine and the HTTP server the logs that they ask for.
 import type { FaultLog } from '../engine/needs/fault-log.ts';
 import type { HttpLog } from '../http/http-log.ts';
+import type { FaultEntry } from '../log/fault-entry.ts';
 import { FaultReport } from '../log/fault-report.ts';
 import type { LimitCounters } from '../log/limit-counters.ts';
-import type { Log } from '../log/log.ts';
-import type { LogEntry } from '../log/log-entry.ts';
-import type { LogLimits } from '../log/log-limits.ts';
-import { LogRate } from '../log/log-rate.ts';
+import type { LogEntry } from '@svc/kit/log-entry';
+import type { LogLimits } from '@svc/kit/log-limits';
+import { LogRate } from '@svc/kit/log-rate';
 
 export interface ServiceLogOptions {
   readonly limits: LogLimits;
   /** Counts the failures, and the lines that were over the limits. */
   readonly counters: LimitCounters;
   /** Takes each line that is within the limits. */
-  readonly send: Log;
+  readonly send: (entry: FaultEntry) => void;
 }
 
 export class ServiceLog {
   readonly faults: FaultReport;
-  readonly #rate: LogRate;
+  readonly #rate: LogRate<FaultEntry>;
 
   constructor({ limits, counters, send }: ServiceLogOptions) {
     this.faults = new FaultReport(counters);
@@ -35,7 +35,8 @@ export class ServiceLog {
     failure?: unknown,
   ): void {
     const frames = this.faults.frames(failure);
-    this.#rate.write({ level, message, fields, frames }, performance.now());
+    const entry: FaultEntry = { level, message, fields, frames };
+    this.#rate.write(entry, performance.now());
   }
 
   /** The log has written this many bytes of the lines that it was sent (the sum of `entryBytes`). */

@@ -1,28 +1,18 @@
-// Settings: the sole reader of the environment and of the host's flags. Every setting has one dotted
-// name; `svc.http.port` is also the variable SVC_HTTP_PORT and may be given as `--set svc.http.port=1`.
-// A flag goes before the environment, and that before the default. docs/reference/settings.md lists all.
+// Settings: the flags and settings of `svc run`, as they are set (@svc/kit/settings-reader says how). It is the only reader
+// of the environment and of the host's flags. docs/reference/settings.md lists all.
 import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { dottedName, variableName } from '../model/setting-name.ts';
-import { SvcError } from '../model/svc-error.ts';
-
-export type SettingValue = number | boolean | readonly string[];
-
-/** The settings of a section with their defaults: `{ answerTimeoutMs: 60_000 }`. */
-export type SectionDefaults = Readonly<Record<string, SettingValue>>;
-
-/** The type that a setting has, whatever its default is. */
-type Widened<Value> = Value extends number ? number : Value extends boolean ? boolean : Value;
-
-/** The least and the most of each number, and how many entries each list has. */
-export type SectionRanges<Sections extends Readonly<Record<string, SectionDefaults>>> = {
-  readonly [Section in keyof Sections]: {
-    readonly [
-      Key in keyof Sections[Section] as Sections[Section][Key] extends boolean ? never : Key
-    ]: readonly [min: number, max: number];
-  };
-};
+import {
+  invalidSetting,
+  readAssignments,
+  type SectionDefaults,
+  sectionNames,
+  type SectionRanges,
+  type SectionValues,
+  SettingsReader,
+} from '@svc/kit/settings-reader';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Where a deployed instance finds its module and keeps its journal, when nothing else is said. */
 const DEPLOYED_MODULE = '/service/module.wasm';
@@ -54,11 +44,7 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   /** Components that the module has no more on purpose: their events stay unread. */
   readonly allowUnread: readonly string[];
   /** Each section's settings, as they are set. */
-  readonly sections: {
-    readonly [Section in keyof Sections]: {
-      readonly [Key in keyof Sections[Section]]: Widened<Sections[Section][Key]>;
-    };
-  };
+  readonly sections: SectionValues<Sections>;
 }
 
 export interface OtlpTarget {
@@ -67,7 +53,8 @@ export interface OtlpTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface Surroundings {
+/** What the process was started with. */
+export interface HostInputs {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stderrIsTerminal: boolean;
@@ -98,91 +85,64 @@ const plainNames: readonly string[] = [
   'svc.observability.otlp-headers',
 ];
 
-const PORT_RANGE = [0, 65_535] as const;
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
-/** Sets a list to nothing: a value that is empty is refused. */
-const EMPTY_LIST = 'none';
 /** Where a receiver of OTLP over HTTP takes traces, when the address has no path of its own. */
 const OTLP_TRACES_PATH = '/v1/traces';
 
 /** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
 export function readSettings<const Sections extends Readonly<Record<string, SectionDefaults>>>(
-  { args, env, stderrIsTerminal, cores = availableParallelism() }: Surroundings,
+  { args, env, stderrIsTerminal, cores = availableParallelism() }: HostInputs,
   sections: Sections,
   ranges: SectionRanges<Sections>,
 ): Settings<Sections> {
   const { positionals, given } = readFlags(args);
-  const known = new Set([
-    ...plainNames,
-    ...Object.entries(sections).flatMap(([section, record]) =>
-      Object.keys(record).map((key) => dottedName(section, key)),
-    ),
-  ]);
-  for (const dotted of given.keys())
-    if (!known.has(dotted))
-      throw new SvcError(
-        'SVC_USAGE',
-        `There is no setting '${dotted}'. docs/reference/settings.md lists them.`,
-      );
-  const lookUp = (dotted: string): string | undefined => {
-    const value = given.get(dotted) ?? env[variableName(dotted)];
-    // It comes of a variable that is not set, and as a folder would be this one, as a host every address.
-    if (value === '') throw invalid(dotted, value, 'a value that is not empty');
-    return value;
-  };
-
-  const deployed = readBoolean('svc.deployed', lookUp('svc.deployed'));
+  const reader = new SettingsReader(given, env);
+  reader.checkNames(new Set([...plainNames, ...sectionNames(sections)]));
+  const deployed = reader.boolean('svc.deployed', false);
   const moduleFile = moduleOf(positionals, deployed);
-  const name = lookUp('svc.name') ?? nameFromFile(moduleFile);
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
-    throw invalid('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
-  const logFormat = lookUp('svc.log') ?? (stderrIsTerminal && !deployed ? 'text' : 'json');
-  if (logFormat !== 'text' && logFormat !== 'json')
-    throw invalid('svc.log', logFormat, "'text' or 'json'");
+  const name = serviceName(reader, moduleFile);
+  const dataFolder = deployed ? DEPLOYED_DATA : join('.svc', name);
   return {
     deployed,
     moduleFile: resolve(moduleFile),
     name,
-    dataFolder: resolve(lookUp('svc.data') ?? (deployed ? DEPLOYED_DATA : join('.svc', name))),
-    host: lookUp('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
-    port: readNumber('svc.http.port', lookUp('svc.http.port'), 9000, PORT_RANGE),
-    logFormat,
-    http: readBoolean('svc.http.enabled', lookUp('svc.http.enabled') ?? 'true'),
+    dataFolder: resolve(reader.text('svc.data') ?? dataFolder),
+    host: reader.text('svc.http.host') ?? (deployed ? '0.0.0.0' : '127.0.0.1'),
+    port: reader.port('svc.http.port', 9000),
+    logFormat: logFormat(reader, stderrIsTerminal && !deployed),
+    http: reader.boolean('svc.http.enabled', true),
     management: {
-      host: lookUp('svc.management.host') ?? '0.0.0.0',
-      port: readNumber(
-        'svc.management.port',
-        lookUp('svc.management.port'),
-        MANAGEMENT_PORT,
-        PORT_RANGE,
-      ),
+      host: reader.text('svc.management.host') ?? '0.0.0.0',
+      port: reader.port('svc.management.port', MANAGEMENT_PORT),
     },
-    runningFolder: runningFolder(lookUp('svc.running.dir')),
+    runningFolder: runningFolder(reader.text('svc.running.dir')),
     otlp: otlpTarget(
-      lookUp('svc.observability.otlp-endpoint'),
-      lookUp('svc.observability.otlp-headers'),
+      reader.text('svc.observability.otlp-endpoint'),
+      reader.text('svc.observability.otlp-headers'),
     ),
-    shards: readNumber(
+    shards: reader.number(
       'svc.shards',
-      lookUp('svc.shards'),
       deployed ? Math.min(cores, SHARDS_RANGE[1]) : 1,
       SHARDS_RANGE,
     ),
-    allowUnread: lookUp('svc.allow-unread')?.split(',') ?? [],
-    sections: Object.fromEntries(
-      Object.entries(sections).map(([section, record]) => [
-        section,
-        Object.fromEntries(
-          Object.entries(record).map(([key, fallback]) => {
-            const dotted = dottedName(section, key);
-            const range = (ranges[section] as Readonly<Record<string, Range>>)[key];
-            return [key, readValue(dotted, lookUp(dotted), fallback, range)];
-          }),
-        ),
-      ]),
-    ) as Settings<Sections>['sections'],
+    allowUnread: reader.text('svc.allow-unread')?.split(',') ?? [],
+    sections: reader.sections(sections, ranges),
   };
+}
+
+function serviceName(reader: SettingsReader, moduleFile: string): string {
+  const name = reader.text('svc.name') ?? nameFromFile(moduleFile);
+  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
+    throw invalidSetting('svc.name', name, 'lower-case letters, digits and hyphens, at most 63');
+  return name;
+}
+
+function logFormat(reader: SettingsReader, isForPerson: boolean): 'text' | 'json' {
+  const format = reader.text('svc.log') ?? (isForPerson ? 'text' : 'json');
+  if (format !== 'text' && format !== 'json')
+    throw invalidSetting('svc.log', format, "'text' or 'json'");
+  return format;
 }
 
 function readFlags(args: readonly string[]) {
@@ -200,13 +160,7 @@ function readFlags(args: readonly string[]) {
       `${(error as Error).message.split(/\.\s/)[0]}. svc run --help lists the options.`,
     );
   }
-  const given = new Map<string, string>();
-  for (const assignment of parsed.values.set ?? []) {
-    const equals = assignment.indexOf('=');
-    if (equals < 0)
-      throw new SvcError('SVC_USAGE', `--set takes NAME=VALUE, and found '${assignment}'.`);
-    given.set(assignment.slice(0, equals), assignment.slice(equals + 1));
-  }
+  const given = readAssignments(parsed.values.set ?? []);
   for (const [flag, { dotted }] of Object.entries(flags)) {
     const value = parsed.values[flag as keyof typeof flags];
     if (value !== undefined) given.set(dotted, String(value));
@@ -246,7 +200,11 @@ export function runningFolder(given: string | undefined): string | undefined {
 export function otlpUrl(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalid('svc.observability.otlp-endpoint', endpoint, 'an address of HTTP or HTTPS');
+    throw invalidSetting(
+      'svc.observability.otlp-endpoint',
+      endpoint,
+      'an address of HTTP or HTTPS',
+    );
   if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
   return url.href;
 }
@@ -262,56 +220,13 @@ function otlpTarget(
       const [name = '', ...value] = header.split('=');
       if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name.trim()) || value.length === 0)
         // What is there may be a secret, so it is not told.
-        throw invalid('svc.observability.otlp-headers', '…', 'NAME=VALUE, with commas between');
+        throw invalidSetting(
+          'svc.observability.otlp-headers',
+          '…',
+          'NAME=VALUE, with commas between',
+        );
       return [name.trim(), value.join('=').trim()];
     }),
   );
   return { url, headers };
-}
-
-type Range = readonly [min: number, max: number];
-
-/** A value of the type that the default has. Every number and every list has a range. */
-function readValue(
-  dotted: string,
-  text: string | undefined,
-  fallback: SettingValue,
-  range: Range | undefined,
-): SettingValue {
-  if (typeof fallback === 'number') return readNumber(dotted, text, fallback, range!);
-  if (text === undefined) return fallback;
-  return typeof fallback === 'boolean' ? readBoolean(dotted, text) : readList(dotted, text, range!);
-}
-
-function readList(dotted: string, text: string, [min, max]: Range): readonly string[] {
-  const entries = text === EMPTY_LIST ? [] : text.split(',').map((entry) => entry.trim());
-  if (entries.includes('') || entries.length < min || entries.length > max)
-    throw invalid(dotted, text, `'${EMPTY_LIST}', or up to ${max} entries with commas between`);
-  return entries;
-}
-
-function readBoolean(dotted: string, text: string | undefined): boolean {
-  if (text === undefined || text === 'false') return false;
-  if (text === 'true') return true;
-  throw invalid(dotted, text, "'true' or 'false'");
-}
-
-function readNumber(
-  dotted: string,
-  text: string | undefined,
-  fallback: number,
-  [min, max]: Range,
-): number {
-  if (text === undefined) return fallback;
-  const value = /^[0-9]{1,16}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max))
-    throw invalid(dotted, text, `a whole number from ${min} to ${max}`);
-  return value;
-}
-
-function invalid(dotted: string, found: string, wanted: string): SvcError {
-  return new SvcError(
-    'SVC_SETTING_INVALID',
-    `The setting ${dotted} (environment: ${variableName(dotted)}) takes ${wanted}, and found '${found}'.`,
-  );
 }

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { startWasmGuest, type WasmGuest } from '../hosting/wasm/wasm-guest.ts';
 import { LimitCounters } from '../log/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';

@@ -1,8 +1,8 @@
 // UnreadManifests: what a journal holds and no component of the module reads. A service does not start on
 // such a journal: its entities would be lost from sight, or each of their calls would fail.
 import type { ModuleDescriptor } from '@svc/contract';
-import { printable } from '../model/printable.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { storedManifests, type StoredManifest } from '../storage/sqlite/journal-manifests.ts';
 
 const NAMED_MAX = 10;

@@ -8,7 +8,7 @@ import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.
 import type { EntityRef } from '../model/entity.ts';
 import { type FaultCause, GuestFault, type WasmFrame } from '../model/guest-fault.ts';
 import type { LimitName } from '../model/limit-name.ts';
-import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 export type Frames = (string | number | Uint8Array | null)[];
 /** A call is answered by a reply, a request by a response, and either may be refused. */

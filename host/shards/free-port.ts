@@ -1,7 +1,7 @@
 // checkPortFree: whether nobody listens on a port. Shards share theirs by SO_REUSEPORT, and so would a second
 // host that the same user starts there: each of the two would get a part of the other's connections.
 import { createServer } from 'node:net';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Address } from './shard-messages.ts';
 
 /** Rejects with SVC_PORT_IN_USE. Any other reason not to listen there is found by who does. */

@@ -1,6 +1,6 @@
 // OpenQuestions: what a shard was asked and has not answered yet. Each is answered once: by the shard, by its end, or
 // when its time is over.
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ShardAnswer } from './shard-questions.ts';
 
 interface Open {

@@ -1,6 +1,6 @@
 // The two failures of a call or request that another shard did not answer. They differ in what their caller may conclude:
 // SVC_SHARD_UNAVAILABLE says that nothing was done, SVC_CALL_UNCERTAIN that this is unknown.
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** `backAtMs`: when the shard is started again, where that is known, in milliseconds of `performance.now()`. */
 export function shardUnavailable(backAtMs?: number): SvcError {

@@ -17,7 +17,7 @@ import {
 } from '../model/endpoint.ts';
 import type { GuestFault } from '../model/guest-fault.ts';
 import { KeptBytes, responseDropped, SMALL_BYTES } from '../model/kept-bytes.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ForwardedCall, FrameOutcome, RequestCost } from './frame.ts';
 import { NumberedSlots, slotOf } from './numbered-slots.ts';
 import { callUncertain, shardUnavailable } from './peer-failures.ts';

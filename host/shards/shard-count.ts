@@ -1,6 +1,6 @@
 // shardCount: how many shards a service really has: as many as are set, where the system lets several threads
 // listen on one port, and one elsewhere.
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 
 /** Their systems give each connection of a port to one of those who listen there. */
 const PORT_SHARING_PLATFORMS: ReadonlySet<NodeJS.Platform> = new Set([

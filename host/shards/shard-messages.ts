@@ -1,10 +1,10 @@
 // What the main thread and a shard say to each other.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { LogEntry } from '../log/log-entry.ts';
+import type { FaultEntry } from '../log/fault-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
-import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { PeerLink } from './peer-link.ts';
 import type { ShardSections } from './shard-sections.ts';
@@ -28,7 +28,7 @@ export type FromShard =
       /** Of the module's fault that it comes of. */
       readonly frames?: readonly WasmFrame[] | undefined;
     }
-  | { readonly kind: 'log'; readonly entry: LogEntry }
+  | { readonly kind: 'log'; readonly entry: FaultEntry }
   /** To the `ask` of that number. */
   | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
   /** The answer to `are-you-alive`. */

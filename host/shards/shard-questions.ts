@@ -2,7 +2,7 @@
 // of a request.
 import type { Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
-import type { SvcErrorCode } from '../model/svc-error.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { RecordedFault, RecordedSpan } from '../introspection/observability/recorded-span.ts';
 
 export type ShardQuestion =

@@ -4,7 +4,7 @@ import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { ObservabilityLimits } from '../introspection/observability/observability-limits.ts';
-import type { LogLimits } from '../log/log-limits.ts';
+import type { LogLimits } from '@svc/kit/log-limits';
 
 export interface ShardSections {
   readonly http: HttpSettings;

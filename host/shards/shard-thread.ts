@@ -6,11 +6,11 @@
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { Heartbeat } from './heartbeat.ts';
-import { entryBytes } from '../log/log-rate.ts';
+import { entryBytes } from '@svc/kit/log-rate';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
-import { SvcError, type SvcErrorCode } from '../model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import type { Address, FromShard, Peer, ShardSettings, ToShard } from './shard-messages.ts';
 import { OpenQuestions, shardAway } from './open-questions.ts';
 import type { SharedNumbers } from './shard-numbers.ts';

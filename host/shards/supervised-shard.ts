@@ -7,9 +7,9 @@
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { LimitCounters } from '../log/limit-counters.ts';
-import type { Log } from '../log/log.ts';
+import type { Log } from '@svc/kit/log';
 import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
-import { SvcError } from '../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { shardAway } from './open-questions.ts';
 import { RestartPauses } from './restart-pauses.ts';
 import { ShardEnds } from './shard-ends.ts';

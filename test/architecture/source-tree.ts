@@ -7,6 +7,8 @@ export interface Import {
   readonly from: string;
   /** A file of the checkout, or the name of a package. */
   readonly to: string;
+  /** As it is written. */
+  readonly specifier: string;
   readonly isPackage: boolean;
 }
 
@@ -50,8 +52,8 @@ export function treeOf(texts: ReadonlyMap<string, string>): SourceTree {
   const imports = files.flatMap((from) =>
     [...texts.get(from)!.matchAll(IMPORT)].map(([, , specifier]): Import =>
       specifier!.startsWith('.')
-        ? { from, to: fileOf(texts, from, specifier!), isPackage: false }
-        : { from, to: packageOf(specifier!), isPackage: true },
+        ? { from, to: fileOf(texts, from, specifier!), specifier: specifier!, isPackage: false }
+        : { from, to: packageOf(specifier!), specifier: specifier!, isPackage: true },
     ),
   );
   return { files, texts, imports };

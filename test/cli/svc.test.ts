@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../cli/package.json' with { type: 'json' };
-import { SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
+import { SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { runSvc } from '../support/host-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 

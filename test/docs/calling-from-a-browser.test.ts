@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CORS_SETTINGS_DEFAULT } from '../../host/http/cors-settings.ts';
-import { dottedName } from '../../host/model/setting-name.ts';
+import { dottedName } from '../../kit/setting-name.ts';
 
 const file = join(import.meta.dirname, '../../docs/how-to/calling-from-a-browser.md');
 const page = readFileSync(file, 'utf8');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ManagementPart } from '../../host/introspection/management-part.ts';
 import { SingleNode } from '../../host/introspection/management/cluster-members.ts';
-import type { LogEntry } from '../../host/log/log-entry.ts';
+import type { LogEntry } from '../../kit/log-entry.ts';
 import type { ServiceView } from '../../host/introspection/service-view.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');

@@ -2,7 +2,7 @@
 // they are, and it leads to the page of the checks.
 import { expect, test } from 'vitest';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
-import { dottedName } from '../../host/model/setting-name.ts';
+import { dottedName } from '../../kit/setting-name.ts';
 import { LIMIT_NAMES } from '../../host/model/limit-name.ts';
 import {
   footnotes,

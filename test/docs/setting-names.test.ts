@@ -3,9 +3,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { SvcError, SVC_ERROR_CODES } from '../../host/model/svc-error.ts';
+import { SvcError, SVC_ERROR_CODES } from '../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
-import { variableName } from '../../host/model/setting-name.ts';
+import { variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
-import { dottedName } from '../../host/model/setting-name.ts';
+import { dottedName } from '../../kit/setting-name.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/reference/shards.md'), 'utf8');

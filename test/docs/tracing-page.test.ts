@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readableSpans } from '../../host/introspection/observability/otlp-span.ts';
 import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
-import { dottedName, variableName } from '../../host/model/setting-name.ts';
+import { dottedName, variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
-import { dottedName, variableName } from '../../host/model/setting-name.ts';
+import { dottedName, variableName } from '../../kit/setting-name.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { managementOf } from '../support/deployed-service.ts';
 import { runSvc, SvcProcess } from '../support/host-process.ts';

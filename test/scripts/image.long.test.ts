@@ -101,6 +101,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       'cli',
       'contract',
       'host',
+      'kit',
     ]);
     const mebibytes = sizeOf(image, files) / 2 ** 20;
     console.log(`on top of node:26-slim: ${mebibytes.toFixed(1)} MiB in ${files.length} files`);

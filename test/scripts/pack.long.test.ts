@@ -43,7 +43,7 @@ beforeAll(() => pack(packages));
 describe('the packages', () => {
   test('are those that users have today, and more', () => {
     expect(NAMES).toEqual(
-      expect.arrayContaining(['cli', 'console', 'contract', 'guest-sdk', 'host']),
+      expect.arrayContaining(['cli', 'console', 'contract', 'guest-sdk', 'host', 'kit']),
     );
   });
 

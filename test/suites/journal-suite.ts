@@ -8,7 +8,7 @@ import {
 } from '../../host/engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
-import type { SvcError } from '../../host/model/svc-error.ts';
+import type { SvcError } from '../../kit/svc-error.ts';
 
 /** A journal for one test. */
 export interface JournalUnderTest {

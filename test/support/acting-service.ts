@@ -4,7 +4,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
 import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
-import type { LogEntry } from '../../host/log/log-entry.ts';
+import type { LogEntry } from '../../kit/log-entry.ts';
 import {
   SUPERVISOR_LIMITS_DEFAULT,
   type SupervisorLimits,

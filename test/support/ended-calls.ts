@@ -3,7 +3,7 @@ import type { Guest } from '../../host/engine/needs/guest.ts';
 import { failureAnswer, refusalAnswer } from '../../host/http/answers.ts';
 import type { Refusal, Reply } from '../../host/model/call.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
-import { SvcError } from '../../host/model/svc-error.ts';
+import { SvcError } from '../../kit/svc-error.ts';
 import { requestHandler } from '../../host/http/requests/request-handler.ts';
 import { endlessTurn } from './endless-turn.ts';
 

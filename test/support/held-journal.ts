@@ -9,7 +9,7 @@ import type {
 } from '../../host/engine/needs/journal.ts';
 import type { Awaitable } from '../../host/model/call.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
-import { SvcError } from '../../host/model/svc-error.ts';
+import { SvcError } from '../../kit/svc-error.ts';
 
 interface HeldAppend {
   readonly entity: EntityRef;

@@ -2,7 +2,7 @@
 // a footnote: `[^name]`; the footnote names the tests. The defaults and ranges of settings are generated.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dottedName } from '../../host/model/setting-name.ts';
+import { dottedName } from '../../kit/setting-name.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';
 
 export const PROMISE_PAGE = 'docs/reference/sandbox.md';

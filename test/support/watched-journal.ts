@@ -8,7 +8,7 @@ import type {
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
-import type { SvcError } from '../../host/model/svc-error.ts';
+import type { SvcError } from '../../kit/svc-error.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
 import { HeldJournal } from './held-journal.ts';
 

@@ -3,7 +3,7 @@
 // faults in a row an entity is held back for a while, then tried once; each time that fails it is held
 // back longer. It remembers entities beyond their life in memory, and no more than so many of them.
 import type { EntityRef } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import { entityName } from './history.ts';

@@ -8,8 +8,8 @@ import {
   childTraceParent,
   type TraceParent,
   traceParentOf,
-} from '../../model/trace-context.ts';
-import { traceStateOf } from '../../model/trace-state.ts';
+} from '@svc/kit/trace-context';
+import { traceStateOf } from '@svc/kit/trace-state';
 import type { RandomSource } from '../needs/clock.ts';
 import { type EndedCall, NO_RECORDER, type Recorder } from '../needs/recorder.ts';
 import type { CommandKey } from './command-key.ts';

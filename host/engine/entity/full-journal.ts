@@ -4,7 +4,7 @@
 // still fit, is tried. A command with an idempotency key whose reply is computed from the state after its events
 // is not: how much it would store is known only after they are folded.
 import type { Effect, Refusal } from '../../model/call.ts';
-import type { SvcError } from '../../model/svc-error.ts';
+import type { SvcError } from '@svc/kit/svc-error';
 import type { Clock } from '../needs/clock.ts';
 import type { EntityCall } from './entity-call.ts';
 import { answerBytes, appendBytes } from './unsettled-bytes.ts';

@@ -1,7 +1,7 @@
 // History: what the journal must say of one entity. Its records stand in their order without a hole,
 // and its present life begins after its last deletion; anything else is damage, and is never served.
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { quoted } from '../quoted.ts';
 
 /** An event, its place in the entity's history, and when it was recorded. */

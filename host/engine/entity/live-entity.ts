@@ -14,7 +14,7 @@ import assert from 'node:assert';
 import { deletesEntity } from '../../model/call.ts';
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { GuestEntity } from '../needs/guest.ts';
 import type { KeptAnswer } from '../needs/journal.ts';
 import { applyEffect } from './applied-effect.ts';

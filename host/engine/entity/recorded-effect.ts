@@ -2,7 +2,7 @@
 // each action, in order.
 import type { CallContext, Effect, EntityAction } from '../../model/call.ts';
 import type { JournalRecord, RecordKind } from '../../model/entity.ts';
-import { traceIdOf } from '../../model/trace-context.ts';
+import { traceIdOf } from '@svc/kit/trace-context';
 import type { EntityCall } from './entity-call.ts';
 
 /** `afterSeq` is the number of the entity's last record; the first record gets the next one. */

@@ -12,7 +12,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';

@@ -13,7 +13,7 @@
 // R4  A snapshot is never needed: where one leads to a fault, the entity begins again without.
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import type { Journal, Life } from '../needs/journal.ts';

@@ -1,6 +1,6 @@
 // UnsettledBytes: how much memory the events of one engine take that wait for the disk, the answers that are stored with
 // them, and the outcomes of calls that are answered only after them. A disk that is slower than the commands would have them grow without end.
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';

@@ -3,7 +3,7 @@
 // order without gaps.
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
-import type { SvcError } from '../../model/svc-error.ts';
+import type { SvcError } from '@svc/kit/svc-error';
 
 /** UTF-16 units of JSON text after which a read ends, so that what is large is read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;

@@ -2,7 +2,7 @@
 // keeps from objects that are there anyhow, and nothing is made for it. It must not throw.
 import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
-import type { TraceParent } from '../../model/trace-context.ts';
+import type { TraceParent } from '@svc/kit/trace-context';
 
 /** Milliseconds with fractions, of a clock that never goes back. */
 export interface SpanClock {

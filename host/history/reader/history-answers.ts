@@ -4,7 +4,7 @@ import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { quoted } from '../../engine/quoted.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import {
   inspectJournal,
   type JournalInspection,

@@ -4,7 +4,7 @@ import type { EntityList, HistoryPage, SourcePlace } from '@svc/contract';
 import type { PlacedFault } from '../../hosting/wasm/places/fault-places.ts';
 import type { AdmittedModule } from '../../hosting/wasm/admission/admission.ts';
 import type { WasmLimits } from '../../hosting/wasm/wasm-limits.ts';
-import type { SvcErrorCode } from '../../model/svc-error.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 
 /** What the thread is started with. */
 export interface HistoryWork {

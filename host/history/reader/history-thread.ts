@@ -2,7 +2,7 @@
 // the module's code and reads as much of the journal as it is asked for. It answers one question at a time, and is ended
 // when an answer takes too long or too much memory, or when nobody has asked for a while.
 import { Worker } from 'node:worker_threads';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type {
   AnswerToQuestion,
   FromHistoryWorker,

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { type FaultPlaces, readFaultPlaces } from '../../hosting/wasm/places/fault-places.ts';
 import { startWasmGuest } from '../../hosting/wasm/wasm-guest.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { HistoryAnswers } from './history-answers.ts';
 import type {
   FromHistoryWorker,

@@ -5,7 +5,7 @@ import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { CodecProblem } from './codec.ts';
 import type { EndpointDefinition } from './endpoint-definition.ts';
 import { entityClient } from './entity-client.ts';

@@ -2,7 +2,7 @@
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { Metadata } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { type Codec, CodecProblem, STORED_DEPTH_MAX } from './codec.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { Ok, type Result, refusedBy } from './result.ts';

@@ -1,6 +1,6 @@
 // Shape: what a value may be in JSON, in the closed set of forms that a descriptor can say. A schema is read
 // into a shape once; values are decoded, encoded and described by their shape.
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 export type Shape = { readonly description?: string | undefined } & (
   | {

@@ -1,7 +1,7 @@
 // WasmGuest: a module that runs in this process's sandbox, as the engine needs a guest.
 import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from './admission/admission.ts';
 import { EndpointPool } from './instances/endpoint-pool.ts';
 import { EntityInstances } from './instances/entity-instances.ts';

@@ -2,7 +2,7 @@
 // and for programs that have a server of their own and hand requests on.
 import type { InProcessHttp } from '../in-process-http.ts';
 import type { Caller } from '../access.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Responses with these have no body, not even an empty one. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);

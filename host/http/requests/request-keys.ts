@@ -7,7 +7,7 @@ import {
 } from '../../engine/entity/idempotency.ts';
 import { quoted } from '../../engine/quoted.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Ends a key that the handler has set itself. No key of a request ends so. */
 const OWN = '/=';

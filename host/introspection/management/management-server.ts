@@ -2,8 +2,7 @@
 // lives, its version, its metrics and its cluster. Whoever reaches the port may ask, so nothing that is asked changes
 // anything or reaches a module, and who asks gets little: few connections, a short time, no body is read.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { SvcError } from '../../model/svc-error.ts';
+import { listen, type ListenWords } from '@svc/kit/listen';
 import type { ClusterMembers } from './cluster-members.ts';
 import type { ReadinessReport } from './readiness.ts';
 
@@ -43,6 +42,11 @@ const JSON_TYPE = 'application/json';
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MEMBERS_PATH = '/cluster/members';
 
+const WORDS: ListenWords = {
+  server: 'the management server',
+  settings: { host: 'svc.management.host', port: 'svc.management.port' },
+};
+
 export class ManagementServer {
   readonly #node: ManagedNode;
   readonly #server: Server;
@@ -68,14 +72,10 @@ export class ManagementServer {
 
   /** Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE. */
   async listen({ host, port }: ManagementAddress): Promise<ManagementAddress> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once('error', (error) => reject(listenFailure(error, { host, port })));
-    this.#server.listen({ host, port, exclusive: true }, () => resolve());
-    await promise;
+    const bound = await listen(this.#server, { host, port }, WORDS);
     // A connection that cannot be accepted, as when this process may open no more files.
     this.#server.on('error', this.#onBug);
-    const bound = this.#server.address() as AddressInfo;
-    return { host: bound.address, port: bound.port };
+    return bound;
   }
 
   /** Cuts who is connected: a scraper would hold its connection for long. */
@@ -151,21 +151,4 @@ function json(status: number, body: object): Answer {
 
 function refusal(status: number, error: string): Answer {
   return json(status, { status, error });
-}
-
-function listenFailure(error: NodeJS.ErrnoException, { host, port }: ManagementAddress): SvcError {
-  if (error.code === 'EADDRINUSE')
-    return new SvcError(
-      'SVC_PORT_IN_USE',
-      `Port ${port} of ${host}, which the management server takes, is in use by another program. ` +
-        'Stop that program, or choose another port with svc.management.port.',
-      { cause: error },
-    );
-  return new SvcError(
-    'SVC_ADDRESS_UNAVAILABLE',
-    `The address ${host}, port ${port}, which the management server takes, cannot be listened on ` +
-      `(${error.code ?? error.message}). Choose an address of this machine with svc.management.host, ` +
-      'and a port from 1024 on with svc.management.port.',
-    { cause: error },
-  );
 }

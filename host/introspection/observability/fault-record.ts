@@ -1,7 +1,7 @@
 // What is kept of a failure for the span that it ended: the words of the runtime and of the module, cut to a bound.
 import type { Refusal } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { RecordedFault } from './recorded-span.ts';
 
 const WORDS_UNITS_MAX = 2_000;

@@ -2,12 +2,13 @@
 // it, so it listens on nothing else, and answers no page of somebody else (rebinding.ts). It runs on the main thread:
 // connections, requests and answers have bounds, and what fails in it fails an answer and never the service.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen, type ListenWords } from '@svc/kit/listen';
 import { observed } from './observability-routes.ts';
 import { type ObservedAnswer, type ObservedService, problem } from './observed-service.ts';
 import { foreignRequest } from './rebinding.ts';
 
 const LOOPBACK = '127.0.0.1';
+const WORDS: ListenWords = { server: 'the observability endpoint' };
 const CONNECTIONS_MAX = 100;
 /** That are answered at the same time. */
 const REQUESTS_MAX = 64;
@@ -43,13 +44,8 @@ export async function openObservability(
   });
   server.maxConnections = CONNECTIONS_MAX;
   server.timeout = SILENCE_MS;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen(0, LOOPBACK, () => resolve());
-  await promise;
-  server.off('error', reject);
+  const { port } = await listen(server, { host: LOOPBACK, port: 0 }, WORDS);
   server.on('error', report);
-  const { port } = server.address() as AddressInfo;
   let answering = 0;
   const answerTo = async (request: IncomingMessage): Promise<ObservedAnswer> => {
     const why = foreignRequest(request.headers, port);

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';
 import type { HandlerPlaces } from '../../model/handler-places.ts';
 import { SPAN_OK, SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
-import { spanIdText, traceIdText } from '../../model/trace-context.ts';
+import { spanIdText, traceIdText } from '@svc/kit/trace-context';
 import { recordedFault } from './fault-record.ts';
 import { INVOCATION_KINDS, type InvocationTotals } from './invocation-totals.ts';
 import type { RecordedFault, RecordedSpan } from './recorded-span.ts';

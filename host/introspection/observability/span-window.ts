@@ -4,7 +4,7 @@
 //   somebody asked is in what that one sees.
 // - Of all shards no more spans are kept than the window holds: those that ended last (newest-spans.ts).
 // - A shard that does not answer costs its own news, and is named; what was known of it before stays.
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { newestCounts } from './newest-spans.ts';
 import type { RecordedSpan } from './recorded-span.ts';
 

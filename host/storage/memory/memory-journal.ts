@@ -9,7 +9,7 @@ import {
   type Snapshot,
 } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 interface QueuedAppend {
   readonly key: string;

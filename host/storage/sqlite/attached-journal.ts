@@ -12,7 +12,7 @@ import type {
 } from '../../engine/needs/journal.ts';
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { journalPath } from './journal-file.ts';
 import {
   type AppendBatch,

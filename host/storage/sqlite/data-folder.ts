@@ -15,7 +15,7 @@ import {
 import { hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import {
   createJournalFile,
   inspectJournalFile,

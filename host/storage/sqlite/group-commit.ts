@@ -8,8 +8,8 @@
 // G4  A command's records and the answer that is kept of it are stored together.
 // G5  Once a transaction ends, and before anything is looked up, each of its records has its place (record-index.ts).
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { printable } from '../../model/printable.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD, TIME_FIELD } from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
 import type { RecordRow } from './journal-schema.ts';

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { FORMAT_VERSION, SCHEMA, checkTables, migrationFrom } from './journal-schema.ts';
 import {
   SQLITE_ERROR,

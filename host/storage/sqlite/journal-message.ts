@@ -2,7 +2,7 @@
 // values: copying those between threads costs a fraction of what lists of objects cost.
 import type { AnswerToKeep, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
-import type { SvcErrorCode } from '../../model/svc-error.ts';
+import type { SvcErrorCode } from '@svc/kit/svc-error';
 import { outcomeText } from './kept-answer-row.ts';
 import type { WritingModule } from './module-history.ts';
 import { kindNumberOf } from './record-kind.ts';

@@ -2,7 +2,7 @@
 // an append is stored. The journal is measured only when what was stored since may have used up what was
 // left, so that most appends cost an addition.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
 
 /** What a record and its places in the indexes take beside its JSON text, pages that split included. */

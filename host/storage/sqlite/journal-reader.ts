@@ -3,8 +3,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type KeptAnswer, type Life, READ_UNITS_MAX } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
-import { printable } from '../../model/printable.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { EVENT_RUN, eventsOf } from './event-run.ts';
 import { openForReading } from './journal-file.ts';
 import { type RecordRow, countIn, recordColumns } from './journal-schema.ts';

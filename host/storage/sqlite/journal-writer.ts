@@ -10,8 +10,8 @@ import {
   receiveMessageOnPort,
   workerData,
 } from 'node:worker_threads';
-import { printable } from '../../model/printable.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { type AppendGate, GroupCommit } from './group-commit.ts';
 import { LOCK_WAIT_MS, openForWriting } from './journal-file.ts';
 import type { JournalLimits } from './journal-limits.ts';

@@ -2,8 +2,8 @@
 import type { KeptAnswer } from '../../engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
-import { printable } from '../../model/printable.ts';
-import { SvcError } from '../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { answerChecksum, isText } from './record-checksum.ts';
 
 export type KeptAnswerRow = readonly [

@@ -1,5 +1,5 @@
 // What an error of node:sqlite means in the words of this project.
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** SQLite's primary result codes that are told apart here. */
 /** The statement does not fit the tables. */

@@ -1,7 +1,7 @@
 // SqliteJournal: the journal in a data folder, as the thread that supervises has it. It owns the
 // folder's lock and the writer's thread; those who use the journal attach to it (attached-journal.ts).
 import { MessageChannel, Worker } from 'node:worker_threads';
-import { SvcError } from '../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';

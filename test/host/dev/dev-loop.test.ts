@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { DevLoop, type ServedForDev } from '../../../host/dev/dev-loop.ts';
 import type { FromDevHost } from '../../../host/dev/dev-messages.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const built = (file: string) => ({ kind: 'module', file, builtMs: 1, builtAtMs: 1 }) as const;

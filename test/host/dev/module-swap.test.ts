@@ -4,7 +4,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { ModuleSwap, type SwappedService } from '../../../host/dev/module-swap.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { failureAnswer, isLogged, refusalAnswer } from '../../../host/http/answers.ts';
 import type { Refusal } from '../../../host/model/call.ts';
 import { type FaultCause, GuestFault } from '../../../host/model/guest-fault.ts';
-import { SVC_ERROR_CODES, SvcError } from '../../../host/model/svc-error.ts';
+import { SVC_ERROR_CODES, SvcError } from '../../../kit/svc-error.ts';
 import { ask, descriptorOf, get, start } from './http-harness.ts';
 
 const ERROR_ID = '00000000000000ff';

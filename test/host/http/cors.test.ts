@@ -8,7 +8,7 @@ import {
   type CorsSettings,
 } from '../../../host/http/cors-settings.ts';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { descriptorOf } from './http-harness.ts';
 
 const SHOP = 'https://shop.example.com';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { SEGMENTS_MAX } from '@svc/contract';
 import { RouteTable } from '../../../host/http/route-table.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { descriptorOf, type RouteSketch } from './http-harness.ts';
 
 const WORDS = ['a', 'b', 'c', ''];

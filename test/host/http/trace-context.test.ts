@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { requestTrace } from '../../../host/http/trace-context.ts';
-import { parseTraceParent } from '../../../host/model/trace-context.ts';
+import { parseTraceParent } from '../../../kit/trace-context.ts';
 import { ask, descriptorOf, get, ok, start } from './http-harness.ts';
 
 const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -10,10 +10,10 @@ import {
   admitModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
 import { Introspection } from '../../../host/introspection/introspection.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../../host/service/section-settings.ts';
 import { readSettings } from '../../../host/service/settings.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { LogEntry } from '../../../kit/log-entry.ts';
 import type { ShardQuestion } from '../../../host/shards/shard-questions.ts';
 import { HistoryThread } from '../../../host/history/reader/history-thread.ts';
 import type { ServedSource, ServiceView } from '../../../host/introspection/service-view.ts';

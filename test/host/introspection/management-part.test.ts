@@ -1,7 +1,7 @@
 // What a deployed instance shows of itself while its parts come, fail and go.
 import { expect, onTestFinished, test } from 'vitest';
 import { ManagementPart } from '../../../host/introspection/management-part.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { LogEntry } from '../../../kit/log-entry.ts';
 import type { ServiceView } from '../../../host/introspection/service-view.ts';
 
 /** A service whose parts do what the test says. */

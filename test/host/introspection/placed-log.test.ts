@@ -1,15 +1,19 @@
 // The place of a fault in the log of a developer's run: below its line, once, and in nobody's way.
 import { describe, expect, test } from 'vitest';
 import type { SourcePlace } from '@svc/contract';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { FaultEntry } from '../../../host/log/fault-entry.ts';
 import type { FaultySpan } from '../../../host/introspection/placed-faults.ts';
 import { PlacedLog } from '../../../host/introspection/placed-log.ts';
 
 const frames = [{ functionIndex: 1, offset: 2 }];
 const entity = { component: 'bill', entity: 'table-1', handler: 'share', code: 'trap' };
-const failed: LogEntry = { level: 'warn', message: 'an entity failed', fields: entity, frames };
-const request: LogEntry = { ...failed, message: 'a request', fields: { route: 'GET /bills/{id}' } };
-const line = (message: string): LogEntry => ({ level: 'info', message });
+const failed: FaultEntry = { level: 'warn', message: 'an entity failed', fields: entity, frames };
+const request: FaultEntry = {
+  ...failed,
+  message: 'a request',
+  fields: { route: 'GET /bills/{id}' },
+};
+const line = (message: string): FaultEntry => ({ level: 'info', message });
 const PLACE = { file: 'assembly/index.ts', line: 3, column: 5, function: 'bill.share' };
 const AT = 'at assembly/index.ts:3:5 (bill.share)';
 
@@ -72,7 +76,7 @@ describe('a line of the log', () => {
   test('among very many is written without its place', async () => {
     const { placed, written, asked, find } = placedLog();
     placed.log(failed);
-    const many = Array.from({ length: 300 }, (_, at): LogEntry => {
+    const many = Array.from({ length: 300 }, (_, at): FaultEntry => {
       const place = [{ functionIndex: at, offset: 0 }];
       return { ...failed, message: `${at}`, frames: place };
     });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FaultReport } from '../../../host/log/fault-report.ts';
 import { LimitCounters } from '../../../host/log/limit-counters.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 
 function report() {
   const counters = new LimitCounters();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { COUNTED, LimitCounters, summedCounts } from '../../../host/log/limit-counters.ts';
 import { LimitLog } from '../../../host/log/limit-log.ts';
 import { LIMIT_NAMES } from '../../../host/model/limit-name.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { LogEntry } from '../../../kit/log-entry.ts';
 
 test('every limit has a count of its own, and what is counted in one thread is read in another', async () => {
   const counters = new LimitCounters();

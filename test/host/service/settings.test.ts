@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { SvcError } from '../../../host/model/svc-error.ts';
-import { dottedName, variableName } from '../../../host/model/setting-name.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
+import { dottedName, variableName } from '../../../kit/setting-name.ts';
 import { readSettings } from '../../../host/service/settings.ts';
 
 const sections = {

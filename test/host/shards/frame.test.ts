@@ -11,7 +11,7 @@ import {
   writeOutcome,
 } from '../../../host/shards/frame.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 
 type Read = readonly [what: string, number: number, value: unknown];
 

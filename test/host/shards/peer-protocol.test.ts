@@ -8,7 +8,7 @@ import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import {
   CALLS_UNDER_WAY_MAX,
   PeerProtocol,

@@ -2,7 +2,7 @@
 // a link that ends says which of them had left.
 import { expect, test } from 'vitest';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import {
   type ForwardedCall,
   type Frames,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { shardCount } from '../../../host/shards/shard-count.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import type { LogEntry } from '../../../kit/log-entry.ts';
 
 test.each([
   [1, 'linux', 1, 0],

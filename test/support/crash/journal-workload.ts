@@ -7,7 +7,7 @@ import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Journal } from '../../../host/engine/needs/journal.ts';
-import type { SvcError } from '../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../host/storage/sqlite/attached-journal.ts';
 import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../host/storage/sqlite/journal-limits.ts';

@@ -3,7 +3,7 @@
 import { admitModule, inspectModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { createWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { counter } from '../../host/hosting/wasm/support/counter.ts';
 import { guestModule } from '../../host/hosting/wasm/support/guest-module.ts';
 import {

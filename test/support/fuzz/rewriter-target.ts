@@ -12,7 +12,7 @@ import {
 } from '../../../host/hosting/wasm/metering/module-rewriter.ts';
 import { readCoreModule } from '../../../host/hosting/wasm/binary/core-module-reader.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
-import { SvcError } from '../../../host/model/svc-error.ts';
+import { SvcError } from '../../../kit/svc-error.ts';
 import { Random } from '../random.ts';
 import { type FuzzTarget, demand, havoc } from './fuzz-target.ts';
 import { TYPE_CODE } from './operations.ts';

@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 import type { FromAdmission } from './admission-messages.ts';
 import type { AdmittedModule, ModuleReport, ModuleVerdict } from './admission.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { readModuleFile } from './module-file.ts';
 
 export interface AdmissionOptions {

@@ -5,7 +5,7 @@
 // command line say the same.
 import { hash } from 'node:crypto';
 import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
-import { SvcError, type SvcErrorCode } from '../../../model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 import {
   type ComponentOutline,
   type StringEncoding,

@@ -6,7 +6,7 @@ import {
   PROTOCOL_VERSION,
   parseModuleDescriptor,
 } from '@svc/contract';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { CustomSection } from '../binary/component-outline.ts';
 import { printable } from '../binary/printable.ts';
 

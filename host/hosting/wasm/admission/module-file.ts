@@ -2,7 +2,7 @@
 // (a device, a pipe) is not read at all: it may have no end, or keep the reader waiting for its beginning.
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Throws SVC_MODULE_UNREADABLE, SVC_MODULE_TOO_LARGE. */
 export async function readModuleFile(file: string, bytesMax: number): Promise<Uint8Array> {

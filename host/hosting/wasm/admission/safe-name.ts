@@ -1,7 +1,7 @@
 // SafeName: the alphabet of names that a module exports and imports. They end up in logs, messages and
 // tables of the host; one that could be taken for something else is refused before anything else is done
 // with it.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '../binary/printable.ts';
 
 /** In bytes, which are characters where the alphabet is kept. */

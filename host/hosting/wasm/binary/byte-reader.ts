@@ -1,6 +1,6 @@
 // ByteReader: reads the wasm binary format's primitives from a bounded stretch of bytes. Whatever
 // does not fit throws SVC_MODULE_MALFORMED with its place; nothing is read beyond `end`.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

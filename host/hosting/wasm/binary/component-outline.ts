@@ -1,6 +1,6 @@
 // ComponentOutline: what a component's binary says at its top level, as index spaces in the order of its
 // definitions. It holds no copy of the file: core modules, nested components and custom sections are views.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 export type StringEncoding = 'utf8' | 'utf16' | 'latin1+utf16';
 

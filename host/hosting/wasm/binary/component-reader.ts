@@ -1,7 +1,7 @@
 // Reads a component's binary into a ComponentOutline. Reading runs no code. What the host acts on or
 // compares is read; type definitions, which it does neither with, are stepped over. A definition that the
 // component tools do not write for the world `service` is refused.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { ByteReader } from './byte-reader.ts';
 import { readCanonicalFunction } from './canonical-function-reader.ts';
 import {

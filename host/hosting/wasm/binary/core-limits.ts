@@ -1,6 +1,6 @@
 // CoreLimits: how many of each thing a core module may have, looked at before the host or V8 makes anything
 // of them. Some are settings; the others are constants that no compiler comes near.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 import { CORE_SECTION, type CoreSections } from './core-section.ts';
 import type { WasmLimits } from '../wasm-limits.ts';

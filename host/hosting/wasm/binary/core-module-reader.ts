@@ -1,7 +1,7 @@
 // CoreModule: the outline of a core module: its sections and what admission and the rewriter must
 // know of them. Only what the host can check is let through: imports of functions, one memory,
 // tables of functions, function types over plain value types.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 import { signatureText } from './core-interface.ts';
 import { PARAMETERS_MAX, checkCounts, tooMany } from './core-limits.ts';

@@ -3,7 +3,7 @@
 // purpose: what changes tables or drops segments (an instance is put back by memory and globals
 // alone), threads, exceptions, garbage collection, relaxed SIMD (it may answer differently from one
 // machine to the next).
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 
 export const OP = {

@@ -4,7 +4,7 @@
 // Invariant: over the limit, whoever holds instances that nobody uses lets go of them first. Then a new one is
 // not made, and one that has grown is its module's fault.
 import { GuestFault } from '../../../model/guest-fault.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Lets go of an instance, but not of the one whose share this is. False: there is none. */
 export type LetGo = (spared: MemoryShare | undefined) => boolean;

@@ -8,7 +8,7 @@ import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
 import type { GuestLog } from '../binding/guest-log.ts';
 import type { InstanceMemory } from '../binding/instance-memory.ts';

@@ -8,7 +8,7 @@ import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Spent } from '../../../model/call.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { lastLogLines } from '../../../model/last-log-lines.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
 import { type CoreExports, coreExports } from '../binary/core-interface.ts';

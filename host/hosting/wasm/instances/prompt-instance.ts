@@ -10,7 +10,7 @@
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { callHandle, endRequest } from './http-binding.ts';
 import { MustWait } from '../binding/import-binding.ts';
 import type { MemoryImage } from './memory-image.ts';

@@ -9,7 +9,7 @@
 //
 // Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
 // adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from '../binary/byte-reader.ts';
 import { ByteWriter } from '../binary/byte-writer.ts';
 import { arityOf } from '../binary/core-interface.ts';

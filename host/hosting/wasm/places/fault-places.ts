@@ -12,7 +12,7 @@ import { SourceMap, SourceMapError } from './source-map.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 import { readModuleFile } from '../admission/module-file.ts';
 import type { WasmFrame } from '../../../model/guest-fault.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 
 const MAP_BYTES_MAX = 64 * 1024 * 1024;
 const LIBRARY = '~lib/';

@@ -1,6 +1,6 @@
 // The part of a verification that looks at what a journal has beside its records since format 3: the answers to
 // idempotency keys, the manifests that events are stored under, and the modules that wrote.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { pagesOf } from './index-verification.ts';
 import { keptAnswerOf } from '../kept-answer-row.ts';
 import type { ReadingConnection } from './reading-connection.ts';

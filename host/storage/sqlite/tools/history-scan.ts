@@ -2,8 +2,8 @@
 // that hold records of as many entities as there is room for. An entity by itself is JournalInspection's; to
 // ask for each costs more than what a short history holds. It goes on past damage, which it names.
 import type { EntityRef } from '../../../model/entity.ts';
-import { printable } from '../../../model/printable.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import type { InspectedRecord } from './journal-inspection.ts';
 import { recordOf } from '../journal-reader.ts';
 import type { RecordRow } from '../journal-schema.ts';

@@ -1,7 +1,7 @@
 // The part of a verification that holds each index against its table, both ways, and walks every entity's
 // history in its order: an index that has lost an entry would make a record, or an entity, look as if it were not there.
 import type { SQLInputValue } from 'node:sqlite';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
 import { isPlaced, placesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';

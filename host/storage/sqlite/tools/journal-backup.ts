@@ -1,7 +1,7 @@
 // A copy of a journal of one moment, made beside a host that goes on storing. Each step reads some thousand
 // records and lets go: SQLite's own backup would begin anew whenever the host stores something.
-import { SvcError } from '../../../model/svc-error.ts';
-import { printable } from '../../../model/printable.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
 import { journalEntries } from './journal-source.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';

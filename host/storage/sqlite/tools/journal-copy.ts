@@ -9,7 +9,7 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { createJournalFile, journalPath, sync } from '../journal-file.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import type { ModuleRow } from './journal-source.ts';

@@ -2,8 +2,8 @@
 import { isKept } from './answer-verification.ts';
 import { JournalCopy } from './journal-copy.ts';
 import { parseText, textChecksum, type TextLine } from './journal-text.ts';
-import { printable } from '../../../model/printable.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 
 /** Far more than an event may have. */
 const LINE_UNITS_MAX = 64 * 1024 * 1024;

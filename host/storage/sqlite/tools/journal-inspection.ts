@@ -2,8 +2,8 @@
 // folder, and goes on past damage, which it names. It never makes the folder, the journal or its log.
 import type { SQLInputValue } from 'node:sqlite';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
-import { printable } from '../../../model/printable.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
 import { recordOf } from '../journal-reader.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';

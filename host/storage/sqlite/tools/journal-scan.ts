@@ -4,7 +4,7 @@
 // A page is one short read: so many places as are read in some milliseconds, whatever a filter takes of them.
 import type { SQLInputValue } from 'node:sqlite';
 import type { JournalRecord } from '../../../model/entity.ts';
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { recordOf } from '../journal-reader.ts';
 import { type RecordRow, recordColumns } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';

@@ -3,7 +3,7 @@
 //
 // It reads in short steps, beside a host that runs, and looks at what was stored when it began. SQLite's own
 // check of the file's structure is one long read, for which the log of a running host would have to grow.
-import { SvcError } from '../../../model/svc-error.ts';
+import { SvcError } from '@svc/kit/svc-error';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';
 import { JournalScan } from './journal-scan.ts';

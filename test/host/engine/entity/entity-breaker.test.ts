@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { EntityBreaker } from '../../../../host/engine/entity/entity-breaker.ts';
 import type { StoredEvent } from '../../../../host/model/entity.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import type { SvcError } from '../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
 import { COUNTER, added, POISON, UNREADABLE } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf } from '../../../support/engine-under-test.ts';
 import { diskFailure } from '../../../support/held-journal.ts';

@@ -1,6 +1,6 @@
 // Commands of a journal or a disk that is full: refused without folding anything anew, while what fits is stored.
 import { expect, test } from 'vitest';
-import { SvcError } from '../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../kit/svc-error.ts';
 import { COUNTER, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
-import type { SvcError } from '../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
 import { faultOf } from '../../../../host/engine/entity/replay.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';

@@ -14,7 +14,7 @@ import {
 } from '../../../../host/hosting/embedded/route-definition.ts';
 import { refuse } from '../../../../host/hosting/embedded/result.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../kit/svc-error.ts';
 import { cart } from './support/cart.ts';
 
 const context = { nowMs: 5, seed: 7n, metadata: [['traceparent', 't']] } as const;

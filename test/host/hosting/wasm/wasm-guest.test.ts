@@ -4,7 +4,7 @@ import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../kit/svc-error.ts';
 import { counter } from './support/counter.ts';
 import { guestModule, mainCore } from './support/guest-module.ts';
 import { CONTEXT, entityRef, request } from './support/live-guest.ts';

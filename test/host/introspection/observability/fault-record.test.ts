@@ -1,7 +1,7 @@
 // What is kept of a failure.
 import { describe, expect, test } from 'vitest';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../kit/svc-error.ts';
 import { outcomeOfFailure, SPAN_OUTCOMES } from '../../../../host/model/span-outcome.ts';
 import { recordedFault } from '../../../../host/introspection/observability/fault-record.ts';
 

@@ -1,7 +1,7 @@
 // The window of spans on the main thread: it holds what shards hold, asks them no more than it must, and says who was
 // silent.
 import { describe, expect, test } from 'vitest';
-import { SvcError } from '../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../kit/svc-error.ts';
 import type { RecordedSpan } from '../../../../host/introspection/observability/recorded-span.ts';
 import { SpanWindow } from '../../../../host/introspection/observability/span-window.ts';
 

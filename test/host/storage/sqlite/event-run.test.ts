@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../../../host/model/entity.ts';
-import type { SvcError } from '../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
 import { JournalReader } from '../../../../host/storage/sqlite/journal-reader.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import type { SvcError } from '../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
 import { append, recordOf } from '../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { withJournal } from '../../../support/with-journal.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import type { EntityRef, JournalRecord } from '../../../../host/model/entity.ts';
-import type { SvcError } from '../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../kit/svc-error.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { answerTo, append, keep, recordOf } from '../../../suites/journal-suite.ts';

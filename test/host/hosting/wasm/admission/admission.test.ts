@@ -8,7 +8,7 @@ import {
   inspectModule,
 } from '../../../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { counter } from '../support/counter.ts';
 import {
   COMMAND_EXPORT,

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
 import { checkCompileCost } from '../../../../../host/hosting/wasm/admission/compile-cost.ts';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { guestModule } from '../support/guest-module.ts';
 
 const FUNCTION_MAX = 5_000_000;

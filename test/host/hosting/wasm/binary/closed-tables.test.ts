@@ -7,7 +7,7 @@ import {
   readInstruction,
   readValueType,
 } from '../../../../../host/hosting/wasm/binary/instruction-reader.ts';
-import type { SvcError } from '../../../../../host/model/svc-error.ts';
+import type { SvcError } from '../../../../../kit/svc-error.ts';
 
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const range = (first: number, last: number) => BYTES.slice(first, last + 1);

@@ -5,7 +5,7 @@ import {
   codeAt,
   readInstruction,
 } from '../../../../../host/hosting/wasm/binary/instruction-reader.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 
 /** Zeros do for every immediate that is known. */
 function isRead(...opcode: readonly number[]): boolean {

@@ -11,7 +11,7 @@ import {
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { GuestEntity } from '../../../../../host/engine/needs/guest.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { type GuestParts, guestModule } from '../support/guest-module.ts';
 import {
   CONTEXT,

@@ -6,7 +6,7 @@ import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts'
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { Reply } from '../../../../../host/model/call.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { counter } from '../support/counter.ts';
 import { guestModule } from '../support/guest-module.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';

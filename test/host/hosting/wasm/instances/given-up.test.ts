@@ -5,7 +5,7 @@ import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import { LoopTurn } from '../../../../../host/http/requests/loop-turn.ts';
 import type { Reply } from '../../../../../host/model/call.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
-import { SvcError, type SvcErrorCode } from '../../../../../host/model/svc-error.ts';
+import { SvcError, type SvcErrorCode } from '../../../../../kit/svc-error.ts';
 import { RequestCalls } from '../../../../../host/http/requests/request-calls.ts';
 import type { GuestParts } from '../support/guest-module.ts';
 import { CONTEXT, faultOf, hostCalls, liveGuest, request } from '../support/live-guest.ts';

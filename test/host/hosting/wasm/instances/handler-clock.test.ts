@@ -2,7 +2,7 @@
 // the handler has waited for the host. So no module times its own work.
 import { expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { liveGuest, CONTEXT, hostCalls, request } from '../support/live-guest.ts';
 
 const CALL = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;

@@ -6,7 +6,7 @@ import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import type { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
 import { PromptInstance } from '../../../../../host/hosting/wasm/instances/prompt-instance.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { failureOf, turns } from '../../../../support/engine-under-test.ts';
 import { routeOf, service } from '../support/asking-service.ts';
 import { CONTEXT, entityRef, hostCalls, request } from '../support/live-guest.ts';

@@ -10,7 +10,7 @@ import {
   PUT_BACK_EXPORT,
   START_EXPORT,
 } from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { SMALL_LIMITS, metered, rewrite } from '../support/metered-module.ts';
 
 async function refusal(fields: string, memory?: string): Promise<string> {

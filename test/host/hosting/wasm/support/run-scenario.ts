@@ -10,7 +10,7 @@ import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts'
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { CallContext, Refusal } from '../../../../../host/model/call.ts';
 import type { Body, EndpointResponse } from '../../../../../host/model/endpoint.ts';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import type { ScenarioCall, ScenarioContext, ScenarioResult } from './scenario.ts';
 
 const ORACLE = join(import.meta.dirname, 'jco-oracle.ts');

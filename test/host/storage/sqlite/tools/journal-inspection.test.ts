@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { SvcError } from '../../../../../host/model/svc-error.ts';
+import { SvcError } from '../../../../../kit/svc-error.ts';
 import { inspectJournal } from '../../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append, recordOf } from '../../../../suites/journal-suite.ts';
 import { temporaryFolder } from '../../../../support/temporary-folder.ts';

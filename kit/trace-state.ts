@@ -1,6 +1,6 @@
 // The `tracestate` of a trace (W3C Trace Context, level 2): what tracing systems pass on beside the `traceparent`.
 // Callers and modules write it, so it is checked before it is kept: 512 characters and 32 members at most.
-import type { Metadata } from './call.ts';
+import type { TraceMetadata } from './trace-context.ts';
 
 const TRACESTATE = 'tracestate';
 const MEMBER =
@@ -21,7 +21,7 @@ export function isTraceState(value: string): boolean {
 }
 
 /** The `tracestate` that the metadata of a call names once and well formed; undefined: there is none. */
-export function traceStateOf(metadata: Metadata): string | undefined {
+export function traceStateOf(metadata: TraceMetadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)
     if (entry[0] === TRACESTATE) {

@@ -1,7 +1,9 @@
 // The trace of a request (W3C Trace Context, level 2), passed on from call to call: the same trace
 // id, and a parent id of the call's own. The header comes from callers and modules, so it is read
 // strictly and without a regular expression; what is not valid is dropped, `tracestate` with it.
-import type { Metadata } from './call.ts';
+
+/** The names and values that a call carries, such as `traceparent`. */
+export type TraceMetadata = readonly (readonly [name: string, value: string])[];
 
 const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
@@ -111,20 +113,23 @@ export function spanIdText(spanId: bigint): string {
 }
 
 /** The trace that the metadata names once, and well formed. */
-export function traceParentOf(metadata: Metadata): TraceParent | undefined {
+export function traceParentOf(metadata: TraceMetadata): TraceParent | undefined {
   const value = traceTextOf(metadata);
   return value === undefined ? undefined : parseTraceParent(value);
 }
 
 /** The id of the trace that a call with this metadata belongs to: 32 lower-case hexadecimal digits. */
-export function traceIdOf(metadata: Metadata): string | undefined {
+export function traceIdOf(metadata: TraceMetadata): string | undefined {
   const value = traceTextOf(metadata);
   if (value === undefined || parseTraceParent(value) === undefined) return undefined;
   return value.slice(TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
 }
 
 /** The metadata of a call that was made with `metadata`, and is `own` in its trace; undefined: in none. */
-export function childMetadata(metadata: Metadata, own: TraceParent | undefined): Metadata {
+export function childMetadata(
+  metadata: TraceMetadata,
+  own: TraceParent | undefined,
+): TraceMetadata {
   if (metadata.length === 0) return metadata;
   const child: (readonly [string, string])[] = [];
   for (const entry of metadata)
@@ -135,7 +140,7 @@ export function childMetadata(metadata: Metadata, own: TraceParent | undefined):
 }
 
 /** Of a header that is there once. */
-function traceTextOf(metadata: Metadata): string | undefined {
+function traceTextOf(metadata: TraceMetadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)
     if (entry[0] === TRACEPARENT) {

@@ -8,9 +8,9 @@ import type { LogEntry } from './log-entry.ts';
 /** For time, level and what stands around a message. */
 const FRAME_BYTES = 100;
 
-export class LogRate {
+export class LogRate<Entry extends LogEntry = LogEntry> {
   readonly #limits: LogLimits;
-  readonly #post: (entry: LogEntry) => void;
+  readonly #post: (entry: Entry | LogEntry) => void;
   readonly #countNotWritten: () => void;
   #lines: number;
   #bytes: number;
@@ -24,7 +24,7 @@ export class LogRate {
   constructor(
     limits: LogLimits,
     nowMs: number,
-    post: (entry: LogEntry) => void,
+    post: (entry: Entry | LogEntry) => void,
     countNotWritten: () => void,
   ) {
     this.#limits = limits;
@@ -36,7 +36,7 @@ export class LogRate {
   }
 
   /** `nowMs` never goes back. */
-  write(entry: LogEntry, nowMs: number): void {
+  write(entry: Entry | LogEntry, nowMs: number): void {
     this.#fill(nowMs);
     const bytes = entryBytes(entry);
     // Whoever reads of a gap reads it where it is, so the line about it needs room as well.
@@ -71,7 +71,7 @@ export class LogRate {
     this.#writtenBytes = bytes;
   }
 
-  #give(entry: LogEntry, bytes: number): void {
+  #give(entry: Entry | LogEntry, bytes: number): void {
     this.#lines -= 1;
     this.#bytes -= bytes;
     this.#postedBytes += entryBytes(entry);

@@ -1,6 +1,6 @@
 // Nothing that steers a terminal, hides in a line or turns it around is shown as it is.
 import { expect, test } from 'vitest';
-import { printable, printableJson } from '../../../host/model/printable.ts';
+import { printable, printableJson } from '../../kit/printable.ts';
 
 test.each([
   ['a plain line', 'a plain line'],

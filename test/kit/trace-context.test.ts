@@ -10,7 +10,7 @@ import {
   traceIdText,
   traceParentOf,
   traceParentText,
-} from '../../../host/model/trace-context.ts';
+} from '../../kit/trace-context.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';

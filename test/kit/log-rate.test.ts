@@ -1,8 +1,8 @@
 // What a shard may write: tried with a clock of its own.
 import { describe, expect, test } from 'vitest';
-import { entryBytes, LogRate } from '../../../host/log/log-rate.ts';
-import type { LogLimits } from '../../../host/log/log-limits.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import { entryBytes, LogRate } from '../../kit/log-rate.ts';
+import type { LogLimits } from '../../kit/log-limits.ts';
+import type { LogEntry } from '../../kit/log-entry.ts';
 
 const LIMITS: LogLimits = {
   linesPerSecond: 10,

@@ -3,7 +3,7 @@
 // like a field of its line. Where stderr is a pipe or a terminal, writing waits for who reads it: the
 // thread that logs stands still meanwhile, and log-rate.ts bounds what gathers for it.
 import { pino, type DestinationStream } from 'pino';
-import { printable, printableJson } from '../model/printable.ts';
+import { printable, printableJson } from './printable.ts';
 import type { LogEntry } from './log-entry.ts';
 
 export type Log = (entry: LogEntry) => void;

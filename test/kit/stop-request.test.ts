@@ -1,6 +1,6 @@
 // What tells the host's process to stop, as its listeners hear it; with real processes: test/programs/stopping.long.test.ts.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { stopRequest } from '../../host/stop-request.ts';
+import { stopRequest } from '../../kit/stop-request.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const before = new Map(SIGNALS.map((signal) => [signal, process.listeners(signal)]));

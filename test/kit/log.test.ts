@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { textLine } from '../../../host/log/log.ts';
-import type { LogEntry } from '../../../host/log/log-entry.ts';
+import { textLine } from '../../kit/log.ts';
+import type { LogEntry } from '../../kit/log-entry.ts';
 
 const shown = (message: string, fields: object = {}) =>
   textLine(
@@ -46,7 +46,7 @@ test('what a text line shows of a guest is printable', () => {
   );
 });
 
-const log = join(import.meta.dirname, '../../..', 'host/log/log.ts');
+const log = join(import.meta.dirname, '..', '..', 'kit', 'log.ts');
 const program = `
   import { createLog } from ${JSON.stringify(log)};
   const { format, entry } = JSON.parse(process.argv[1]);

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { isFieldName, isFieldValue } from '../../../host/http/header-grammar.ts';
+import { isFieldName, isFieldValue } from '../../kit/header-grammar.ts';
 
 const everyUnit = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code));
 const isAllowed = (validate: () => void): boolean => {

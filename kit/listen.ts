@@ -1,0 +1,62 @@
+// Listen: how a server of a program gets its address, and what its operator is told when it cannot.
+import type { AddressInfo, Server } from 'node:net';
+import { SvcError } from './svc-error.ts';
+
+export interface ListenAddress {
+  /** A name or an address of this machine. */
+  readonly host: string;
+  /** From 0 to 65535; 0 takes any free port. */
+  readonly port: number;
+  /** Other servers of this process listen there too, and the system gives each connection to one of them. */
+  readonly isShared?: boolean;
+}
+
+/** The words of a message: what listens, and how the operator chooses another address. */
+export interface ListenWords {
+  /** `the management server`; absent: the program as a whole. */
+  readonly server?: string;
+  /** The flags or settings of its address: `--host`, `svc.management.port`. Absent: nobody chooses it. */
+  readonly settings?: { readonly host: string; readonly port: string };
+}
+
+/** Listens, and resolves with the address that was given. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
+export async function listen(
+  server: Server,
+  address: ListenAddress,
+  words: ListenWords,
+): Promise<ListenAddress> {
+  const { host, port, isShared = false } = address;
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onError = (error: Error): void => reject(listenFailure(error, address, words));
+  server.once('error', onError);
+  server.listen({ host, port, reusePort: isShared, exclusive: !isShared }, resolve);
+  await promise;
+  server.off('error', onError);
+  const bound = server.address() as AddressInfo;
+  return { host: bound.address, port: bound.port };
+}
+
+function listenFailure(
+  error: NodeJS.ErrnoException,
+  { host, port }: ListenAddress,
+  { server, settings }: ListenWords,
+): SvcError {
+  const wanted = server === undefined ? '' : `, which ${server} takes,`;
+  if (error.code === 'EADDRINUSE')
+    return new SvcError(
+      'SVC_PORT_IN_USE',
+      `Port ${port} of ${host}${wanted} is in use by another program. ` +
+        (settings === undefined
+          ? 'Stop that program.'
+          : `Stop that program, or choose another port with ${settings.port}.`),
+      { cause: error },
+    );
+  return new SvcError(
+    'SVC_ADDRESS_UNAVAILABLE',
+    `The address ${host}, port ${port}${wanted || ','} cannot be listened on (${error.code ?? error.message}). ` +
+      (settings === undefined
+        ? 'Look at the network of this machine.'
+        : `Choose an address of this machine with ${settings.host}, and a port from 1024 on with ${settings.port}.`),
+    { cause: error },
+  );
+}
