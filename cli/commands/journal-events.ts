@@ -1,4 +1,4 @@
-// svc journal DIR --events: the records of all entities in the one order of all, filtered, and followed.
+// svc journal DIR --events: the records of all entities in commit order, filtered, and followed.
 import type { RecordFilter } from '@svc/host/tools';
 import { setTimeout } from 'node:timers/promises';
 import { CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -22,7 +22,7 @@ interface Asked {
 export async function printEvents(printer: JournalPrinter, asked: Asked): Promise<ExitCode> {
   const { dir, filter, after, limitCount, follow } = asked;
   if (after !== undefined && after !== 'last' && !/^[0-9]{1,15}$/.test(after))
-    throw new UsageError(`journal takes a place of all or 'last' as --after, not '${after}'.`);
+    throw new UsageError(`journal takes a position or 'last' as --after, not '${after}'.`);
   const { JournalScan } = await import('@svc/host/tools');
   const scan = new JournalScan(dir, filter);
   const stop = stopSignal(follow);

@@ -23,7 +23,7 @@ export const journal = command(
     name: 'journal',
     summary: 'show what a data folder holds: components, entities, events',
     about: `Shows what a journal holds: its components; the entities of one; the events of one entity; with
---events those of all entities, in the one order of all, and with -f what is stored from then on.
+--events those of all entities, in commit order, and with -f what is stored from then on.
 It reads only, and may do so while a service runs on the folder.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
@@ -42,7 +42,7 @@ It reads only, and may do so while a service runs on the folder.`,
         help: "at most so many, or 'all'",
         otherwise: '100; with -f all',
       },
-      events: { type: 'boolean', help: 'the records of all entities, in the one order of all' },
+      events: { type: 'boolean', help: 'the records of all entities, in commit order' },
       follow: {
         type: 'boolean',
         short: 'f',

@@ -31,7 +31,7 @@ async function damaged(): Promise<string> {
 }
 
 describe('svc journal --events', () => {
-  test('prints the records of all entities in the one order, and where to go on', async () => {
+  test('prints the records of all entities in commit order, and where to go on', async () => {
     const { code, stdout, stderr } = await svcJournal(
       data,
       '--events',
@@ -96,7 +96,7 @@ describe('svc journal --events', () => {
     [['--events', '-o', 'names'], "journal takes '-o names' without --events"],
     [['-f'], 'journal takes --follow with --events'],
     [['--type', 'x'], 'with --events'],
-    [['--events', '--after', 'x'], "a place of all or 'last' as --after, not 'x'"],
+    [['--events', '--after', 'x'], "a position or 'last' as --after, not 'x'"],
     [['--events', '--trace', 'x'], '32 hexadecimal digits'],
     [['--events', '--since', 'yesterday'], "as --since, such as '2030-01-02T03:04:05Z'"],
     [['--events', '--until', '2030-13-01'], "and found '2030-13-01'"],
@@ -281,7 +281,7 @@ describe('svc journal export and import', () => {
     );
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /line 2 has place \d+ of all, and the next one is 1\..*\[SVC_IMPORT_INVALID\]\n$/,
+      /line 2 has position \d+, and the next one is 1\..*\[SVC_IMPORT_INVALID\]\n$/,
     );
     expect(readdirSync(folder)).toEqual(['some.ndjson']);
   });

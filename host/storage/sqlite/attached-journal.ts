@@ -108,8 +108,8 @@ class AttachedJournal implements Journal {
       return this.#greeted.promise.then(() => this.life(entity, limit, fingerprint));
     if (this.#state === 'closed') throw closed();
     if (fingerprint === undefined) return this.#reader.life(entity, limit);
-    return this.#reader.life(entity, limit, (eno) =>
-      this.#snapshots.find(entity, eno, fingerprint),
+    return this.#reader.life(entity, limit, (entityNo) =>
+      this.#snapshots.find(entity, entityNo, fingerprint),
     );
   }
 

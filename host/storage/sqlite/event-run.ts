@@ -8,7 +8,7 @@
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { byteChecksum } from './byte-checksum.ts';
 import { countIn } from './journal-schema.ts';
-import { placesOf } from './record-index.ts';
+import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
@@ -37,7 +37,7 @@ const RECORD = `concat(
  */
 export const EVENT_RUN = `
   SELECT CAST(group_concat(${RECORD}) AS BLOB)
-  FROM (${placesOf('?1', 'seq > ?2', countIn('?3'))}) p CROSS JOIN journal ON journal.pos = p.pos
+  FROM (${positionsOf('?1', 'seq > ?2', countIn('?3'))}) p CROSS JOIN journal ON journal.pos = p.pos
   WHERE eno = ?1 AND kind = ${KIND_EVENT} AND manifest IS NOT NULL AND octet_length(json) <= ${JSON_BYTES_MAX}`;
 
 /** The events after `afterSeq` in what EVENT_RUN has answered. */

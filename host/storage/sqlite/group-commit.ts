@@ -23,7 +23,7 @@ import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 const TAILS_MAX = 200_000;
 
 interface Tail {
-  readonly eno: number;
+  readonly entityNo: number;
   seq: number;
   /** What its last event was stored under, which is in the table of manifests. */
   manifest: string | null | undefined;
@@ -51,12 +51,12 @@ export class GroupCommit {
   readonly #addEntity: StatementSync;
   readonly #findTail: StatementSync;
   readonly #addRecord: StatementSync;
-  readonly #addPlaces: StatementSync;
+  readonly #addEntries: StatementSync;
   readonly #addManifest: StatementSync;
   readonly #answers: KeptAnswers;
   #nextPos: number;
   /** The first record without a place. */
-  #unplacedPos: number;
+  #unindexedPos: number;
   readonly #tails = new Map<string, Map<string, Tail>>();
   #tailCount = 0;
 
@@ -73,14 +73,14 @@ export class GroupCommit {
     this.#addRecord = database.prepare(
       'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
     );
-    this.#addPlaces = database.prepare(
+    this.#addEntries = database.prepare(
       'INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos >= ? AND pos < ?',
     );
     this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
     this.#answers = new KeptAnswers(database);
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
-    this.#unplacedPos = this.#nextPos;
+    this.#unindexedPos = this.#nextPos;
   }
 
   /** The place of the last record. */
@@ -109,18 +109,18 @@ export class GroupCommit {
       const outcomes = queued.map(({ append, gate }) => {
         const failure =
           gate.refusalOf(append) ??
-          this.#quota.refusalOf(append, this.#place) ??
+          this.#quota.refusalOf(append, this.#indexNew) ??
           this.#insert(append);
         if (failure !== undefined) this.#refused(append, gate, failure);
         return failure;
       });
       this.#forgetMore(queued, outcomes);
-      this.#place();
+      this.#indexNew();
       this.#commit.run();
       return outcomes;
     } catch (error) {
       this.#nextPos = nextPos;
-      this.#unplacedPos = nextPos;
+      this.#unindexedPos = nextPos;
       this.#forgetTails();
       // SQLite has ended the transaction by itself after some errors.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
@@ -169,7 +169,7 @@ export class GroupCommit {
       }
       this.#addRecord.run(
         pos,
-        tail.eno,
+        tail.entityNo,
         seq,
         kind,
         timeMs,
@@ -184,34 +184,34 @@ export class GroupCommit {
       tail.seq = seq;
       this.#nextPos++;
     }
-    if (answer !== undefined) this.#answers.keep(tail.eno, component, id, answer);
+    if (answer !== undefined) this.#answers.keep(tail.entityNo, component, id, answer);
     return undefined;
   }
 
   /** All at once: for each by itself it would cost as much again as storing the record. */
-  readonly #place = (): void => {
-    if (this.#unplacedPos === this.#nextPos) return;
-    this.#addPlaces.run(this.#unplacedPos, this.#nextPos);
-    this.#unplacedPos = this.#nextPos;
+  readonly #indexNew = (): void => {
+    if (this.#unindexedPos === this.#nextPos) return;
+    this.#addEntries.run(this.#unindexedPos, this.#nextPos);
+    this.#unindexedPos = this.#nextPos;
   };
 
   #tail(component: string, id: string): Tail {
     const known = this.#tails.get(component)?.get(id);
     if (known !== undefined) return known;
     if (this.#tailCount >= TAILS_MAX) {
-      this.#place();
+      this.#indexNew();
       this.#forgetTails();
     }
     const found = this.#findEntity.get(component, id)?.['eno'];
     const tail: Tail =
       found === undefined
         ? {
-            eno: Number(this.#addEntity.run(component, id).lastInsertRowid),
+            entityNo: Number(this.#addEntity.run(component, id).lastInsertRowid),
             seq: 0,
             manifest: undefined,
           }
         : {
-            eno: Number(found),
+            entityNo: Number(found),
             seq: Number(this.#findTail.get(found)?.['seq'] ?? 0),
             manifest: undefined,
           };

@@ -1,4 +1,4 @@
-// PlaceMerge brings the places of records from each table of newer ones into the next (record-index.ts), behind
+// IndexCompaction brings the places of records from each table of newer ones into the next (record-index.ts), behind
 // the commits: a run of them sorted by entity touches the fewer pages the longer it is. It is a part of the
 // writer, and has no memory that a crash could take: what was not brought on is where it was.
 //
@@ -10,41 +10,41 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isDamage, sqliteCode } from './sqlite-failure.ts';
 
-export interface PlaceSizes {
+export interface LevelSizes {
   /** So many new places are brought on together. */
-  readonly newMax: number;
+  readonly level0Max: number;
   /** Of the recent ones what is more is brought on, a part of the entities at a time. */
-  readonly recentMax: number;
+  readonly level1Max: number;
 }
 
-export const PLACE_SIZES_DEFAULT: PlaceSizes = { newMax: 1_024, recentMax: 32_768 };
+export const LEVEL_SIZES_DEFAULT: LevelSizes = { level0Max: 1_024, level1Max: 32_768 };
 
 const AFTER = '(eno, seq) > (?, ?)';
 const UP_TO = `${AFTER} AND (eno, seq) <= (?, ?)`;
 /** A damaged number may be larger than JavaScript's. */
-type Key = readonly [eno: bigint, seq: bigint];
+type Key = readonly [entityNo: bigint, seq: bigint];
 const FIRST: Key = [-(2n ** 63n), 0n];
 const LAST: Key = [2n ** 63n - 1n, 2n ** 63n - 1n];
 
-export class PlaceMerge {
+export class IndexCompaction {
   readonly #database: DatabaseSync;
-  readonly #sizes: PlaceSizes;
+  readonly #sizes: LevelSizes;
   readonly #partEnd: StatementSync;
   readonly #copyPart: StatementSync;
   readonly #deletePart: StatementSync;
-  #newCount: number;
-  #recentCount: number;
+  #level0Count: number;
+  #level1Count: number;
   /** The last key that was brought on from the recent ones: parts follow one another, and begin anew at the end. */
   #cursor = FIRST;
   /** After a failure so many records are stored before it is tried again. */
   #toWait = 0;
 
   /** Throws errors of SQLite. */
-  constructor(database: DatabaseSync, sizes: PlaceSizes) {
+  constructor(database: DatabaseSync, sizes: LevelSizes) {
     this.#database = database;
     this.#sizes = sizes;
-    this.#newCount = this.#count('place_new');
-    this.#recentCount = this.#count('place_recent');
+    this.#level0Count = this.#count('place_new');
+    this.#level1Count = this.#count('place_recent');
     this.#partEnd = database.prepare(
       `SELECT eno, seq FROM place_recent WHERE ${AFTER} ORDER BY eno, seq LIMIT 1 OFFSET ?`,
     );
@@ -58,9 +58,9 @@ export class PlaceMerge {
 
   /** To be called after a commit that has stored so many records, outside of a transaction. */
   stored(records: number): void {
-    this.#newCount += records;
+    this.#level0Count += records;
     if (this.#toWait > 0) this.#toWait -= records;
-    else if (this.#newCount >= this.#sizes.newMax) this.#step();
+    else if (this.#level0Count >= this.#sizes.level0Max) this.#step();
   }
 
   #step(): void {
@@ -68,23 +68,23 @@ export class PlaceMerge {
       this.#database.exec(`BEGIN IMMEDIATE;
         INSERT INTO place_recent SELECT * FROM place_new;
         DELETE FROM place_new`);
-      let recentCount = this.#recentCount + this.#newCount;
+      let level1Count = this.#level1Count + this.#level0Count;
       let cursor = this.#cursor;
-      const excess = recentCount - this.#sizes.recentMax;
+      const excess = level1Count - this.#sizes.level1Max;
       if (excess > 0) {
         const end = this.#partEnd.get(...cursor, excess - 1) as unknown as Key | undefined;
         const part = [...cursor, ...(end ?? LAST)];
         this.#copyPart.run(...part);
-        recentCount -= Number(this.#deletePart.run(...part).changes);
+        level1Count -= Number(this.#deletePart.run(...part).changes);
         cursor = end ?? FIRST;
       }
       this.#database.exec('COMMIT');
-      [this.#newCount, this.#recentCount, this.#cursor] = [0, recentCount, cursor];
+      [this.#level0Count, this.#level1Count, this.#cursor] = [0, level1Count, cursor];
     } catch (error) {
       // SQLite has ended the transaction by itself after some errors.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       if (sqliteCode(error) === undefined) throw error;
-      this.#toWait = this.#sizes.newMax;
+      this.#toWait = this.#sizes.level0Max;
     }
   }
 

@@ -16,16 +16,16 @@ import { seedOf } from './seed-halves.ts';
 import type { FoundSnapshot } from './snapshot-reader.ts';
 import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
-const ENO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
+const ENTITY_NO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
 const RECORDS = recordsOf('?1', 'seq > ?2', countIn('?3'));
 /** Which the index of deletions finds. The whole record, so that its checksum is looked at: a life begins where it says. */
 const LAST_DELETION = `SELECT ${recordColumns()} FROM journal
-  WHERE eno = ${ENO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
+  WHERE eno = ${ENTITY_NO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
 /** By itself it costs a tenth of what it does within the statement that reads the records. */
 const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
 /** From the record with which the state begins. */
 const LIFE = recordsOf('?1', 'seq >= ?2', countIn('?3'));
-const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENO} AND key = ?`;
+const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENTITY_NO} AND key = ?`;
 
 /** Many, since asking costs; not all, since each may have a megabyte. */
 const ROWS_AT_ONCE = 128;
@@ -66,42 +66,47 @@ export class JournalReader {
   /** As `Journal.read`. */
   read(entity: EntityRef, afterSeq: number, limit: number): readonly JournalRecord[] {
     const page = new Page(entity, afterSeq, limit);
-    const eno = this.#numberOf(entity);
-    if (eno !== undefined) this.#fill(page, eno);
+    const entityNo = this.#numberOf(entity);
+    if (entityNo !== undefined) this.#fill(page, entityNo);
     return page.records;
   }
 
   /** As `Journal.eventsAfter`. */
   eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
-    const eno = this.#numberOf(entity);
-    if (eno === undefined) return [];
-    const [row] = this.#all(this.#run, entity, [eno, afterSeq, limit]);
+    const entityNo = this.#numberOf(entity);
+    if (entityNo === undefined) return [];
+    const [row] = this.#all(this.#run, entity, [entityNo, afterSeq, limit]);
     const value = row?.[0] as unknown;
     return value instanceof Uint8Array ? eventsOf(entity, afterSeq, value) : [];
   }
 
   /** As `Journal.life`. `find`: the snapshot of the entity with this number. */
-  life(entity: EntityRef, limit: number, find?: (eno: number) => FoundSnapshot | undefined): Life {
-    const eno = this.#numberOf(entity);
-    if (eno === undefined) return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
-    const snapshot = find?.(eno);
-    const life = snapshot && this.#lifeSince(entity, eno, limit, snapshot);
+  life(
+    entity: EntityRef,
+    limit: number,
+    find?: (entityNo: number) => FoundSnapshot | undefined,
+  ): Life {
+    const entityNo = this.#numberOf(entity);
+    if (entityNo === undefined)
+      return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
+    const snapshot = find?.(entityNo);
+    const life = snapshot && this.#lifeSince(entity, entityNo, limit, snapshot);
     // That of another journal, whatever its record is here, is none of this one.
-    return life ?? this.#lifeSince(entity, eno, limit, undefined)!;
+    return life ?? this.#lifeSince(entity, entityNo, limit, undefined)!;
   }
 
   /** Undefined: the snapshot does not stand on a record of this journal. */
   #lifeSince(
     entity: EntityRef,
-    eno: number,
+    entityNo: number,
     limit: number,
     snapshot: FoundSnapshot | undefined,
   ): Life | undefined {
     const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
     // A snapshot's record or the last deletion, whichever is later. None is stored of this entity meanwhile.
-    const [deletion] = this.#all(this.#lastDeletedSeq, entity, [eno]);
+    const [deletion] = this.#all(this.#lastDeletedSeq, entity, [entityNo]);
     const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
-    const rows = this.#all(this.#life, entity, [eno, beginSeq, askedCount]);
+    const rows = this.#all(this.#life, entity, [entityNo, beginSeq, askedCount]);
     const first = rows[0];
     const begin = first && recordOf(entity, first);
     const isDeletion = begin?.kind === 'deleted';
@@ -113,14 +118,14 @@ export class JournalReader {
     const page = new Page(entity, afterSeq, limit);
     const isFull = page.add(hasBegin ? rows.slice(1) : rows);
     const isEnd = rows.length < askedCount && !isFull;
-    if (!isEnd && !isFull) this.#fill(page, eno);
+    if (!isEnd && !isFull) this.#fill(page, entityNo);
     return { afterSeq, snapshot: state, records: page.records, isWhole: isEnd };
   }
 
-  #fill(page: Page, eno: number): void {
+  #fill(page: Page, entityNo: number): void {
     for (;;) {
       const askedCount = Math.min(ROWS_AT_ONCE, page.limit - page.records.length);
-      const rows = this.#all(this.#records, page.entity, [eno, page.last, askedCount]);
+      const rows = this.#all(this.#records, page.entity, [entityNo, page.last, askedCount]);
       if (page.add(rows) || rows.length < askedCount) return;
     }
   }

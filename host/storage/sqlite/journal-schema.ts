@@ -7,7 +7,7 @@ import { KIND_DELETED } from './record-kind.ts';
 export const FORMAT_VERSION = 4;
 
 /**
- * `journal.pos` is the place in the one order of all records, without gaps; `crc`: see record-checksum.ts. A
+ * `journal.pos` is the place in commit order, without gaps; `crc`: see record-checksum.ts. A
  * deletion has neither manifest nor json. A record of format 1 has no seed, one of format 1 or 2 no trace; only
  * what answered an idempotency key has one.
  *

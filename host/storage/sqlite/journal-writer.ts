@@ -29,8 +29,8 @@ import { JournalQuota } from './journal-quota.ts';
 import { JournalSeries, type SharedJournalSeries } from '../journal-series.ts';
 import { LogCheckpoint } from './log-checkpoint.ts';
 import { type WritingModule, noteModule } from './module-history.ts';
-import { checkPlaces } from './index-check.ts';
-import { PlaceMerge, type PlaceSizes } from './index-compaction.ts';
+import { checkIndexEntries } from './index-check.ts';
+import { IndexCompaction, type LevelSizes } from './index-compaction.ts';
 import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
@@ -134,14 +134,14 @@ class User implements AppendGate {
 interface WriterData {
   readonly path: string;
   readonly limits: JournalLimits;
-  readonly placeSizes: PlaceSizes;
+  readonly levelSizes: LevelSizes;
   readonly series: SharedJournalSeries;
 }
 
 class Writer {
   readonly #database: DatabaseSync;
   readonly #commit: GroupCommit;
-  readonly #places: PlaceMerge;
+  readonly #compaction: IndexCompaction;
   readonly #log: LogCheckpoint;
   readonly #snapshots: SnapshotWriter;
   readonly #quota: JournalQuota;
@@ -151,12 +151,12 @@ class Writer {
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
-  constructor({ path, limits: { bytesMax }, placeSizes, series }: WriterData) {
+  constructor({ path, limits: { bytesMax }, levelSizes, series }: WriterData) {
     this.#database = openForWriting(path);
-    checkPlaces(this.#database, path);
+    checkIndexEntries(this.#database, path);
     this.#quota = new JournalQuota(this.#database, path, bytesMax);
     this.#commit = new GroupCommit(this.#database, path, this.#quota);
-    this.#places = new PlaceMerge(this.#database, placeSizes);
+    this.#compaction = new IndexCompaction(this.#database, levelSizes);
     this.#log = new LogCheckpoint(this.#database, LOCK_WAIT_MS);
     this.#snapshots = new SnapshotWriter(snapshotPath(dirname(path)), this.#database);
     this.#series = new JournalSeries(series);
@@ -197,7 +197,7 @@ class Writer {
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
     if (storedMs - this.#measuredMs > MEASURE_MS) this.#measure(storedMs);
-    this.#places.stored(records);
+    this.#compaction.stored(records);
     this.#log.keepShort();
     this.#keepSnapshots();
   }

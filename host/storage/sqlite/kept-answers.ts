@@ -17,7 +17,7 @@ export class KeptAnswers {
   readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
   /** Up to this one all are of a clock that was far ahead: they are left until the clock is there. */
-  #passedAno = 0n;
+  #passedReplyNo = 0n;
   /** The earliest of those. */
   #passedMs = Infinity;
   /** As the last answer had it; undefined: none was kept since the journal was opened. */
@@ -38,11 +38,11 @@ export class KeptAnswers {
   }
 
   /** Throws errors of SQLite. */
-  keep(eno: number, component: string, id: string, answer: AppendedAnswer): void {
+  keep(entityNo: number, component: string, id: string, answer: AppendedAnswer): void {
     const { key, digest, timeMs, outcome } = answer;
     const crc = answerChecksum(component, id, [key, digest, timeMs, outcome]);
     this.forget(answer, FORGOTTEN_AT_ONCE);
-    this.#keep.run(eno, key, digest, timeMs, outcome, crc);
+    this.#keep.run(entityNo, key, digest, timeMs, outcome, crc);
   }
 
   /** As answers do that are kept, for a transaction without any whose last record is of this time. Throws errors of SQLite. */
@@ -57,21 +57,21 @@ export class KeptAnswers {
     if (timeMs >= this.#passedMs) this.#passNone();
     // One that is ahead by less keeps those behind it, for twice their time at most.
     const farAheadMs = timeMs + this.#retentionMs;
-    const oldest = this.#oldest.all(this.#passedAno, atOnce) as unknown as [bigint, bigint][];
+    const oldest = this.#oldest.all(this.#passedReplyNo, atOnce) as unknown as [bigint, bigint][];
     if (oldest.length === 0) this.#passNone();
     let aheadCount = 0;
-    for (const [ano, time] of oldest)
-      if (time < forgetBeforeMs) this.#forget.run(ano);
+    for (const [replyNo, time] of oldest)
+      if (time < forgetBeforeMs) this.#forget.run(replyNo);
       else if (time > farAheadMs) aheadCount++;
     if (aheadCount === atOnce)
-      for (const [ano, time] of oldest) {
-        this.#passedAno = ano;
+      for (const [replyNo, time] of oldest) {
+        this.#passedReplyNo = replyNo;
         this.#passedMs = Math.min(this.#passedMs, Number(time));
       }
   }
 
   #passNone(): void {
-    this.#passedAno = 0n;
+    this.#passedReplyNo = 0n;
     this.#passedMs = Infinity;
   }
 }

@@ -29,13 +29,13 @@ export class SnapshotReader {
   }
 
   /** Of an entity, which has the number `eno`, as a module with this fingerprint made it. */
-  find(entity: EntityRef, eno: number, fingerprint: string): FoundSnapshot | undefined {
+  find(entity: EntityRef, entityNo: number, fingerprint: string): FoundSnapshot | undefined {
     if (this.#toSkip > 0) {
       this.#toSkip--;
       return undefined;
     }
     try {
-      const row = this.#open()?.get(eno, fingerprint) as Row | undefined;
+      const row = this.#open()?.get(entityNo, fingerprint) as Row | undefined;
       if (row === undefined) return undefined;
       const [seq, state, crc, recordCrc] = row;
       if (!isText(state)) return undefined;

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
 import { KIND_EVENT } from './record-kind.ts';
-import { placeOf } from './record-index.ts';
+import { positionOf } from './record-index.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
 import { isOfMachine, isDamage } from './sqlite-failure.ts';
 
@@ -28,7 +28,7 @@ export class SnapshotWriter {
     this.#path = path;
     this.#findRecord = journal.prepare(`
       SELECT eno, crc FROM entity JOIN journal USING (eno)
-      WHERE component = ?1 AND id = ?2 AND seq = ?3 AND kind = ${KIND_EVENT} AND pos = ${placeOf('entity.eno', '?3')}
+      WHERE component = ?1 AND id = ?2 AND seq = ?3 AND kind = ${KIND_EVENT} AND pos = ${positionOf('entity.eno', '?3')}
     `);
     // Readers look at it without changing it: what is of no use goes now.
     if (existsSync(path)) this.#guarded(() => this.#open());

@@ -8,11 +8,11 @@ import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts'
 import { JournalSeries } from '../journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
 import type { WritingModule } from './module-history.ts';
-import { PLACE_SIZES_DEFAULT, type PlaceSizes } from './index-compaction.ts';
+import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 
 export interface JournalOptions {
-  readonly placeSizes?: PlaceSizes | undefined;
+  readonly levelSizes?: LevelSizes | undefined;
   /** What its writer counts into. */
   readonly series?: JournalSeries;
 }
@@ -25,11 +25,11 @@ export interface JournalOptions {
 export async function openSqliteJournal(
   dir: string,
   limits: JournalLimits = JOURNAL_LIMITS_DEFAULT,
-  { placeSizes = PLACE_SIZES_DEFAULT, series = new JournalSeries() }: JournalOptions = {},
+  { levelSizes = LEVEL_SIZES_DEFAULT, series = new JournalSeries() }: JournalOptions = {},
 ): Promise<SqliteJournal> {
   const folder = openDataFolder(dir);
   try {
-    return await SqliteJournal.start(folder, { limits, placeSizes, series });
+    return await SqliteJournal.start(folder, { limits, levelSizes, series });
   } catch (error) {
     folder.close();
     throw error;
@@ -38,7 +38,7 @@ export async function openSqliteJournal(
 
 interface JournalParts {
   readonly limits: JournalLimits;
-  readonly placeSizes: PlaceSizes;
+  readonly levelSizes: LevelSizes;
   readonly series: JournalSeries;
 }
 
@@ -53,11 +53,11 @@ export class SqliteJournal {
 
   static async start(
     folder: DataFolder,
-    { limits, placeSizes, series }: JournalParts,
+    { limits, levelSizes, series }: JournalParts,
   ): Promise<SqliteJournal> {
     const writer = new Worker(new URL('./journal-writer.ts', import.meta.url), {
       name: 'journal writer',
-      workerData: { path: journalPath(folder.dir), limits, placeSizes, series: series.shared },
+      workerData: { path: journalPath(folder.dir), limits, levelSizes, series: series.shared },
     });
     const journal = new SqliteJournal(folder, writer);
     const report = await Promise.race([

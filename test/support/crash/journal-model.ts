@@ -189,13 +189,17 @@ export function checkNumbers(path: string): void {
     assert.deepEqual(Object.values(problem ?? {}), ['ok']);
     const lastSeq = new Map<unknown, number>();
     let last = 0;
-    for (const { pos, eno, seq } of database
+    for (const { pos, entityNo, seq } of database
       .prepare('SELECT pos, eno, seq FROM journal ORDER BY pos')
       .iterate()) {
       assert.equal(pos, ++last, 'positions have a gap');
-      const expected = (lastSeq.get(eno) ?? 0) + 1;
-      assert.equal(seq, expected, `entity number ${String(eno)} has a hole before ${String(seq)}`);
-      lastSeq.set(eno, expected);
+      const expected = (lastSeq.get(entityNo) ?? 0) + 1;
+      assert.equal(
+        seq,
+        expected,
+        `entity number ${String(entityNo)} has a hole before ${String(seq)}`,
+      );
+      lastSeq.set(entityNo, expected);
     }
   } finally {
     database.close();

@@ -25,8 +25,8 @@ import {
 } from './journal-model.ts';
 
 const WAVES_PER_OPENING = 12;
-/** So that places are brought on every few commands. */
-const PLACE_SIZES = { newMax: 6, recentMax: 12 };
+/** The index is compacted every few commands. */
+const PLACE_SIZES = { level0Max: 6, level1Max: 12 };
 
 const [dir, waves] = [process.argv[2]!, Number(process.argv[3])];
 const random = new Random(Number(process.argv[4]));
@@ -106,7 +106,7 @@ function fault(): Fault {
 
 for (let done = 0; done < waves;) {
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, {
-    placeSizes: PLACE_SIZES,
+    levelSizes: PLACE_SIZES,
   });
   const journal = attachSqliteJournal(opened.connect());
   for (let turn = 0; turn < WAVES_PER_OPENING && done < waves; turn++, done++) {

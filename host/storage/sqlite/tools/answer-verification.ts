@@ -69,14 +69,17 @@ export function* manifestsChecked(
 
 export function* modulesChecked(connection: ReadingConnection): Generator<VerificationStep, void> {
   let before = 0;
-  for (const [mno, from, descriptor] of connection.rows(MODULES, [])) {
+  for (const [moduleNo, from, descriptor] of connection.rows(MODULES, [])) {
     const fromPos = Number(from);
     if (fromPos < Math.max(before, 1))
-      yield { kind: 'finding', problem: `module ${String(mno)} begins before the one before it` };
+      yield {
+        kind: 'finding',
+        problem: `module ${String(moduleNo)} begins before the one before it`,
+      };
     if (!isObject(String(descriptor)))
       yield {
         kind: 'finding',
-        problem: `the descriptor of module ${String(mno)} is no JSON object`,
+        problem: `the descriptor of module ${String(moduleNo)} is no JSON object`,
       };
     before = fromPos;
   }

@@ -3,7 +3,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
-import { isPlaced, placesAfter } from '../record-index.ts';
+import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
@@ -13,20 +13,21 @@ const FIRST = -Number.MAX_SAFE_INTEGER;
 
 /** The index alone has what is asked of `i`; of `t`, what the table has in the place that the index names. */
 const BY_ENTITY = (format: number) => `SELECT i.eno, i.seq, i.pos, t.pos, i.rank
-  FROM (${placesAfter(format, ROWS_AT_ONCE)}) i
+  FROM (${entriesAfter(format, ROWS_AT_ONCE)}) i
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq
   ORDER BY i.eno, i.seq, i.pos`;
 /** Where the table cannot be read, which is named elsewhere. */
 const BY_ENTITY_ALONE = (format: number) =>
-  `SELECT eno, seq, pos, pos, rank FROM (${placesAfter(format, ROWS_AT_ONCE)})`;
+  `SELECT eno, seq, pos, pos, rank FROM (${entriesAfter(format, ROWS_AT_ONCE)})`;
 const DELETIONS = () => `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq AND t.kind + 0 = ${KIND_DELETED}
   WHERE i.kind = ${KIND_DELETED} AND (i.eno, i.seq) > (?, ?) ORDER BY i.eno, i.seq LIMIT ${ROWS_AT_ONCE}`;
 const DELETIONS_ALONE = () => `SELECT eno, seq, pos, pos FROM journal INDEXED BY deletion
   WHERE kind = ${KIND_DELETED} AND (eno, seq) > (?, ?) ORDER BY eno, seq LIMIT ${ROWS_AT_ONCE}`;
-const BY_PLACE = (format: number) => `SELECT t.pos, t.eno, t.seq, ${isPlaced(format)}
+const BY_POSITION = (format: number) => `SELECT t.pos, t.eno, t.seq, ${isIndexed(format)}
   FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
-const DELETIONS_BY_PLACE = () => `SELECT t.pos, t.eno, t.seq, t.kind <> ${KIND_DELETED} OR EXISTS (
+const DELETIONS_BY_POSITION =
+  () => `SELECT t.pos, t.eno, t.seq, t.kind <> ${KIND_DELETED} OR EXISTS (
     SELECT 1 FROM journal i INDEXED BY deletion
     WHERE i.kind = ${KIND_DELETED} AND i.eno = t.eno AND i.seq = t.seq AND i.pos = t.pos)
   FROM journal t NOT INDEXED WHERE t.pos > ? ORDER BY t.pos LIMIT ${ROWS_AT_ONCE}`;
@@ -85,16 +86,22 @@ export function* recordIndexChecked(
   lastPos: number,
   records: number,
 ): Generator<VerificationStep, void> {
-  let [lastEno, lastSeq, before, lastRank] = [FIRST, 0, 0, 0];
+  let [lastEntityNo, lastSeq, before, lastRank] = [FIRST, 0, 0, 0];
   let found = 0;
   const first = [FIRST, FIRST, FIRST];
   for (const rows of pagesOf(connection, BY_ENTITY, first, firstThree, BY_ENTITY_ALONE)) {
     for (const row of rows) {
-      const [eno, seq, pos, , rank] = row.map(Number) as [number, number, number, number, number];
-      if (eno !== lastEno) [lastSeq, before, lastRank] = [0, 0, 0];
+      const [entityNo, seq, pos, , rank] = row.map(Number) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      if (entityNo !== lastEntityNo) [lastSeq, before, lastRank] = [0, 0, 0];
       // What was stored since goes on where this ends.
       if (pos > lastPos && pos <= Number.MAX_SAFE_INTEGER) continue;
-      const named = () => ({ kind: 'finding', ...nameOf(connection, eno), seq, pos }) as const;
+      const named = () => ({ kind: 'finding', ...nameOf(connection, entityNo), seq, pos }) as const;
       if (seq > lastSeq + 1)
         yield {
           ...named(),
@@ -104,23 +111,23 @@ export function* recordIndexChecked(
         };
       if (seq <= lastSeq) yield { ...named(), problem: 'another record has its number' };
       if (row[3] === null)
-        yield { ...named(), problem: 'the index has it in a place where it is not' };
+        yield { ...named(), problem: 'the index names a position where it is not' };
       else found++;
       if (pos <= before)
         yield {
           ...named(),
-          problem: `its place is before that of record ${lastSeq} of the entity`,
+          problem: `its position is before that of record ${lastSeq} of the entity`,
         };
       if (rank < lastRank)
         yield {
           ...named(),
-          problem: `the index has it among older ones than record ${lastSeq} of the entity`,
+          problem: `the index has it in an older level than record ${lastSeq} of the entity`,
         };
-      [lastEno, lastSeq, before, lastRank] = [eno, seq, Math.max(before, pos), rank];
+      [lastEntityNo, lastSeq, before, lastRank] = [entityNo, seq, Math.max(before, pos), rank];
     }
     yield { kind: 'progress', what: 'records in their index', done: found, total: records };
   }
-  if (found < records) yield* missingInIndex(connection, lastPos, BY_PLACE);
+  if (found < records) yield* missingInIndex(connection, lastPos, BY_POSITION);
 }
 
 export function* deletionsChecked(
@@ -130,13 +137,13 @@ export function* deletionsChecked(
 ): Generator<VerificationStep, void> {
   let found = 0;
   for (const rows of pagesOf(connection, DELETIONS, [FIRST, FIRST], firstTwo, DELETIONS_ALONE)) {
-    for (const [eno, seq, pos, stored] of rows) {
+    for (const [entityNo, seq, pos, stored] of rows) {
       if (Number(pos) > lastPos) continue;
       if (stored !== null) found++;
       else
         yield {
           kind: 'finding',
-          ...nameOf(connection, Number(eno)),
+          ...nameOf(connection, Number(entityNo)),
           seq: Number(seq),
           pos: Number(pos),
           problem: 'the index of deletions has it, and it is none',
@@ -144,7 +151,7 @@ export function* deletionsChecked(
     }
     yield { kind: 'progress', what: 'deletions in their index', done: found, total: deletions };
   }
-  if (found < deletions) yield* missingInIndex(connection, lastPos, DELETIONS_BY_PLACE);
+  if (found < deletions) yield* missingInIndex(connection, lastPos, DELETIONS_BY_POSITION);
 }
 
 function* missingInIndex(
@@ -153,14 +160,14 @@ function* missingInIndex(
   sql: (format: number) => string,
 ): Generator<VerificationStep, void> {
   for (const rows of pagesOf(connection, sql, [0], firstOne)) {
-    for (const [pos, eno, seq, isThere] of rows)
+    for (const [pos, entityNo, seq, isThere] of rows)
       if (Number(isThere) === 0 && Number(pos) <= lastPos)
         yield {
           kind: 'finding',
-          ...nameOf(connection, Number(eno)),
+          ...nameOf(connection, Number(entityNo)),
           seq: Number(seq),
           pos: Number(pos),
-          problem: `the index of ${sql === BY_PLACE ? 'records' : 'deletions'} has it not`,
+          problem: `the index of ${sql === BY_POSITION ? 'records' : 'deletions'} does not have it`,
         };
     yield {
       kind: 'progress',
@@ -184,7 +191,7 @@ export function* entitiesChecked(
           kind: 'finding',
           component: String(component),
           id: String(id),
-          problem: 'the index of entities has it not',
+          problem: 'the index of entities does not have it',
         };
     yield { kind: 'progress', what: 'entities', done: count };
   }
@@ -202,9 +209,9 @@ export function* entitiesChecked(
 
 function nameOf(
   connection: ReadingConnection,
-  eno: number,
+  entityNo: number,
 ): { readonly component?: string; readonly id?: string } {
-  const [row] = connection.rows(NAME, [eno]);
+  const [row] = connection.rows(NAME, [entityNo]);
   return row === undefined ? {} : { component: String(row[0]), id: String(row[1]) };
 }
 

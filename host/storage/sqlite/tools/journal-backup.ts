@@ -59,7 +59,7 @@ function damaged(dir: string, { component, id, seq, pos, problem }: JournalFindi
       ? ''
       : ` of entity '${printable(id)}' of component '${printable(component)}'`;
   const record = seq === undefined ? '' : ` record ${seq}`;
-  const place = pos === undefined ? '' : ` at place ${pos} of all`;
+  const place = pos === undefined ? '' : ` at position ${pos}`;
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
     `The journal in ${dir} is damaged:${record}${entity}${place}: ${printable(problem)}. No copy was made. ` +

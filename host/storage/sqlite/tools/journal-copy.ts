@@ -22,14 +22,14 @@ import { fileFailure } from '../sqlite-failure.ts';
 /** Entities whose number and last record are remembered. */
 const TAILS_MAX = 200_000;
 /** Records that are sorted by entity, so that their places go to the fewer pages. */
-const PLACED_AT_ONCE = 65_536;
+const INDEXED_AT_ONCE = 65_536;
 const CACHE_KIB = 64 * 1024;
 const UNFINISHED = 'journal.sqlite.unfinished';
 /** What a folder may hold that is new: what a copy that was interrupted has left, and what a new disk has. */
 const NOTHING = /^(journal\.sqlite\.unfinished(\.new)?(-journal|-wal|-shm)?|lost\+found)$/;
 
 interface Tail {
-  readonly eno: number;
+  readonly entityNo: number;
   seq: number;
 }
 
@@ -42,14 +42,14 @@ export class JournalCopy {
   readonly #addEntity: StatementSync;
   readonly #findTail: StatementSync;
   readonly #addRecord: StatementSync;
-  readonly #addPlaces: StatementSync;
+  readonly #addEntries: StatementSync;
   readonly #addManifest: StatementSync;
   readonly #addAnswer: StatementSync;
   readonly #addModule: StatementSync;
   readonly #tails = new Map<string, Tail>();
   readonly #manifests = new Set<string>();
   #lastPos = 0;
-  #placedPos = 0;
+  #indexedPos = 0;
   #entities = 0;
   #answers = 0;
   #modules = 0;
@@ -77,7 +77,7 @@ export class JournalCopy {
       this.#addRecord = database.prepare(
         'INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, (? << 32) | ?, ?, ?)',
       );
-      this.#addPlaces = database.prepare(
+      this.#addEntries = database.prepare(
         'INSERT INTO place_old SELECT eno, seq, pos FROM journal WHERE pos > ? ORDER BY eno, seq',
       );
       this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
@@ -113,14 +113,14 @@ export class JournalCopy {
     const recordKind = kindOf(kind, manifest, json);
     if (recordKind === undefined) return 'is neither an event nor a deletion';
     if (pos !== this.#lastPos + 1)
-      return `has place ${pos} of all, and the next one is ${this.#lastPos + 1}`;
+      return `has position ${pos}, and the next one is ${this.#lastPos + 1}`;
     try {
       const tail = this.#tail(component, id);
       if (seq !== tail.seq + 1)
         return `is record ${seq} of its entity, and the next one is ${tail.seq + 1}`;
       this.#addRecord.run(
         pos,
-        tail.eno,
+        tail.entityNo,
         seq,
         kind,
         timeMs,
@@ -135,7 +135,7 @@ export class JournalCopy {
       if (recordKind === 'event') this.#keepManifest(component, manifest!);
       tail.seq = seq;
       this.#lastPos = pos;
-      if (pos - this.#placedPos >= PLACED_AT_ONCE) this.#place();
+      if (pos - this.#indexedPos >= INDEXED_AT_ONCE) this.#indexNew();
       return undefined;
     } catch (error) {
       throw this.#failure(error);
@@ -145,7 +145,7 @@ export class JournalCopy {
   /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   addAnswer(component: string, id: string, row: KeptAnswerRow): string | undefined {
     try {
-      this.#addAnswer.run(this.#tail(component, id).eno, ...row);
+      this.#addAnswer.run(this.#tail(component, id).entityNo, ...row);
       this.#answers++;
       return undefined;
     } catch (error) {
@@ -169,7 +169,7 @@ export class JournalCopy {
   finish(): void {
     const path = journalPath(this.#dir);
     try {
-      this.#place();
+      this.#indexNew();
       this.#database.exec('COMMIT; PRAGMA journal_mode = WAL');
       this.#database.close();
       sync(this.#path);
@@ -193,9 +193,9 @@ export class JournalCopy {
     }
   }
 
-  #place(): void {
-    this.#addPlaces.run(this.#placedPos);
-    this.#placedPos = this.#lastPos;
+  #indexNew(): void {
+    this.#addEntries.run(this.#indexedPos);
+    this.#indexedPos = this.#lastPos;
   }
 
   #tail(component: string, id: string): Tail {
@@ -204,15 +204,15 @@ export class JournalCopy {
     if (known !== undefined) return known;
     if (this.#tails.size >= TAILS_MAX) {
       // What is forgotten is looked up.
-      this.#place();
+      this.#indexNew();
       this.#tails.clear();
     }
     const found = this.#findEntity.get(component, id)?.['eno'];
     if (found === undefined) this.#entities++;
     const tail: Tail =
       found === undefined
-        ? { eno: Number(this.#addEntity.run(component, id).lastInsertRowid), seq: 0 }
-        : { eno: Number(found), seq: Number(this.#findTail.get(found)?.['seq'] ?? 0) };
+        ? { entityNo: Number(this.#addEntity.run(component, id).lastInsertRowid), seq: 0 }
+        : { entityNo: Number(found), seq: Number(this.#findTail.get(found)?.['seq'] ?? 0) };
     this.#tails.set(name, tail);
     return tail;
   }

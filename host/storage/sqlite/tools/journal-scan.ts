@@ -57,14 +57,14 @@ export interface ScannedPage {
 
 /** Of a page's events; each may have a megabyte. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
-const PLACES_MIN = 256;
-const PLACES_MAX = 65_536;
+const POSITIONS_MIN = 256;
+const POSITIONS_MAX = 65_536;
 /** A page that took less has room for more. */
 const PAGE_MS = 20;
 
-const PLACE_MAX = Number.MAX_SAFE_INTEGER;
-const LAST = () => `SELECT max(pos) FROM journal WHERE pos <= ${PLACE_MAX}`;
-const NEXT = () => `SELECT min(pos) FROM journal WHERE pos > ? AND pos <= ${PLACE_MAX}`;
+const POSITION_MAX = Number.MAX_SAFE_INTEGER;
+const LAST = () => `SELECT max(pos) FROM journal WHERE pos <= ${POSITION_MAX}`;
+const NEXT = () => `SELECT min(pos) FROM journal WHERE pos > ? AND pos <= ${POSITION_MAX}`;
 /** Of a stored row, before what `recordColumns` names. */
 const NAMES = 2;
 const JSON_COLUMN = NAMES + 5;
@@ -73,7 +73,7 @@ export class JournalScan {
   readonly #connection: ReadingConnection;
   readonly #filter: RecordFilter;
   readonly #isFiltered: boolean;
-  #places = PLACES_MIN;
+  #positions = POSITIONS_MIN;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
   constructor(dir: string, filter: RecordFilter = {}) {
@@ -84,7 +84,7 @@ export class JournalScan {
 
   /** The place of the last record; 0 when there is none. Throws as `page` does. */
   lastPos(): number {
-    return placeIn(this.#connection.rows(LAST, [])) ?? 0;
+    return positionIn(this.#connection.rows(LAST, [])) ?? 0;
   }
 
   /**
@@ -98,7 +98,7 @@ export class JournalScan {
       return { entries: [], lastPos: afterPos, isLast: true };
     // Over a hole of any size in one step.
     const from = next - 1;
-    const to = Math.min(from + this.#places, untilPos);
+    const to = Math.min(from + this.#positions, untilPos);
     const startedMs = performance.now();
     const read = this.#read(from, to, limit);
     this.#adapt(performance.now() - startedMs);
@@ -116,7 +116,7 @@ export class JournalScan {
   /** The first place after this one where something is; one that cannot be read is something. */
   #next(afterPos: number): number | undefined {
     try {
-      return placeIn(this.#connection.rows(NEXT, [afterPos]));
+      return positionIn(this.#connection.rows(NEXT, [afterPos]));
     } catch (error) {
       if (!isDamage(error)) throw error;
       return afterPos + 1;
@@ -154,12 +154,12 @@ export class JournalScan {
   }
 
   #adapt(tookMs: number): void {
-    if (tookMs < PAGE_MS / 2) this.#places = Math.min(this.#places * 2, PLACES_MAX);
-    else if (tookMs > PAGE_MS) this.#places = Math.max(this.#places / 2, PLACES_MIN);
+    if (tookMs < PAGE_MS / 2) this.#positions = Math.min(this.#positions * 2, POSITIONS_MAX);
+    else if (tookMs > PAGE_MS) this.#positions = Math.max(this.#positions / 2, POSITIONS_MIN);
   }
 }
 
-function placeIn(rows: readonly StoredRow[]): number | undefined {
+function positionIn(rows: readonly StoredRow[]): number | undefined {
   const pos = rows[0]?.[0] ?? undefined;
   return pos === undefined ? undefined : Number(pos);
 }
@@ -237,6 +237,6 @@ function withHoles(
 
 function missing(from: number, to: number): string {
   return from === to
-    ? `record ${from} of all is missing`
-    : `records ${from} to ${to} of all are missing`;
+    ? `the record at position ${from} is missing`
+    : `the records at positions ${from} to ${to} are missing`;
 }

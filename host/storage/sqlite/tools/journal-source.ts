@@ -99,14 +99,14 @@ function* records(scan: JournalScan, lastPos: number): Generator<SourceEntry, vo
 
 function* answers(
   connection: ReadingConnection,
-  [, lastAno, timeMs, crc]: StoredRow,
+  [, lastReplyNo, timeMs, crc]: StoredRow,
 ): Generator<SourceEntry, void, void> {
-  if (typeof lastAno !== 'bigint') return;
-  const last = [lastAno, timeMs as bigint, crc as bigint] as const;
+  if (typeof lastReplyNo !== 'bigint') return;
+  const last = [lastReplyNo, timeMs as bigint, crc as bigint] as const;
   for (let at = 0n; ;) {
-    const rows = connection.rows(() => ANSWERS, [at, lastAno, ...last]);
+    const rows = connection.rows(() => ANSWERS, [at, lastReplyNo, ...last]);
     for (const row of rows) yield answerOf(row);
-    yield { kind: 'progress', what: 'answers', done: Number(at), total: Number(lastAno) };
+    yield { kind: 'progress', what: 'answers', done: Number(at), total: Number(lastReplyNo) };
     if (rows.length < ANSWERS_AT_ONCE) return;
     at = rows.at(-1)![0] as bigint;
   }

@@ -49,9 +49,9 @@ export function* verifyJournal(
     const format = connection.format;
     const structureChecked = structure || !connection.hasLog;
     if (structureChecked) yield* counted(guarded("SQLite's structure", structureCheck(connection)));
-    const lastPos = yield* counted(guarded('the last record', lastPlace(scan)));
+    const lastPos = yield* counted(guarded('the last record', lastPosition(scan)));
     const seen = yield* counted(recordsChecked(scan, lastPos ?? 0));
-    yield* counted(guarded('the places of records', outOfRange(connection)));
+    yield* counted(guarded('the positions of records', outOfRange(connection)));
     yield* counted(
       guarded('the index of records', recordIndexChecked(connection, lastPos ?? 0, seen.records)),
     );
@@ -103,7 +103,7 @@ function* structureCheck(connection: ReadingConnection): Generator<VerificationS
 }
 
 // oxlint-disable-next-line require-yield -- as the other parts
-function* lastPlace(scan: JournalScan): Generator<VerificationStep, number> {
+function* lastPosition(scan: JournalScan): Generator<VerificationStep, number> {
   return scan.lastPos();
 }
 
@@ -148,5 +148,8 @@ function* recordsChecked(scan: JournalScan, lastPos: number): Generator<Verifica
 
 function* outOfRange(connection: ReadingConnection): Generator<VerificationStep, void> {
   for (const [pos] of connection.rows(OUT_OF_RANGE, []))
-    yield { kind: 'finding', problem: `a record has the place ${String(pos)}, which is none` };
+    yield {
+      kind: 'finding',
+      problem: `a record has the position ${String(pos)}, which is out of range`,
+    };
 }

@@ -105,7 +105,7 @@ describe('a run of events', () => {
         ['deleted', numbered(5).with(2, deletionAt(3))],
         ['large', numbered(5).with(2, recordOf(3, `"${'x'.repeat(1_023)}"`))],
         ['another place', numbered(5)],
-        ['no place', numbered(5)],
+        ['no entry', numbered(5)],
         ...Object.keys(DAMAGE).map((what) => [what, numbered(5)] as const),
         // Of which nothing else would be missed.
         [NO_MANIFEST, numbered(5).with(2, withEvent({ manifest: '', json: '{}' }))],
@@ -122,7 +122,7 @@ describe('a run of events', () => {
         .map(([what, change]) => `UPDATE journal SET ${change} ${OF_THIRD(what)};`)
         .join('')}
       UPDATE place_new SET pos = pos + 1 ${OF_THIRD('another place')};
-      DELETE FROM place_new ${OF_THIRD('no place')};
+      DELETE FROM place_new ${OF_THIRD('no entry')};
       COMMIT`,
     );
     editFile(dir, (bytes) => {
@@ -189,17 +189,17 @@ describe('a run of events', () => {
     expect(ids.map((id) => [id, told(id)])).toEqual(ids.map((id) => [id, NAMED]));
   });
 
-  test('ends where a record has no place', () => {
+  test('ends where a record has no index entry', () => {
     const reader = readerOf(dir);
-    expect(reader.eventsAfter(cart('no place'), 0, 100)).toEqual(eventsOf(numbered(2)));
-    expect(reader.read(cart('no place'), 2, 1)).toMatchObject([{ seq: 4 }]);
+    expect(reader.eventsAfter(cart('no entry'), 0, 100)).toEqual(eventsOf(numbered(2)));
+    expect(reader.read(cart('no entry'), 2, 1)).toMatchObject([{ seq: 4 }]);
   });
 });
 
-test('a run of events goes on from one table of places to the next', async () => {
+test('a run of events goes on from one level of the index to the next', async () => {
   const dir = temporaryFolder();
   const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, {
-    placeSizes: { newMax: 7, recentMax: 20 },
+    levelSizes: { level0Max: 7, level1Max: 20 },
   });
   const journal = attachSqliteJournal(opened.connect());
   let stored = 0;

@@ -1,4 +1,4 @@
-// The places of records are in three tables, and what reads a journal sees the same whichever they are in.
+// Index entries are in three levels, and every reader of a journal sees the same in whichever level they are.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -10,24 +10,27 @@ import { openForWriting } from '../../../../host/storage/sqlite/journal-file.ts'
 import { inspectJournal } from '../../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { JOURNAL_LIMITS_DEFAULT } from '../../../../host/storage/sqlite/journal-limits.ts';
 import { verifyJournal } from '../../../../host/storage/sqlite/tools/journal-verification.ts';
-import { PlaceMerge, type PlaceSizes } from '../../../../host/storage/sqlite/index-compaction.ts';
-import { PLACE_TABLES } from '../../../../host/storage/sqlite/record-index.ts';
+import {
+  IndexCompaction,
+  type LevelSizes,
+} from '../../../../host/storage/sqlite/index-compaction.ts';
+import { LEVEL_TABLES } from '../../../../host/storage/sqlite/record-index.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, keep, answerTo, recordOf } from '../../../suites/journal-suite.ts';
 import { edit, numberIn } from '../../../support/damaged-journal.ts';
 import { Random } from '../../../support/random.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
-const SIZES: PlaceSizes = { newMax: 7, recentMax: 20 };
+const SIZES: LevelSizes = { level0Max: 7, level1Max: 20 };
 const IDS = Array.from({ length: 12 }, (_, index) => `e${String(index).padStart(2, '0')}`);
 const entityOf = (id: string) => ({ component: 'cart', id });
 
 async function withSizes(
   dir: string,
-  sizes: PlaceSizes | undefined,
+  sizes: LevelSizes | undefined,
   use: (journal: Journal) => Promise<void>,
 ): Promise<void> {
-  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { placeSizes: sizes });
+  const opened = await openSqliteJournal(dir, JOURNAL_LIMITS_DEFAULT, { levelSizes: sizes });
   const journal = attachSqliteJournal(opened.connect());
   try {
     await use(journal);
@@ -38,7 +41,7 @@ async function withSizes(
 }
 
 function counts(dir: string): number[] {
-  return PLACE_TABLES.map((table) => numberIn(dir, `SELECT count(*) FROM ${table}`));
+  return LEVEL_TABLES.map((table) => numberIn(dir, `SELECT count(*) FROM ${table}`));
 }
 
 function findings(dir: string): unknown[] {
@@ -92,8 +95,8 @@ async function expectAll(
   expect(scan.page('cart', '', '~').map(({ id, records }) => [id, records])).toEqual(sorted);
 }
 
-describe('records with their places in several tables', () => {
-  test('are found by all that reads them, while they are brought on, and after a restart', async () => {
+describe('records with their index entries in several levels', () => {
+  test('are found by all that reads them, while they are compacted, and after a restart', async () => {
     const dir = temporaryFolder();
     const random = new Random(5);
     const stored = new Map<string, JournalRecord[]>();
@@ -117,8 +120,8 @@ describe('records with their places in several tables', () => {
         expect(findings(dir)).toEqual([]);
       });
     const [fresh, recent, old] = counts(dir) as [number, number, number];
-    expect(fresh).toBeLessThan(SIZES.newMax);
-    expect(recent).toBeLessThanOrEqual(SIZES.recentMax + SIZES.newMax + 2);
+    expect(fresh).toBeLessThan(SIZES.level0Max);
+    expect(recent).toBeLessThanOrEqual(SIZES.level1Max + SIZES.level0Max + 2);
     expect(old).toBeGreaterThan(200);
   });
 
@@ -150,13 +153,13 @@ describe('records with their places in several tables', () => {
         expect(await append(journal, entityOf('a'), recordOf(seq))).toBeUndefined();
       expect(await append(journal, entityOf('b'), recordOf(1))).toBeUndefined();
     });
-    for (const [index, table] of PLACE_TABLES.toReversed().entries()) {
+    for (const [index, table] of LEVEL_TABLES.toReversed().entries()) {
       const next = 61 + index;
       edit(
         dir,
-        `CREATE TEMP TABLE all_places AS ${PLACE_TABLES.map((each) => `SELECT * FROM ${each}`).join(' UNION ALL ')};
-         ${PLACE_TABLES.map((each) => `DELETE FROM ${each};`).join('')}
-         INSERT INTO ${table} SELECT * FROM all_places`,
+        `CREATE TEMP TABLE all_entries AS ${LEVEL_TABLES.map((each) => `SELECT * FROM ${each}`).join(' UNION ALL ')};
+         ${LEVEL_TABLES.map((each) => `DELETE FROM ${each};`).join('')}
+         INSERT INTO ${table} SELECT * FROM all_entries`,
       );
       await withSizes(dir, undefined, async (journal) => {
         for (const seq of [next - 1, next + 1])
@@ -185,30 +188,30 @@ describe('records with their places in several tables', () => {
   });
 });
 
-describe('what brings places on', () => {
+describe('the compaction of the index', () => {
   test('keeps its tables small however much a commit stores', async () => {
     const { dir, database } = await filled(400);
-    const merge = new PlaceMerge(database, SIZES);
-    merge.stored(0);
+    const compaction = new IndexCompaction(database, SIZES);
+    compaction.stored(0);
     expect(counts(dir)).toEqual([0, 20, 380]);
   });
 
-  test('leaves what it cannot bring on, and tries it again', async () => {
+  test('leaves what it cannot compact, and tries it again', async () => {
     const { dir, database } = await filled(30);
-    const merge = new PlaceMerge(database, SIZES);
+    const compaction = new IndexCompaction(database, SIZES);
     database.exec('PRAGMA busy_timeout = 0');
     const other = new DatabaseSync(join(dir, 'journal.sqlite'));
     other.exec('BEGIN IMMEDIATE');
-    merge.stored(0);
+    compaction.stored(0);
     other.close();
     expect(counts(dir)).toEqual([30, 0, 0]);
     // A conflict in the midst of it.
     edit(dir, 'INSERT INTO place_recent SELECT * FROM place_new WHERE seq = 20');
-    for (let stored = 0; stored <= SIZES.newMax; stored++) merge.stored(1);
+    for (let stored = 0; stored <= SIZES.level0Max; stored++) compaction.stored(1);
     expect(database.isTransaction).toBe(false);
     expect(counts(dir)).toEqual([30, 1, 0]);
     edit(dir, 'DELETE FROM place_recent');
-    for (let stored = 0; stored <= SIZES.newMax; stored++) merge.stored(1);
+    for (let stored = 0; stored <= SIZES.level0Max; stored++) compaction.stored(1);
     expect(counts(dir)[0]).toBe(0);
     expect(findings(dir)).toEqual([]);
   });

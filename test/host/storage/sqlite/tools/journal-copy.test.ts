@@ -124,12 +124,8 @@ describe('a journal made of the text of another one', () => {
     ],
     ['no id', (l) => (l[9] = l[9]!.replace('"id"', '"di"')), "line 10 has no 'id' that is a text"],
     ['a seed', (l) => (l[9] = l[9]!.replace('"seed":"', '"seed":"x')), "line 10 has no 'seed'"],
-    ['a line less', (l) => l.splice(9, 1), 'line 10 has place 10 of all, and the next one is 9'],
-    [
-      'a line twice',
-      (l) => l.splice(9, 0, l[8]!),
-      'line 10 has place 8 of all, and the next one is 9',
-    ],
+    ['a line less', (l) => l.splice(9, 1), 'line 10 has position 10, and the next one is 9'],
+    ['a line twice', (l) => l.splice(9, 0, l[8]!), 'line 10 has position 8, and the next one is 9'],
     ['no head', (l) => l.shift(), 'line 1 is not the first one of an export'],
     ['a head twice', (l) => l.splice(9, 0, l[0]!), 'line 10 belongs at the beginning'],
     ['no end', (l) => l.pop(), 'line 1208 is missing: the text ends without its last line'],
@@ -228,7 +224,7 @@ describe('a copy', () => {
 
   test.each([
     ['a record', `UPDATE journal SET json = '{}' WHERE pos = 8`, 'record 1 of entity'],
-    ['a place', 'DELETE FROM journal WHERE pos = 8', 'record 8 of all is missing'],
+    ['a place', 'DELETE FROM journal WHERE pos = 8', 'the record at position 8 is missing'],
     [
       'an answer',
       `UPDATE answer SET outcome = '' WHERE ano = 8`,

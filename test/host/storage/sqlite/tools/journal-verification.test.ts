@@ -106,23 +106,27 @@ describe('damage of a record', () => {
     ['a deletion', 'UPDATE journal SET time_ms = 1 WHERE pos = 30', 'wallet e5 5 30: it is not'],
     ['a component', `UPDATE entity SET component = 'x' WHERE eno = 2`, 'x e1 2 8: it is not'],
     ['an id', `UPDATE entity SET id = 'x' WHERE eno = 2`, 'wallet x 2 8: it is not'],
-    ['a row', 'DELETE FROM journal WHERE pos = 8', '8: record 8 of all is missing'],
+    ['a row', 'DELETE FROM journal WHERE pos = 8', '8: the record at position 8 is missing'],
     [
       'a number that another one has',
       `UPDATE place_new SET seq = 99 WHERE pos = 8;
        INSERT INTO place_old SELECT eno, 1, 8 FROM journal WHERE pos = 8`,
       'wallet e1 1 8: another record has its number',
     ],
-    ['rows', 'DELETE FROM journal WHERE pos IN (8, 9)', '8: records 8 to 9 of all are missing'],
+    [
+      'rows',
+      'DELETE FROM journal WHERE pos IN (8, 9)',
+      '8: the records at positions 8 to 9 are missing',
+    ],
     [
       'a place',
       'UPDATE journal SET pos = 4611686018427387905 WHERE pos = 8',
-      'a record has the place 4611686018427387905, which is none',
+      'a record has the position 4611686018427387905, which is out of range',
     ],
     [
       'a place before all',
       'UPDATE journal SET pos = -1 WHERE pos = 8',
-      'the place -1, which is none',
+      'the position -1, which is out of range',
     ],
     [
       'the order of two',
@@ -142,8 +146,8 @@ describe('damage of a record', () => {
     const dir = filled();
     edit(dir, 'DELETE FROM journal WHERE pos = 8');
     expect(verified(dir).findings.map(named)).toEqual([
-      'undefined undefined undefined 8: record 8 of all is missing',
-      'wallet e1 2 8: the index has it in a place where it is not',
+      'undefined undefined undefined 8: the record at position 8 is missing',
+      'wallet e1 2 8: the index names a position where it is not',
     ]);
   });
 
@@ -155,7 +159,7 @@ describe('damage of a record', () => {
        UPDATE journal SET pos = 2 WHERE pos = -1`,
     );
     expect(verified(dir).findings.map(named).join('\n')).toContain(
-      'its place is before that of record 1',
+      'its position is before that of record 1',
     );
   });
 
@@ -173,9 +177,9 @@ describe('damage of a record', () => {
 
 describe('damage of an index', () => {
   test.each([
-    ['place_new', 'the index of records has it not'],
-    ['deletion', 'the index of deletions has it not'],
-    ['sqlite_autoindex_entity_1', 'the index of entities has it not'],
+    ['place_new', 'the index of records does not have it'],
+    ['deletion', 'the index of deletions does not have it'],
+    ['sqlite_autoindex_entity_1', 'the index of entities does not have it'],
     ['sqlite_autoindex_answer_1', 'is not in its index'],
   ])('is found and named where %s is empty', (index, expected) => {
     const dir = filled();
@@ -259,7 +263,7 @@ describe('damage of what stands beside the records', () => {
     [
       `INSERT INTO place_old SELECT * FROM place_new WHERE pos = 14;
        DELETE FROM place_new WHERE pos = 14`,
-      'wallet e1 3 14: the index has it among older ones than record 2',
+      'wallet e1 3 14: the index has it in an older level than record 2',
     ],
     [`DROP INDEX deletion`, 'the index of deletions cannot be read'],
   ])('is found and named: %s', (sql, expected) => {
