@@ -1,9 +1,9 @@
 // What every journal keeps of `host/engine/needs/journal.ts`.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type AnswerToKeep,
+  type ReplyToStore,
   type Journal,
-  type KeptAnswer,
+  type StoredReply,
   READ_UNITS_MAX,
 } from '../../host/engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../host/model/call.ts';
@@ -41,14 +41,14 @@ export function keep(
   journal: Journal,
   entity: EntityRef,
   records: readonly JournalRecord[],
-  answer: AnswerToKeep,
+  answer: ReplyToStore,
 ): Promise<SvcError | undefined> {
   return new Promise((resolve) => {
     journal.append(entity, records, resolve, answer);
   });
 }
 
-export function answerTo(key: string, timeMs: number): AnswerToKeep {
+export function answerTo(key: string, timeMs: number): ReplyToStore {
   const outcome: Reply = { kind: 'reply', json: `"${key} at ${timeMs}"` };
   return { key, digest: `digest of ${key}`, timeMs, outcome, forgetBeforeMs: 0 };
 }
@@ -57,7 +57,7 @@ function keyed(seq: number): JournalRecord {
   return { ...recordOf(seq), key: 'k' };
 }
 
-function kept({ key, digest, timeMs, outcome }: AnswerToKeep): KeptAnswer {
+function kept({ key, digest, timeMs, outcome }: ReplyToStore): StoredReply {
   return { key, digest, timeMs, outcome };
 }
 

@@ -1,9 +1,9 @@
 // HeldJournal: a journal whose appends a test holds back, lets through one by one, and fails, in the
 // order and with the consequences that `needs/journal.ts` promises.
 import type {
-  AnswerToKeep,
+  ReplyToStore,
   Journal,
-  KeptAnswer,
+  StoredReply,
   Life,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
@@ -15,7 +15,7 @@ interface HeldAppend {
   readonly entity: EntityRef;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
-  readonly answer: AnswerToKeep | undefined;
+  readonly answer: ReplyToStore | undefined;
   doomed: boolean;
 }
 
@@ -48,7 +48,7 @@ export class HeldJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void {
     this.appendCount++;
     this.#queue.push({ entity, records, settled, answer, doomed: false });
@@ -120,7 +120,7 @@ export class HeldJournal implements Journal {
     return this.#inner.lastDeletion(entity);
   }
 
-  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+  answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined> {
     if (this.answerFailure !== undefined) throw this.answerFailure;
     return this.#inner.answer(entity, key);
   }

@@ -1,9 +1,9 @@
 // WatchedJournal: a journal in memory that knows what is stored without being asked, and whether a state that is to be
 // kept is what its records make. FailingJournal: one that can be held and failed, and counts what it has failed.
 import type {
-  AnswerToKeep,
+  ReplyToStore,
   Journal,
-  KeptAnswer,
+  StoredReply,
   Life,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
@@ -28,7 +28,7 @@ export class WatchedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void {
     const stored = (failure?: SvcError): void => {
       if (failure === undefined) this.stored.get(entity.id)!.push(...records);
@@ -37,7 +37,7 @@ export class WatchedJournal implements Journal {
     this.#inner.append(entity, records, stored, answer);
   }
 
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+  answer(entity: EntityRef, key: string): StoredReply | undefined {
     return this.#inner.answer(entity, key);
   }
 
@@ -84,7 +84,7 @@ export class FailingJournal extends HeldJournal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void {
     const counted = (failure?: SvcError): void => {
       if (failure !== undefined) this.#failures.set(entity.id, this.failuresOf(entity.id) + 1);

@@ -2,7 +2,7 @@
 // first answer is the only one: it is stored with what the command has persisted, refusals as well, since a
 // caller that is told something else the second time might go on elsewhere.
 import { refusal } from '../../model/call.ts';
-import type { AnswerToKeep, KeptAnswer } from '../needs/journal.ts';
+import type { ReplyToStore, StoredReply } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
@@ -36,7 +36,7 @@ export function repeatedOutcome(
 }
 
 /** Whether the answer is no longer to be told. A clock that was set back makes none older. */
-export function isForgotten({ timeMs }: KeptAnswer, nowMs: number, retentionMs: number): boolean {
+export function isForgotten({ timeMs }: StoredReply, nowMs: number, retentionMs: number): boolean {
   return nowMs - timeMs >= retentionMs;
 }
 
@@ -46,7 +46,7 @@ export function answerToKeep(
   outcome: Outcome,
   timeMs: number,
   retentionMs: number,
-): AnswerToKeep | undefined {
+): ReplyToStore | undefined {
   if (idempotency === undefined) return undefined;
   return { ...idempotency, timeMs, outcome, forgetBeforeMs: timeMs - retentionMs + 1 };
 }

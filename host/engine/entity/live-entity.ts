@@ -16,7 +16,7 @@ import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { GuestEntity } from '../needs/guest.ts';
-import type { KeptAnswer } from '../needs/journal.ts';
+import type { StoredReply } from '../needs/journal.ts';
 import { applyEffect } from './applied-effect.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
@@ -185,7 +185,7 @@ export class LiveEntity implements Idler {
     // One whose answer is not on disk yet: this one leaves behind it, or fails with it.
     const foreseen = this.#held.foreseen(command.key);
     if (foreseen !== undefined) return this.#answered(call, repeatedOutcome(command, foreseen));
-    let kept: Awaitable<KeptAnswer | undefined>;
+    let kept: Awaitable<StoredReply | undefined>;
     try {
       kept = this.#around.journal.answer(this.ref, command.key);
     } catch (failure) {
@@ -208,7 +208,7 @@ export class LiveEntity implements Idler {
     guest: GuestEntity,
     call: EntityCall,
     command: CommandKey,
-    kept: KeptAnswer | undefined,
+    kept: StoredReply | undefined,
   ): Step {
     const { clock, limits } = this.#around;
     return kept === undefined || isForgotten(kept, clock.nowMs(), limits.idempotencyRetentionMs)

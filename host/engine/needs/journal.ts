@@ -9,7 +9,7 @@ import type { SvcError } from '@svc/kit/svc-error';
 export const READ_UNITS_MAX = 1024 * 1024;
 
 /** What a command with an idempotency key was answered. */
-export interface KeptAnswer {
+export interface StoredReply {
   readonly key: string;
   /** Of the command's name and input. */
   readonly digest: string;
@@ -19,7 +19,7 @@ export interface KeptAnswer {
 }
 
 /** An answer to be kept, in the place of an older one of its key. */
-export interface AnswerToKeep extends KeptAnswer {
+export interface ReplyToStore extends StoredReply {
   /** Answers that were given before then need not be kept any longer, of whatever entity. */
   readonly forgetBeforeMs: number;
 }
@@ -57,7 +57,7 @@ export interface Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void;
   /**
    * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`, and none after the
@@ -88,7 +88,7 @@ export interface Journal {
    * What the entity answered to the key, if that is kept and on disk. A plain value wherever nothing has to
    * be waited for. Throws, or rejects, as `read` does.
    */
-  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined>;
+  answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
   /** Waits for everything queued, then closes. */
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 // MemoryJournal: a journal that is gone with the process, for tests and trials.
 import assert from 'node:assert';
 import {
-  type AnswerToKeep,
+  type ReplyToStore,
   type Journal,
-  type KeptAnswer,
+  type StoredReply,
   type Life,
   READ_UNITS_MAX,
   type Snapshot,
@@ -15,7 +15,7 @@ interface QueuedAppend {
   readonly key: string;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
-  readonly answer: AnswerToKeep | undefined;
+  readonly answer: ReplyToStore | undefined;
   /** One before it failed, of the same entity. */
   dependsOnFailed: boolean;
 }
@@ -23,7 +23,7 @@ interface QueuedAppend {
 export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
   /** By entity and idempotency key, in the order of keeping. */
-  readonly #answers = new Map<string, KeptAnswer>();
+  readonly #answers = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
   #stored: Promise<void> | undefined = undefined;
@@ -33,7 +33,7 @@ export class MemoryJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void {
     assert(records.length > 0 || answer !== undefined);
     this.#queue.push({ key: keyOf(entity), records, settled, answer, dependsOnFailed: false });
@@ -77,7 +77,7 @@ export class MemoryJournal implements Journal {
     this.#snapshots.clear();
   }
 
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+  answer(entity: EntityRef, key: string): StoredReply | undefined {
     if (this.#closed) throw closed();
     return this.#answers.get(answerKey(keyOf(entity), key));
   }
@@ -124,7 +124,7 @@ export class MemoryJournal implements Journal {
   }
 
   /** Those that are past their time go from the front: what is behind one that is not may wait. */
-  #keep(entity: string, { forgetBeforeMs, ...answer }: AnswerToKeep): void {
+  #keep(entity: string, { forgetBeforeMs, ...answer }: ReplyToStore): void {
     for (const [name, { timeMs }] of this.#answers) {
       if (timeMs >= forgetBeforeMs) break;
       this.#answers.delete(name);

@@ -4,9 +4,9 @@
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type {
-  AnswerToKeep,
+  ReplyToStore,
   Journal,
-  KeptAnswer,
+  StoredReply,
   Life,
   Snapshot,
 } from '../../engine/needs/journal.ts';
@@ -69,7 +69,7 @@ class AttachedJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: Settled,
-    answer?: AnswerToKeep,
+    answer?: ReplyToStore,
   ): void {
     assert(records.length > 0 || answer !== undefined);
     if (this.#state !== 'open') {
@@ -120,7 +120,7 @@ class AttachedJournal implements Journal {
     this.#port.postMessage(sent);
   }
 
-  answer(entity: EntityRef, key: string): Awaitable<KeptAnswer | undefined> {
+  answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined> {
     if (!this.#isGreeted) return this.#greeted.promise.then(() => this.answer(entity, key));
     if (this.#state === 'closed') throw closed();
     return this.#reader.answer(entity, key);

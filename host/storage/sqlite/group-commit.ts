@@ -13,7 +13,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD, TIME_FIELD } from './journal-message.ts';
 import type { JournalQuota } from './journal-quota.ts';
 import type { RecordRow } from './journal-schema.ts';
-import { FORGOTTEN_WHEN_FULL, KeptAnswers } from './kept-answers.ts';
+import { FORGOTTEN_WHEN_FULL, StoredReplies } from './stored-replies.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { lastOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
@@ -53,7 +53,7 @@ export class GroupCommit {
   readonly #addRecord: StatementSync;
   readonly #addEntries: StatementSync;
   readonly #addManifest: StatementSync;
-  readonly #answers: KeptAnswers;
+  readonly #answers: StoredReplies;
   #nextPos: number;
   /** The first record without a place. */
   #unindexedPos: number;
@@ -77,7 +77,7 @@ export class GroupCommit {
       'INSERT INTO place_new SELECT eno, seq, pos FROM journal WHERE pos >= ? AND pos < ?',
     );
     this.#addManifest = database.prepare('INSERT OR IGNORE INTO manifest VALUES (?, ?)');
-    this.#answers = new KeptAnswers(database);
+    this.#answers = new StoredReplies(database);
     const last = database.prepare('SELECT max(pos) AS pos FROM journal').get();
     this.#nextPos = Number(last?.['pos'] ?? 0) + 1;
     this.#unindexedPos = this.#nextPos;

@@ -1,9 +1,9 @@
 // What the users of a journal and its writer thread say to each other, in flat lists of plain
 // values: copying those between threads costs a fraction of what lists of objects cost.
-import type { AnswerToKeep, Snapshot } from '../../engine/needs/journal.ts';
+import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import { outcomeText } from './kept-answer-row.ts';
+import { outcomeText } from './stored-reply-row.ts';
 import type { WritingModule } from './module-history.ts';
 import { kindNumberOf } from './record-kind.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
@@ -46,7 +46,7 @@ export interface Append {
   readonly trace: string | null;
   readonly key: string | null;
   /** Undefined: the command has no key, and its answer is not kept. */
-  readonly answer: AppendedAnswer | undefined;
+  readonly answer: AppendedReply | undefined;
   /**
    * For each record its kind (as record-kind.ts numbers it), its time, the halves of its seed, its manifest and its
    * JSON text. The last two are null for a deletion.
@@ -54,11 +54,11 @@ export interface Append {
   readonly fields: AppendBatch;
 }
 
-export interface AppendedAnswer {
+export interface AppendedReply {
   readonly key: string;
   readonly digest: string;
   readonly timeMs: number;
-  /** As kept-answer-row.ts has it. */
+  /** JSON text, in the form of stored-reply-row.ts. */
   readonly outcome: string;
   readonly forgetBeforeMs: number;
 }
@@ -76,7 +76,7 @@ export function encodeAppend(
   seenCount: number,
   { component, id }: EntityRef,
   records: readonly JournalRecord[],
-  answer: AnswerToKeep | undefined,
+  answer: ReplyToStore | undefined,
 ): void {
   const first = records[0];
   batch.push(seenCount, component, id, first?.seq ?? 0, records.length);
@@ -117,7 +117,7 @@ export function decodeAppends(batch: AppendBatch): Append[] {
   return appends;
 }
 
-function answerAt(batch: AppendBatch, at: number, key: string): AppendedAnswer {
+function answerAt(batch: AppendBatch, at: number, key: string): AppendedReply {
   return {
     key,
     digest: String(batch[at]),

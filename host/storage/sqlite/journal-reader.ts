@@ -1,14 +1,14 @@
 // JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
 // sees a record only after the fsync of its transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type KeptAnswer, type Life, READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import { type StoredReply, type Life, READ_UNITS_MAX } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { EVENT_RUN, eventsOf } from './event-run.ts';
 import { openForReading } from './journal-file.ts';
 import { type RecordRow, countIn, recordColumns } from './journal-schema.ts';
-import { keptAnswerOf } from './kept-answer-row.ts';
+import { storedReplyOf } from './stored-reply-row.ts';
 import { isWhole } from './record-checksum.ts';
 import { recordsOf } from './record-index.ts';
 import { KIND_DELETED, kindOf } from './record-kind.ts';
@@ -146,10 +146,10 @@ export class JournalReader {
   }
 
   /** As `Journal.answer`. */
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined {
+  answer(entity: EntityRef, key: string): StoredReply | undefined {
     try {
       const row = this.#answer.get(entity.component, entity.id, key);
-      return row === undefined ? undefined : keptAnswerOf(entity, row);
+      return row === undefined ? undefined : storedReplyOf(entity, row);
     } catch (error) {
       throw this.#failure(entity, error);
     }

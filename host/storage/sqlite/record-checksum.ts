@@ -46,7 +46,7 @@ function checksumBefore3(component: string, id: string, row: RecordRow): number 
   return json === null ? head : crc32(json, head);
 }
 
-/** CRC-32 of a kept answer and the entity that gave it. */
+/** CRC-32 of a stored reply and of the entity that gave it. */
 export function answerChecksum(
   component: string,
   id: string,

@@ -9,7 +9,7 @@
 //  5  what it held before the workload began is what it was
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import type { AnswerToKeep, KeptAnswer } from '../../../host/engine/needs/journal.ts';
+import type { ReplyToStore, StoredReply } from '../../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../../host/model/entity.ts';
 
 export const ENTITIES = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -62,7 +62,7 @@ function keyOf({ number }: JournalCommand): string {
 }
 
 /** What a command answers to its key, if it has one. */
-export function answerOf(command: JournalCommand): AnswerToKeep | undefined {
+export function answerOf(command: JournalCommand): ReplyToStore | undefined {
   if (!command.keyed) return undefined;
   const { number } = command;
   return {
@@ -82,7 +82,7 @@ export function entityOf({ id }: Pick<JournalCommand, 'id'>): EntityRef {
 export interface StoredJournal {
   /** All records of an entity. */
   read(entity: EntityRef): readonly JournalRecord[];
-  answer(entity: EntityRef, key: string): KeptAnswer | undefined;
+  answer(entity: EntityRef, key: string): StoredReply | undefined;
 }
 
 export class JournalModel {

@@ -2,7 +2,7 @@
 // idempotency keys, the manifests that events are stored under, and the modules that wrote.
 import { SvcError } from '@svc/kit/svc-error';
 import { pagesOf } from './index-verification.ts';
-import { keptAnswerOf } from '../kept-answer-row.ts';
+import { storedReplyOf } from '../stored-reply-row.ts';
 import type { ReadingConnection } from './reading-connection.ts';
 import type { VerificationStep } from './verification-step.ts';
 
@@ -44,7 +44,7 @@ export function* answersChecked(
 
 export function isKept(component: string, id: string, row: readonly unknown[]): boolean {
   try {
-    keptAnswerOf({ component, id }, row);
+    storedReplyOf({ component, id }, row);
     return true;
   } catch (error) {
     if (error instanceof SvcError || error instanceof SyntaxError) return false;

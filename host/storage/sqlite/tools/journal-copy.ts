@@ -13,7 +13,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { createJournalFile, journalPath, sync } from '../journal-file.ts';
 import type { RecordRow } from '../journal-schema.ts';
 import type { ModuleRow } from './journal-source.ts';
-import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { isWhole } from '../record-checksum.ts';
 import { lastOf } from '../record-index.ts';
 import { kindOf } from '../record-kind.ts';
@@ -143,7 +143,7 @@ export class JournalCopy {
   }
 
   /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
-  addAnswer(component: string, id: string, row: KeptAnswerRow): string | undefined {
+  addAnswer(component: string, id: string, row: StoredReplyRow): string | undefined {
     try {
       this.#addAnswer.run(this.#tail(component, id).entityNo, ...row);
       this.#answers++;

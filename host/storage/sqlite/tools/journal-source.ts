@@ -3,7 +3,7 @@
 // a host that goes on storing.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
-import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';
 
@@ -11,7 +11,7 @@ export interface SourceAnswer {
   readonly kind: 'answer';
   readonly component: string;
   readonly id: string;
-  readonly row: KeptAnswerRow;
+  readonly row: StoredReplyRow;
 }
 
 export type ModuleRow = readonly [
@@ -115,7 +115,7 @@ function* answers(
 function answerOf([, component, id, key, digest, timeMs, outcome, crc]: StoredRow):
   | SourceAnswer
   | JournalFinding {
-  const row = [key, digest, Number(timeMs), outcome, Number(crc)] as unknown as KeptAnswerRow;
+  const row = [key, digest, Number(timeMs), outcome, Number(crc)] as unknown as StoredReplyRow;
   if (typeof component === 'string' && typeof id === 'string' && isKept(component, id, row))
     return { kind: 'answer', component, id, row };
   return {

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
 import type { RecordKind } from '../../../model/entity.ts';
 import type { RecordRow } from '../journal-schema.ts';
-import type { KeptAnswerRow } from '../kept-answer-row.ts';
+import type { StoredReplyRow } from '../stored-reply-row.ts';
 import { kindNumberOf } from '../record-kind.ts';
 import { lowerHalf, seedOf, upperHalf } from '../seed-halves.ts';
 
@@ -31,7 +31,7 @@ export type TextLine =
       readonly kind: 'answer';
       readonly component: string;
       readonly id: string;
-      readonly row: KeptAnswerRow;
+      readonly row: StoredReplyRow;
     }
   | { readonly kind: 'module'; readonly row: ModuleRow }
   | { readonly kind: 'end'; readonly end: TextEnd };
@@ -126,7 +126,7 @@ function lineOf(kind: unknown, members: Members): TextLine | undefined {
       return recordLine(kind, members);
     case 'answer': {
       const [component, id] = [members.text('component'), members.text('id')];
-      const row: KeptAnswerRow = [
+      const row: StoredReplyRow = [
         members.text('key'),
         members.text('digest'),
         members.time(),

@@ -1,6 +1,6 @@
 // A command with an idempotency key is done once, and answered as the first time whenever it is asked again.
 import { describe, expect, test } from 'vitest';
-import type { KeptAnswer } from '../../../../host/engine/needs/journal.ts';
+import type { StoredReply } from '../../../../host/engine/needs/journal.ts';
 import type { Metadata, Refusal, Reply } from '../../../../host/model/call.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
@@ -28,7 +28,7 @@ function keyed(
 class SlowAnswers extends HeldJournal {
   readonly gate = Promise.withResolvers<void>();
 
-  override async answer(entity: EntityRef, key: string): Promise<KeptAnswer | undefined> {
+  override async answer(entity: EntityRef, key: string): Promise<StoredReply | undefined> {
     await this.gate.promise;
     return super.answer(entity, key);
   }

@@ -1,7 +1,7 @@
-// KeptAnswers: the writer's side of the answers to idempotency keys. They are stored in the transaction of what
+// StoredReplies: the writer's side of the answers to idempotency keys. They are stored in the transaction of what
 // they answer, and forgotten a few at a time, in the transactions of later records and answers.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { AppendedAnswer } from './journal-message.ts';
+import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
 
@@ -10,9 +10,9 @@ const FORGOTTEN_AT_ONCE = 4;
 /** Where a journal is full: room is made sooner. */
 export const FORGOTTEN_WHEN_FULL = 256;
 
-type AnswerTimes = Pick<AppendedAnswer, 'timeMs' | 'forgetBeforeMs'>;
+type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
 
-export class KeptAnswers {
+export class StoredReplies {
   readonly #keep: StatementSync;
   readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
@@ -38,7 +38,7 @@ export class KeptAnswers {
   }
 
   /** Throws errors of SQLite. */
-  keep(entityNo: number, component: string, id: string, answer: AppendedAnswer): void {
+  keep(entityNo: number, component: string, id: string, answer: AppendedReply): void {
     const { key, digest, timeMs, outcome } = answer;
     const crc = answerChecksum(component, id, [key, digest, timeMs, outcome]);
     this.forget(answer, FORGOTTEN_AT_ONCE);

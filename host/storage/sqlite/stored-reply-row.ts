@@ -1,12 +1,12 @@
-// A kept answer as the journal stores it: the outcome as JSON, and a checksum over all of it.
-import type { KeptAnswer } from '../../engine/needs/journal.ts';
+// The stored reply to an idempotency key as a row of the journal: the outcome as JSON, and a checksum over the whole row.
+import type { StoredReply } from '../../engine/needs/journal.ts';
 import type { Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 import { answerChecksum, isText } from './record-checksum.ts';
 
-export type KeptAnswerRow = readonly [
+export type StoredReplyRow = readonly [
   key: string,
   digest: string,
   timeMs: number,
@@ -20,8 +20,8 @@ export function outcomeText(outcome: Reply | Refusal): string {
 }
 
 /** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
-export function keptAnswerOf(entity: EntityRef, row: unknown): KeptAnswer {
-  const [key, digest, timeMs, outcome, crc] = row as KeptAnswerRow;
+export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
+  const [key, digest, timeMs, outcome, crc] = row as StoredReplyRow;
   const { component, id } = entity;
   if (!isText(outcome) || crc !== answerChecksum(component, id, [key, digest, timeMs, outcome]))
     throw new SvcError(
