@@ -60,7 +60,7 @@ its entries; the word \`none\` is a list without any.
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
-| \`svc.allow-unread\` | \`--allow-unread\` | none | components, with commas between, that the module has no more on purpose: what the journal holds of them stays unread ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
+| \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that the module no longer has, on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
 | \`svc.http.enabled\` | | \`true\` | whether the service has an HTTP server; \`false\`: nothing listens on its port |
 | \`svc.management.port\` | | 7626 | port of the management server, which a deployed instance has; 0 takes a free one |

@@ -35,11 +35,11 @@ const description: CommandDescription = {
       help: 'threads that share the entities',
       otherwise: '1; deployed: one a core',
     },
-    'allow-unread': {
+    'ignore-components': {
       type: 'string',
       value: 'COMPONENTS',
-      help: `components, with commas between, that the module has no more on
-purpose: what the journal holds of them stays unread`,
+      help: `components, separated by commas, that the module no longer
+has, on purpose: their events in the journal are ignored`,
     },
     deployed: {
       type: 'boolean',

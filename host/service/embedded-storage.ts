@@ -10,15 +10,15 @@ import { JournalSeries } from '../storage/journal-series.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
 import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
-import { checkManifests } from './unread-manifests.ts';
+import { checkEventTypes } from './unknown-event-types.ts';
 
 /** In the folder; or, gone with the service, in memory. */
 export type StorageOptions =
   | {
       readonly dataFolder: string;
       readonly journal?: undefined;
-      /** Components that the program has no more on purpose: what the journal holds of them stays unread. */
-      readonly allowUnread?: readonly string[];
+      /** Components that the program no longer has, on purpose: their events in the journal are ignored. */
+      readonly ignoreComponents?: readonly string[];
     }
   | { readonly journal: 'memory'; readonly dataFolder?: undefined };
 
@@ -52,10 +52,10 @@ export async function openEmbeddedStorage(
     const failure = new Promise<SvcError>(() => {});
     return { journal, series, dir, failure, close: () => journal.close() };
   }
-  const { allowUnread = [] } = options as { readonly allowUnread?: readonly string[] };
+  const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
   const sqlite = await openSqliteJournal(dir, limits, { series });
   try {
-    checkManifests(sqlite.dir, descriptor, allowUnread, WORDS);
+    checkEventTypes(sqlite, descriptor, ignoreComponents, WORDS);
     const timeMs = systemClock.nowMs();
     sqlite.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     const journal = attachJournal(sqlite.connect());
@@ -73,7 +73,7 @@ export async function openEmbeddedStorage(
 const WORDS = {
   readers: 'of this program',
   remedy: (components: readonly string[]) =>
-    `Give it the component that reads them, or allowUnread: ${JSON.stringify(components)} when that is meant.`,
+    `Give it the component that reads them, or ignoreComponents: ${JSON.stringify(components)} when that is meant.`,
 };
 
 /** A folder that was to be read from somewhere, and was not there, is no journal in memory. */

@@ -76,7 +76,7 @@ export class RunningService {
       limits: settings.sections.journal,
       source: this.#module,
       // A developer is told of what cannot be read, and goes on.
-      allowUnread: options.loop === undefined ? settings.allowUnread : undefined,
+      ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
       // Without its writer the service can promise nothing any more.
       onFailure: (failure) => this.#ended.reject(failure),
     });

@@ -8,15 +8,18 @@ import { JournalSeries } from '../storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
 import type { ServedSource } from '../introspection/service-view.ts';
-import { checkManifests } from './unread-manifests.ts';
+import { checkEventTypes } from './unknown-event-types.ts';
 
 export interface ServiceJournalOptions {
   readonly dataFolder: string;
   readonly limits: JournalLimits;
   /** What the journal is opened for. */
   readonly source: Promise<Pick<ServedSource, 'fingerprint' | 'descriptor'>>;
-  /** Components whose events may stay unread; undefined: of any component, as a developer is told of them elsewhere. */
-  readonly allowUnread: readonly string[] | undefined;
+  /**
+   * Components that the module no longer has, whose events are ignored. Undefined: all of them, as in the dev loop, which
+   * reports unknown event types by itself.
+   */
+  readonly ignoreComponents: readonly string[] | undefined;
   /** Called when the writer has ended by itself: the service can store nothing any more. */
   readonly onFailure: (failure: SvcError) => void;
 }
@@ -46,12 +49,12 @@ export class ServiceJournal {
   }
 
   async #open(): Promise<SqliteJournal> {
-    const { dataFolder, limits, source, allowUnread, onFailure } = this.#options;
+    const { dataFolder, limits, source, ignoreComponents, onFailure } = this.#options;
     const journal = await openSqliteJournal(dataFolder, limits, { series: this.series });
     this.#journal = journal;
     void journal.failure.then(onFailure);
     const { fingerprint, descriptor } = await source;
-    if (allowUnread !== undefined) checkManifests(journal.dir, descriptor, allowUnread);
+    if (ignoreComponents !== undefined) checkEventTypes(journal, descriptor, ignoreComponents);
     const timeMs = systemClock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     this.#opened.resolve(journal);

@@ -41,8 +41,8 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   readonly otlp: OtlpTarget | undefined;
   /** Threads that serve it. */
   readonly shards: number;
-  /** Components that the module has no more on purpose: their events stay unread. */
-  readonly allowUnread: readonly string[];
+  /** Components that the module no longer has, on purpose: their events in the journal are ignored. */
+  readonly ignoreComponents: readonly string[];
   /** Each section's settings, as they are set. */
   readonly sections: SectionValues<Sections>;
 }
@@ -70,7 +70,7 @@ const flags = {
   log: { type: 'string', dotted: 'svc.log' },
   shards: { type: 'string', dotted: 'svc.shards' },
   cors: { type: 'string', dotted: 'svc.http.cors.origins' },
-  'allow-unread': { type: 'string', dotted: 'svc.allow-unread' },
+  'ignore-components': { type: 'string', dotted: 'svc.ignore-components' },
   deployed: { type: 'boolean', dotted: 'svc.deployed' },
 } as const;
 /** The options of `svc run`. */
@@ -126,7 +126,7 @@ export function readSettings<const Sections extends Readonly<Record<string, Sect
       deployed ? Math.min(cores, SHARDS_RANGE[1]) : 1,
       SHARDS_RANGE,
     ),
-    allowUnread: reader.text('svc.allow-unread')?.split(',') ?? [],
+    ignoreComponents: reader.text('svc.ignore-components')?.split(',') ?? [],
     sections: reader.sections(sections, ranges),
   };
 }

@@ -87,7 +87,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   // The tools read a journal that another process may be writing. What serves needs none of them.
   'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
-  'host/storage/sqlite': ['host/engine/needs', 'host/model', 'host/storage/journal-series.ts'],
+  'host/storage/sqlite': [
+    'host/engine/needs',
+    'host/model',
+    'host/storage/journal-contents.ts',
+    'host/storage/journal-series.ts',
+  ],
   'host/storage/memory': ['host/engine/needs', 'host/model'],
   'host/storage': ['host/engine/needs', 'host/model'],
   'host/http/requests': ['host/engine', 'host/http', 'host/model'],

@@ -4,7 +4,7 @@ import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import { outcomeText } from './stored-reply-row.ts';
-import type { WritingModule } from './module-history.ts';
+import type { WritingModule } from '../journal-contents.ts';
 import { kindNumberOf } from './record-kind.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 

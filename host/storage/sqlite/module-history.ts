@@ -1,18 +1,10 @@
-// ModuleHistory: which modules have written the journal, each from which place on. It is for those who look at
-// the journal later, with another module in hand; nothing that is served hangs on it.
+// ModuleHistory is the list of modules that have written the journal, each with the position of its first record. Tools
+// read it later, with another module at hand; serving does not depend on it.
 import type { DatabaseSync } from 'node:sqlite';
+import type { WritingModule } from '../journal-contents.ts';
 import { sqliteCode } from './sqlite-failure.ts';
 
-export interface WritingModule {
-  /** SHA-256 of its file, in hexadecimal digits. */
-  readonly fingerprint: string;
-  /** JSON text. */
-  readonly descriptor: string;
-  /** When it began, in milliseconds since 1970. */
-  readonly timeMs: number;
-}
-
-/** Notes the module that writes from now on, unless it is the one that has written last. */
+/** Adds the module that writes from now on to the list, unless it is the last one there. */
 export function noteModule(
   database: DatabaseSync,
   { fingerprint, descriptor, timeMs }: WritingModule,
@@ -26,7 +18,7 @@ export function noteModule(
       )
       .run(fingerprint, timeMs, descriptor, fingerprint);
   } catch (error) {
-    // A full disk lets no command be stored either: those will say so, and queries are answered.
+    // A full disk refuses every command too, with a failure of its own; queries are answered.
     if (sqliteCode(error) === undefined) throw error;
   }
 }

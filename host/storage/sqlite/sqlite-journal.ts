@@ -1,5 +1,5 @@
-// SqliteJournal: the journal in a data folder, as the thread that supervises has it. It owns the
-// folder's lock and the writer's thread; those who use the journal attach to it (attached-journal.ts).
+// SqliteJournal is the journal in a data folder, in the supervising thread. It owns the folder's lock and the thread of
+// the writer; threads that use the journal attach to it (attached-journal.ts).
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
@@ -7,19 +7,20 @@ import { journalPath } from './journal-file.ts';
 import { JOURNAL_LIMITS_DEFAULT, type JournalLimits } from './journal-limits.ts';
 import { JournalSeries } from '../journal-series.ts';
 import type { WriterCommand, WriterReport } from './journal-message.ts';
-import type { WritingModule } from './module-history.ts';
+import type { JournalContents, StoredEventType, WritingModule } from '../journal-contents.ts';
 import { LEVEL_SIZES_DEFAULT, type LevelSizes } from './index-compaction.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
+import { readEventTypes } from './stored-event-types.ts';
 
 export interface JournalOptions {
   readonly levelSizes?: LevelSizes | undefined;
-  /** What its writer counts into. */
+  /** Receives the counts of the writer. */
   readonly series?: JournalSeries;
 }
 
 /**
- * Takes the data folder for this process (a missing one is made) and starts the journal's writer.
- * Nothing on disk is changed before it was found in order. Rejects with SVC_DATA_UNUSABLE,
+ * Locks the data folder for this process (a missing one is made) and starts the journal's writer. It checks what is on
+ * disk before it changes anything. Rejects with SVC_DATA_UNUSABLE,
  * SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openSqliteJournal(
@@ -42,7 +43,7 @@ interface JournalParts {
   readonly series: JournalSeries;
 }
 
-export class SqliteJournal {
+export class SqliteJournal implements JournalContents {
   readonly #folder: DataFolder;
   readonly #writer: Worker;
   readonly #ended: Promise<void>;
@@ -92,12 +93,11 @@ export class SqliteJournal {
     });
   }
 
-  /** The data folder, absolute. */
   get dir(): string {
     return this.#folder.dir;
   }
 
-  /** A connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
+  /** Makes a connection for `attachJournal`, in this thread or, posted with its ports, in another one. */
   connect(): SqliteConnection {
     const { port1, port2 } = new MessageChannel();
     const connection: SqliteConnection = { kind: 'sqlite', dir: this.dir, ports: [port1] };
@@ -110,14 +110,17 @@ export class SqliteJournal {
     return connection;
   }
 
-  /** Notes whose events those are that come from now on. */
+  eventTypes(): readonly StoredEventType[] {
+    return readEventTypes(journalPath(this.dir));
+  }
+
   noteModule(module: WritingModule): void {
     const command: WriterCommand = { kind: 'note-module', module };
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     this.#writer.postMessage(command);
   }
 
-  /** Stores what was sent, closes the ports, and lets another host have the folder. */
+  /** Stores what was sent, closes the ports, and releases the folder for another host. */
   close(): Promise<void> {
     this.#closed ??= this.#stop();
     return this.#closed;

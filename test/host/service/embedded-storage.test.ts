@@ -55,7 +55,7 @@ describe('a journal that the components do not read', () => {
     code: 'SVC_MANIFEST_UNREADABLE',
     message: expect.stringContaining(
       "no component of this program reads: 'note-event' of component 'note'. Give it the component that reads " +
-        'them, or allowUnread: ["note"] when that is meant.',
+        'them, or ignoreComponents: ["note"] when that is meant.',
     ),
   });
 
@@ -64,8 +64,10 @@ describe('a journal that the components do not read', () => {
     for (const other of [note('other', 'note-event'), note('note', 'renamed')])
       await expect(start({ entities: [other], dataFolder })).rejects.toEqual(unread);
     const other = note('other', 'note-event');
-    const allowUnread = ['no-such'];
-    await expect(start({ entities: [other], dataFolder, allowUnread })).rejects.toEqual(unread);
+    const ignoreComponents = ['no-such'];
+    await expect(start({ entities: [other], dataFolder, ignoreComponents })).rejects.toEqual(
+      unread,
+    );
     // It was let go of, and is as it was.
     const service = await start({ entities: [kept], dataFolder });
     expect(await service.call(kept, 'a').read()).toMatchObject({ value: 'first' });
@@ -74,7 +76,7 @@ describe('a journal that the components do not read', () => {
   test('is taken where the component was dropped on purpose', async () => {
     const dataFolder = await folderWithNote();
     const other = note('other', 'note-event');
-    const service = await start({ entities: [other], dataFolder, allowUnread: ['note'] });
+    const service = await start({ entities: [other], dataFolder, ignoreComponents: ['note'] });
     expect(await service.call(other, 'a').read()).toMatchObject({ value: '' });
   });
 });

@@ -2,12 +2,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { unreadManifests } from '../../../host/service/unread-manifests.ts';
+import { unknownEventTypes } from '../../../host/service/unknown-event-types.ts';
 import {
   admitModule,
   type AdmittedModule,
 } from '../../../host/hosting/wasm/admission/admission.ts';
-import { storedManifests } from '../../../host/storage/sqlite/journal-manifests.ts';
+import { journalPath } from '../../../host/storage/sqlite/journal-file.ts';
+import { readEventTypes } from '../../../host/storage/sqlite/stored-event-types.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { runSvc, SvcProcess } from '../../support/host-process.ts';
 import { scriptedJournal } from '../../support/scripted-journal.ts';
@@ -28,13 +29,15 @@ beforeAll(async () => {
 });
 
 test('what is stored is read when component and manifest are those of the module', () => {
-  expect(storedManifests(data)).toEqual([{ component: 'counter', manifest: 'CounterEvent' }]);
-  expect(unreadManifests(storedManifests(data), module.descriptor)).toEqual([]);
+  expect(readEventTypes(journalPath(data))).toEqual([
+    { component: 'counter', manifest: 'CounterEvent' },
+  ]);
+  expect(unknownEventTypes(readEventTypes(journalPath(data)), module.descriptor)).toEqual([]);
   const others = [
     { component: 'counter', manifest: 'Other' },
     { component: 'other', manifest: 'CounterEvent' },
   ];
-  expect(unreadManifests(others, module.descriptor)).toEqual(others);
+  expect(unknownEventTypes(others, module.descriptor)).toEqual(others);
 });
 
 describe('svc run', () => {
@@ -45,20 +48,20 @@ describe('svc run', () => {
     expect(code).toBe(1);
     expect(stderr).toContain(
       `The journal in ${data} holds events that no component of this module reads: 'CounterEvent' of component ` +
-        "'counter'. Run a module that reads them, or start with --allow-unread counter when that is meant. " +
+        "'counter'. Run a module that reads them, or start with --ignore-components counter when that is meant. " +
         '[SVC_MANIFEST_UNREADABLE]',
     );
   });
 
   test('what is allowed of another component is refused all the same', async () => {
-    const { code, stderr } = await runSvc(['run', cart, ...run, '--allow-unread', 'other']);
+    const { code, stderr } = await runSvc(['run', cart, ...run, '--ignore-components', 'other']);
     expect(code).toBe(1);
     expect(stderr).toContain('[SVC_MANIFEST_UNREADABLE]');
   });
 
   test.each([
     ['the module that wrote it', [counter]],
-    ['another one when that is meant', [cart, '--allow-unread', 'other,counter']],
+    ['another one when that is meant', [cart, '--ignore-components', 'other,counter']],
   ])('starts %s', async (_what, args) => {
     const svc = new SvcProcess(['run', ...args, ...run]);
     expect(await svc.listening()).toMatch(/^http:/);

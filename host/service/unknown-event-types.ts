@@ -1,0 +1,60 @@
+// UnknownEventTypes finds the event types that a journal holds and no component of the module reads. A service does not
+// start on such a journal: nobody could reach the entities, or each call to them would fail.
+import type { ModuleDescriptor } from '@svc/contract';
+import { printable } from '@svc/kit/printable';
+import { SvcError } from '@svc/kit/svc-error';
+import type { JournalContents, StoredEventType } from '../storage/journal-contents.ts';
+
+const NAMED_MAX = 10;
+
+/** The parts of the message that depend on who runs the service. */
+interface Words {
+  /** Continues "no component …". */
+  readonly readers: string;
+  /** The sentence that says what to do. */
+  readonly remedy: (components: readonly string[]) => string;
+}
+
+const MODULE_WORDS: Words = {
+  readers: 'of this module',
+  remedy: (components) =>
+    `Run a module that reads them, or start with --ignore-components ${components.join(',')} when that is meant.`,
+};
+
+/**
+ * Refuses a journal that holds event types unknown to the module. `ignored` names the components that were dropped on
+ * purpose. Throws SVC_MANIFEST_UNREADABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
+ */
+export function checkEventTypes(
+  journal: Pick<JournalContents, 'dir' | 'eventTypes'>,
+  descriptor: ModuleDescriptor,
+  ignored: readonly string[],
+  { readers, remedy }: Words = MODULE_WORDS,
+): void {
+  const unknown = unknownEventTypes(journal.eventTypes(), descriptor).filter(
+    ({ component }) => !ignored.includes(component),
+  );
+  if (unknown.length === 0) return;
+  const named = unknown
+    .slice(0, NAMED_MAX)
+    .map(
+      ({ component, manifest }) =>
+        `'${printable(manifest)}' of component '${printable(component)}'`,
+    );
+  const more = unknown.length > NAMED_MAX ? ` and ${unknown.length - NAMED_MAX} more` : '';
+  const components = [...new Set(unknown.map(({ component }) => printable(component)))];
+  throw new SvcError(
+    'SVC_MANIFEST_UNREADABLE',
+    `The journal in ${journal.dir} holds events that no component ${readers} reads: ${named.join(', ')}${more}. ` +
+      remedy(components),
+  );
+}
+
+/** The event types that no component of the module has. */
+export function unknownEventTypes(
+  stored: readonly StoredEventType[],
+  { entities }: ModuleDescriptor,
+): readonly StoredEventType[] {
+  const read = new Map(entities.map(({ component, event }) => [component, event.manifest]));
+  return stored.filter(({ component, manifest }) => read.get(component) !== manifest);
+}

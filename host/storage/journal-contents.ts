@@ -1,0 +1,30 @@
+// JournalContents is what the composition of a service asks of the journal that it has opened, and notes in it, beside
+// the records of entities. Every implementation of the journal has it.
+
+/** A type of events that the journal holds: events of the component are stored under this manifest. */
+export interface StoredEventType {
+  readonly component: string;
+  readonly manifest: string;
+}
+
+/** The module that writes the journal from now on. */
+export interface WritingModule {
+  /** SHA-256 of the module's file, in hexadecimal digits. */
+  readonly fingerprint: string;
+  /** The module's descriptor as JSON text. */
+  readonly descriptor: string;
+  /** When the module began to write, in milliseconds since 1970. */
+  readonly timeMs: number;
+}
+
+export interface JournalContents {
+  /** The data folder, absolute. */
+  readonly dir: string;
+  /**
+   * All types of events that the journal holds, sorted by component and manifest. No event is read. Throws
+   * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   */
+  eventTypes(): readonly StoredEventType[];
+  /** Notes the module whose events are stored from now on. */
+  noteModule(module: WritingModule): void;
+}
