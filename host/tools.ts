@@ -45,7 +45,7 @@ export {
   type PastState,
   type SupposedOutcome,
 } from './history/entity-history.ts';
-export type { HistoryPoint } from './history/past-life.ts';
+export type { HistoryPoint } from './history/incarnation-at.ts';
 export type { StateChange, StateChanges } from './history/state-changes.ts';
 export { systemDigest } from './system.ts';
 export {
@@ -63,7 +63,7 @@ export type {
   JournalFinding,
   VerificationResult,
 } from './storage/sqlite/tools/verification-step.ts';
-export { type FoldedLife, lifeOf } from './history/folded-life.ts';
+export { type Incarnation, incarnationOf } from './engine/entity/incarnation.ts';
 export {
   PURITY_WAYS,
   type PurityFinding,

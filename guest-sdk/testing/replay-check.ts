@@ -8,7 +8,7 @@ import {
   type PurityFinding,
   type StoredEvent,
   SvcError,
-  lifeOf,
+  incarnationOf,
 } from '@svc/host/tools';
 import { GuestAccount } from './guest-account.ts';
 import { parsed } from './json-value.ts';
@@ -29,7 +29,7 @@ export function checkReplay(
 ): void {
   const account = new GuestAccount(module.folder);
   const purity = module.purity(account.log);
-  const life = lifeOf(entity, events);
+  const incarnation = incarnationOf(entity, events);
   const name = `${entity.component} '${shown(entity.id)}'`;
   const compare = (found: string, expected: string, how: string): void => {
     if (found === expected) return;
@@ -52,9 +52,9 @@ export function checkReplay(
       );
   };
   try {
-    const replayed = purity.stateOf(life);
+    const replayed = purity.stateOf(incarnation);
     if (state !== undefined) compare(replayed, state, 'in a fresh instance');
-    for (const finding of purity.findings(life)) report(finding);
+    for (const finding of purity.findings(incarnation)) report(finding);
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     throw new TestFailure(

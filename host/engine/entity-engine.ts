@@ -4,28 +4,23 @@ import assert from 'node:assert';
 import { refusal } from '../model/call.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
-import { HandlerPlaces } from '../model/handler-places.ts';
-import { NameTable } from '../model/name-table.ts';
+import type { NameTable } from '../model/name-table.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
-import {
-  type CallAhead,
-  EntityCall,
-  type HandlerKind,
-  type Outcome,
-} from './entity/entity-call.ts';
+import { type Component, componentsOf } from './entity/component-table.ts';
+import { type CallAhead, EntityCall, type Outcome } from './entity/entity-call.ts';
 import { EntityBreaker } from './entity/entity-breaker.ts';
 import { FoldTurns } from './entity/fold-turns.ts';
 import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
-import { IdTable } from './entity/id-table.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
 import { LiveEntity } from './entity/live-entity.ts';
 import { Passivation } from './entity/passivation.ts';
 import type { Activation } from './entity/replay.ts';
 import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
+import { storedIncarnation } from './entity/stored-incarnation.ts';
 import { SnapshotPolicy } from './entity/snapshot-policy.ts';
 import type { Surroundings } from './entity/surroundings.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
@@ -63,19 +58,6 @@ export interface EngineNumbers {
   readonly passivations: number;
 }
 
-interface Handler {
-  readonly kind: HandlerKind;
-  /** For the recorder. */
-  readonly place: number;
-}
-
-/** A component of the descriptor, and those of its entities that are in memory. */
-interface Component {
-  readonly handlers: NameTable<Handler>;
-  readonly eventManifest: string;
-  readonly live: IdTable<LiveEntity>;
-}
-
 export function createEngine(needs: EngineNeeds): EntityEngine {
   return new EntityEngine(needs);
 }
@@ -107,13 +89,15 @@ export class EntityEngine {
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
     const turns = new FoldTurns(clock, needs.turn);
+    const incarnation = (entity: EntityRef, fingerprint: string | undefined) =>
+      storedIncarnation(journal, entity, fingerprint);
     const { descriptor, entities: unchecked, fingerprint } = needs.guest;
     const { purityCheckInterval, purityRefoldInterval } = this.#limits;
     if (purityRefoldInterval > 0)
       this.#refolds = new RefoldCheck({
         entities: unchecked,
         descriptor,
-        journal,
+        incarnation,
         turns,
         faultLog,
         limits: this.#limits,
@@ -146,6 +130,7 @@ export class EntityEngine {
       entities,
       snapshots: this.#snapshots,
       journal,
+      incarnation,
       turns,
       activated: (how) => void this.#activations[how]++,
       clock,
@@ -361,32 +346,6 @@ export class EntityEngine {
   #noticeDrained(): void {
     if (this.#liveCount === this.#passivation.idle.size) this.#drained();
   }
-}
-
-function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
-  const places = new HandlerPlaces(guest.descriptor);
-  const handlersOf = (
-    component: string,
-    kind: HandlerKind,
-    declared: readonly { readonly name: string }[],
-  ) =>
-    declared.map(({ name }): [string, Handler] => [
-      name,
-      { kind, place: places.of(component, name)! },
-    ]);
-  return new NameTable(
-    guest.descriptor.entities.map(({ component, commands, queries, event }) => [
-      component,
-      {
-        handlers: new NameTable([
-          ...handlersOf(component, 'command', commands),
-          ...handlersOf(component, 'query', queries),
-        ]),
-        eventManifest: event.manifest,
-        live: new IdTable(),
-      },
-    ]),
-  );
 }
 
 function stopping(): SvcError {

@@ -1,13 +1,13 @@
-// EntityComparison: every life of an entity folded by a new module and, where there is one, by the module
+// EntityComparison: every incarnation of an entity folded by a new module and, where there is one, by the module
 // before it, in step and from one reading of the journal. What is found goes into UpgradeFindings.
 //
 // Invariants
 // C1  What one entity's events do to a module changes nothing of what is found of another.
 // C2  It holds a page of records at a time, however long a history is.
-// C3  A life with a damaged record is not folded beyond it: nothing of it is certain.
+// C3  An incarnation with a damaged record is not folded beyond it: nothing of it is certain.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../engine/needs/guest.ts';
-import type { EntityRef } from '../model/entity.ts';
+import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import type {
   InspectedRecord,
   JournalInspection,
@@ -15,7 +15,7 @@ import type {
 import type { ScannedHistory } from '../storage/sqlite/tools/history-scan.ts';
 import { renamedComponent } from './descriptor-difference.ts';
 import { aliasHint } from './likely-rename.ts';
-import { LifeFold, type FoldFault, type SequencedEvent } from './life-fold.ts';
+import { type FoldFault, LocatingFold, type SequencedEvent } from './locating-fold.ts';
 import { renamedInEvent } from './missing-field.ts';
 import { stateDifference } from './state-comparison.ts';
 import type { Finding, FindingExample, UpgradeFindings } from './upgrade-finding.ts';
@@ -39,10 +39,10 @@ export interface ComparisonNeeds {
 
 type HistoryPage = Omit<ScannedHistory, 'id'>;
 
-/** A life in both modules. A module that has no such component folds nothing. */
-interface Life {
-  readonly now: LifeFold | undefined;
-  readonly before: LifeFold | undefined;
+/** One incarnation in both modules. A module that has no such component folds nothing. */
+interface ComparedFolds {
+  readonly now: LocatingFold | undefined;
+  readonly before: LocatingFold | undefined;
   isDamaged: boolean;
 }
 
@@ -62,56 +62,55 @@ export class EntityComparison {
   async compare(component: string, first: ScannedHistory): Promise<void> {
     this.#entity = { component, id: first.id };
     this.#told.clear();
-    let life = this.#born(0);
+    let folds = this.#begin(0);
     try {
       for (let page: HistoryPage = first; ;) {
-        life = await this.#folded(life, page.records);
+        folds = await this.#folded(folds, page.records);
         this.#needs.foldedRecords(page.storedCount);
         if (page.isWhole) {
-          await this.#ended(life, page.lastSeq);
+          await this.#ended(folds, page.lastSeq);
           return;
         }
         page = this.#page(page.lastSeq);
       }
     } finally {
-      closeLife(life);
+      closeFolds(folds);
     }
   }
 
-  /** Answers the life that goes on after them. */
-  async #folded(begun: Life, records: readonly InspectedRecord[]): Promise<Life> {
-    let life = begun;
+  /** Answers the folds of the incarnation that goes on after the records. */
+  async #folded(begun: ComparedFolds, records: readonly InspectedRecord[]): Promise<ComparedFolds> {
+    let folds = begun;
     let run: SequencedEvent[] = [];
     for (const record of records) {
       if (record.kind === 'event') {
         run.push(record);
         continue;
       }
-      await this.#fold(life, run);
+      await this.#fold(folds, run);
       run = [];
       if (record.kind === 'deleted') {
-        await this.#ended(life, record.seq - 1);
-        closeLife(life);
-        life = this.#born(record.seq);
+        await this.#ended(folds, record.seq - 1);
+        closeFolds(folds);
+        folds = this.#begin(record.seq);
       } else {
-        life.isDamaged = true;
+        folds.isDamaged = true;
         const { seq, problem } = record;
         this.#tell('record-damaged', '', 'a record of the journal is damaged', { seq, problem });
       }
     }
-    await this.#fold(life, run);
-    return life;
+    await this.#fold(folds, run);
+    return folds;
   }
 
-  #born(afterSeq: number): Life {
-    const fold = (guest: Guest | undefined): LifeFold | undefined => {
+  #begin(afterSeq: number): ComparedFolds {
+    const fold = (guest: Guest | undefined): LocatingFold | undefined => {
       if (guest === undefined || entityOf(guest.descriptor, this.#entity) === undefined)
         return undefined;
-      return new LifeFold({
+      const eventsAfter = (seq: number) => this.#eventsAfter(seq);
+      return new LocatingFold({
         entities: guest.entities,
-        entity: this.#entity,
-        afterSeq,
-        reread: (after, last) => this.#reread(after, last),
+        incarnation: { entity: this.#entity, afterSeq, lastSeq: Infinity, eventsAfter },
         mayLocate: () => ++this.#locatedCount <= LOCATED_MAX,
       });
     };
@@ -119,20 +118,21 @@ export class EntityComparison {
     return { now: fold(now), before: fold(before), isDamaged: false };
   }
 
-  async #fold(life: Life, run: readonly SequencedEvent[]): Promise<void> {
-    if (run.length === 0 || life.isDamaged) return;
-    if (life.now === undefined) this.#tellUnread(run);
-    await life.now?.apply(run);
-    await life.before?.apply(run);
+  async #fold(folds: ComparedFolds, run: readonly SequencedEvent[]): Promise<void> {
+    if (run.length === 0 || folds.isDamaged) return;
+    if (folds.now === undefined) this.#tellUnread(run);
+    const events = run.map(({ event }) => event);
+    await folds.now?.events(events);
+    await folds.before?.events(events);
   }
 
-  /** `lastSeq`: of its last event. */
-  async #ended(life: Life, lastSeq: number): Promise<void> {
-    if (life.isDamaged || life.now === undefined) return;
-    const now = await life.now.state();
-    const before = await life.before?.state();
-    const { fault } = life.now;
-    if (fault !== undefined) return this.#tellFault(fault, life.before?.fault !== undefined);
+  /** `lastSeq`: sequence number of its last event. */
+  async #ended(folds: ComparedFolds, lastSeq: number): Promise<void> {
+    if (folds.isDamaged || folds.now === undefined) return;
+    const now = await folds.now.state();
+    const before = await folds.before?.state();
+    const { fault } = folds.now;
+    if (fault !== undefined) return this.#tellFault(fault, folds.before?.fault !== undefined);
     if (now === undefined || before === undefined) return;
     const { descriptor } = this.#needs.now;
     const beforeDescriptor = this.#needs.before!.descriptor;
@@ -230,20 +230,16 @@ export class EntityComparison {
     return { ...page, isWhole: page.storedCount < askedCount };
   }
 
-  *#reread(afterSeq: number, lastSeq: number): Generator<readonly SequencedEvent[]> {
-    for (let after = afterSeq; after < lastSeq;) {
-      const page = this.#page(after);
-      const events: SequencedEvent[] = [];
-      for (const record of page.records)
-        if (record.kind === 'event' && record.seq <= lastSeq) events.push(record);
-      if (events.length === 0) return;
-      yield events;
-      after = page.lastSeq;
-    }
+  #eventsAfter(seq: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    for (const record of this.#page(seq).records)
+      if (record.kind === 'event') events.push(record.event);
+      else break;
+    return events;
   }
 }
 
-function closeLife({ now, before }: Life): void {
+function closeFolds({ now, before }: ComparedFolds): void {
   now?.close();
   before?.close();
 }

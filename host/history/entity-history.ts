@@ -5,8 +5,10 @@ import type { EntityDescriptor } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
 import { replyTo } from '../engine/entity/applied-effect.ts';
+import { BatchSizes, EventFold, problemOf } from '../engine/entity/event-fold.ts';
 import { FoldTurns } from '../engine/entity/fold-turns.ts';
 import { effectFault, outcomeFault, storable } from '../engine/entity/guest-answer.ts';
+import { incarnationOf } from '../engine/entity/incarnation.ts';
 import { PurityCheck } from '../engine/entity/purity-check.ts';
 import { replay } from '../engine/entity/replay.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
@@ -23,13 +25,13 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { systemClock, systemTurn } from '../system.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
-import { type HistoryPoint, PastLife } from './past-life.ts';
+import { type HistoryPoint, IncarnationAt } from './incarnation-at.ts';
 import { type StateChanges, stateChanges } from './state-changes.ts';
 
 export interface PastState {
-  /** Of the last record; 0 when there is none yet. */
+  /** Sequence number of the last record; 0 when there is none yet. */
   readonly seq: number;
-  /** Of that record. */
+  /** Time of that record. */
   readonly timeMs: number | undefined;
   /** That record is a deletion: the state is the empty one. */
   readonly isDeleted: boolean;
@@ -99,9 +101,9 @@ export class EntityHistory {
   }
 
   async stateAt(point: HistoryPoint): Promise<PastState> {
-    const life = new PastLife(this.#inspection, this.#entity, point);
-    const { seq, timeMs, isDeleted } = life;
-    const guest = await this.#folded(life);
+    const at = new IncarnationAt(this.#inspection, this.#entity, point);
+    const { seq, timeMs, isDeleted } = at;
+    const guest = await this.#folded(at);
     try {
       return { seq, timeMs, isDeleted, state: await this.#stateOf(guest, seq) };
     } finally {
@@ -109,19 +111,21 @@ export class EntityHistory {
     }
   }
 
-  /** The records of the life in which the point lies, up to the point, each with what it changed. */
+  /** The records of the incarnation in which the point lies, up to the point, each with what it changed. */
   async *steps(point: HistoryPoint): AsyncGenerator<HistoryStep> {
-    const life = new PastLife(this.#inspection, this.#entity, point);
-    const guest = await this.#opened(life.beganAfter);
+    const at = new IncarnationAt(this.#inspection, this.#entity, point);
+    const guest = await this.#opened(at.afterSeq);
     try {
-      let state = await this.#stateOf(guest, life.beganAfter);
-      for (const record of life.records()) {
+      const fold = new EventFold(guest, at.afterSeq, new BatchSizes([1]));
+      let state = await this.#stateOf(guest, at.afterSeq);
+      for (const record of at.records()) {
         // The state ends with the entity; the next record meets an empty one.
         if (record.kind === 'deleted') {
           yield { record, changes: [], moreCount: 0 };
           continue;
         }
-        await this.#apply(guest, record.seq, record.event);
+        const stop = await fold.events([record.event]);
+        if (stop !== undefined) throw eventFailure(this.#entity, record.seq, problemOf(stop));
         const next = await this.#stateOf(guest, record.seq);
         yield { record, ...stateChanges(state, next) };
         state = next;
@@ -139,7 +143,7 @@ export class EntityHistory {
       const what = `command ${quoted(command.name)} of component ${quoted(component)}`;
       throw notInModule(what, command.name, names);
     }
-    const guest = await this.#folded(new PastLife(this.#inspection, this.#entity, point));
+    const guest = await this.#folded(new IncarnationAt(this.#inspection, this.#entity, point));
     try {
       this.#log = [];
       const outcome = await this.#supposed(guest, command);
@@ -192,11 +196,11 @@ export class EntityHistory {
     };
   }
 
-  async #folded(life: PastLife): Promise<GuestEntity> {
+  async #folded(at: IncarnationAt): Promise<GuestEntity> {
     const needs = {
       // A command that changes its state in place would have failed in a service as well.
       entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
-      journal: life.journal,
+      incarnation: () => (at.isDeleted ? incarnationOf(this.#entity, [], at.seq + 1) : at),
       turns: new FoldTurns(systemClock, systemTurn),
       limits: { replayTimeoutMs: Infinity },
     };
@@ -212,17 +216,6 @@ export class EntityHistory {
       if (!(fault instanceof GuestFault)) throw fault;
       throw stateFailure(this.#entity, afterSeq, fault);
     }
-  }
-
-  async #apply(guest: GuestEntity, seq: number, event: StoredEvent): Promise<void> {
-    let problem: string | GuestFault | undefined;
-    try {
-      problem = await guest.apply([event], undefined);
-    } catch (fault) {
-      if (!(fault instanceof GuestFault)) throw fault;
-      problem = fault;
-    }
-    if (problem !== undefined) throw eventFailure(this.#entity, seq, problem);
   }
 
   async #stateOf(guest: GuestEntity, seq: number): Promise<string> {

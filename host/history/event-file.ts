@@ -1,12 +1,12 @@
 // EventFile: events of entities as lines of JSON, as `svc journal export` writes them: what it takes of a
 // line is `component`, `id`, `kind`, `seq`, `manifest` and `event`. An entity's lines stand in their order.
-// All of the present lives is in memory: a file is no journal, in which an entity could be found again.
+// All current incarnations are in memory: a file is no journal, in which an entity could be found again.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import type { ModuleDescriptor } from '@svc/contract';
+import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
+import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
-import { type FoldedLife, lifeOf } from './folded-life.ts';
 
 interface Line {
   readonly 'svc-journal'?: unknown;
@@ -19,9 +19,9 @@ interface Line {
   readonly text?: unknown;
 }
 
-interface FileLife {
+interface FileIncarnation {
   readonly entity: EntityRef;
-  /** Of the line before. */
+  /** Sequence number of the line before. */
   seq: number;
   firstSeq: number;
   events: StoredEvent[];
@@ -31,12 +31,12 @@ interface FileLife {
 const OTHER_KINDS: ReadonlySet<unknown> = new Set(['answer', 'module', 'end']);
 const EVENT_MEMBER = /,\s*"event"\s*:/;
 
-/** The present lives. A line without a manifest has that of the module. Throws SVC_EVENTS_INVALID. */
-export async function livesOfFile(
+/** The current incarnations. A line without a manifest has that of the module. Throws SVC_EVENTS_INVALID. */
+export async function incarnationsOfFile(
   path: string,
   descriptor: ModuleDescriptor,
-): Promise<readonly FoldedLife[]> {
-  const lives = new Map<string, FileLife>();
+): Promise<readonly Incarnation[]> {
+  const incarnations = new Map<string, FileIncarnation>();
   const manifests = new Map(
     descriptor.entities.map(({ component, event }) => [component, event.manifest] as const),
   );
@@ -52,22 +52,27 @@ export async function livesOfFile(
     if (typeof component !== 'string' || typeof id !== 'string')
       throw invalid(path, number, 'it has no component and id');
     const key = `${component}\n${id}`;
-    const life = lives.get(key) ?? { entity: { component, id }, seq: 0, firstSeq: 1, events: [] };
-    lives.set(key, life);
-    life.seq = seqOf(line) ?? life.seq + 1;
+    const read = incarnations.get(key) ?? {
+      entity: { component, id },
+      seq: 0,
+      firstSeq: 1,
+      events: [],
+    };
+    incarnations.set(key, read);
+    read.seq = seqOf(line) ?? read.seq + 1;
     if (kind === 'deleted') {
-      life.events = [];
+      read.events = [];
       continue;
     }
     const own = manifest ?? manifests.get(component) ?? '';
     const json = eventOf(text, line);
     if (typeof own !== 'string' || json === undefined)
       throw invalid(path, number, 'it has no event');
-    if (life.events.push({ manifest: own, json }) === 1) life.firstSeq = life.seq;
+    if (read.events.push({ manifest: own, json }) === 1) read.firstSeq = read.seq;
   }
-  return [...lives.values()]
+  return [...incarnations.values()]
     .filter(({ events }) => events.length > 0)
-    .map(({ entity, firstSeq, events }) => lifeOf(entity, events, firstSeq));
+    .map(({ entity, firstSeq, events }) => incarnationOf(entity, events, firstSeq));
 }
 
 /** Undefined: a line that somebody has written by hand has none. */

@@ -1,21 +1,18 @@
 // FoldFailure: what keeps a module from folding a history, as an error with a code: the event that it cannot
 // read, or that its code faults at, or a state that has no JSON form.
-import { faultOf } from '../engine/entity/replay.ts';
+import { eventFault } from '../engine/entity/event-fault.ts';
+import type { FoldProblem } from '../engine/entity/event-fold.ts';
 import { entityName } from '../engine/entity/history.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Of a module's last words. */
+/** UTF-16 units of a module's own message that are shown. */
 const WORDS_MAX = 500;
 
-/** `problem`: what could not be decoded, or the fault. */
-export function eventFailure(
-  entity: EntityRef,
-  seq: number,
-  problem: string | GuestFault,
-): SvcError {
-  return foldFailure(faultOf(entity, seq, problem));
+/** `seq`: sequence number of the first event of the batch that could not be folded. */
+export function eventFailure(entity: EntityRef, seq: number, problem: FoldProblem): SvcError {
+  return foldFailure(eventFault(entity, seq, problem));
 }
 
 export function stateFailure(entity: EntityRef, seq: number, fault: GuestFault): SvcError {
@@ -23,7 +20,7 @@ export function stateFailure(entity: EntityRef, seq: number, fault: GuestFault):
   return faulted(`${what}: ${fault.message}`, fault);
 }
 
-/** `fault`: names the event, as the engine does. */
+/** `fault` names the event, as the engine's faults do. */
 export function foldFailure(fault: GuestFault | SvcError): SvcError {
   return fault instanceof SvcError ? fault : faulted(fault.message, fault);
 }
@@ -35,7 +32,7 @@ function faulted(what: string, fault: GuestFault): SvcError {
   return new SvcError(
     'SVC_FOLD_FAULTED',
     `The module faulted: ${sentence}${words}. ` +
-      'Mend its apply, or take the module that wrote the events.',
+      'Fix its apply, or take the module that wrote the events.',
     { cause: fault },
   );
 }

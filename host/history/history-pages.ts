@@ -9,7 +9,7 @@ import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { HistoryWalk } from './history-walk.ts';
-import { recordsAfter } from './past-life.ts';
+import { recordsAfter } from './incarnation-at.ts';
 
 /** UTF-16 units of JSON text after which a page ends. */
 const PAGE_UNITS = 2 * 1024 * 1024;

@@ -1,15 +1,15 @@
-// HistoryWalk: goes through the records of an entity, of all its lives, and makes a step of each that is asked for: what
-// it changed, and the state after it, as a module makes it of the events. Where a record is damaged, or the module cannot
-// fold an event, the state is not known until the life ends, and each step says why. It only goes forwards.
+// HistoryWalk: goes through the records of an entity, of all its incarnations, and makes a step of each that is asked for:
+// what it changed, and the state after it, as a module makes it of the events. Where a record is damaged, or the module
+// cannot fold an event, the state is unknown until the incarnation ends, and each step says why. It only goes forwards.
 import type { HistoryStep, StateChange } from '@svc/contract';
 import type { GuestEntities } from '../engine/needs/guest.ts';
-import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import type {
   InspectedRecord,
   JournalInspection,
 } from '../storage/sqlite/tools/journal-inspection.ts';
-import { LifeFold, type SequencedEvent } from './life-fold.ts';
-import { recordsAfter } from './past-life.ts';
+import { recordsAfter } from './incarnation-at.ts';
+import { LocatingFold } from './locating-fold.ts';
 import { stateChanges } from './state-changes.ts';
 
 /** A larger state is left out. */
@@ -24,16 +24,16 @@ const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const TRACE_ID = /^[0-9a-f]{32}$/;
 
 export class HistoryWalk {
-  /** Of the last record. */
+  /** Sequence number of the last record. */
   seq = 0;
   readonly #inspection: JournalInspection;
   readonly #entities: GuestEntities | undefined;
   readonly #entity: EntityRef;
-  #life: LifeFold | undefined;
-  /** Why the state is not known until the life ends. */
+  #fold: LocatingFold | undefined;
+  /** Why the state is unknown until the incarnation ends. */
   #problem: string | undefined;
-  /** Events of this life that are not folded yet. */
-  #events: SequencedEvent[] = [];
+  /** Events of this incarnation that are not folded yet. */
+  #events: StoredEvent[] = [];
 
   constructor(
     inspection: JournalInspection,
@@ -46,13 +46,12 @@ export class HistoryWalk {
     this.#begin();
   }
 
-  /** Goes on behind the record. */
+  /** Passes the record, without a step of it. */
   async pass(record: InspectedRecord): Promise<void> {
     this.seq = record.seq;
     if (record.kind === 'deleted') this.#begin();
     else if (record.kind === 'damaged') this.#lose(damageOf(record));
-    else if (this.#events.push({ seq: record.seq, event: record.event }) >= FOLDED_EVENTS)
-      await this.#fold();
+    else if (this.#events.push(record.event) >= FOLDED_EVENTS) await this.#foldEvents();
   }
 
   async step(record: InspectedRecord): Promise<HistoryStep> {
@@ -71,8 +70,8 @@ export class HistoryWalk {
   }
 
   close(): void {
-    this.#life?.close();
-    this.#life = undefined;
+    this.#fold?.close();
+    this.#fold = undefined;
   }
 
   #begin(): void {
@@ -83,11 +82,14 @@ export class HistoryWalk {
       this.#problem = 'The module has no such component, so it cannot fold these events.';
       return;
     }
-    this.#life = new LifeFold({
+    this.#fold = new LocatingFold({
       entities: this.#entities,
-      entity: this.#entity,
-      afterSeq: this.seq,
-      reread: (afterSeq, lastSeq) => this.#reread(afterSeq, lastSeq),
+      incarnation: {
+        entity: this.#entity,
+        afterSeq: this.seq,
+        lastSeq: Infinity,
+        eventsAfter: (seq) => this.#eventsAfter(seq),
+      },
       mayLocate: () => true,
     });
   }
@@ -97,37 +99,34 @@ export class HistoryWalk {
     this.#problem ??= problem;
   }
 
-  async #fold(): Promise<void> {
+  async #foldEvents(): Promise<void> {
     const events = this.#events.splice(0);
-    if (this.#life === undefined || events.length === 0) return;
-    await this.#life.apply(events);
+    if (this.#fold === undefined || events.length === 0) return;
+    await this.#fold.events(events);
     this.#look();
   }
 
   async #state(): Promise<string | undefined> {
-    await this.#fold();
-    const state = await this.#life?.state();
+    await this.#foldEvents();
+    const state = await this.#fold?.state();
     this.#look();
     return state;
   }
 
   #look(): void {
-    const fault = this.#life?.fault;
+    const fault = this.#fold?.fault;
     if (fault === undefined) return;
     const what = fault.at === undefined ? 'make the state' : `fold record ${fault.at.seq}`;
     this.#lose(`The module cannot ${what}: ${fault.problem}`);
   }
 
-  *#reread(afterSeq: number, lastSeq: number): Generator<readonly SequencedEvent[]> {
-    let events: SequencedEvent[] = [];
-    for (const record of recordsAfter(this.#inspection, this.#entity, afterSeq)) {
-      if (record.seq > lastSeq) break;
-      if (record.kind === 'event') events.push({ seq: record.seq, event: record.event });
-      if (events.length < FOLDED_EVENTS) continue;
-      yield events;
-      events = [];
+  #eventsAfter(seq: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    for (const record of recordsAfter(this.#inspection, this.#entity, seq)) {
+      if (record.kind !== 'event') break;
+      if (events.push(record.event) === FOLDED_EVENTS) break;
     }
-    if (events.length > 0) yield events;
+    return events;
   }
 }
 

@@ -1,14 +1,14 @@
 // ModuleVerification: a module's folds judged over many entities: those of a journal, those of a file of
 // events, or, where nobody gave any, made-up events of each kind.
 import type { ModuleDescriptor } from '@svc/contract';
+import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
-import { livesOfFile } from './event-file.ts';
-import { type FoldedLife, lifeOf } from './folded-life.ts';
-import { journalLives } from './journal-lives.ts';
+import { incarnationsOfFile } from './event-file.ts';
+import { journalIncarnations } from './journal-incarnations.ts';
 import { type PurityFinding, PurityVerification } from './purity-verification.ts';
 import { sampleEvents } from './sample-json.ts';
 
@@ -28,7 +28,7 @@ export interface VerificationSource {
   readonly eventsFile?: string;
 }
 
-type Subject = FoldedLife | { readonly entity: EntityRef; readonly failure: SvcError };
+type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: SvcError };
 
 /**
  * Entity by entity. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE
@@ -40,15 +40,20 @@ export async function* verifyModule(source: VerificationSource): AsyncGenerator<
   const { descriptor } = module;
   if (inspection !== undefined) {
     const components = inspection.components().map(({ component }) => component);
-    yield* verified(verification, descriptor, components, journalLives(inspection, components));
+    yield* verified(
+      verification,
+      descriptor,
+      components,
+      journalIncarnations(inspection, components),
+    );
   }
   if (eventsFile !== undefined) {
-    const lives = await livesOfFile(eventsFile, descriptor);
-    const components = lives.map(({ entity }) => entity.component);
-    yield* verified(verification, descriptor, components, lives);
+    const incarnations = await incarnationsOfFile(eventsFile, descriptor);
+    const components = incarnations.map(({ entity }) => entity.component);
+    yield* verified(verification, descriptor, components, incarnations);
   }
   if (inspection === undefined && eventsFile === undefined)
-    yield* verified(verification, descriptor, [], sampleLives(verification, descriptor));
+    yield* verified(verification, descriptor, [], sampleIncarnations(verification, descriptor));
 }
 
 async function* verified(
@@ -64,8 +69,8 @@ async function* verified(
       `There are entities of component '${foreign}', which the module does not have. ` +
         'svc inspect MODULE.wasm lists what it has.',
     );
-  /** Of each component, the one before: it is folded beside the next. */
-  const before = new Map<string, FoldedLife>();
+  /** The incarnation before, of each component: it is folded beside the next one. */
+  const before = new Map<string, Incarnation>();
   for (const subject of subjects) {
     const { entity } = subject;
     if ('failure' in subject) {
@@ -80,12 +85,13 @@ async function* verified(
 
 function judged(
   verification: PurityVerification,
-  life: FoldedLife,
-  others: readonly FoldedLife[],
+  incarnation: Incarnation,
+  others: readonly Incarnation[],
 ): VerifiedEntity {
-  const { entity, count: eventCount } = life;
+  const { entity, afterSeq, lastSeq } = incarnation;
+  const eventCount = lastSeq - afterSeq;
   try {
-    const findings = [...verification.findings(life, others)];
+    const findings = [...verification.findings(incarnation, others)];
     return { entity, eventCount, findings, failure: undefined };
   } catch (failure) {
     if (!(failure instanceof SvcError)) throw failure;
@@ -94,24 +100,24 @@ function judged(
 }
 
 /** Each kind of event twice, and then all of them twice, but those that the entity does not take. */
-function* sampleLives(
+function* sampleIncarnations(
   verification: PurityVerification,
   descriptor: ModuleDescriptor,
-): Generator<FoldedLife> {
+): Generator<Incarnation> {
   for (const component of descriptor.entities) {
     const { manifest } = component.event;
-    const life = (id: string, events: readonly StoredEvent[]) =>
-      lifeOf({ component: component.component, id: `made-up ${id}` }, events);
+    const madeUp = (id: string, events: readonly StoredEvent[]) =>
+      incarnationOf({ component: component.component, id: `made-up ${id}` }, events);
     const events = sampleEvents(descriptor, component).map((json) => ({ manifest, json }));
     for (const event of events) {
-      const twice = life(typeOf(event), [event, event]);
+      const twice = madeUp(typeOf(event), [event, event]);
       // What only a used instance takes depends on more than the events, and is judged to do so.
       if (isFoldable(verification, twice) || verification.isFoldedWhenUsed(twice)) yield twice;
     }
     const taken: StoredEvent[] = [];
     for (const event of [...events, ...events])
-      if (isFoldable(verification, life('events', [...taken, event]))) taken.push(event);
-    yield life('events', taken);
+      if (isFoldable(verification, madeUp('events', [...taken, event]))) taken.push(event);
+    yield madeUp('events', taken);
   }
 }
 
@@ -120,9 +126,9 @@ function typeOf({ json }: StoredEvent): string {
   return typeof event?.type === 'string' ? event.type : 'event';
 }
 
-function isFoldable(verification: PurityVerification, life: FoldedLife): boolean {
+function isFoldable(verification: PurityVerification, incarnation: Incarnation): boolean {
   try {
-    verification.stateOf(life);
+    verification.stateOf(incarnation);
     return true;
   } catch (failure) {
     if (!(failure instanceof SvcError)) throw failure;

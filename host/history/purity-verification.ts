@@ -1,4 +1,4 @@
-// PurityVerification: whether the events of an entity alone make its state. Each life is folded once in a fresh
+// PurityVerification: whether the events of an entity alone make its state. Each incarnation is folded once in a fresh
 // instance and then in other ways that must come to the same: a second time, in batches of other sizes, beside
 // other entities, in an instance in which handlers have run, and on from snapshots. What differs is found and
 // named, with the first event at which it does.
@@ -10,6 +10,7 @@ import type { CallContext } from '../model/call.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { GuestLog } from '../hosting/wasm/binding/guest-log.ts';
@@ -17,16 +18,17 @@ import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import { eventFailure, stateFailure } from './fold-failure.ts';
 import {
-  type BatchSizes,
   type Folded,
-  type FoldedLife,
+  type Unfolded,
   SINGLE,
   UNEVEN,
   USUAL,
   atOnce,
+  eventsOf,
   foldInto,
+  foldOne,
   stateOf,
-} from './folded-life.ts';
+} from './folded-state.ts';
 import { sampleJson } from './sample-json.ts';
 import { stateChanges } from './state-changes.ts';
 
@@ -58,13 +60,13 @@ export type StartGuest = (log: GuestLog) => Guest;
 
 interface Way {
   readonly name: PurityWay;
-  /** The first `count` events. Undefined: this cannot be judged. */
-  fold(count: number): Folded | undefined;
+  /** Folds the events up to `lastSeq`. Undefined: this cannot be judged. */
+  fold(lastSeq: number): Folded | undefined;
 }
 
 /** What handlers of an instance that is to be used may take: a call that loops shall not hold up all others. */
 const HANDLER_FUEL = 20_000_000;
-/** Of each of the other lives, beside which one is folded. */
+/** Events of each of the other incarnations, beside which one is folded. */
 const OTHER_EVENTS_MAX = 100;
 const SPLITS = 8;
 /** What takes an instance away where no handler does. */
@@ -96,65 +98,82 @@ export class PurityVerification {
     return verification;
   }
 
-  /** What a fresh instance makes of a life. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */
-  stateOf(life: FoldedLife): string {
-    return this.#expected(life, life.count);
+  /** What a fresh instance makes of an incarnation. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */
+  stateOf(incarnation: Incarnation): string {
+    return this.#expected(incarnation, incarnation.lastSeq);
   }
 
-  /** Whether an instance takes the life in which handlers have run. */
-  isFoldedWhenUsed(life: FoldedLife): boolean {
-    return this.#inUsed(life, [], life.count)?.kind === 'state';
+  /** Whether an instance in which handlers have run can fold the incarnation. */
+  isFoldedWhenUsed(incarnation: Incarnation): boolean {
+    return this.#inUsed(incarnation, [], incarnation.lastSeq)?.kind === 'state';
   }
 
-  /** One finding of each way at most. `others`: lives to fold beside this one. Throws as `stateOf` does. */
-  *findings(life: FoldedLife, others: readonly FoldedLife[] = []): Generator<PurityFinding> {
-    const expected = this.#expected(life, life.count);
-    const alone = (name: PurityWay, sizes: BatchSizes): Way => {
-      return { name, fold: (count) => this.#alone(life, undefined, 0, count, sizes) };
+  /** One finding of each way at most. `others`: incarnations to fold beside this one. Throws as `stateOf` does. */
+  *findings(
+    incarnation: Incarnation,
+    others: readonly Incarnation[] = [],
+  ): Generator<PurityFinding> {
+    const { afterSeq, lastSeq: endSeq } = incarnation;
+    const expected = this.#expected(incarnation, endSeq);
+    const alone = (name: PurityWay, sizes: readonly number[]): Way => {
+      return {
+        name,
+        fold: (lastSeq) => this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes),
+      };
     };
     const ways: readonly Way[] = [
       alone('fresh-instance', USUAL),
       alone('batches', SINGLE),
       alone('batches', UNEVEN),
-      { name: 'other-entities', fold: (count) => this.#beside(life, others, count) },
-      { name: 'used-instance', fold: (count) => this.#inUsed(life, others, count) },
+      { name: 'other-entities', fold: (lastSeq) => this.#beside(incarnation, others, lastSeq) },
+      { name: 'used-instance', fold: (lastSeq) => this.#inUsed(incarnation, others, lastSeq) },
     ];
     const named = new Set<PurityWay>();
     for (const way of ways) {
       if (named.has(way.name)) continue;
-      const found = way.fold(life.count);
+      const found = way.fold(endSeq);
       if (found === undefined || isState(found, expected)) continue;
       named.add(way.name);
-      yield this.#located(way, life, 0);
+      yield this.#located(way, incarnation, afterSeq);
     }
-    yield* this.#snapshotFindings(life, expected);
+    yield* this.#snapshotFindings(incarnation, expected);
   }
 
-  *#snapshotFindings(life: FoldedLife, expected: string): Generator<PurityFinding> {
-    const again: Way = { name: 'snapshot', fold: (count) => this.#written(life, count) };
+  *#snapshotFindings(incarnation: Incarnation, expected: string): Generator<PurityFinding> {
+    const { afterSeq, lastSeq: endSeq } = incarnation;
+    const again: Way = {
+      name: 'snapshot',
+      fold: (lastSeq) => this.#written(incarnation, lastSeq),
+    };
     let isWhole = true;
-    for (const split of splitsOf(life.count)) {
-      const snapshot = this.#known(life, split);
+    for (const split of splitsOf(afterSeq, endSeq)) {
+      const snapshot = this.#known(incarnation, split);
       if (snapshot === undefined) continue;
-      const opened = this.#alone(life, snapshot, split, split, USUAL);
+      const fold = (lastSeq: number) =>
+        this.#alone(incarnation, snapshot, { afterSeq: split, lastSeq }, USUAL);
+      const opened = fold(split);
       if (opened !== undefined && !isState(opened, snapshot)) {
-        if (isWhole) yield this.#located(again, life, 0, split);
+        if (isWhole) yield this.#located(again, incarnation, afterSeq, split);
         isWhole = false;
         continue;
       }
-      const found = this.#alone(life, snapshot, split, life.count, USUAL);
+      const found = fold(endSeq);
       if (found === undefined || isState(found, expected)) continue;
-      const fold = (count: number) => this.#alone(life, snapshot, split, count, USUAL);
-      yield this.#located({ name: 'after-snapshot', fold }, life, split);
+      yield this.#located({ name: 'after-snapshot', fold }, incarnation, split);
       return;
     }
   }
 
-  /** By halving the events: they differ with the first `to` of them. */
-  #located(way: Way, life: FoldedLife, from: number, to = life.count): PurityFinding {
-    const found = (count: number) => {
-      const expected = this.#known(life, count);
-      const folded = expected === undefined ? undefined : way.fold(count);
+  /** Finds the first event by halving: the states differ after the event `to`, and perhaps not after `from`. */
+  #located(
+    way: Way,
+    incarnation: Incarnation,
+    from: number,
+    to = incarnation.lastSeq,
+  ): PurityFinding {
+    const found = (lastSeq: number) => {
+      const expected = this.#known(incarnation, lastSeq);
+      const folded = expected === undefined ? undefined : way.fold(lastSeq);
       return expected === undefined || folded === undefined || isState(folded, expected)
         ? undefined
         : { expected, folded };
@@ -168,78 +187,89 @@ export class PurityVerification {
     }
     // What does not come about a second time is as it was the first time.
     const last = found(different);
-    const expected = last?.expected ?? this.#expected(life, different);
-    const other = last?.folded ?? { kind: 'problem', index: undefined, problem: 'it changes' };
+    const expected = last?.expected ?? this.#expected(incarnation, different);
+    const other = last?.folded ?? { kind: 'problem', seq: undefined, problem: 'it changes' };
     const path =
       other.kind === 'state' ? stateChanges(expected, other.state).changes[0]?.path : undefined;
-    const { entity, firstSeq } = life;
-    const seq = firstSeq - 1 + different;
-    return { way: way.name, entity, seq, path, expected, found: other };
+    return {
+      way: way.name,
+      entity: incarnation.entity,
+      seq: different,
+      path,
+      expected,
+      found: other,
+    };
   }
 
   /** Throws where there is no state to compare with. */
-  #expected(life: FoldedLife, count: number): string {
-    const { entity, firstSeq } = life;
+  #expected(incarnation: Incarnation, lastSeq: number): string {
+    const { entity, afterSeq } = incarnation;
     let folded: Folded | undefined;
     // What is too much at once may be folded one by one, which also tells which event it is.
     for (const sizes of [USUAL, SINGLE]) {
-      folded = this.#alone(life, undefined, 0, count, sizes, true)!;
+      folded = this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes, true)!;
       if (folded.kind === 'state') return folded.state;
     }
-    const { index, problem } = folded as Exclude<Folded, { kind: 'state' }>;
-    if (index !== undefined) throw eventFailure(entity, firstSeq + index, problem);
-    throw stateFailure(entity, firstSeq - 1 + count, problem as GuestFault);
+    const { seq, problem } = folded as Unfolded;
+    if (seq !== undefined) throw eventFailure(entity, seq, problem);
+    throw stateFailure(entity, lastSeq, problem as GuestFault);
   }
 
-  #known(life: FoldedLife, count: number): string | undefined {
+  #known(incarnation: Incarnation, lastSeq: number): string | undefined {
     try {
-      return this.#expected(life, count);
+      return this.#expected(incarnation, lastSeq);
     } catch (error) {
       if (!(error instanceof SvcError)) throw error;
       return undefined;
     }
   }
 
-  #written(life: FoldedLife, count: number): Folded | undefined {
-    const snapshot = this.#known(life, count);
-    return snapshot === undefined ? undefined : this.#alone(life, snapshot, count, count, USUAL);
+  #written(incarnation: Incarnation, lastSeq: number): Folded | undefined {
+    const snapshot = this.#known(incarnation, lastSeq);
+    if (snapshot === undefined) return undefined;
+    return this.#alone(incarnation, snapshot, { afterSeq: lastSeq, lastSeq }, USUAL);
   }
 
-  /** In a fresh instance, from a snapshot of what is before `from` or from the empty state. */
+  /** Folds in a fresh instance, from the empty state or from a snapshot after the record `afterSeq`. */
   #alone(
-    life: FoldedLife,
+    incarnation: Incarnation,
     snapshot: string | undefined,
-    from: number,
-    to: number,
-    sizes: BatchSizes,
+    range: { readonly afterSeq: number; readonly lastSeq: number },
+    sizes: readonly number[],
     isStrict = false,
   ): Folded | undefined {
     return this.#withGuest((guest) => {
       const folded = folding(() => {
-        const entity = atOnce(guest.entities.open(life.entity, snapshot, true));
-        return foldInto(entity, life, { from, to }, sizes) ?? stateOf(entity);
+        const entity = atOnce(guest.entities.open(incarnation.entity, snapshot, true));
+        return foldInto(entity, incarnation, range, sizes) ?? stateOf(entity);
       });
       return isStrict ? folded : judged(folded);
     });
   }
 
   /** Event by event, each after the same one of a twin and of an entity of another id. */
-  #beside(life: FoldedLife, others: readonly FoldedLife[], count: number): Folded | undefined {
+  #beside(
+    incarnation: Incarnation,
+    others: readonly Incarnation[],
+    lastSeq: number,
+  ): Folded | undefined {
+    const { entity: ref, afterSeq } = incarnation;
     return this.#withGuest((guest) => {
-      const other = others.find(({ entity }) => entity.component === life.entity.component) ?? life;
-      const strangers = [...other.events(0, Math.min(count, OTHER_EVENTS_MAX))];
+      const other = others.find(({ entity }) => entity.component === ref.component) ?? incarnation;
+      const strangerEvents = Math.min(lastSeq - afterSeq, OTHER_EVENTS_MAX);
+      const strangers = [...eventsOf(other, firstOf(other, strangerEvents))];
       return folding(() => {
-        const open = (id: string) => atOnce(guest.entities.open({ ...life.entity, id }, undefined));
+        const open = (id: string) => atOnce(guest.entities.open({ ...ref, id }, undefined));
         const stranger = open(`${other.entity.id} (another)`);
-        const twin = open(life.entity.id);
-        const entity = open(life.entity.id);
-        let index = 0;
-        for (const event of life.events(0, count)) {
-          const before = strangers[index];
+        const twin = open(ref.id);
+        const entity = open(ref.id);
+        let seq = afterSeq;
+        for (const event of eventsOf(incarnation, lastSeq)) {
+          const before = strangers[seq - afterSeq];
           if (before !== undefined && !isFolded(stranger, before)) return undefined;
-          const problem = foldOne(twin, life, index, event) ?? foldOne(entity, life, index, event);
+          seq++;
+          const problem = foldOne(twin, seq, event) ?? foldOne(entity, seq, event);
           if (problem !== undefined) return judged(problem);
-          index++;
         }
         return judged(stateOf(entity));
       });
@@ -247,15 +277,21 @@ export class PurityVerification {
   }
 
   /** After handlers have run, other entities were folded and some were closed. */
-  #inUsed(life: FoldedLife, others: readonly FoldedLife[], count: number): Folded | undefined {
-    let company = [life, ...others];
+  #inUsed(
+    incarnation: Incarnation,
+    others: readonly Incarnation[],
+    lastSeq: number,
+  ): Folded | undefined {
+    const { entity: ref, afterSeq } = incarnation;
+    let company = [incarnation, ...others];
     for (;;) {
       const folded = this.#withGuest((guest) => {
         const harmful = this.#use(guest, company);
         if (harmful !== undefined) return harmful;
         return folding(() => {
-          const entity = atOnce(guest.entities.open(life.entity, undefined));
-          return judged(foldInto(entity, life, { from: 0, to: count }) ?? stateOf(entity));
+          const entity = atOnce(guest.entities.open(ref, undefined));
+          const range = { afterSeq, lastSeq };
+          return judged(foldInto(entity, incarnation, range) ?? stateOf(entity));
         });
       });
       if (typeof folded !== 'string') return folded;
@@ -266,20 +302,22 @@ export class PurityVerification {
   }
 
   /** Answers what took the instance away: a handler, which is not run again, or the company. */
-  #use(guest: Guest, lives: readonly FoldedLife[]): string | undefined {
+  #use(guest: Guest, incarnations: readonly Incarnation[]): string | undefined {
     const { descriptor } = guest;
     const log = this.#log;
     // What handlers say of made-up calls is nobody's business.
     this.#log = () => {};
     try {
       for (const { component, commands, queries } of descriptor.entities) {
-        const own = lives.filter(({ entity }) => entity.component === component);
+        const own = incarnations.filter(({ entity }) => entity.component === component);
         const open = (id: string) => atOnce(guest.entities.open({ component, id }, undefined));
         const entities = ['used', 'closed'].map(open);
         for (const [index, entity] of entities.entries()) {
-          const life = own[index % own.length];
-          if (life !== undefined)
-            foldInto(entity, life, { from: 0, to: Math.min(life.count, OTHER_EVENTS_MAX) });
+          const folded = own[index % own.length];
+          if (folded !== undefined) {
+            const lastSeq = firstOf(folded, OTHER_EVENTS_MAX);
+            foldInto(entity, folded, { afterSeq: folded.afterSeq, lastSeq });
+          }
           if (entity.lost) return COMPANY;
         }
         const calls = [
@@ -313,10 +351,18 @@ export class PurityVerification {
   }
 }
 
-function splitsOf(count: number): readonly number[] {
-  if (count <= SPLITS) return Array.from({ length: count + 1 }, (_, index) => index);
+/** Sequence numbers of events after which the state is written and read. */
+function splitsOf(afterSeq: number, lastSeq: number): readonly number[] {
+  const count = lastSeq - afterSeq;
+  if (count <= SPLITS) return Array.from({ length: count + 1 }, (_, index) => afterSeq + index);
   const even = Array.from({ length: SPLITS }, (_, index) => Math.floor((index * count) / SPLITS));
-  return [...new Set([...even, 1, count - 1, count])].toSorted((a, b) => a - b);
+  const splits = [...new Set([...even, 1, count - 1, count])].toSorted((a, b) => a - b);
+  return splits.map((split) => afterSeq + split);
+}
+
+/** Sequence number of the last one of the first `count` events. */
+function firstOf({ afterSeq, lastSeq }: Incarnation, count: number): number {
+  return Math.min(afterSeq + count, lastSeq);
 }
 
 function isState(folded: Folded, state: string): boolean {
@@ -335,13 +381,8 @@ function folding(fold: () => Folded | undefined): Folded | undefined {
     return fold();
   } catch (fault) {
     if (!(fault instanceof GuestFault)) throw fault;
-    return { kind: 'problem', index: undefined, problem: fault };
+    return { kind: 'problem', seq: undefined, problem: fault };
   }
-}
-
-function foldOne(guest: GuestEntity, life: FoldedLife, index: number, event: StoredEvent) {
-  const one = { ...life, events: () => [event] };
-  return foldInto(guest, one, { from: index, to: index + 1 });
 }
 
 function isFolded(guest: GuestEntity, event: StoredEvent): boolean {

@@ -198,35 +198,35 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
     });
 
     test('the life of an entity begins after its last deletion, and says whether there is more', async () => {
-      expect(await journal.life(one, 10, undefined)).toEqual({
+      expect(await journal.incarnation(one, 10, undefined)).toEqual({
         afterSeq: 0,
         snapshot: undefined,
         records: [],
         isWhole: true,
       });
       await append(journal, one, recordOf(1), recordOf(2));
-      expect(await journal.life(one, 10, undefined)).toMatchObject({
+      expect(await journal.incarnation(one, 10, undefined)).toMatchObject({
         afterSeq: 0,
         records: [recordOf(1), recordOf(2)],
         isWhole: true,
       });
       await append(journal, one, deletionAt(3));
-      expect(await journal.life(one, 10, 'f')).toMatchObject({ afterSeq: 3, records: [] });
+      expect(await journal.incarnation(one, 10, 'f')).toMatchObject({ afterSeq: 3, records: [] });
       const later = Array.from({ length: 300 }, (_, index) => recordOf(index + 4));
       await append(journal, one, ...later);
       for (const limit of [1, 2, 128, 129, 299]) {
-        const life = await journal.life(one, limit, undefined);
+        const life = await journal.incarnation(one, limit, undefined);
         expect(life).toMatchObject({ afterSeq: 3, records: later.slice(0, limit) });
         expect(life.isWhole).toBe(false);
       }
-      expect(await journal.life(one, 1_000, undefined)).toMatchObject({ records: later });
+      expect(await journal.incarnation(one, 1_000, undefined)).toMatchObject({ records: later });
     });
 
     test('the first page of a life ends as a read does', async () => {
       const half = `"${'x'.repeat(READ_UNITS_MAX / 2)}"`;
       const records = [1, 2, 3].map((seq) => recordOf(seq, half));
       for (const record of records) await append(journal, one, record);
-      expect(await journal.life(one, 100, undefined)).toMatchObject({
+      expect(await journal.incarnation(one, 100, undefined)).toMatchObject({
         records: records.slice(0, 2),
         isWhole: false,
       });
@@ -243,13 +243,13 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       const snapshot = '"after 2: ä😀"';
       const records = [recordOf(3), recordOf(4)];
       const life = { afterSeq: 2, snapshot, records, isWhole: true };
-      expect(await journal.life(one, 10, 'f')).toEqual(life);
-      expect(await journal.life(one, 1, 'f')).toMatchObject({
+      expect(await journal.incarnation(one, 10, 'f')).toEqual(life);
+      expect(await journal.incarnation(one, 1, 'f')).toMatchObject({
         snapshot,
         records: [recordOf(3)],
         isWhole: false,
       });
-      expect(await journal.life(two, 10, 'f')).toEqual({
+      expect(await journal.incarnation(two, 10, 'f')).toEqual({
         afterSeq: 2,
         snapshot: '"two"',
         records: [],
@@ -257,7 +257,7 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       });
       const whole = [1, 2, 3, 4].map((seq) => recordOf(seq));
       for (const fingerprint of ['another', undefined])
-        expect(await journal.life(one, 10, fingerprint)).toEqual({
+        expect(await journal.incarnation(one, 10, fingerprint)).toEqual({
           afterSeq: 0,
           snapshot: undefined,
           records: whole,
@@ -269,9 +269,12 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       await append(journal, one, recordOf(1));
       journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '"old"' });
       await append(journal, one, deletionAt(2));
-      expect(await journal.life(one, 10, 'f')).toMatchObject({ afterSeq: 2, snapshot: undefined });
+      expect(await journal.incarnation(one, 10, 'f')).toMatchObject({
+        afterSeq: 2,
+        snapshot: undefined,
+      });
       await append(journal, one, recordOf(3));
-      expect(await journal.life(one, 10, 'f')).toMatchObject({
+      expect(await journal.incarnation(one, 10, 'f')).toMatchObject({
         afterSeq: 2,
         snapshot: undefined,
         records: [recordOf(3)],
@@ -360,7 +363,7 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
         code: 'SVC_JOURNAL_UNAVAILABLE',
       });
       journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '1' });
-      expect(() => journal.life(one, 10, 'f')).toThrow(
+      expect(() => journal.incarnation(one, 10, 'f')).toThrow(
         expect.objectContaining({ code: 'SVC_JOURNAL_UNAVAILABLE' }) as SvcError,
       );
       await expect(journal.lastDeletion(one)).rejects.toMatchObject({

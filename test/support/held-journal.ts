@@ -4,7 +4,7 @@ import type {
   ReplyToStore,
   Journal,
   StoredReply,
-  Life,
+  IncarnationStart,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
 import type { Awaitable } from '../../host/model/call.ts';
@@ -102,9 +102,13 @@ export class HeldJournal implements Journal {
     return this.#inner.read(entity, afterSeq, limit);
   }
 
-  async life(entity: EntityRef, limit: number, fingerprint: string | undefined): Promise<Life> {
+  async incarnation(
+    entity: EntityRef,
+    limit: number,
+    fingerprint: string | undefined,
+  ): Promise<IncarnationStart> {
     if (this.readFailure !== undefined) throw this.readFailure;
-    const life = await this.#inner.life(entity, limit, fingerprint);
+    const life = await this.#inner.incarnation(entity, limit, fingerprint);
     const name = `${entity.component}/${entity.id}`;
     this.reads.push(`${name}>${life.afterSeq}`);
     if (life.snapshot !== undefined) this.begun.push(`${name}@${life.afterSeq}`);

@@ -4,7 +4,7 @@ import type {
   ReplyToStore,
   Journal,
   StoredReply,
-  Life,
+  IncarnationStart,
   Snapshot,
 } from '../../host/engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../host/model/entity.ts';
@@ -45,8 +45,8 @@ export class WatchedJournal implements Journal {
     return this.#inner.read(entity, afterSeq, limit);
   }
 
-  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
-    const life = this.#inner.life(entity, limit, fingerprint);
+  incarnation(entity: EntityRef, limit: number, fingerprint: string | undefined): IncarnationStart {
+    const life = this.#inner.incarnation(entity, limit, fingerprint);
     if (life.snapshot !== undefined) this.begunCount++;
     return life;
   }

@@ -33,9 +33,9 @@ export interface Snapshot {
   readonly state: string;
 }
 
-/** What the present state of an entity is made of. */
-export interface Life {
-  /** Of the record with which the state begins: that of the snapshot, or the last deletion; 0 when there is neither. */
+/** How the current incarnation of an entity begins: its snapshot, if there is one, and the first records. */
+export interface IncarnationStart {
+  /** Sequence number of the record with which the state begins: that of the snapshot, or the last deletion; 0 when there is neither. */
   readonly afterSeq: number;
   /** The state after that record; undefined: the empty one. */
   readonly snapshot: string | undefined;
@@ -68,7 +68,7 @@ export interface Journal {
   /**
    * Events that follow the record `afterSeq` one by one, oldest first, at most `limit`, each of them whole: as many as
    * there are of those that cost less so than by `read`. Where it answers fewer, none even, `read` says what follows.
-   * Where it is missing, `read` costs no more. To be asked after `life`. Throws as `read` does.
+   * Where it is missing, `read` costs no more. To be asked after `incarnation`. Throws as `read` does.
    */
   eventsAfter?(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[];
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
@@ -78,10 +78,14 @@ export interface Journal {
    * present life goes on from there, with that. A plain value wherever nothing has to be waited for. Throws,
    * or rejects, as `read` does.
    */
-  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Awaitable<Life>;
+  incarnation(
+    entity: EntityRef,
+    limit: number,
+    fingerprint: string | undefined,
+  ): Awaitable<IncarnationStart>;
   /**
    * Keeps the state after a record whose append has settled, in the place of an older one, as well as it can:
-   * nobody is told whether it could, and `life` may or may not find it.
+   * nobody is told whether it could, and `incarnation` may or may not find it.
    */
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**

@@ -4,7 +4,7 @@ import {
   type ReplyToStore,
   type Journal,
   type StoredReply,
-  type Life,
+  type IncarnationStart,
   READ_UNITS_MAX,
   type Snapshot,
 } from '../../engine/needs/journal.ts';
@@ -56,7 +56,7 @@ export class MemoryJournal implements Journal {
     return this.#lastDeletion(entity);
   }
 
-  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Life {
+  incarnation(entity: EntityRef, limit: number, fingerprint: string | undefined): IncarnationStart {
     if (this.#closed) throw closed();
     const kept = this.#snapshots.get(keyOf(entity));
     const deletedSeq = this.#lastDeletion(entity);

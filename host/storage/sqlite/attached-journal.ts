@@ -7,7 +7,7 @@ import type {
   ReplyToStore,
   Journal,
   StoredReply,
-  Life,
+  IncarnationStart,
   Snapshot,
 } from '../../engine/needs/journal.ts';
 import type { Awaitable } from '../../model/call.ts';
@@ -103,12 +103,16 @@ class AttachedJournal implements Journal {
     return this.#reader.lastDeletion(entity);
   }
 
-  life(entity: EntityRef, limit: number, fingerprint: string | undefined): Awaitable<Life> {
+  incarnation(
+    entity: EntityRef,
+    limit: number,
+    fingerprint: string | undefined,
+  ): Awaitable<IncarnationStart> {
     if (!this.#isGreeted)
-      return this.#greeted.promise.then(() => this.life(entity, limit, fingerprint));
+      return this.#greeted.promise.then(() => this.incarnation(entity, limit, fingerprint));
     if (this.#state === 'closed') throw closed();
-    if (fingerprint === undefined) return this.#reader.life(entity, limit);
-    return this.#reader.life(entity, limit, (entityNo) =>
+    if (fingerprint === undefined) return this.#reader.incarnation(entity, limit);
+    return this.#reader.incarnation(entity, limit, (entityNo) =>
       this.#snapshots.find(entity, entityNo, fingerprint),
     );
   }

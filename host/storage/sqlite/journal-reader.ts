@@ -1,7 +1,11 @@
 // JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
 // sees a record only after the fsync of its transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type StoredReply, type Life, READ_UNITS_MAX } from '../../engine/needs/journal.ts';
+import {
+  type StoredReply,
+  type IncarnationStart,
+  READ_UNITS_MAX,
+} from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -80,12 +84,12 @@ export class JournalReader {
     return value instanceof Uint8Array ? eventsOf(entity, afterSeq, value) : [];
   }
 
-  /** As `Journal.life`. `find`: the snapshot of the entity with this number. */
-  life(
+  /** As `Journal.incarnation`. `find`: the snapshot of the entity with this number. */
+  incarnation(
     entity: EntityRef,
     limit: number,
     find?: (entityNo: number) => FoundSnapshot | undefined,
-  ): Life {
+  ): IncarnationStart {
     const entityNo = this.#numberOf(entity);
     if (entityNo === undefined)
       return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
@@ -101,7 +105,7 @@ export class JournalReader {
     entityNo: number,
     limit: number,
     snapshot: FoundSnapshot | undefined,
-  ): Life | undefined {
+  ): IncarnationStart | undefined {
     const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
     // A snapshot's record or the last deletion, whichever is later. None is stored of this entity meanwhile.
     const [deletion] = this.#all(this.#lastDeletedSeq, entity, [entityNo]);

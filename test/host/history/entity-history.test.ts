@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { EntityHistory, type HistoryStep } from '../../../host/history/entity-history.ts';
-import type { HistoryPoint } from '../../../host/history/past-life.ts';
+import type { HistoryPoint } from '../../../host/history/incarnation-at.ts';
 import {
   type AdmittedModule,
   admitModule,

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { ModuleDescriptor } from '@svc/contract';
-import { livesOfFile } from '../../../host/history/event-file.ts';
+import { incarnationsOfFile } from '../../../host/history/event-file.ts';
+import { eventsOf } from '../../../host/history/folded-state.ts';
 import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { answerTo, append, keep } from '../../suites/journal-suite.ts';
@@ -32,19 +33,24 @@ const STORED = [
   'no JSON',
 ];
 
-async function livesOf(text: string) {
+async function incarnationsOf(text: string) {
   const file = join(temporaryFolder(), 'events.ndjson');
   writeFileSync(file, text);
-  const lives = await livesOfFile(file, descriptor);
-  return lives.map((life) => {
-    const stored = [...life.events(0, life.count)];
-    const { entity, firstSeq } = life;
-    return { ...entity, firstSeq, manifests: stored.map(({ manifest }) => manifest), stored };
+  const incarnations = await incarnationsOfFile(file, descriptor);
+  return incarnations.map((incarnation) => {
+    const { entity, afterSeq, lastSeq } = incarnation;
+    const stored = [...eventsOf(incarnation, lastSeq)];
+    return {
+      ...entity,
+      firstSeq: afterSeq + 1,
+      manifests: stored.map(({ manifest }) => manifest),
+      stored,
+    };
   });
 }
 
 describe('an export', () => {
-  test('gives the present lives, byte for byte as they were stored', async () => {
+  test('gives the current incarnations, byte for byte as they were stored', async () => {
     const dir = temporaryFolder();
     await withJournal(dir, async (journal) => {
       const keyed = { ...event(1, '{"type":"first"}'), key: 'k' };
@@ -57,7 +63,7 @@ describe('an export', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('"kind":"answer"');
     expect(stdout).toMatch(/"kind":"end".*\n$/);
-    const [life, ...others] = await livesOf(stdout);
+    const [life, ...others] = await incarnationsOf(stdout);
     expect(others).toEqual([]);
     expect(life).toMatchObject({ component: 'shopping-cart', id: 'a "b"/é\n', firstSeq: 3 });
     expect(life!.stored.map(({ json }) => json)).toEqual(STORED);
@@ -66,7 +72,7 @@ describe('an export', () => {
 
   test('of some records numbers them as the journal does', async () => {
     const line = '{"component":"shopping-cart","id":"a","seq":7,"kind":"event","event":{}}\n';
-    expect(await livesOf(line)).toMatchObject([{ id: 'a', firstSeq: 7 }]);
+    expect(await incarnationsOf(line)).toMatchObject([{ id: 'a', firstSeq: 7 }]);
   });
 });
 
@@ -77,7 +83,7 @@ describe('a line by hand', () => {
     ['{"id":"a","event":{"n":1},"component":"shopping-cart"}', '{"n":1}'],
     ['{"component":"shopping-cart","id":"a","x":{"y":1,"event":{}},"event":{"n":1}}', '{"n":1}'],
   ])('%s has its event, under the manifest of the module', async (line, json) => {
-    const [life] = await livesOf(`\n${line}\n`);
+    const [life] = await incarnationsOf(`\n${line}\n`);
     expect(life).toMatchObject({ firstSeq: 1, stored: [{ manifest: 'cart-event', json }] });
   });
 
@@ -89,7 +95,7 @@ describe('a line by hand', () => {
     ['{"kind":"event","event":{}}', 'it has no component and id'],
     ['[]', 'it has no component and id'],
   ])('%s is named', async (line, problem) => {
-    await expect(livesOf(`{"svc-journal":1}\n${line}\n`)).rejects.toMatchObject({
+    await expect(incarnationsOf(`{"svc-journal":1}\n${line}\n`)).rejects.toMatchObject({
       code: 'SVC_EVENTS_INVALID',
       message: expect.stringMatching(new RegExp(`^Line 2 of .*${problem}`)),
     });

@@ -2,7 +2,7 @@
 // module that breaks the rule in every way that user code can, and over guests that break it in other ways.
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Guest, GuestEntity } from '../../../host/engine/needs/guest.ts';
-import { lifeOf } from '../../../host/history/folded-life.ts';
+import { incarnationOf } from '../../../host/engine/entity/incarnation.ts';
 import {
   type PurityFinding,
   PurityVerification,
@@ -24,19 +24,19 @@ beforeAll(async () => {
 const SHELVED = { type: 'shelved', title: 'Emma', copies: 1 };
 const DISPLAYED = { type: 'displayed', title: 'Emma' };
 
-/** Of a life whose first event is number 11. */
-function lifeWith(events: readonly (string | object)[]) {
+/** An incarnation whose first event is number 11. */
+function incarnationWith(events: readonly (string | object)[]) {
   const stored = events.map((event) => ({
     manifest: 'shelf-event',
     json: JSON.stringify(typeof event === 'string' ? { type: event } : event),
   }));
-  return lifeOf({ component: 'shelf', id: 's1' }, stored, 11);
+  return incarnationOf({ component: 'shelf', id: 's1' }, stored, 11);
 }
 
 const plain = (count: number) => Array.from({ length: count }, () => SHELVED);
 
 function findings(...events: readonly (string | object)[]): readonly PurityFinding[] {
-  return [...PurityVerification.of(module, WASM_LIMITS_DEFAULT).findings(lifeWith(events))];
+  return [...PurityVerification.of(module, WASM_LIMITS_DEFAULT).findings(incarnationWith(events))];
 }
 
 function told(found: readonly PurityFinding[]): readonly string[] {
@@ -142,7 +142,7 @@ function guest(rules: {
       close() {},
     };
   };
-  const life = lifeWith(Array.from({ length: 40 }, () => SHELVED));
+  const life = incarnationWith(Array.from({ length: 40 }, () => SHELVED));
   return [...new PurityVerification(start).findings(life)];
 }
 

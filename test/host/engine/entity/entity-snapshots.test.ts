@@ -84,7 +84,7 @@ describe.each([
     await Promise.all(pending);
     await turns();
     expect(it.journal.snapshots).toHaveLength(1);
-    const life = await it.journal.life(A, 100, 'one');
+    const life = await it.journal.incarnation(A, 100, 'one');
     expect(JSON.parse(life.snapshot!)).toHaveLength(life.afterSeq);
   });
 
@@ -104,7 +104,9 @@ describe.each([
     await add(it, 'a', 2);
     expect(await it.outcome('a', 'total')).toBe(8);
     expect(it.journal.snapshots).toEqual([name('a', 8)]);
-    expect((await it.journal.life(A, 100, 'one')).snapshot).toBe(JSON.stringify(Array(8).fill(1)));
+    expect((await it.journal.incarnation(A, 100, 'one')).snapshot).toBe(
+      JSON.stringify(Array(8).fill(1)),
+    );
   });
 
   test('an entity that leaves memory has its state kept when that spares enough', async () => {

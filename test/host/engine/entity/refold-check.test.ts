@@ -103,8 +103,8 @@ test('while one is folded, others leave memory without', async () => {
   const it = new World({ liveEntitiesMax: 1 });
   const { promise: gate, resolve: proceed } = Promise.withResolvers<void>();
   await it.call('a', 'leak', 7);
-  const life = it.journal.life.bind(it.journal);
-  it.journal.life = async (entity, ...which) => {
+  const life = it.journal.incarnation.bind(it.journal);
+  it.journal.incarnation = async (entity, ...which) => {
     if (entity.id === 'a') await gate;
     return life(entity, ...which);
   };
@@ -122,10 +122,10 @@ test('while one is folded, others leave memory without', async () => {
 test('an entity that comes back while it is folded is not judged', async () => {
   const it = new World({ liveEntitiesMax: 1 });
   await it.call('a', 'leak', 7);
-  const life = it.journal.life.bind(it.journal);
+  const life = it.journal.incarnation.bind(it.journal);
   const { promise: gate, resolve: release } = Promise.withResolvers<void>();
   let asked = 0;
-  it.journal.life = async (entity, ...which) => {
+  it.journal.incarnation = async (entity, ...which) => {
     if (entity.id === 'a' && ++asked === 1) await gate;
     return life(entity, ...which);
   };
@@ -140,7 +140,7 @@ test('a journal that cannot be read is no finding, and delays nothing', async ()
   const it = new World();
   await it.call('a', 'leak', 7);
   it.journal.readFailure = diskFailure();
-  it.journal.life = () => Promise.reject(diskFailure());
+  it.journal.incarnation = () => Promise.reject(diskFailure());
   await it.engine.close();
   expect(it.faults).toEqual([]);
   expect(it.guest.openCount).toBe(0);

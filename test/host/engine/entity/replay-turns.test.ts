@@ -113,15 +113,17 @@ describe('an instance that another entity takes away', () => {
     const { entities } = it.guest;
     const open = entities.open.bind(entities);
     entities.open = (entity, snapshot) => open(entity, snapshot);
+    const faults: Promise<unknown>[] = [];
     for (let round = 0; round < 3; round++) {
       it.guest.onFold = (events) => {
-        if (events > 0) void it.outcome('b', 'fault');
+        if (events > 0) faults.push(it.outcome('b', 'fault'));
       };
       const failure = await it.call('a', 'total').catch((error: unknown) => error);
       expect(failure).toMatchObject({ faultCause: 'trap' });
       expect((failure as GuestFault).message).toContain('lost its instance');
     }
     it.guest.onFold = undefined;
+    await Promise.all(faults);
     expect(await it.outcome('a', 'total')).toBe(3_000);
   });
 });

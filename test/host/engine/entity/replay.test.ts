@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { Journal } from '../../../../host/engine/needs/journal.ts';
 import type { EntityRef } from '../../../../host/model/entity.ts';
 import type { SvcError } from '../../../../kit/svc-error.ts';
-import { faultOf } from '../../../../host/engine/entity/replay.ts';
+import { eventFault } from '../../../../host/engine/entity/event-fault.ts';
 import { COUNTER, COUNTER_EVENT, added } from '../../../support/counter-guest.ts';
 import { EngineUnderTest } from '../../../support/engine-under-test.ts';
 import { type HeldJournal, diskFailure } from '../../../support/held-journal.ts';
 
 test('an event that cannot be read has one number, its own, also where several were folded at once', () => {
   const problem = 'event 3 of 7: title: must be a string';
-  expect(faultOf({ component: COUNTER, id: 'a' }, 41, problem).message).toBe(
+  expect(eventFault({ component: COUNTER, id: 'a' }, 41, problem).message).toBe(
     `This module cannot read event 43 of entity 'a' of component '${COUNTER}': 'title: must be a string'. ` +
       'Run a module whose event type still accepts what is stored.',
   );
@@ -92,7 +92,12 @@ describe('the history', () => {
     const records = seqs.map(
       (seq) => ({ kind: 'event', seq, timeMs: 0, event: added(1) }) as const,
     );
-    it.journal.life = async () => ({ afterSeq: 0, snapshot: undefined, records, isWhole: true });
+    it.journal.incarnation = async () => ({
+      afterSeq: 0,
+      snapshot: undefined,
+      records,
+      isWhole: true,
+    });
     const failure = await it.call('a', 'add', 1).catch((error: unknown) => error as SvcError);
     expect(failure).toMatchObject({ code: 'SVC_JOURNAL_CORRUPT' });
     expect((failure as SvcError).message).toContain(`entity 'a' of component '${COUNTER}'`);

@@ -78,7 +78,7 @@ async function expectAll(
     expect(await journal.read(entity, middle, 2)).toEqual(records.slice(middle, middle + 2));
     const deleted = records.findLast(({ kind }) => kind === 'deleted')?.seq ?? 0;
     expect(await journal.lastDeletion(entity)).toBe(deleted);
-    const life = await journal.life(entity, 1_000, undefined);
+    const life = await journal.incarnation(entity, 1_000, undefined);
     expect([life.afterSeq, life.isWhole]).toEqual([deleted, true]);
     expect(life.records).toEqual(records.slice(deleted));
     expect(inspection.records(entity, middle, 1_000).records).toEqual(records.slice(middle));
@@ -181,7 +181,7 @@ describe('records with their index entries in several levels', () => {
     await withSizes(dir, undefined, async (journal) => {
       const corrupt = { code: 'SVC_JOURNAL_CORRUPT' };
       await expect(journal.read(entityOf('a'), 0, 10)).rejects.toMatchObject(corrupt);
-      expect(() => journal.life(entityOf('a'), 10, undefined)).toThrow(
+      expect(() => journal.incarnation(entityOf('a'), 10, undefined)).toThrow(
         expect.objectContaining(corrupt) as Error,
       );
     });

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import type { Journal, Life } from '../../../../host/engine/needs/journal.ts';
+import type { Journal, IncarnationStart } from '../../../../host/engine/needs/journal.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
 import { append, deletionAt, recordOf } from '../../../suites/journal-suite.ts';
@@ -43,8 +43,8 @@ async function kept(dir: string, what = 'first'): Promise<void> {
   });
 }
 
-const lifeIn = (dir: string, fingerprint = F): Promise<Life> =>
-  using(dir, async (journal) => journal.life(one, 10, fingerprint));
+const lifeIn = (dir: string, fingerprint = F): Promise<IncarnationStart> =>
+  using(dir, async (journal) => journal.incarnation(one, 10, fingerprint));
 
 function change(dir: string, sql: string): void {
   const database = new DatabaseSync(fileOf(dir));
@@ -69,10 +69,10 @@ describe('a snapshot', () => {
   test('is found by the user that kept it, though there was no file when that began', async () => {
     await using(temporaryFolder(), async (journal) => {
       await append(journal, one, recordOf(1), recordOf(2));
-      expect(await journal.life(one, 10, F)).toMatchObject(FROM_EVENTS);
+      expect(await journal.incarnation(one, 10, F)).toMatchObject(FROM_EVENTS);
       journal.keepSnapshot(one, { seq: 2, fingerprint: F, state: STATE });
       await append(journal, one, recordOf(3));
-      expect(await journal.life(one, 10, F)).toMatchObject(FROM_SNAPSHOT);
+      expect(await journal.incarnation(one, 10, F)).toMatchObject(FROM_SNAPSHOT);
     });
   });
 
@@ -194,13 +194,13 @@ describe('a file of snapshots', () => {
     const dir = temporaryFolder();
     await kept(dir);
     await using(dir, async (journal) => {
-      expect(await journal.life(one, 10, F)).toMatchObject(FROM_SNAPSHOT);
+      expect(await journal.incarnation(one, 10, F)).toMatchObject(FROM_SNAPSHOT);
       change(dir, "UPDATE snapshot SET state = 'other'");
-      expect(await journal.life(one, 10, F)).toMatchObject(FROM_EVENTS);
+      expect(await journal.incarnation(one, 10, F)).toMatchObject(FROM_EVENTS);
       await append(journal, one, recordOf(4));
       journal.keepSnapshot(one, { seq: 4, fingerprint: F, state: STATE });
       await append(journal, one, recordOf(5));
-      expect(await journal.life(one, 10, F)).toMatchObject({ afterSeq: 4, snapshot: STATE });
+      expect(await journal.incarnation(one, 10, F)).toMatchObject({ afterSeq: 4, snapshot: STATE });
     });
   });
 
@@ -211,7 +211,7 @@ describe('a file of snapshots', () => {
     await append(journal, one, recordOf(1));
     journal.keepSnapshot(one, { seq: 1, fingerprint: F, state: `"${'x'.repeat(1024 * 1024)}"` });
     expect(await append(journal, one, recordOf(2))).toBeUndefined();
-    expect(await journal.life(one, 10, F)).toMatchObject({ afterSeq: 1 });
+    expect(await journal.incarnation(one, 10, F)).toMatchObject({ afterSeq: 1 });
     await journal.close();
     await opened.close();
   });

@@ -66,7 +66,7 @@ test('an answer that is bytes is named, and not given', async () => {
 test('a snapshot that is bytes is none: the entity is folded from its events', async () => {
   const dir = await folderWhere(STATE, 'snapshots.sqlite');
   await withJournal(dir, async (journal) => {
-    const life = await journal.life(entity, 10, FINGERPRINT);
+    const life = await journal.incarnation(entity, 10, FINGERPRINT);
     expect(life).toMatchObject({ afterSeq: 0, snapshot: undefined, isWhole: true });
     expect(life.records).toHaveLength(3);
   });

@@ -1,11 +1,11 @@
-// PastLife: the records of an entity up to a point of its history, read from a journal that is only looked at.
-// A life begins with the first record or after a deletion, and ends with the next deletion.
+// IncarnationAt: the incarnation in which a point of an entity's history lies, up to that point, read from a journal that is
+// only inspected. It ends with the deletion when the point is one.
 //
 // Times are those of the commands' clock, which may jump: they need not grow with the number. The point at a
 // time lies behind the last record, in the order of their numbers, before the first one that is later.
 import { entityName } from '../engine/entity/history.ts';
-import type { Journal } from '../engine/needs/journal.ts';
-import type { EntityRef, JournalRecord } from '../model/entity.ts';
+import type { Incarnation } from '../engine/entity/incarnation.ts';
+import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
   InspectedRecord,
@@ -18,24 +18,25 @@ export type HistoryPoint =
   | { readonly kind: 'seq'; readonly seq: number }
   | { readonly kind: 'time'; readonly timeMs: number };
 
-/** Few, since each event may have a megabyte. */
+/** Records that are read at once: few, since each event may have a megabyte. */
 const PAGE_RECORDS = 64;
 
-export class PastLife {
+export class IncarnationAt implements Incarnation {
   readonly #inspection: JournalInspection;
   readonly entity: EntityRef;
-  /** Of the record before the first one of the life: of a deletion, or 0. */
-  readonly beganAfter: number;
-  /** Of the last record at the point; `beganAfter` when the life has none yet. */
+  readonly afterSeq: number;
+  /** Sequence number of the last event at the point; `afterSeq` when there is none yet. */
+  readonly lastSeq: number;
+  /** Sequence number of the last record at the point, which may be the deletion. */
   readonly seq: number;
-  /** Of that record; undefined when the entity has none yet. */
+  /** Time of that record; undefined when the entity has none yet. */
   readonly timeMs: number | undefined;
-  /** That record is the deletion which ends the life: the state is then the empty one. */
+  /** That record is the deletion which ends the incarnation: the state is then the empty one. */
   readonly isDeleted: boolean;
 
   /**
-   * The life in which the point lies. Throws SVC_NOT_IN_JOURNAL when the entity or the record does not exist,
-   * SVC_JOURNAL_CORRUPT when a record of the life is damaged, and as the inspection does.
+   * Finds the incarnation in which the point lies. Throws SVC_NOT_IN_JOURNAL when the entity or the record does not exist,
+   * SVC_JOURNAL_CORRUPT when a record of the incarnation is damaged, and as the inspection does.
    */
   constructor(inspection: JournalInspection, entity: EntityRef, point: HistoryPoint) {
     this.#inspection = inspection;
@@ -45,7 +46,7 @@ export class PastLife {
         'SVC_NOT_IN_JOURNAL',
         `The journal has no ${entityName(entity)}. svc journal DIR lists what it has.`,
       );
-    let beganAfter = 0;
+    let afterSeq = 0;
     let last: JournalRecord | undefined;
     let damaged: InspectedRecord | undefined;
     for (const record of recordsAfter(inspection, entity, 0)) {
@@ -55,8 +56,8 @@ export class PastLife {
         continue;
       }
       if (point.kind === 'time' && record.timeMs > point.timeMs) break;
-      if (last?.kind === 'deleted') beganAfter = last.seq;
-      // What is damaged in a life that has ended is of no matter for the next.
+      if (last?.kind === 'deleted') afterSeq = last.seq;
+      // Damage in an incarnation that has ended does not concern the next one.
       if (record.kind === 'deleted') damaged = undefined;
       last = record;
     }
@@ -67,14 +68,15 @@ export class PastLife {
         `The journal has no record ${point.seq} of ${entityName(entity)}: its last is ${last?.seq ?? 0}. ` +
           'svc journal DIR COMPONENT ID lists them.',
       );
-    this.beganAfter = beganAfter;
+    this.afterSeq = afterSeq;
     this.seq = last?.seq ?? 0;
     this.timeMs = last?.timeMs;
     this.isDeleted = last?.kind === 'deleted';
+    this.lastSeq = this.isDeleted ? this.seq - 1 : this.seq;
   }
 
-  /** Those of the life up to the point, oldest first. Throws SVC_JOURNAL_CORRUPT. */
-  *records(afterSeq = this.beganAfter): Generator<JournalRecord> {
+  /** Its records up to the point, oldest first, the deletion among them. Throws SVC_JOURNAL_CORRUPT. */
+  *records(afterSeq = this.afterSeq): Generator<JournalRecord> {
     for (const record of recordsAfter(this.#inspection, this.entity, afterSeq)) {
       if (record.seq > this.seq) return;
       if (record.kind === 'damaged') throw damage(this.entity, record);
@@ -82,34 +84,18 @@ export class PastLife {
     }
   }
 
-  /** The life as a journal that ends at the point, for who folds it. */
-  get journal(): Pick<Journal, 'read' | 'lastDeletion'> {
-    return new PastJournal(this);
+  eventsAfter(seq: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    if (seq < this.lastSeq)
+      for (const record of this.records(seq)) {
+        if (record.kind !== 'event') break;
+        if (events.push(record.event) === PAGE_RECORDS) break;
+      }
+    return events;
   }
 }
 
-class PastJournal implements Pick<Journal, 'read' | 'lastDeletion'> {
-  readonly #life: PastLife;
-
-  constructor(life: PastLife) {
-    this.#life = life;
-  }
-
-  lastDeletion(): Promise<number> {
-    const { isDeleted, seq, beganAfter } = this.#life;
-    return Promise.resolve(isDeleted ? seq : beganAfter);
-  }
-
-  read(_entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]> {
-    const records: JournalRecord[] = [];
-    if (afterSeq < this.#life.seq)
-      for (const record of this.#life.records(afterSeq))
-        if (records.push(record) === Math.min(limit, PAGE_RECORDS)) break;
-    return Promise.resolve(records);
-  }
-}
-
-/** Also those that are damaged. */
+/** The records of an entity, of all its incarnations, and what stands in the place of those that are damaged. */
 export function* recordsAfter(
   inspection: JournalInspection,
   entity: EntityRef,

@@ -1,0 +1,46 @@
+// ComponentTable: the components of a module by name, the handlers of each, and those of its entities that are in memory.
+import { HandlerPlaces } from '../../model/handler-places.ts';
+import { NameTable } from '../../model/name-table.ts';
+import type { Guest } from '../needs/guest.ts';
+import type { HandlerKind } from './entity-call.ts';
+import { IdTable } from './id-table.ts';
+import type { LiveEntity } from './live-entity.ts';
+
+interface Handler {
+  readonly kind: HandlerKind;
+  /** Index of the handler, for the recorder. */
+  readonly place: number;
+}
+
+/** A component of the descriptor, and those of its entities that are in memory. */
+export interface Component {
+  readonly handlers: NameTable<Handler>;
+  readonly eventManifest: string;
+  readonly live: IdTable<LiveEntity>;
+}
+
+export function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
+  const places = new HandlerPlaces(guest.descriptor);
+  const handlersOf = (
+    component: string,
+    kind: HandlerKind,
+    declared: readonly { readonly name: string }[],
+  ) =>
+    declared.map(({ name }): [string, Handler] => [
+      name,
+      { kind, place: places.of(component, name)! },
+    ]);
+  return new NameTable(
+    guest.descriptor.entities.map(({ component, commands, queries, event }) => [
+      component,
+      {
+        handlers: new NameTable([
+          ...handlersOf(component, 'command', commands),
+          ...handlersOf(component, 'query', queries),
+        ]),
+        eventManifest: event.manifest,
+        live: new IdTable(),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,31 @@
+// EventFault: what kept events from being folded, as the error that names the entity and the event.
+import type { EntityRef } from '../../model/entity.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import { quoted } from '../quoted.ts';
+import type { FoldProblem } from './event-fold.ts';
+import { entityName } from './history.ts';
+
+/** The error for a batch that could not be folded. `seq`: sequence number of its first event. */
+export function eventFault(
+  entity: EntityRef,
+  seq: number,
+  problem: FoldProblem,
+): GuestFault | SvcError {
+  if (problem instanceof GuestFault)
+    return explained(`event ${seq} of ${entityName(entity)} cannot be folded`, problem);
+  // A guest numbers the events of one fold, and a person those of the entity.
+  const numbered = /^event (\d{1,6}) of \d{1,6}: /.exec(problem);
+  const unreadable = numbered === null ? seq : seq + Number(numbered[1]) - 1;
+  const why = problem.slice(numbered?.[0].length ?? 0);
+  return new SvcError(
+    'SVC_EVENT_UNREADABLE',
+    `This module cannot read event ${unreadable} of ${entityName(entity)}: ${quoted(why)}. ` +
+      'Run a module whose event type still accepts what is stored.',
+  );
+}
+
+/** The fault, with what could not be done before its message. */
+export function explained(what: string, fault: GuestFault): GuestFault {
+  return fault.explained(`${what}: ${fault.message}`);
+}

@@ -1,0 +1,38 @@
+// JournalIncarnations: the current incarnation of every entity of a journal, one after the other.
+// What a service appends meanwhile is left out; where an incarnation cannot be read, the reason stands in its place.
+import type { Incarnation } from '../engine/entity/incarnation.ts';
+import type { EntityRef } from '../model/entity.ts';
+import { SvcError } from '@svc/kit/svc-error';
+import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
+import { IncarnationAt } from './incarnation-at.ts';
+
+const PAGE_ENTITIES = 500;
+
+/** The incarnations of the entities of these components. Throws as the inspection does when the whole journal cannot be read. */
+export function* journalIncarnations(
+  inspection: JournalInspection,
+  components: readonly string[],
+): Generator<Incarnation | { readonly entity: EntityRef; readonly failure: SvcError }> {
+  for (const component of components)
+    for (const id of idsOf(inspection, component)) {
+      const entity = { component, id };
+      try {
+        const incarnation = new IncarnationAt(inspection, entity, { kind: 'end' });
+        if (!incarnation.isDeleted) yield incarnation;
+      } catch (failure) {
+        if (!(failure instanceof SvcError) || failure.code !== 'SVC_JOURNAL_CORRUPT') throw failure;
+        yield { entity, failure };
+      }
+    }
+}
+
+function* idsOf(inspection: JournalInspection, component: string): Generator<string> {
+  for (let last = ''; ;) {
+    const page = inspection.entities(component, last, PAGE_ENTITIES);
+    for (const { id, deleted } of page) {
+      if (!deleted) yield id;
+      last = id;
+    }
+    if (page.length < PAGE_ENTITIES) return;
+  }
+}

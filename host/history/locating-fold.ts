@@ -1,0 +1,150 @@
+// LocatingFold: one incarnation of an entity folded by one module, from its first event on, as a reader finds the events.
+// What the module cannot fold in batches is folded again one by one, in an instance of its own, which tells
+// which event it is. After a fault it folds no more.
+import {
+  BatchSizes,
+  EventFold,
+  type FoldProblem,
+  type FoldStop,
+  problemOf,
+} from '../engine/entity/event-fold.ts';
+import type { Incarnation } from '../engine/entity/incarnation.ts';
+import type { GuestEntities } from '../engine/needs/guest.ts';
+import type { Awaitable } from '../model/call.ts';
+import type { StoredEvent } from '../model/entity.ts';
+import { GuestFault } from '../model/guest-fault.ts';
+
+export interface SequencedEvent {
+  readonly seq: number;
+  readonly event: StoredEvent;
+}
+
+export type FoldFault = {
+  /** The codec's refusal, or a fault of the module's code. */
+  readonly kind: 'refused' | 'trapped';
+  /** Undefined: before the first event, or after the last, or it was not looked for. */
+  readonly at: SequencedEvent | undefined;
+  readonly problem: string;
+};
+
+const BATCH_EVENTS = [512];
+
+export interface FoldNeeds {
+  readonly entities: GuestEntities;
+  /** Its events are read again where one is looked for. */
+  readonly incarnation: Incarnation;
+  /** Whether to look for the event at which the module's code faulted: each time costs an instance. */
+  mayLocate(): boolean;
+}
+
+interface Failure {
+  readonly problem: FoldProblem;
+  /** The entity could not be opened. */
+  readonly isOpening: boolean;
+  /** The events that could not be folded at once. */
+  readonly batch: readonly StoredEvent[];
+}
+
+export class LocatingFold {
+  readonly #needs: FoldNeeds;
+  #fold: EventFold | undefined;
+  #fault: FoldFault | undefined;
+
+  constructor(needs: FoldNeeds) {
+    this.#needs = needs;
+  }
+
+  get fault(): FoldFault | undefined {
+    return this.#fault;
+  }
+
+  /** Folds the events that follow those before. */
+  async events(events: readonly StoredEvent[]): Promise<void> {
+    if (this.#fault !== undefined) return;
+    const { afterSeq } = this.#needs.incarnation;
+    const lastSeq = (this.#fold?.seq ?? afterSeq) + events.length;
+    const failure = await this.#folded((fold) => fold.events(events));
+    if (failure === undefined) return;
+    if (this.#fold === undefined) {
+      this.#fault = faultOf(undefined, failure);
+      return;
+    }
+    const foldedSeq = this.#fold.seq;
+    // First the batch that failed, event by event; then all events from the beginning.
+    for (const singlyAfter of [foldedSeq, afterSeq]) {
+      if (failure.problem instanceof GuestFault && !this.#needs.mayLocate()) break;
+      if (await this.#refolded(singlyAfter, lastSeq)) return;
+    }
+    this.#fault ??= faultOf(undefined, failure);
+  }
+
+  /** The state as JSON text; undefined after a fault. */
+  async state(): Promise<string | undefined> {
+    if (this.#fault !== undefined) return undefined;
+    try {
+      this.#fold ??= await this.#opened(false, Infinity);
+      return await this.#fold.guest.snapshot();
+    } catch (error) {
+      if (!(error instanceof GuestFault)) throw error;
+      const isOpening = this.#fold === undefined;
+      this.#fault = faultOf(undefined, { problem: error, isOpening });
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#fold?.guest.close();
+    this.#fold = undefined;
+  }
+
+  /** Folds all events again, up to `lastSeq`. True: they could be folded, or the event that cannot is known. */
+  async #refolded(singlyAfter: number, lastSeq: number): Promise<boolean> {
+    this.close();
+    const { incarnation } = this.#needs;
+    const run = (fold: EventFold) => fold.through(incarnation, lastSeq);
+    const failure = await this.#folded(run, true, singlyAfter);
+    if (failure === undefined) return true;
+    const seq = this.#fold?.seq ?? incarnation.afterSeq;
+    if (seq < singlyAfter) return false;
+    const event = failure.batch[0];
+    this.#fault = faultOf(event && { seq: seq + 1, event }, failure);
+    this.close();
+    return true;
+  }
+
+  async #folded(
+    run: (fold: EventFold) => Awaitable<FoldStop | undefined>,
+    alone = false,
+    singlyAfter = Infinity,
+  ): Promise<Failure | undefined> {
+    try {
+      this.#fold ??= await this.#opened(alone, singlyAfter);
+    } catch (fault) {
+      if (!(fault instanceof GuestFault)) throw fault;
+      return { problem: fault, isOpening: true, batch: [] };
+    }
+    const stop = await run(this.#fold);
+    if (stop === undefined) return undefined;
+    return { problem: problemOf(stop), isOpening: false, batch: stop.batch };
+  }
+
+  async #opened(alone: boolean, singlyAfter: number): Promise<EventFold> {
+    const { entities, incarnation } = this.#needs;
+    const { entity, afterSeq } = incarnation;
+    const guest = await entities.open(entity, undefined, alone);
+    return new EventFold(guest, afterSeq, new BatchSizes(BATCH_EVENTS, singlyAfter));
+  }
+}
+
+function faultOf(
+  at: SequencedEvent | undefined,
+  { problem, isOpening }: Pick<Failure, 'problem' | 'isOpening'>,
+): FoldFault {
+  if (typeof problem === 'string')
+    // The position in a batch of one says nothing.
+    return { kind: 'refused', at, problem: problem.replace(/^event 1 of 1: /, '') };
+  const { message, guestMessage } = problem;
+  const where = isOpening ? 'it cannot be opened: ' : '';
+  const words = guestMessage === undefined ? '' : ` ${guestMessage}`;
+  return { kind: 'trapped', at, problem: `${where}${message}${words}` };
+}
