@@ -3,7 +3,7 @@
 // shard's own: so nothing but shards and journal takes time of the machine.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
-import { FaultReport } from '../host/log/fault-report.ts';
+import { FaultReport } from '../host/model/fault-report.ts';
 import type { AdmittedModule } from '../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
@@ -11,7 +11,7 @@ import { INTERNET } from '../host/http/access.ts';
 import { createHttpServer } from '../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
 import { RouteTable } from '../host/http/route-table.ts';
-import { LimitCounters } from '../host/log/limit-counters.ts';
+import { LimitCounters } from '../host/model/limit-counters.ts';
 import { LoopTurn } from '../host/http/requests/loop-turn.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/introspection/observability/observability-limits.ts';

@@ -1,6 +1,6 @@
 // SwitchedRecorder: a shard's recorder that is taken away and given back in turns, so that one thread shows what it
 // costs: two of them differ by more, each with machine code of its own. What HTTP counts by route and status goes on.
-import { SpanRing } from '../host/introspection/observability/span-ring.ts';
+import { SpanRing } from '../host/shards/recorder/span-ring.ts';
 
 /** Of a turn: requests per second. */
 export interface Slice {

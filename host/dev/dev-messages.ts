@@ -3,7 +3,7 @@ import type { DevProblem, SourcePlace } from '@svc/contract';
 import type { PlacedModule } from '../hosting/wasm/places/fault-places.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import type { FaultEntry } from '../log/fault-entry.ts';
+import type { FaultEntry } from '../model/fault-entry.ts';
 
 export type ToDevHost =
   /** Something has changed, and is being compiled. */

@@ -22,7 +22,7 @@ import {
   shown,
   type TraceFilter,
 } from './observability/observed-service.ts';
-import type { RecordedSpan } from './observability/recorded-span.ts';
+import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { LiveSamples } from './observability/live-samples.ts';
 import { SpanWindow, type SpanView } from './observability/span-window.ts';
 import { type PlacedTrace, tracePage } from './observability/trace-page.ts';

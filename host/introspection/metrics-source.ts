@@ -1,6 +1,6 @@
 // MetricsSource: the metrics of the service of this process, made of what its threads share and of what the process
 // knows of itself. It asks no thread, so it answers whatever a guest does.
-import type { LimitCounts } from '../log/limit-counters.ts';
+import type { LimitCounts } from '../model/limit-counters.ts';
 import {
   counter,
   gauge,
@@ -12,7 +12,7 @@ import {
   shardFamilies,
   windowFamilies,
 } from './observability/series.ts';
-import { type KindTotals, summedTotals } from './observability/invocation-totals.ts';
+import { type KindTotals, summedTotals } from '../shards/recorder/invocation-totals.ts';
 import { type Family, metricsText, sampleName } from './observability/metrics-text.ts';
 import type { ServiceShards } from './service-shards.ts';
 

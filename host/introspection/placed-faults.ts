@@ -3,7 +3,7 @@
 // sources.
 import type { SourcePlace } from '@svc/contract';
 import { namedPlaces, type RunHandler } from './named-places.ts';
-import type { RecordedFault, RecordedSpan } from './observability/recorded-span.ts';
+import type { RecordedFault, RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { HistoryReader, ModuleSource } from '../history/reader/history-reader.ts';
 
 /** The thread may have more to do than places. */

@@ -2,7 +2,7 @@
 // sources that was. Lines are written in the order in which they came; a line waits while the place of one before it
 // is looked for, which another thread does, and nobody who logs waits.
 import type { SourcePlace } from '@svc/contract';
-import type { FaultEntry } from '../log/fault-entry.ts';
+import type { FaultEntry } from '../model/fault-entry.ts';
 import type { Log } from '@svc/kit/log';
 import type { FaultySpan } from './placed-faults.ts';
 

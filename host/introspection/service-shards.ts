@@ -1,5 +1,5 @@
 // ServiceShards are the shards of a service as introspection sees them.
-import type { LimitCounts } from '../log/limit-counters.ts';
+import type { LimitCounts } from '../model/limit-counters.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';

@@ -14,7 +14,7 @@ import type {
   OtlpSettings,
   ToOtlpWorker,
 } from './observability/otlp-messages.ts';
-import type { RecordedSpan } from './observability/recorded-span.ts';
+import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServedSource, ServiceView } from './service-view.ts';

@@ -16,7 +16,7 @@ import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import { MetricsSource } from '../introspection/metrics-source.ts';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';
-import { LimitLog } from '../log/limit-log.ts';
+import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
 import { entryBytes } from '@svc/kit/log-rate';
 import { requestBudgets } from '../model/request-budgets.ts';

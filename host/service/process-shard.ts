@@ -1,7 +1,7 @@
 // ProcessShard is the process of an embedded service as introspection sees it: the only shard of its service.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { ServiceShards } from '../introspection/service-shards.ts';
-import { LimitCounters } from '../log/limit-counters.ts';
+import { LimitCounters } from '../model/limit-counters.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { OpenQuestions, shardAway } from '../shards/open-questions.ts';
 import type { ShardAnswers } from '../shards/shard-answers.ts';

@@ -16,7 +16,7 @@ import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { MetricsSource } from '../introspection/metrics-source.ts';
 import { PlacedLog } from '../introspection/placed-log.ts';
 import type { ServedSource } from '../introspection/service-view.ts';
-import { LimitLog } from '../log/limit-log.ts';
+import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';

@@ -22,7 +22,7 @@ import { LoopTurn } from '../http/requests/loop-turn.ts';
 import type { CallableEngine } from '../http/requests/request-calls.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RouteTable } from '../http/route-table.ts';
-import { SpanRing } from '../introspection/observability/span-ring.ts';
+import { SpanRing } from '../shards/recorder/span-ring.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
 import { ShardAnswers } from '../shards/shard-answers.ts';

@@ -2,9 +2,9 @@
 // each failure once, and gives the engine and the HTTP server the logs that they ask for.
 import type { FaultLog } from '../engine/needs/fault-log.ts';
 import type { HttpLog } from '../http/http-log.ts';
-import type { FaultEntry } from '../log/fault-entry.ts';
-import { FaultReport } from '../log/fault-report.ts';
-import type { LimitCounters } from '../log/limit-counters.ts';
+import type { FaultEntry } from '../model/fault-entry.ts';
+import { FaultReport } from '../model/fault-report.ts';
+import type { LimitCounters } from '../model/limit-counters.ts';
 import type { LogEntry } from '@svc/kit/log-entry';
 import type { LogLimits } from '@svc/kit/log-limits';
 import { LogRate } from '@svc/kit/log-rate';

@@ -3,7 +3,7 @@
 // run → admitted, serve → listening, stop → finished, close → stopped.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startWasmGuest, type WasmGuest } from '../hosting/wasm/wasm-guest.ts';
-import { LimitCounters } from '../log/limit-counters.ts';
+import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';

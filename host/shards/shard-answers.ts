@@ -8,8 +8,8 @@ import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { outcomeOfFailure, SPAN_TIMED_OUT } from '../model/span-outcome.ts';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
-import { recordedFault } from '../introspection/observability/fault-record.ts';
-import type { SpanRing } from '../introspection/observability/span-ring.ts';
+import { recordedFault } from './recorder/fault-record.ts';
+import type { SpanRing } from './recorder/span-ring.ts';
 import type { ShardAnswer, ShardQuestion } from './shard-questions.ts';
 
 interface Parts {

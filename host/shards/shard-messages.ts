@@ -1,6 +1,6 @@
 // What the main thread and a shard say to each other.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { FaultEntry } from '../log/fault-entry.ts';
+import type { FaultEntry } from '../model/fault-entry.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';

@@ -3,21 +3,11 @@
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
 import { HandlerPlaces } from '../model/handler-places.ts';
 import { SharedSeries } from '../model/shared-series.ts';
-import {
-  HttpNumbers,
-  type SharedHttpNumbers,
-} from '../introspection/observability/http-numbers.ts';
-import {
-  InvocationTotals,
-  type SharedTotals,
-} from '../introspection/observability/invocation-totals.ts';
-import type { RouteLabels } from '../introspection/observability/series.ts';
-import {
-  SHARD_GAUGES,
-  SHARD_SERIES,
-  type ShardSeries,
-} from '../introspection/observability/shard-series.ts';
-import { SpanRows } from '../introspection/observability/span-rows.ts';
+import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';
+import { InvocationTotals, type SharedTotals } from './recorder/invocation-totals.ts';
+import type { RouteLabels } from './recorder/http-numbers.ts';
+import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from './recorder/shard-series.ts';
+import { SpanRows } from './recorder/span-rows.ts';
 
 /** What the two threads share. */
 export interface SharedNumbers {

@@ -3,7 +3,7 @@
 import type { Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
-import type { RecordedFault, RecordedSpan } from '../introspection/observability/recorded-span.ts';
+import type { RecordedFault, RecordedSpan } from './recorder/recorded-span.ts';
 
 export type ShardQuestion =
   /** Spans with `number > after` that are still kept, oldest first, at most `limit`. */

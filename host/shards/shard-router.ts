@@ -2,7 +2,7 @@
 // own engine's, without any detour; calls of all others go to the shard that they belong to. Events are read
 // from the journal, which is one, by each shard itself. A service of one shard has none of it.
 import type { EntityEngine } from '../engine/entity-engine.ts';
-import type { FaultReport } from '../log/fault-report.ts';
+import type { FaultReport } from '../model/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
 import type { LoopTurn } from '../http/requests/loop-turn.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';

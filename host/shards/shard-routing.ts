@@ -3,7 +3,7 @@
 import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '../engine/needs/guest.ts';
-import type { FaultReport } from '../log/fault-report.ts';
+import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import type { LoopTurn } from '../http/requests/loop-turn.ts';

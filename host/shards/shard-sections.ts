@@ -3,7 +3,6 @@ import type { EngineLimits } from '../engine/engine-limits.ts';
 import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
-import type { ObservabilityLimits } from '../introspection/observability/observability-limits.ts';
 import type { LogLimits } from '@svc/kit/log-limits';
 
 export interface ShardSections {
@@ -12,5 +11,6 @@ export interface ShardSections {
   readonly engine: EngineLimits;
   readonly wasm: WasmLimits;
   readonly log: LogLimits;
-  readonly observability: ObservabilityLimits;
+  /** `ringCapacity`: spans that the shard keeps. */
+  readonly observability: { readonly ringCapacity: number };
 }

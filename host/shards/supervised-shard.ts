@@ -6,7 +6,7 @@
 // I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import { LimitCounters } from '../log/limit-counters.ts';
+import { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
 import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';

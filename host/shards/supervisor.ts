@@ -12,7 +12,7 @@ import assert from 'node:assert/strict';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
 import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import { type LimitCounts, summedCounts } from '../log/limit-counters.ts';
+import { type LimitCounts, summedCounts } from '../model/limit-counters.ts';
 import { sharedRequestBudgets, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { peerLinks } from './peer-link.ts';
 import type { Address, Peer } from './shard-messages.ts';

@@ -54,37 +54,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/storage/sqlite/tools',
     'host/system.ts',
   ],
-  'host/log': ['host/model'],
+  // What a shard records and counts, in memory that it shares with the main thread.
+  'host/shards/recorder': ['host/engine/needs', 'host/model'],
   'host/shards': [
     'host/engine',
     'host/hosting/wasm',
-    'host/log',
     'host/model',
     'host/http',
-    'host/introspection/observability',
     // The type alone: a shard's journal is a value that they pass on.
     'host/storage/journal-connection.ts',
   ],
   'host/introspection/management': ['host/engine/needs', 'host/model'],
-  'host/introspection/observability': ['host/engine/needs', 'host/model'],
+  'host/introspection/observability': ['host/engine/needs', 'host/model', 'host/shards/recorder'],
   'host/introspection': [
     'host/engine',
     'host/history/reader',
     'host/http/answers.ts',
-    'host/log',
     'host/model',
     'host/runtime-version.ts',
     'host/shards',
     'host/system.ts',
   ],
-  'host/dev': [
-    'host/history',
-    'host/hosting/wasm',
-    'host/log',
-    'host/model',
-    'host/shards',
-    'host/system.ts',
-  ],
+  'host/dev': ['host/history', 'host/hosting/wasm', 'host/model', 'host/shards', 'host/system.ts'],
   // The tools read a journal that another process may be writing. What serves needs none of them.
   'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
   'host/storage/sqlite': [
@@ -143,7 +134,7 @@ const JOURNAL_CONNECTION = 'host/storage/journal-connection.ts';
 /** The rest of what lies directly in host/ belongs to those roots. */
 const COMPOSITION = /^host\/(?:service\/)?[^/]+\.ts$/;
 /** Rooms that bring adapters together, file by file at most one, and the roots all of them. */
-const JOINING_ROOMS = ['dev', 'history/reader', 'http/requests', 'introspection', 'log', 'shards'];
+const JOINING_ROOMS = ['dev', 'history/reader', 'http/requests', 'introspection', 'shards'];
 /** The only readers of process.env. */
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
@@ -187,6 +178,7 @@ const PURE = ['host/model', 'host/engine'];
 const PURE_PACKAGES = new Set([
   'node:assert',
   '@svc/contract',
+  '@svc/kit/log-entry',
   '@svc/kit/printable',
   '@svc/kit/svc-error',
   '@svc/kit/trace-context',

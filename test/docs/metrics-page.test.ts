@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { LimitCounters } from '../../host/log/limit-counters.ts';
+import { LimitCounters } from '../../host/model/limit-counters.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import { ShardNumbers } from '../../host/shards/shard-numbers.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';

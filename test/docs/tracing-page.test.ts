@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readableSpans } from '../../host/introspection/observability/otlp-span.ts';
-import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../host/shards/recorder/recorded-span.ts';
 import { dottedName, variableName } from '../../kit/setting-name.ts';
 import { readSettings } from '../../host/service/settings.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../host/service/section-settings.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { admitModuleFile } from '../../host/hosting/wasm/admission/admission-thread.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
-import type { RecordedSpan } from '../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../host/shards/recorder/recorded-span.ts';
 import { SECTION_DEFAULTS, type SettingsSections } from '../../host/service/section-settings.ts';
 import { shardLimits } from '../../host/shards/shard-limits.ts';
 import { JournalSeries } from '../../host/storage/journal-series.ts';

@@ -2,7 +2,7 @@
 // have grown by since the one before.
 import type { LiveSecond } from '@svc/contract';
 import { histogramSince, quantile } from '../../model/shared-histogram.ts';
-import type { KindTotals } from './invocation-totals.ts';
+import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
 import { isoTime, rounded } from './trace-tree.ts';
 
 const SECONDS_KEPT = 120;

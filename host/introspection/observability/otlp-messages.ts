@@ -1,5 +1,5 @@
 // What the main thread and the thread that exports spans (otlp-worker.ts) say to one another.
-import type { RecordedSpan } from './recorded-span.ts';
+import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 /** With what the thread is started. */
 export interface OtlpSettings {

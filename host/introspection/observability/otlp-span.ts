@@ -12,7 +12,7 @@ import {
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import type { ExportedRoute, OtlpSource } from './otlp-messages.ts';
-import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
+import type { RecordedFault, RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 import { hasFailed } from './trace-tree.ts';
 
 const MS_PER_S = 1_000;

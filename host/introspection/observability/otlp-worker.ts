@@ -4,7 +4,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { FromOtlpWorker, OtlpSettings, ToOtlpWorker } from './otlp-messages.ts';
 import { readableSpans } from './otlp-span.ts';
-import type { RecordedSpan } from './recorded-span.ts';
+import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 const WORDS_UNITS_MAX = 300;
 

@@ -10,12 +10,12 @@ import {
 } from '../../model/shared-histogram.ts';
 import type { PlacedHandler } from '../../model/handler-places.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
-import type { HttpNumbers } from './http-numbers.ts';
-import type { KindTotals } from './invocation-totals.ts';
+import type { RouteLabels, HttpNumbers } from '../../shards/recorder/http-numbers.ts';
+import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
 import type { Family, Sample } from './metrics-text.ts';
-import type { ShardSeries } from './shard-series.ts';
+import type { ShardSeries } from '../../shards/recorder/shard-series.ts';
 import { newestCounts } from './newest-spans.ts';
-import type { SpanRows } from './span-rows.ts';
+import type { SpanRows } from '../../shards/recorder/span-rows.ts';
 
 /** A module may declare so many that rows of nothing would be most of what is sent. */
 const HANDLERS_WITH_ZEROS = 2_500;
@@ -31,12 +31,6 @@ export interface JournalNumbers {
   /** Since the process started. */
   readonly events: number;
   readonly bytes: number;
-}
-
-export interface RouteLabels {
-  readonly method: string;
-  /** The whole template. */
-  readonly route: string;
 }
 
 export function windowFamilies(

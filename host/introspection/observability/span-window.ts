@@ -6,7 +6,7 @@
 // - A shard that does not answer costs its own news, and is named; what was known of it before stays.
 import { SvcError } from '@svc/kit/svc-error';
 import { newestCounts } from './newest-spans.ts';
-import type { RecordedSpan } from './recorded-span.ts';
+import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 /** Of one message. */
 const PULLED_SPANS = 2_000;

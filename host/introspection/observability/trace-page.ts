@@ -2,7 +2,7 @@
 // and no trace: a page begins at the same place whatever has come or gone since.
 import type { TraceList, TraceSummary } from '@svc/contract';
 import type { TraceFilter } from './observed-service.ts';
-import type { RecordedSpan } from './recorded-span.ts';
+import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 export interface PlacedTrace {
   readonly trace: TraceSummary;

@@ -10,7 +10,7 @@ import type {
   SpanFault,
   TraceSummary,
 } from '@svc/contract';
-import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
+import type { RecordedFault, RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
 export const SPANS_SHOWN_MAX = 1_000;
 const DEPTH_MAX = 64;

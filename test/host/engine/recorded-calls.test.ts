@@ -1,9 +1,9 @@
 // What the engine tells a recorder of its calls, with a ring that keeps it.
 import { describe, expect, test } from 'vitest';
 import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
-import { SpanRing } from '../../../host/introspection/observability/span-ring.ts';
+import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
-import { summedTotals } from '../../../host/introspection/observability/invocation-totals.ts';
+import { summedTotals } from '../../../host/shards/recorder/invocation-totals.ts';
 import { COMMAND_FUEL, CounterGuest, FOLD_FUEL } from '../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../support/engine-under-test.ts';
 

@@ -1,7 +1,7 @@
 // Where faults were: asked for once each, of the module that ran then, and never at the cost of the fault.
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../kit/svc-error.ts';
-import type { RecordedFault } from '../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedFault } from '../../../host/shards/recorder/recorded-span.ts';
 import type { HistoryQuestion } from '../../../host/history/reader/history-reader.ts';
 import { PlacedFaults } from '../../../host/introspection/placed-faults.ts';
 

@@ -1,7 +1,7 @@
 // The place of a fault in the log of a developer's run: below its line, once, and in nobody's way.
 import { describe, expect, test } from 'vitest';
 import type { SourcePlace } from '@svc/contract';
-import type { FaultEntry } from '../../../host/log/fault-entry.ts';
+import type { FaultEntry } from '../../../host/model/fault-entry.ts';
 import type { FaultySpan } from '../../../host/introspection/placed-faults.ts';
 import { PlacedLog } from '../../../host/introspection/placed-log.ts';
 

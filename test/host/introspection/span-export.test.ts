@@ -5,7 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ModuleDescriptor } from '@svc/contract';
 import { expect, onTestFinished, test } from 'vitest';
 import { SvcError } from '../../../kit/svc-error.ts';
-import type { RecordedSpan } from '../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../../host/shards/recorder/recorded-span.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import { Introspection } from '../../../host/introspection/introspection.ts';
 import { type OtlpReceiver, SpanExport } from '../../../host/introspection/span-export.ts';

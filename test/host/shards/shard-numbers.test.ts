@@ -1,7 +1,7 @@
 // What a shard shares with the main thread, over the lives of its threads and of its modules.
 import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
-import { SpanRing } from '../../../host/introspection/observability/span-ring.ts';
+import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
 import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { handlersDescriptor } from '../introspection/observability/support/handlers-descriptor.ts';

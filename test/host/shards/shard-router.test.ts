@@ -1,7 +1,7 @@
 // Two shards' routers over an engine each, with a channel between them.
 import { expect, onTestFinished, test } from 'vitest';
-import { FaultReport } from '../../../host/log/fault-report.ts';
-import { LimitCounters } from '../../../host/log/limit-counters.ts';
+import { FaultReport } from '../../../host/model/fault-report.ts';
+import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';

@@ -2,8 +2,8 @@
 // its turns of the event loop.
 import { expect, onTestFinished, test } from 'vitest';
 import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
-import { FaultReport } from '../../../host/log/fault-report.ts';
-import { LimitCounters } from '../../../host/log/limit-counters.ts';
+import { FaultReport } from '../../../host/model/fault-report.ts';
+import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   InvocationTotals,
   summedTotals,
-} from '../../../../host/introspection/observability/invocation-totals.ts';
+} from '../../../../host/shards/recorder/invocation-totals.ts';
 import { LiveSamples } from '../../../../host/introspection/observability/live-samples.ts';
 
 const AT_MS = Date.UTC(2026, 10, 22, 1, 2, 3);

@@ -2,7 +2,7 @@
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
 import { readableSpans } from '../../../../host/introspection/observability/otlp-span.ts';
-import type { RecordedSpan } from '../../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
 
 const readable = readableSpans({
   service: 'shop',

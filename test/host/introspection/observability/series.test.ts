@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { HandlerPlaces } from '../../../../host/model/handler-places.ts';
 import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
 import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../../host/model/shared-histogram.ts';
-import { HttpNumbers } from '../../../../host/introspection/observability/http-numbers.ts';
+import { HttpNumbers } from '../../../../host/shards/recorder/http-numbers.ts';
 import { metricsText } from '../../../../host/introspection/observability/metrics-text.ts';
 import {
   httpFamilies,
@@ -12,7 +12,7 @@ import {
   windowFamilies,
 } from '../../../../host/introspection/observability/series.ts';
 import { newestCounts } from '../../../../host/introspection/observability/newest-spans.ts';
-import { SpanRows } from '../../../../host/introspection/observability/span-rows.ts';
+import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 
 const { handlers } = new HandlerPlaces(handlersDescriptor());

@@ -2,7 +2,7 @@
 // silent.
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../../kit/svc-error.ts';
-import type { RecordedSpan } from '../../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
 import { SpanWindow } from '../../../../host/introspection/observability/span-window.ts';
 
 const span = (shard: number, number: number, handler = 'get'): RecordedSpan => ({

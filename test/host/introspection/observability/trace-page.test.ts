@@ -1,7 +1,7 @@
 // Pages of the traces in the window: what fits a filter, and where each page begins.
 import { describe, expect, test } from 'vitest';
 import type { TraceFilter } from '../../../../host/introspection/observability/observed-service.ts';
-import type { RecordedSpan } from '../../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
 import {
   type PlacedTrace,
   tracePage,

@@ -1,7 +1,7 @@
 // Spans of all shards put together: a tree, and a row of each trace. Ids come from callers and modules.
 import { describe, expect, test } from 'vitest';
 import type { ServiceRoute, Span } from '@svc/contract';
-import type { RecordedSpan } from '../../../../host/introspection/observability/recorded-span.ts';
+import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
 import {
   faultOf,
   SPANS_SHOWN_MAX,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { FaultReport } from '../../../host/log/fault-report.ts';
-import { LimitCounters } from '../../../host/log/limit-counters.ts';
+import { FaultReport } from '../../../host/model/fault-report.ts';
+import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 

@@ -2,11 +2,11 @@
 import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../../host/engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../../../host/model/span-outcome.ts';
-import { SpanRing } from '../../../../host/introspection/observability/span-ring.ts';
+import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
 import { LoopTurn } from '../../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';
 import { Random } from '../../../support/random.ts';
-import { handlersDescriptor } from './support/handlers-descriptor.ts';
+import { handlersDescriptor } from '../../introspection/observability/support/handlers-descriptor.ts';
 
 const TRACE = { high: 0xaaaaaaaaaaaaaaaan, low: 0xaaaaaaaaaaaaaaabn };
 const OWN = { trace: TRACE, spanId: 0xbbbbbbbbbbbbbbbbn, flags: 1 };

@@ -1,5 +1,5 @@
 // LimitLog: tells the log which limits were met, when that has changed since it was told last.
-import type { LimitCounters } from './limit-counters.ts';
+import type { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
 
 export class LimitLog {

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { COUNTED, LimitCounters, summedCounts } from '../../../host/log/limit-counters.ts';
-import { LimitLog } from '../../../host/log/limit-log.ts';
+import { COUNTED, LimitCounters, summedCounts } from '../../../host/model/limit-counters.ts';
+import { LimitLog } from '../../../host/service/limit-log.ts';
 import { LIMIT_NAMES } from '../../../host/model/limit-name.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 
 test('every limit has a count of its own, and what is counted in one thread is read in another', async () => {
   const counters = new LimitCounters();
-  const file = new URL('../../../host/log/limit-counters.ts', import.meta.url).href;
+  const file = new URL('../../../host/model/limit-counters.ts', import.meta.url).href;
   const program = `
     import { workerData } from 'node:worker_threads';
     import { COUNTED, LimitCounters } from ${JSON.stringify(file)};

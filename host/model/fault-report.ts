@@ -2,7 +2,7 @@
 // the entity that failed, from the request that failed for it, and as the cause of another failure: it is
 // counted once, and what the module said of it stands in the log once.
 import type { LimitCounters } from './limit-counters.ts';
-import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
+import { GuestFault, type WasmFrame } from './guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
 type Fields = Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 // The rows of spans in memory that two threads share: what is counted of them, and over whose lives.
 import { describe, expect, test } from 'vitest';
 import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
-import { SpanRows } from '../../../../host/introspection/observability/span-rows.ts';
+import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
 
 const HANDLERS = 3;
 

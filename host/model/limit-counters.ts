@@ -2,8 +2,8 @@
 // numbers lie in memory that the main thread shares with its shards: a shard counts, the main thread reads,
 // and what was counted outlives a shard that is ended. Each shard has numbers of its own, so that each name is
 // counted by one thread at a time.
-import type { FaultCause } from '../model/guest-fault.ts';
-import { LIMIT_NAMES, type LimitName } from '../model/limit-name.ts';
+import type { FaultCause } from './guest-fault.ts';
+import { LIMIT_NAMES, type LimitName } from './limit-name.ts';
 import { SVC_ERROR_CODES, type SvcErrorCode } from '@svc/kit/svc-error';
 
 const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {

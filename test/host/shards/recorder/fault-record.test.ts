@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import { outcomeOfFailure, SPAN_OUTCOMES } from '../../../../host/model/span-outcome.ts';
-import { recordedFault } from '../../../../host/introspection/observability/fault-record.ts';
+import { recordedFault } from '../../../../host/shards/recorder/fault-record.ts';
 
 const FRAMES = [{ functionIndex: 12, offset: 0x1a2b }];
 const NOTHING = { limit: undefined, guestMessage: undefined, frames: undefined };

@@ -36,6 +36,12 @@ export interface AnswerCount {
   readonly count: number;
 }
 
+export interface RouteLabels {
+  readonly method: string;
+  /** The whole template. */
+  readonly route: string;
+}
+
 export class HttpNumbers {
   readonly #answers: Float64Array;
   readonly #seconds: SharedHistogram;
