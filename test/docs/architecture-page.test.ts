@@ -2,6 +2,7 @@
 import { globSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { filesOf, readTree } from '../architecture/source-tree.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const read = (page: string) => readFileSync(join(root, page), 'utf8');
@@ -60,4 +61,27 @@ test('decisions are numbered from 0001 on, each number once, and their titles ha
   expect(pages.map((page) => page.slice(0, 4))).toEqual(numbers);
   const titled = pages.map((page) => read(join('docs', 'decisions', page)).slice(0, 8));
   expect(titled).toEqual(numbers.map((number) => `# ${number}: `));
+});
+
+test('the layers of ARCHITECTURE.md have every folder of the host, and no file imports a layer above its own', () => {
+  const [, diagram] = /^## Layers\n[\s\S]*?```\n([\s\S]*?)```/m.exec(read('ARCHITECTURE.md'))!;
+  const layers = diagram!
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(/ {2,}/)[0]!.split(' · '));
+  const layerOf = (file: string) => {
+    const [top, folder] = file.split('/');
+    return layers.findIndex((names) => names.includes(top === 'host' ? folder! : top!));
+  };
+  const { files: sources, imports } = readTree(
+    root,
+    filesOf(join(root, 'host'), 'ts').map((file) => `host/${file}`),
+  );
+  const inFolder = sources.filter((file) => /^host\/\w[\w-]*\//.test(file));
+  expect(inFolder.filter((file) => layerOf(file) < 0)).toEqual([]);
+  const upwards = imports.filter(
+    ({ from, to, isPackage }) =>
+      inFolder.includes(from) && !isPackage && inFolder.includes(to) && layerOf(to) < layerOf(from),
+  );
+  expect(upwards.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
 });
