@@ -6,13 +6,14 @@
 // gives from the state after its events. The check never turns a component off: one whose state cannot be
 // encoded is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
 import type { HandlerKind } from './entity-call.ts';
+import { type Answer, type Args, ForwardingEntity } from './forwarding-entity.ts';
 import { entityName } from './history.ts';
 import { differencePath } from './state-difference.ts';
 
@@ -41,14 +42,14 @@ export class PurityCheck implements GuestEntities {
     );
   }
 
-  /** Counts a call: whether it is to be checked. */
+  /** Counts a call, and answers whether to check it. */
   isDue({ component }: EntityRef): boolean {
     if (--this.#left > 0) return false;
     this.#left = this.#interval;
     return !this.#unchecked.has(component);
   }
 
-  /** What to throw when the state could not be encoded before a call. */
+  /** Answers what to throw when the state could not be encoded before a call. */
   unencodable({ component }: EntityRef, fault: unknown): unknown {
     if (!(fault instanceof GuestFault)) return fault;
     this.#unchecked.add(component);
@@ -82,54 +83,37 @@ export class PurityCheck implements GuestEntities {
   }
 }
 
-class CheckedEntity implements GuestEntity {
+class CheckedEntity extends ForwardingEntity {
   readonly #check: PurityCheck;
   readonly #ref: EntityRef;
-  readonly #entity: GuestEntity;
   /** The last command is checked, and so is its reply from the state after its events. */
   #isCommandChecked = false;
 
   constructor(check: PurityCheck, ref: EntityRef, entity: GuestEntity) {
+    super(entity);
     this.#check = check;
     this.#ref = ref;
-    this.#entity = entity;
   }
 
-  get lost(): boolean {
-    return this.#entity.lost;
-  }
-
-  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined> {
-    return this.#entity.apply(events, spent);
-  }
-
-  command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {
+  override command(...args: Args<'command'>): Answer<'command'> {
     this.#isCommandChecked = this.#check.isDue(this.#ref);
-    if (!this.#isCommandChecked) return this.#entity.command(context, name, input);
-    return this.#checked('command', name, () => this.#entity.command(context, name, input));
+    if (!this.#isCommandChecked) return this.entity.command(...args);
+    return this.#checked('command', args[1], () => this.entity.command(...args));
   }
 
-  query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal> {
-    if (!this.#check.isDue(this.#ref)) return this.#entity.query(context, name, input);
-    return this.#checked('query', name, () => this.#entity.query(context, name, input));
+  override query(...args: Args<'query'>): Answer<'query'> {
+    if (!this.#check.isDue(this.#ref)) return this.entity.query(...args);
+    return this.#checked('query', args[1], () => this.entity.query(...args));
   }
 
-  reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
-    if (!this.#isCommandChecked) return this.#entity.reply(context, name);
-    return this.#checked('the reply of command', name, () => this.#entity.reply(context, name));
-  }
-
-  snapshot(): Awaitable<string> {
-    return this.#entity.snapshot();
-  }
-
-  close(): void {
-    this.#entity.close();
+  override reply(...args: Args<'reply'>): Answer<'reply'> {
+    if (!this.#isCommandChecked) return this.entity.reply(...args);
+    return this.#checked('the reply of command', args[1], () => this.entity.reply(...args));
   }
 
   #checked<T>(what: CheckedCall, name: string, call: () => Awaitable<T>): Awaitable<T> {
     const before = recovered(
-      () => this.#entity.snapshot(),
+      () => this.entity.snapshot(),
       (fault) => {
         throw this.#check.unencodable(this.#ref, fault);
       },
@@ -137,7 +121,7 @@ class CheckedEntity implements GuestEntity {
     return andThen(before, (stateBefore) =>
       andThen(call(), (answer) => {
         // Another entity's fault took the instance while this call waited.
-        if (this.#entity.lost) return answer;
+        if (this.entity.lost) return answer;
         return andThen(this.#stateAfter(), (stateAfter) => {
           if (stateBefore === stateAfter) return answer;
           throw this.#check.changed(this.#ref, what, name, stateBefore, stateAfter);
@@ -146,10 +130,10 @@ class CheckedEntity implements GuestEntity {
     );
   }
 
-  /** Undefined: it has no JSON form. Of a guest that answers later, a fault may be another entity's. */
+  /** Undefined: it has no JSON form. The fault of a guest that answers later may be another entity's. */
   #stateAfter(): Awaitable<string | undefined> {
     try {
-      return this.#entity.snapshot();
+      return this.entity.snapshot();
     } catch (fault) {
       if (!(fault instanceof GuestFault)) throw fault;
       return undefined;
@@ -159,7 +143,7 @@ class CheckedEntity implements GuestEntity {
 
 /** Stays synchronous where it can. */
 function andThen<A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): Awaitable<B> {
-  // oxlint-disable-next-line promise/no-callback-in-promise -- it is the one who waits
+  // oxlint-disable-next-line promise/no-callback-in-promise -- the caller waits for it
   return value instanceof Promise ? value.then(next) : next(value);
 }
 

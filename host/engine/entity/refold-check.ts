@@ -9,8 +9,8 @@
 // R4  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
-import type { Awaitable, CallContext, Effect, Refusal, Reply, Spent } from '../../model/call.ts';
-import type { EntityRef, StoredEvent } from '../../model/entity.ts';
+import type { Awaitable } from '../../model/call.ts';
+import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -18,6 +18,7 @@ import type { FaultLog } from '../needs/fault-log.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import { quoted } from '../quoted.ts';
 import type { HandlerKind } from './entity-call.ts';
+import { type Answer, type Args, ForwardingEntity } from './forwarding-entity.ts';
 import { entityName } from './history.ts';
 import { replay, type ReplayNeeds } from './replay.ts';
 import { differencePath } from './state-difference.ts';
@@ -156,55 +157,42 @@ export class RefoldCheck implements GuestEntities {
 }
 
 /** Remembers what ran, for the report. */
-class WatchedEntity implements GuestEntity {
+class WatchedEntity extends ForwardingEntity {
   readonly #check: RefoldCheck;
   readonly #ref: EntityRef;
-  readonly #entity: GuestEntity;
   readonly #handlers = new Set<string>();
   readonly #isFromSnapshot: boolean;
-  /** That were folded here. */
+  /** Events that were folded here. */
   #events = 0;
 
   constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity, isFromSnapshot: boolean) {
+    super(entity);
     this.#isFromSnapshot = isFromSnapshot;
     this.#check = check;
     this.#ref = ref;
-    this.#entity = entity;
   }
 
-  get lost(): boolean {
-    return this.#entity.lost;
+  override apply(...args: Args<'apply'>): Answer<'apply'> {
+    this.#events += args[0].length;
+    return this.entity.apply(...args);
   }
 
-  apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined> {
-    this.#events += events.length;
-    return this.#entity.apply(events, spent);
+  override command(...args: Args<'command'>): Answer<'command'> {
+    this.#note('command', args[1]);
+    return this.entity.command(...args);
   }
 
-  command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal> {
-    this.#note('command', name);
-    return this.#entity.command(context, name, input);
+  override query(...args: Args<'query'>): Answer<'query'> {
+    this.#note('query', args[1]);
+    return this.entity.query(...args);
   }
 
-  query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal> {
-    this.#note('query', name);
-    return this.#entity.query(context, name, input);
-  }
-
-  reply(context: CallContext, name: string): Awaitable<Reply | Refusal> {
-    return this.#entity.reply(context, name);
-  }
-
-  snapshot(): Awaitable<string> {
-    return this.#entity.snapshot();
-  }
-
-  close(): void {
-    const entity = this.#entity;
-    // What nothing ran on is what was folded a moment ago.
+  override close(...args: Args<'close'>): Answer<'close'> {
+    const { entity } = this;
+    // An entity on which nothing ran is what was folded a moment ago.
     const events = this.#isFromSnapshot ? this.#check.evictedRecords : this.#events;
     if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(events)) {
-      entity.close();
+      entity.close(...args);
       return;
     }
     const ran = [...this.#handlers].join(', ');
@@ -213,11 +201,11 @@ class WatchedEntity implements GuestEntity {
       state = entity.snapshot();
     } catch (fault) {
       if (!(fault instanceof GuestFault)) throw fault;
-      entity.close();
+      entity.close(...args);
       return;
     }
-    if (state instanceof Promise) state = state.finally(() => entity.close());
-    else entity.close();
+    if (state instanceof Promise) state = state.finally(() => entity.close(...args));
+    else entity.close(...args);
     this.#check.begin(this.#ref, state, events, ran);
   }
 
