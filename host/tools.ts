@@ -4,14 +4,14 @@
 export {
   admitModule,
   inspectModule,
-  type AdmittedModule,
   type ModuleReport,
 } from './hosting/wasm/admission/admission.ts';
+export { type GuestSource, type HostingSettings, wasmSource } from './hosting/guest-source.ts';
+export { type GuestStarter, guestStarter } from './hosting/start-guest.ts';
+export { type FaultPlaces, sourceLocations } from './hosting/source-locations.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
-export { type FaultPlaces, readFaultPlaces } from './hosting/wasm/places/fault-places.ts';
 export { admitFileToRun, inspectModuleFile } from './service/module-inspection.ts';
-export type { GuestLogLine } from './hosting/wasm/binding/guest-log.ts';
-export { startWasmGuest } from './hosting/wasm/wasm-guest.ts';
+export type { GuestLogLine } from './model/guest-log.ts';
 export { WASM_LIMITS_DEFAULT } from './hosting/wasm/wasm-limits.ts';
 export { createEngine, type EntityEngine } from './engine/entity-engine.ts';
 export { ENGINE_LIMITS_DEFAULT, developerLimits } from './engine/engine-limits.ts';
@@ -68,6 +68,7 @@ export {
   PURITY_WAYS,
   type PurityFinding,
   PurityVerification,
+  verifiedStarter,
 } from './history/purity-verification.ts';
 export { type VerifiedEntity, verifyModule } from './history/module-verification.ts';
 export { checkUpgrade, type UpgradeAnswer } from './history/upgrade-check.ts';

@@ -82,11 +82,16 @@ first one that is later. A command that is refused or fails is an answer: the ex
     const point = readPoint(at);
     const call = readCall(options);
     const tools = await import('@svc/host/tools');
-    const { module, limits } = await moduleToRun(tools, file, set);
+    const { source, settings } = await moduleToRun(tools, file, set);
     const asked = { dir: dir!, component: component!, id: id! };
     const inspection = tools.inspectJournal(asked.dir);
     try {
-      const history = new tools.EntityHistory({ inspection, module, limits, entity: asked });
+      const history = await tools.EntityHistory.open({
+        inspection,
+        source,
+        settings,
+        entity: asked,
+      });
       try {
         const printer = entityPrinter(options.output);
         const whatIf = name === undefined ? undefined : { name, ...call };

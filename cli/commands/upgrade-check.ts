@@ -73,8 +73,8 @@ be repeated`,
     const tools = await import('@svc/host/tools');
     checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
-    const { module: now, limits } = await moduleToRun(tools, file!, set);
-    const before = from === undefined ? undefined : (await moduleToRun(tools, from, set)).module;
+    const { source: now, settings } = await moduleToRun(tools, file!, set);
+    const before = from === undefined ? undefined : (await moduleToRun(tools, from, set)).source;
     const progress = new ProgressLine();
     let answer: UpgradeAnswer;
     try {
@@ -82,7 +82,7 @@ be repeated`,
         dir: data,
         now,
         before,
-        limits,
+        settings,
         threads: threadCount,
         onProgress: ({ records, recordsTotal }) => progress.show(records, recordsTotal, 'records'),
       });

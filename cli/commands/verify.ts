@@ -50,7 +50,7 @@ something, or met an entity that cannot be folded.`,
   },
   async ([file], { data, events, output, set }) => {
     const tools = await import('@svc/host/tools');
-    const { module, limits } = await moduleToRun(tools, file!, set);
+    const { source, settings } = await moduleToRun(tools, file!, set);
     const inspection = data === undefined ? undefined : tools.inspectJournal(data);
     const isJson = output === 'json';
     const head = `{"module":${json(file)},"findings":[`;
@@ -58,13 +58,13 @@ something, or met an entity that cannot be folded.`,
     const total = events === undefined ? entitiesOf(inspection) : undefined;
     let [entities, eventCount, findings, failures] = [0, 0, 0, 0];
     try {
-      const source = {
-        module,
-        limits,
+      const question = {
+        source,
+        settings,
         ...(inspection === undefined ? {} : { inspection }),
         ...(events === undefined ? {} : { eventsFile: events }),
       };
-      for await (const verified of tools.verifyModule(source)) {
+      for await (const verified of tools.verifyModule(question)) {
         const found = isJson ? jsonOf(verified) : textOf(verified, tools.PURITY_WAYS);
         if (found.length > 0) {
           progress.clear();

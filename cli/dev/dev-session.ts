@@ -5,7 +5,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
-import { type FaultPlaces, type FromDevHost, readFaultPlaces } from '@svc/host/tools';
+import { type FaultPlaces, type FromDevHost, sourceLocations } from '@svc/host/tools';
 import { CommandFailure } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
 import { DevModules, type DevProject } from './dev-project.ts';
@@ -182,11 +182,11 @@ export class DevSession {
     }
   }
 
-  #isRefused({ code, message, file, frames, limits, isTriedAgain }: Refused): void {
+  #isRefused({ code, message, file, frames, settings, isTriedAgain }: Refused): void {
     const given = this.#given.get(file);
     this.#shown = this.#shown.then(async () => {
       const fingerprint = given?.fingerprint ?? '';
-      const places = await readFaultPlaces({ file, fingerprint, limits });
+      const places = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
       const found = places.placesOf({ frames });
       this.#terminal.refused(code, message, found, isTriedAgain);
       const [place] = found;
@@ -197,12 +197,12 @@ export class DevSession {
   }
 
   #isServed(served: Served): void {
-    const given = this.#given.get(served.module.file);
+    const given = this.#given.get(served.source.file);
     if (given === undefined) return;
     const { descriptor, builtMs, changed, warnings } = given;
     // Read when a fault asks for it.
     let places: Promise<FaultPlaces> | undefined;
-    this.#places = () => (places ??= readFaultPlaces(served.module));
+    this.#places = () => (places ??= sourceLocations(served.source, served.settings));
     if (!served.isNews) return;
     const details = { descriptor, builtMs, changed, warnings };
     this.#terminal.served(served, this.#project.name, details);

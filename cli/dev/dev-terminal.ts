@@ -70,7 +70,7 @@ export class DevTerminal {
   }
 
   served(
-    { module, url, dataFolder, afterMs }: Extract<FromDevHost, { readonly kind: 'served' }>,
+    { source, url, dataFolder, afterMs }: Extract<FromDevHost, { readonly kind: 'served' }>,
     name: string,
     {
       descriptor,
@@ -85,12 +85,12 @@ export class DevTerminal {
     },
   ): void {
     if (!this.#isHeaderShown)
-      this.#area.print(this.#header({ name, url, dataFolder, descriptor, file: module.file }));
+      this.#area.print(this.#header({ name, url, dataFolder, descriptor, file: source.file }));
     this.#isHeaderShown = true;
     this.#isServing = true;
     const files = changed.slice(0, FILES_SHOWN_MAX).map((file) => this.#short(file));
-    const isSame = this.#servedFile === module.file;
-    this.#servedFile = module.file;
+    const isSame = this.#servedFile === source.file;
+    this.#servedFile = source.file;
     const then = isSame ? 'the same module as before' : `served ${seconds(afterMs)} after`;
     const took = `compiled in ${seconds(builtMs)}, ${then}`;
     const warned = problemTexts(warnings.slice(0, PROBLEMS_SHOWN_MAX));

@@ -6,18 +6,23 @@ import { dirname, isAbsolute, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import {
-  type AdmittedModule,
   type Guest,
   type GuestLogLine,
+  type GuestSource,
   PurityVerification,
   WASM_LIMITS_DEFAULT,
   admitModule,
-  startWasmGuest,
+  guestStarter,
+  type GuestStarter,
+  verifiedStarter,
+  wasmSource,
 } from '@svc/host/tools';
 import { expect } from 'vitest';
 import { cachedComponent } from './build-cache.ts';
 import { whatThereIs } from './mistyped-name.ts';
 import { type Door, TestFailure, restacked } from './test-failure.ts';
+
+const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 
 export class ModuleUnderTest {
   /** What the module says of itself: its entities, endpoints and types. */
@@ -26,23 +31,37 @@ export class ModuleUnderTest {
   readonly name: string;
   /** Relative to the working folder: what the places in a module's last words are relative to. */
   readonly folder: string;
-  readonly #admitted: AdmittedModule;
+  readonly #start: GuestStarter;
+  readonly #startVerified: GuestStarter;
 
-  constructor(bytes: Uint8Array, name: string, folder: string) {
-    this.#admitted = admitModule(bytes);
-    this.descriptor = this.#admitted.descriptor;
-    this.name = name;
-    this.folder = folder;
+  private constructor(
+    { descriptor }: GuestSource,
+    named: { readonly name: string; readonly folder: string },
+    starters: { readonly start: GuestStarter; readonly startVerified: GuestStarter },
+  ) {
+    this.descriptor = descriptor;
+    this.name = named.name;
+    this.folder = named.folder;
+    this.#start = starters.start;
+    this.#startVerified = starters.startVerified;
   }
 
-  /** A guest that shares no instance with another. */
+  /** Admits the module of these bytes. Rejects with an SvcError SVC_MODULE_… when the host would not run it. */
+  static async of(bytes: Uint8Array, name: string, folder: string): Promise<ModuleUnderTest> {
+    const source = wasmSource(admitModule(bytes));
+    const start = await guestStarter(source, SETTINGS);
+    const startVerified = await verifiedStarter(source, SETTINGS);
+    return new ModuleUnderTest(source, { name, folder }, { start, startVerified });
+  }
+
+  /** Starts a guest that shares no instance with another. */
   start(log: (line: GuestLogLine) => void = () => {}): Guest {
-    return startWasmGuest(this.#admitted, WASM_LIMITS_DEFAULT, log);
+    return this.#start(log);
   }
 
   /** Compares an entity's state with what its events make. `log`: of the module, while it folds. */
   purity(log: (line: GuestLogLine) => void): PurityVerification {
-    return PurityVerification.of(this.#admitted, WASM_LIMITS_DEFAULT, log);
+    return new PurityVerification(this.#startVerified, log);
   }
 
   /** The component of that id. A wrong id fails the test. */
@@ -72,13 +91,13 @@ export function expectModule(module: unknown, door: Door): asserts module is Mod
  * it does not compile, an SvcError SVC_MODULE_… when the host would not run it.
  */
 export async function testModule(source: string | URL | Uint8Array): Promise<ModuleUnderTest> {
-  if (source instanceof Uint8Array) return new ModuleUnderTest(source, 'the module', '');
+  if (source instanceof Uint8Array) return ModuleUnderTest.of(source, 'the module', '');
   const file = find(source instanceof URL ? fileURLToPath(source) : source, testModule);
   const name = relative(process.cwd(), file);
   const site = new TestFailure('', testModule);
   try {
     const bytes = file.endsWith('.wasm') ? await readFile(file) : await cachedComponent(file);
-    return new ModuleUnderTest(bytes, name, dirname(name));
+    return await ModuleUnderTest.of(bytes, name, dirname(name));
   } catch (error) {
     throw error instanceof Error ? restacked(error, site) : error;
   }

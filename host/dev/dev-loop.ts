@@ -6,8 +6,7 @@ import type { DevProblem, DevState } from '@svc/contract';
 import type { FromDevHost, ToDevHost } from './dev-messages.ts';
 import { checkUpgrade } from '../history/upgrade-check.ts';
 import type { Finding } from '../history/upgrade-finding.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import type { ModuleSwap } from './module-swap.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -22,8 +21,8 @@ const TRIED_AGAIN =
 
 export interface ServedForDev {
   readonly url: string | undefined;
-  readonly module: AdmittedModule;
-  readonly limits: WasmLimits;
+  readonly source: GuestSource;
+  readonly settings: HostingSettings;
   readonly swap: ModuleSwap;
 }
 
@@ -90,7 +89,7 @@ export class DevLoop {
   /** The first module is served. */
   begin(served: ServedForDev, built: BuiltModule): void {
     this.#served = served;
-    this.#isServed(built, served.module);
+    this.#isServed(built, served.source);
     void this.#goOn();
   }
 
@@ -99,10 +98,10 @@ export class DevLoop {
     const served = this.#served;
     const again = served?.swap.servesAgain();
     if (served === undefined || again === undefined) return;
-    this.#served = { ...served, module: again.module };
+    this.#served = { ...served, source: again.source };
     // Of what was built after it something else is told by now.
     const isNews = this.#state.state === 'refused' && this.#refusedFile === again.file;
-    this.#isServed(this.#tried!, again.module, isNews);
+    this.#isServed(this.#tried!, again.source, isNews);
   }
 
   /** Nothing more is served. */
@@ -117,7 +116,7 @@ export class DevLoop {
   refused(
     { code, message, cause }: SvcError,
     file: string,
-    limits: WasmLimits,
+    settings: HostingSettings,
     isTriedAgain = false,
   ): void {
     const help = isTriedAgain ? TRIED_AGAIN : null;
@@ -125,7 +124,7 @@ export class DevLoop {
     this.#refusedFile = file;
     this.#note({ state: 'refused', problems: [{ ...problem, message: `${message} [${code}]` }] });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
-    this.#tell({ kind: 'refused', file, code, message, frames, limits, isTriedAgain });
+    this.#tell({ kind: 'refused', file, code, message, frames, settings, isTriedAgain });
   }
 
   #refusedAt({ file, place, source }: RefusedAt): void {
@@ -161,28 +160,24 @@ export class DevLoop {
     const served = this.#served;
     if (served === undefined) return;
     const { swap } = served;
-    if (built.file === swap.servedFile) return this.#isServed(built, served.module);
+    if (built.file === swap.servedFile) return this.#isServed(built, served.source);
     this.#endCheck();
     try {
-      const module = await swap.replace(built.file);
+      const source = await swap.replace(built.file);
       // It was ended meanwhile.
       if (this.#served === undefined) return;
-      this.#served = { ...served, module };
-      this.#isServed(built, module);
+      this.#served = { ...served, source };
+      this.#isServed(built, source);
     } catch (error) {
       if (this.#served === undefined) return;
       if (!(error instanceof SvcError)) throw error;
       const isTriedAgain = swap.servedFile === undefined;
       if (isTriedAgain) this.#tried = built;
-      this.refused(error, built.file, served.limits, isTriedAgain);
+      this.refused(error, built.file, served.settings, isTriedAgain);
     }
   }
 
-  #isServed(
-    { file, builtMs, builtAtMs }: BuiltModule,
-    module: AdmittedModule,
-    isNews = true,
-  ): void {
+  #isServed({ file, builtMs, builtAtMs }: BuiltModule, served: GuestSource, isNews = true): void {
     const afterMs = performance.timeOrigin + performance.now() - builtAtMs;
     if (isNews)
       this.#note({
@@ -192,21 +187,22 @@ export class DevLoop {
         builtMs,
         servedAfterMs: afterMs,
       });
-    const { url, swap, limits } = this.#served!;
+    const { url, swap, settings } = this.#served!;
     const { dataFolder } = swap;
-    const placed = { file, fingerprint: module.fingerprint, limits };
-    this.#tell({ kind: 'served', module: placed, url, dataFolder, afterMs, isNews });
-    void this.#checkUpgrade(module);
+    const { kind, fingerprint } = served;
+    const source = { kind, file, fingerprint };
+    this.#tell({ kind: 'served', source, settings, url, dataFolder, afterMs, isNews });
+    void this.#checkUpgrade(served);
   }
 
-  async #checkUpgrade(module: AdmittedModule): Promise<void> {
-    const { swap, limits } = this.#served!;
+  async #checkUpgrade(source: GuestSource): Promise<void> {
+    const { swap, settings } = this.#served!;
     this.#endCheck();
     const check = new AbortController();
     this.#check = check;
     let findings: readonly string[];
     try {
-      const question = { dir: swap.dataFolder, now: module, limits, threads: 1 };
+      const question = { dir: swap.dataFolder, now: source, settings, threads: 1 };
       const answer = await checkUpgrade({ ...question, signal: check.signal });
       findings = answer.findings.map(sentence);
     } catch (error) {

@@ -1,6 +1,6 @@
 // What `svc dev` and the process in which it has the service run say to each other.
 import type { DevProblem, SourcePlace } from '@svc/contract';
-import type { PlacedModule } from '../hosting/wasm/places/fault-places.ts';
+import type { HostingSettings, SourceFile } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { FaultEntry } from '../model/fault-entry.ts';
@@ -27,7 +27,8 @@ export type ToDevHost =
 export type FromDevHost =
   | {
       readonly kind: 'served';
-      readonly module: PlacedModule;
+      readonly source: SourceFile & { readonly file: string };
+      readonly settings: HostingSettings;
       /** `http://127.0.0.1:9000`; undefined: it has no HTTP server. */
       readonly url: string | undefined;
       readonly dataFolder: string;
@@ -42,9 +43,9 @@ export type FromDevHost =
       readonly file: string;
       readonly code: SvcErrorCode;
       readonly message: string;
-      /** Where it failed at its start, if it did, and with which limits. */
+      /** Where it failed at its start, if it did, and under which settings. */
       readonly frames: readonly WasmFrame[] | undefined;
-      readonly limits: PlacedModule['limits'];
+      readonly settings: HostingSettings;
       readonly isTriedAgain: boolean;
     }
   /** What stored events say to the module that is served, a sentence each. */

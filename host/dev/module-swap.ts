@@ -1,9 +1,7 @@
 // ModuleSwap: gives a service another module while it runs. The new one is judged and started beside the present one,
 // which serves until then; it goes on serving when the new one is refused or fails at its start. Only then does the
 // present one finish what is in flight, and the new one serves on the same port and journal.
-import { AdmissionThread, admitModuleFile } from '../hosting/wasm/admission/admission-thread.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
@@ -16,17 +14,24 @@ export interface SwappedService {
   readonly file: string;
   readonly supervisor: Supervisor;
   readonly journal: NotingJournal;
-  readonly limits: WasmLimits;
-  /** All that a thread has for an environment. */
-  readonly env: Readonly<Record<string, string>>;
+  /** Starts what reads the next module. */
+  readonly newReader: () => SourceReader;
   /** Told of each module that is served in the place of another. */
-  readonly replaced: (by: ReplacingModule) => void;
+  readonly replaced: (by: GuestSource) => void;
 }
 
-/** A module that takes the place of another, and the file that it was read from. */
-export interface ReplacingModule {
+/** Reads one source, from a file that need not be there when the reader is started. */
+export interface SourceReader {
+  /** Rejects with an SvcError that says why the source may not run, and with the signal's reason. */
+  read(file: string, signal: AbortSignal): Promise<GuestSource>;
+  /** Ends a reader that reads nothing any more. May be called again. */
+  end(): void;
+}
+
+/** A source that takes the place of another, and the file that it was read from. */
+interface Replacing {
   readonly file: string;
-  readonly module: AdmittedModule;
+  readonly source: GuestSource;
 }
 
 /** The journal that all its modules write. */
@@ -41,9 +46,9 @@ interface NotingJournal {
 
 /** Threads that load the host's code while a module is made. */
 interface Standby {
-  readonly admission: AdmissionThread;
+  readonly reader: SourceReader;
   readonly thread: ShardThread;
-  readonly module: PromiseWithResolvers<AdmittedModule>;
+  readonly source: PromiseWithResolvers<GuestSource>;
 }
 
 export class ModuleSwap {
@@ -52,7 +57,7 @@ export class ModuleSwap {
   #standby: Standby | undefined;
   #servedFile: string | undefined;
   /** It has failed as it took over, and is started until it serves or another one takes over. */
-  #tried: ReplacingModule | undefined;
+  #tried: Replacing | undefined;
 
   constructor(service: SwappedService) {
     this.#service = service;
@@ -78,21 +83,18 @@ export class ModuleSwap {
    * Serves the module of the file, one after the other. Throws an SvcError when it cannot; the present one then goes on
    * where it was refused, or failed at its start (`servedFile`).
    */
-  async replace(file: string): Promise<AdmittedModule> {
-    const { supervisor, limits } = this.#service;
+  async replace(file: string): Promise<GuestSource> {
+    const { supervisor } = this.#service;
     this.prepare();
-    const { admission, thread, module: awaited } = this.#standby!;
+    const { reader, thread, source: awaited } = this.#standby!;
     this.#standby = undefined;
-    let module: AdmittedModule;
+    let source: GuestSource;
     try {
-      module = await admitModuleFile(file, limits, {
-        thread: admission,
-        signal: this.#stops.signal,
-      });
-      awaited.resolve(module);
+      source = await reader.read(file, this.#stops.signal);
+      awaited.resolve(source);
       await thread.admitted;
     } catch (error) {
-      admission.end();
+      reader.end();
       awaited.reject(error);
       await thread.end();
       throw error;
@@ -100,21 +102,21 @@ export class ModuleSwap {
     this.#tried = undefined;
     this.#servedFile = undefined;
     try {
-      await supervisor.takeOver(thread, module, GRACE_MS);
+      await supervisor.takeOver(thread, source, GRACE_MS);
     } catch (error) {
       if (this.#stops.signal.aborted) throw error;
       // Sooner or later it serves, unless another is there before.
-      this.#tried = { file, module };
-      this.#tellOf(this.#tried);
+      this.#tried = { file, source };
+      this.#tellOf(source);
       throw error;
     }
     this.#servedFile = file;
-    this.#tellOf({ file, module });
-    return module;
+    this.#tellOf(source);
+    return source;
   }
 
   /** The service is served again after it was not. The module that serves now, if it was tried until it did. */
-  servesAgain(): ReplacingModule | undefined {
+  servesAgain(): Replacing | undefined {
     const tried = this.#tried;
     if (tried === undefined) return undefined;
     this.#tried = undefined;
@@ -125,26 +127,26 @@ export class ModuleSwap {
   /** The service is about to stop. */
   async close(): Promise<void> {
     this.#stops.abort();
-    this.#standby?.admission.end();
+    this.#standby?.reader.end();
     await this.#standby?.thread.end();
     this.#standby = undefined;
   }
 
-  #tellOf(by: ReplacingModule): void {
+  #tellOf(by: GuestSource): void {
     const { journal, replaced } = this.#service;
-    const { fingerprint, descriptor } = by.module;
+    const { fingerprint, descriptor } = by;
     const timeMs = systemClock.nowMs();
     journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     replaced(by);
   }
 
   #newStandby(): Standby {
-    const { supervisor, limits, env } = this.#service;
-    const module = Promise.withResolvers<AdmittedModule>();
+    const { supervisor, newReader } = this.#service;
+    const source = Promise.withResolvers<GuestSource>();
     return {
-      admission: new AdmissionThread(limits, env),
-      module,
-      thread: supervisor.standBy(module.promise),
+      reader: newReader(),
+      source,
+      thread: supervisor.standBy(source.promise),
     };
   }
 }

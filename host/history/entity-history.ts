@@ -13,10 +13,9 @@ import { PurityCheck } from '../engine/entity/purity-check.ts';
 import { replay } from '../engine/entity/replay.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
 import { quoted } from '../engine/quoted.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { GuestLogLine } from '../hosting/wasm/binding/guest-log.ts';
-import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
-import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import type { GuestLogLine } from '../model/guest-log.ts';
+import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { deletesEntity } from '../model/call.ts';
 import type { CallContext, Effect, Refusal } from '../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
@@ -70,8 +69,8 @@ export interface SupposedOutcome {
 
 export interface HistorySource {
   readonly inspection: JournalInspection;
-  readonly module: AdmittedModule;
-  readonly limits?: WasmLimits;
+  readonly source: GuestSource;
+  readonly settings: HostingSettings;
   readonly entity: EntityRef;
 }
 
@@ -86,9 +85,13 @@ export class EntityHistory {
   readonly #component: EntityDescriptor;
   #log: GuestLogLine[] = [];
 
-  /** Throws SVC_NOT_IN_MODULE when the module has no such component, SVC_MODULE_START_FAILED. */
-  constructor({ inspection, module, limits = WASM_LIMITS_DEFAULT, entity }: HistorySource) {
-    const { entities } = module.descriptor;
+  /** Rejects with SVC_NOT_IN_MODULE when the source has no such component, SVC_MODULE_START_FAILED. */
+  static async open(of: HistorySource): Promise<EntityHistory> {
+    return new EntityHistory(of, await guestStarter(of.source, of.settings));
+  }
+
+  private constructor({ inspection, source, entity }: HistorySource, start: GuestStarter) {
+    const { entities } = source.descriptor;
     const component = entities.find((one) => one.component === entity.component);
     if (component === undefined) {
       const ids = entities.map((one) => one.component);
@@ -97,7 +100,7 @@ export class EntityHistory {
     this.#inspection = inspection;
     this.#entity = entity;
     this.#component = component;
-    this.#guest = startWasmGuest(module, limits, (line) => this.#log.push(line));
+    this.#guest = start((line) => this.#log.push(line));
   }
 
   async stateAt(point: HistoryPoint): Promise<PastState> {

@@ -2,14 +2,13 @@
 // events, or, where nobody gave any, made-up events of each kind.
 import type { ModuleDescriptor } from '@svc/contract';
 import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import { WASM_LIMITS_DEFAULT, type WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { incarnationsOfFile } from './event-file.ts';
 import { journalIncarnations } from './journal-incarnations.ts';
-import { type PurityFinding, PurityVerification } from './purity-verification.ts';
+import { type PurityFinding, PurityVerification, verifiedStarter } from './purity-verification.ts';
 import { sampleEvents } from './sample-json.ts';
 
 /** An entity was looked at. */
@@ -21,9 +20,9 @@ export interface VerifiedEntity {
   readonly failure: SvcError | undefined;
 }
 
-export interface VerificationSource {
-  readonly module: AdmittedModule;
-  readonly limits?: WasmLimits;
+export interface VerificationQuestion {
+  readonly source: GuestSource;
+  readonly settings: HostingSettings;
   readonly inspection?: JournalInspection;
   readonly eventsFile?: string;
 }
@@ -34,10 +33,12 @@ type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: Svc
  * Entity by entity. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE
  * for a component that has entities and that the module does not declare.
  */
-export async function* verifyModule(source: VerificationSource): AsyncGenerator<VerifiedEntity> {
-  const { module, limits = WASM_LIMITS_DEFAULT, inspection, eventsFile } = source;
-  const verification = PurityVerification.of(module, limits);
-  const { descriptor } = module;
+export async function* verifyModule(
+  question: VerificationQuestion,
+): AsyncGenerator<VerifiedEntity> {
+  const { source, settings, inspection, eventsFile } = question;
+  const verification = new PurityVerification(await verifiedStarter(source, settings));
+  const { descriptor } = source;
   if (inspection !== undefined) {
     const components = inspection.components().map(({ component }) => component);
     yield* verified(

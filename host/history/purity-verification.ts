@@ -12,10 +12,13 @@ import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { GuestLog } from '../hosting/wasm/binding/guest-log.ts';
-import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import {
+  type GuestSource,
+  type HostingSettings,
+  withHandlerFuel,
+} from '../hosting/guest-source.ts';
+import type { GuestLog } from '../model/guest-log.ts';
+import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { eventFailure, stateFailure } from './fold-failure.ts';
 import {
   type Folded,
@@ -56,8 +59,6 @@ export interface PurityFinding {
   readonly found: Folded;
 }
 
-export type StartGuest = (log: GuestLog) => Guest;
-
 interface Way {
   readonly name: PurityWay;
   /** Folds the events up to `lastSeq`. Undefined: this cannot be judged. */
@@ -75,27 +76,24 @@ const CONTEXT: CallContext = { nowMs: 1, seed: 0x5eed_5eed_5eed_5eedn, metadata:
 /** Such a fault may be of the company that an entity has. */
 const EXHAUSTED = new Set(['fuel', 'memory', 'time', 'limit', 'stack']);
 
+/** Loads what a verification starts its guests with: a call of their handlers is cut early. */
+export async function verifiedStarter(
+  source: GuestSource,
+  settings: HostingSettings,
+): Promise<GuestStarter> {
+  return guestStarter(source, withHandlerFuel(settings, HANDLER_FUEL));
+}
+
 export class PurityVerification {
-  readonly #start: StartGuest;
+  readonly #start: GuestStarter;
   /** Handlers that take their instance away. */
   readonly #harmful = new Set<string>();
-  #log: GuestLog = () => {};
+  #log: GuestLog;
 
-  constructor(start: StartGuest) {
+  /** `log`: takes what the guest logs while it folds. */
+  constructor(start: GuestStarter, log: GuestLog = () => {}) {
     this.#start = start;
-  }
-
-  /** `log`: takes what the module logs while it folds. */
-  static of(module: AdmittedModule, limits: WasmLimits, log: GuestLog = () => {}) {
-    const { commandFuel, queryFuel } = limits;
-    const bounded = {
-      ...limits,
-      commandFuel: Math.min(commandFuel, HANDLER_FUEL),
-      queryFuel: Math.min(queryFuel, HANDLER_FUEL),
-    };
-    const verification = new PurityVerification((inner) => startWasmGuest(module, bounded, inner));
-    verification.#log = log;
-    return verification;
+    this.#log = log;
   }
 
   /** What a fresh instance makes of an incarnation. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */

@@ -8,8 +8,7 @@
 // U2  The answer does not depend on the number of threads.
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import {
   inspectJournal,
@@ -27,14 +26,14 @@ const SHARE_RECORDS = 20_000;
 export interface UpgradeQuestion {
   /** The data folder. */
   readonly dir: string;
-  readonly now: AdmittedModule;
+  readonly now: GuestSource;
   /**
    * The module that wrote the journal. Without it no states are compared, and declarations with those of
    * the module that has written last, if the journal knows it.
    */
-  readonly before?: AdmittedModule | undefined;
+  readonly before?: GuestSource | undefined;
   /** Those under which both would run. */
-  readonly limits: WasmLimits;
+  readonly settings: HostingSettings;
   readonly threads: number;
   /** Ends it; it fails then with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -59,7 +58,7 @@ export interface UpgradeAnswer {
 
 /** Throws SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
-  const { dir, now, before, limits, threads, signal } = question;
+  const { dir, now, before, settings, threads, signal } = question;
   const inspection = inspectJournal(dir);
   try {
     const components = inspection.components();
@@ -76,7 +75,7 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
       inspection,
       components.map(({ component }) => component),
     );
-    const work: UpgradeWork = { dir, now, before, limits };
+    const work: UpgradeWork = { dir, now, before, settings };
     await inThreads(work, { threads, signal }, shares, (message) => {
       counts.records += message.records;
       if (message.kind === 'done') {

@@ -1,14 +1,13 @@
 // What the thread of an upgrade check and those that fold for it say to one another.
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { Finding } from './upgrade-finding.ts';
 
 export interface UpgradeWork {
   readonly dir: string;
-  readonly now: AdmittedModule;
-  readonly before: AdmittedModule | undefined;
-  readonly limits: WasmLimits;
+  readonly now: GuestSource;
+  readonly before: GuestSource | undefined;
+  readonly settings: HostingSettings;
 }
 
 /** Entities of one component, `afterId < id ≤ lastId`. The thread asks for the next ones by its answer. */

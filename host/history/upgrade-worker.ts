@@ -1,7 +1,7 @@
 // What a thread of an upgrade check runs: it folds the entities that it is given with both modules, and
 // answers what was found.
 import { parentPort, workerData } from 'node:worker_threads';
-import { startWasmGuest } from '../hosting/wasm/wasm-guest.ts';
+import { startGuest } from '../hosting/start-guest.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { HistoryScan } from '../storage/sqlite/tools/history-scan.ts';
 import { inspectJournal } from '../storage/sqlite/tools/journal-inspection.ts';
@@ -14,7 +14,7 @@ const TOLD_RECORDS = 5_000;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const tell = (message: FromUpgradeWorker) => parentPort!.postMessage(message);
-const { dir, now, before, limits } = workerData as UpgradeWork;
+const { dir, now, before, settings } = workerData as UpgradeWork;
 const findings = new UpgradeFindings();
 let records = 0;
 
@@ -31,11 +31,11 @@ async function told(act: () => Promise<void>): Promise<void> {
 /** What modules write to their logs concerns nobody here. */
 const log = () => {};
 
-function begun(): EntityComparison {
+async function begun(): Promise<EntityComparison> {
   return new EntityComparison({
     inspection: inspectJournal(dir),
-    now: startWasmGuest(now, limits, log),
-    before: before && startWasmGuest(before, limits, log),
+    now: await startGuest(now, settings, log),
+    before: before && (await startGuest(before, settings, log)),
     findings,
     foldedRecords(count) {
       records += count;
@@ -65,7 +65,7 @@ async function compared(
 }
 
 await told(async () => {
-  const comparison = begun();
+  const comparison = await begun();
   const scan = new HistoryScan(dir);
   parentPort!.on('message', (share: UpgradeShare) => {
     void told(async () => {

@@ -4,9 +4,10 @@
 // module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails a service;
 // whatever else fails here is a line of the log.
 import type { SourcePlace } from '@svc/contract';
+import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
 import type { FaultySpan } from './placed-faults.ts';
-import type { ServedSource, ServiceView } from './service-view.ts';
+import type { ServiceView } from './service-view.ts';
 
 export class Introspection {
   readonly #view: ServiceView;
@@ -46,7 +47,7 @@ export class Introspection {
     this.#parts.push(new SpanExport(this.#view, settings.otlp, address.descriptor));
   }
 
-  replaced(by: ServedSource): void {
+  replaced(by: SourceDescription): void {
     for (const part of this.#parts) part.replaced?.(by);
   }
 

@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openApi, type SourcePlace } from '@svc/contract';
+import type { SourceDescription } from '../hosting/guest-source.ts';
 import { LocalService, type ShownModule } from './local-service.ts';
 import { LiveSamples } from './observability/live-samples.ts';
 import {
@@ -15,7 +16,7 @@ import { type FaultySpan, PlacedFaults } from './placed-faults.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { serviceDescription } from './service-description.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
-import type { ServedSource, ServiceView } from './service-view.ts';
+import type { ServiceView } from './service-view.ts';
 
 const INSTANCE_ID_BYTES = 8;
 const STARTED_AT = new Date(performance.timeOrigin).toISOString();
@@ -40,7 +41,7 @@ export class LocalPart implements IntrospectionPart {
   }
 
   /** Opens the endpoint and registers the service. Never rejects: what fails is logged. */
-  async open({ url }: ServedAddress, source: ServedSource): Promise<void> {
+  async open({ url }: ServedAddress, source: SourceDescription): Promise<void> {
     const { settings, shards, metrics, history, dev } = this.#view;
     const { ringCapacity } = settings.sections.observability;
     const { answerTimeoutMs } = settings.sections.http;
@@ -74,7 +75,7 @@ export class LocalPart implements IntrospectionPart {
     this.#register(this.#endpoint.address);
   }
 
-  replaced(by: ServedSource): void {
+  replaced(by: SourceDescription): void {
     this.#service?.show(this.#shown(by, performance.timeOrigin + performance.now()));
   }
 
@@ -122,11 +123,11 @@ export class LocalPart implements IntrospectionPart {
   }
 
   /** What the endpoint shows of a source. `sinceMs`: served since then, in milliseconds since 1970. */
-  #shown({ file, fingerprint, descriptor }: ServedSource, sinceMs: number): ShownModule {
+  #shown({ kind, file, fingerprint, descriptor }: SourceDescription, sinceMs: number): ShownModule {
     const { settings, shards, dev } = this.#view;
     const { name } = settings;
     this.#file = file;
-    if (file !== undefined) this.#faults.served({ file, fingerprint, sinceMs });
+    if (file !== undefined) this.#faults.served({ kind, file, fingerprint, sinceMs });
     const url = this.#url;
     const description = serviceDescription({
       name,

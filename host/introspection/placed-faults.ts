@@ -4,14 +4,15 @@
 import type { SourcePlace } from '@svc/contract';
 import { namedPlaces, type RunHandler } from './named-places.ts';
 import type { RecordedFault, RecordedSpan } from '../shards/recorder/recorded-span.ts';
-import type { HistoryReader, ModuleSource } from '../history/reader/history-reader.ts';
+import type { HistoryReader } from '../history/reader/history-reader.ts';
+import type { SourceFile } from '../hosting/guest-source.ts';
 
 /** The thread may have more to do than places. */
 const PATIENCE_MS = 2_000;
 /** Modules whose places are still looked for. */
 const MODULES_KEPT = 32;
 
-export interface ServedModule extends ModuleSource {
+export interface ServedSource extends SourceFile {
   /** Milliseconds since 1970. */
   readonly sinceMs: number;
 }
@@ -25,14 +26,14 @@ export class PlacedFaults {
   readonly #asked = new WeakMap<RecordedFault, Promise<void>>();
   readonly #patienceMs: number;
   /** Newest first. */
-  #modules: readonly ServedModule[] = [];
+  #modules: readonly ServedSource[] = [];
 
   constructor(history: Pick<HistoryReader, 'ask'>, patienceMs = PATIENCE_MS) {
     this.#history = history;
     this.#patienceMs = patienceMs;
   }
 
-  served(module: ServedModule): void {
+  served(module: ServedSource): void {
     this.#modules = [module, ...this.#modules].slice(0, MODULES_KEPT);
   }
 
@@ -66,11 +67,15 @@ export class PlacedFaults {
     return (frames !== undefined || guestMessage !== undefined) && !this.#places.has(fault);
   }
 
-  async #ask({ file, fingerprint }: ServedModule, spans: readonly FaultySpan[]): Promise<void> {
+  async #ask(
+    { kind, file, fingerprint }: ServedSource,
+    spans: readonly FaultySpan[],
+  ): Promise<void> {
     const faults = spans.map(({ fault }) => fault!);
     const asked = faults.map(({ frames, guestMessage }) => ({ frames, guestMessage }));
     try {
-      const answer = await this.#history.ask({ kind: 'places', file, fingerprint, faults: asked });
+      const of = { kind, file, fingerprint };
+      const answer = await this.#history.ask({ kind: 'places', of, faults: asked });
       for (const [at, fault] of faults.entries())
         this.#places.set(fault, namedPlaces(answer.places[at]!, spans[at]!));
     } catch {

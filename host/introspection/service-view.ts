@@ -1,7 +1,8 @@
 // ServiceView is what introspection sees of a running service. `svc run` makes one of its supervisor, and an embedded
 // service of its own process, so that both have the same endpoints, metrics, spans and registration.
-import type { DevState, ModuleDescriptor } from '@svc/contract';
+import type { DevState } from '@svc/contract';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
+import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import type { MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
@@ -12,7 +13,7 @@ export interface ServiceView {
   readonly shards: ServiceShards;
   readonly metrics: MetricsSource;
   /** What is served first. It rejects when that is refused, which ends the service. */
-  readonly source: Promise<ServedSource>;
+  readonly source: Promise<SourceDescription>;
   /** The journal, once it is open; it may never be. `failure` resolves when it can store nothing any more. */
   readonly journal: Promise<{ readonly failure: Promise<unknown> }>;
   /** Answers questions about stored entities, and finds the source locations of faults. */
@@ -43,12 +44,4 @@ export interface IntrospectionSettings {
     readonly observability: ObservabilityLimits;
     readonly http: { readonly answerTimeoutMs: number };
   };
-}
-
-/** A module, or the components of a program, as it is served. */
-export interface ServedSource {
-  /** The module's file, beside which its source map lies; undefined: it is no module. */
-  readonly file: string | undefined;
-  readonly fingerprint: string;
-  readonly descriptor: ModuleDescriptor;
 }

@@ -14,10 +14,11 @@ import type {
   OtlpSettings,
   ToOtlpWorker,
 } from './observability/otlp-messages.ts';
+import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
-import type { ServedSource, ServiceView } from './service-view.ts';
+import type { ServiceView } from './service-view.ts';
 
 /** Of one question to a shard, and of one export. */
 const SPANS_AT_ONCE = 512;
@@ -104,7 +105,7 @@ export class SpanExport implements IntrospectionPart {
   }
 
   /** Spans are named by the routes of the other module from now on. */
-  replaced({ descriptor }: ServedSource): void {
+  replaced({ descriptor }: SourceDescription): void {
     this.#post({ kind: 'routes', routes: routesOf(descriptor) });
   }
 

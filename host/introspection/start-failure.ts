@@ -10,7 +10,6 @@ const LIBRARY = '~lib/';
 const PLACE_MAX = 300;
 
 export interface StartedModule {
-  readonly file: string;
   /** All that a thread has for an environment. */
   readonly env: Readonly<Record<string, string>>;
   readonly work: () => Promise<HistoryWork>;
@@ -19,15 +18,16 @@ export interface StartedModule {
 /** The same failure, and its line in the message; another failure, or one without a line, as it is. */
 export async function placedStartFailure(
   failure: unknown,
-  { file, env, work: known }: StartedModule,
+  { env, work: known }: StartedModule,
 ): Promise<unknown> {
   if (!(failure instanceof SvcError) || !(failure.cause instanceof GuestFault)) return failure;
   const { frames } = failure.cause;
   const work = await known();
   const past = new HistoryThread({ work: () => work, env });
   try {
-    const { fingerprint } = work.module;
-    const { places } = await past.ask({ kind: 'places', file, fingerprint, faults: [{ frames }] });
+    const { kind, file, fingerprint } = work.source;
+    const of = { kind, file, fingerprint };
+    const { places } = await past.ask({ kind: 'places', of, faults: [{ frames }] });
     // A line of the library alone says nothing to an author: an optimizer has moved it to where it starts.
     const place = places[0]!.find((one) => !one.file.startsWith(LIBRARY));
     if (place === undefined) return failure;

@@ -228,7 +228,7 @@ class EmbeddedService implements Service {
         journal: storage.series,
         ringCapacity: sections.observability.ringCapacity,
       }),
-      source: Promise.resolve({ file: undefined, fingerprint, descriptor }),
+      source: Promise.resolve({ kind: 'program', file: undefined, fingerprint, descriptor }),
       journal: Promise.resolve({ failure: storage.failure }),
       history: this.#history,
       env: {},

@@ -1,8 +1,9 @@
 // ModuleInspection: what the host says of a module's file, under the settings with which it would run it.
 // The module is judged as at the start of a service, in a thread that is ended when it costs too much.
-import { admitModuleFile, reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
-import type { AdmittedModule, ModuleReport } from '../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
+import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';
+import { readModule } from './module-source.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type HostInputs } from './settings.ts';
 
@@ -13,20 +14,24 @@ export async function inspectModuleFile(
   settings: readonly string[],
   env: HostInputs['env'],
 ): Promise<ModuleReport> {
-  return reportOfFile(file, wasmLimits(file, settings, env));
+  return reportOfFile(file, settingsFor(file, settings, env).wasm);
 }
 
-/** A module that may run, and under which limits. Throws as inspectModuleFile does, and SVC_MODULE_…. */
+/** A module that may run, and under which settings. Throws as inspectModuleFile does, and SVC_MODULE_…. */
 export async function admitFileToRun(
   file: string,
   settings: readonly string[],
   env: HostInputs['env'],
-): Promise<{ readonly module: AdmittedModule; readonly limits: WasmLimits }> {
-  const limits = wasmLimits(file, settings, env);
-  return { module: await admitModuleFile(file, limits), limits };
+): Promise<{ readonly source: GuestSource; readonly settings: HostingSettings }> {
+  const read = settingsFor(file, settings, env);
+  return { source: await readModule(file, read), settings: read };
 }
 
-function wasmLimits(file: string, settings: readonly string[], env: HostInputs['env']): WasmLimits {
+function settingsFor(
+  file: string,
+  settings: readonly string[],
+  env: HostInputs['env'],
+): HostingSettings {
   const { sections } = readSettings(
     {
       args: [...settings.map((setting) => `--set=${setting}`), '--', file],
@@ -36,5 +41,5 @@ function wasmLimits(file: string, settings: readonly string[], env: HostInputs['
     SECTION_DEFAULTS,
     SECTION_RANGES,
   );
-  return sections.wasm;
+  return { wasm: sections.wasm };
 }

@@ -90,7 +90,7 @@ export async function runDevService(
       if (!(error instanceof SvcError)) throw error;
       const { code, message } = error;
       if (settings !== undefined && code.startsWith('SVC_MODULE_'))
-        dev.refused(error, built.file, settings.sections.wasm);
+        dev.refused(error, built.file, { wasm: settings.sections.wasm });
       else {
         tell({ kind: 'failed', code, message });
         return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;

@@ -8,20 +8,19 @@ import { relative } from 'node:path';
 import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
-import { admitModuleFile } from '../hosting/wasm/admission/admission-thread.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import { announcement } from '../introspection/announcement.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { MetricsSource } from '../introspection/metrics-source.ts';
 import { PlacedLog } from '../introspection/placed-log.ts';
-import type { ServedSource } from '../introspection/service-view.ts';
 import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import type { Address } from '../shards/shard-messages.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
+import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { ServiceJournal } from './service-journal.ts';
 import type { Settings } from './settings.ts';
@@ -39,17 +38,11 @@ export interface RunOptions {
   readonly loop?: { readonly dev: DevLoop; readonly built: BuiltModule };
 }
 
-/** A module as it is served, and the file that it was read from. */
-interface ServedModule {
-  readonly file: string;
-  readonly module: AdmittedModule;
-}
-
 export class RunningService {
   readonly #settings: Settings<SettingsSections>;
   readonly #options: RunOptions;
   readonly #log: Log;
-  readonly #module: Promise<AdmittedModule>;
+  readonly #source: Promise<GuestSource>;
   readonly #admission = new AbortController();
   readonly #journal: ServiceJournal;
   readonly #supervisor: Supervisor;
@@ -58,7 +51,7 @@ export class RunningService {
   readonly #ended = Promise.withResolvers<string>();
   readonly #stops = new AsyncDisposableStack();
   /** While a developer works on it, one module after the other; undefined until the first is admitted. */
-  #served: ServedModule | undefined;
+  #served: GuestSource | undefined;
   #hasFinishedInTime = true;
 
   /** Begins to admit the module, and starts nothing else. */
@@ -68,13 +61,13 @@ export class RunningService {
     this.#log = this.#startLog();
     void options.stopRequested.then(this.#ended.resolve);
     this.#ended.promise.catch(() => {});
-    this.#module = this.#admit();
+    this.#source = this.#admit();
     // Each shard looks at a failure, and there may never be a shard.
-    this.#module.catch(() => {});
+    this.#source.catch(() => {});
     this.#journal = new ServiceJournal({
       dataFolder: settings.dataFolder,
       limits: settings.sections.journal,
-      source: this.#module,
+      source: this.#source,
       // A developer is told of what cannot be read, and goes on.
       ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
       // Without its writer the service can promise nothing any more.
@@ -120,18 +113,17 @@ export class RunningService {
     return placed.log;
   }
 
-  async #admit(): Promise<AdmittedModule> {
+  async #admit(): Promise<GuestSource> {
     const { moduleFile: file, sections } = this.#settings;
     const { env } = this.#options;
     const { signal } = this.#admission;
-    const module = await admitModuleFile(file, sections.wasm, { env, signal });
-    this.#served = { file, module };
-    return module;
+    this.#served = await readModule(file, sections, { env, signal });
+    return this.#served;
   }
 
   #historyWork(): HistoryWork {
     const { dataFolder: dir, sections } = this.#settings;
-    return { dir, module: this.#served!.module, limits: sections.wasm };
+    return { dir, source: this.#served!, settings: { wasm: sections.wasm } };
   }
 
   #makeSupervisor(): Supervisor {
@@ -147,7 +139,7 @@ export class RunningService {
         count,
         sections: shardLimits(sections, count),
       },
-      module: this.#module,
+      source: this.#source,
       limits: sections.supervisor,
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
@@ -160,10 +152,6 @@ export class RunningService {
     const settings = this.#settings;
     const { env, loop } = this.#options;
     const shards = this.#supervisor;
-    const source = this.#module.then((module) =>
-      servedSource({ file: settings.moduleFile, module }),
-    );
-    source.catch(() => {});
     return new Introspection({
       settings: {
         ...settings,
@@ -176,7 +164,7 @@ export class RunningService {
         journal: this.#journal.series,
         ringCapacity: settings.sections.observability.ringCapacity,
       }),
-      source,
+      source: this.#source,
       journal: this.#journal.opened,
       history: this.#history,
       env,
@@ -208,14 +196,14 @@ export class RunningService {
     try {
       return await this.#supervisor.start();
     } catch (failure) {
-      const { moduleFile: file, deployed } = this.#settings;
+      const { deployed } = this.#settings;
       if (this.#options.loop !== undefined || deployed) throw failure;
       const { placedStartFailure } = await import('../introspection/start-failure.ts');
       const work = async () => {
-        await this.#module;
+        await this.#source;
         return this.#historyWork();
       };
-      throw await placedStartFailure(failure, { file, env: this.#options.env, work });
+      throw await placedStartFailure(failure, { env: this.#options.env, work });
     }
   }
 
@@ -237,29 +225,24 @@ export class RunningService {
     const { dev, built } = loop;
     this.#stops.defer(() => dev.end());
     const { ModuleSwap } = await import('../dev/module-swap.ts');
-    const limits = this.#settings.sections.wasm;
+    const { wasm } = this.#settings.sections;
+    const settings = { wasm };
     const swap = new ModuleSwap({
       file: built.file,
       supervisor: this.#supervisor,
       journal: await this.#journal.opened,
-      limits,
-      env,
+      newReader: () => moduleReader(settings, env),
       replaced: (by) => this.#replace(by),
     });
-    dev.begin({ url, module: await this.#module, limits, swap }, built);
+    dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
   /** Another module is served: it folds what is asked for from now on. */
-  #replace(by: ServedModule): void {
+  #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
-    this.#introspection.replaced(servedSource(by));
+    this.#introspection.replaced(by);
   }
-}
-
-function servedSource({ file, module }: ServedModule): ServedSource {
-  const { fingerprint, descriptor } = module;
-  return { file, fingerprint, descriptor };
 }
 
 function urlOf({ host, port }: Address): string {

@@ -1,20 +1,20 @@
 // ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which is
 // after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do not
 // read what the journal holds is refused before any shard is connected, unless a developer works on it.
+import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
-import type { ServedSource } from '../introspection/service-view.ts';
 import { checkEventTypes } from './unknown-event-types.ts';
 
 export interface ServiceJournalOptions {
   readonly dataFolder: string;
   readonly limits: JournalLimits;
   /** What the journal is opened for. */
-  readonly source: Promise<Pick<ServedSource, 'fingerprint' | 'descriptor'>>;
+  readonly source: Promise<Pick<SourceDescription, 'fingerprint' | 'descriptor'>>;
   /**
    * Components that the module no longer has, whose events are ignored. Undefined: all of them, as in the dev loop, which
    * reports unknown event types by itself.

@@ -2,7 +2,7 @@
 // (served-guest.ts). The supervisor starts it with ShardSettings, and the two talk in the messages of shard-messages.ts:
 // run → admitted, serve → listening, stop → finished, close → stopped.
 import { parentPort, workerData } from 'node:worker_threads';
-import { startWasmGuest, type WasmGuest } from '../hosting/wasm/wasm-guest.ts';
+import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -56,9 +56,9 @@ supervisor.on('message', (message: ToShard) => {
 });
 
 async function run(): Promise<void> {
-  const { module } = await nextMessage('run');
-  const guest = startWasmGuest(module, settings.sections.wasm, ({ level, message, source }) =>
-    log.write(level, message, { from: source }),
+  const { source } = await nextMessage('run');
+  const guest = await startGuest(source, settings.sections, (line) =>
+    log.write(line.level, line.message, { from: line.source }),
   );
   const toldToServe = nextMessage('serve');
   send({ kind: 'admitted', descriptor: guest.descriptor });
@@ -87,7 +87,7 @@ async function run(): Promise<void> {
 }
 
 async function servedOptions(
-  guest: WasmGuest,
+  guest: StartedGuest,
   journal: ServedGuestOptions['journal'],
   { peers, numbers: shared }: Extract<ToShard, { kind: 'serve' }>,
   httpServer: Promise<typeof import('../http/http-server.ts')>,

@@ -1,7 +1,7 @@
 // What the main thread and a shard say to each other.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { FaultEntry } from '../model/fault-entry.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SharedRequestBudgets } from '../model/request-budgets.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -39,8 +39,8 @@ export type FromShard =
   | { readonly kind: 'stopped' };
 
 export type ToShard =
-  /** What to run: it was admitted, and none of its code has run. */
-  | { readonly kind: 'run'; readonly module: AdmittedModule }
+  /** What to run; none of its code has run. */
+  | { readonly kind: 'run'; readonly source: GuestSource }
   /** The connection leads to the journal; `peers`, to other shards. */
   | {
       readonly kind: 'serve';

@@ -1,15 +1,14 @@
 // ShardSections are the sections of the settings that a shard has.
 import type { EngineLimits } from '../engine/engine-limits.ts';
-import type { WasmLimits } from '../hosting/wasm/wasm-limits.ts';
+import type { HostingSettings } from '../hosting/guest-source.ts';
 import type { CorsSettings } from '../http/cors-settings.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
 import type { LogLimits } from '@svc/kit/log-limits';
 
-export interface ShardSections {
+export interface ShardSections extends HostingSettings {
   readonly http: HttpSettings;
   readonly 'http.cors': CorsSettings;
   readonly engine: EngineLimits;
-  readonly wasm: WasmLimits;
   readonly log: LogLimits;
   /** `ringCapacity`: spans that the shard keeps. */
   readonly observability: { readonly ringCapacity: number };

@@ -7,7 +7,7 @@ import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { Heartbeat } from './heartbeat.ts';
 import { entryBytes } from '@svc/kit/log-rate';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import type { Log } from '@svc/kit/log';
 import { GuestFault, type WasmFrame } from '../model/guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
@@ -22,8 +22,8 @@ export interface ShardThreadOptions {
   /** What the thread runs; it speaks the words of shard-messages.ts. */
   readonly file: URL;
   readonly settings: ShardSettings;
-  /** The thread loads the host's code while the module is judged. */
-  readonly module: Promise<AdmittedModule>;
+  /** The thread loads the host's code while the source is read. */
+  readonly source: Promise<GuestSource>;
   readonly limits: SupervisorLimits;
   /** All that the thread has for an environment. */
   readonly env: Readonly<Record<string, string>>;
@@ -65,7 +65,7 @@ export class ShardThread {
   /** Of its lines in the log, as log-rate.ts counts them. */
   #loggedBytes = 0;
 
-  constructor({ file, settings, module, limits, env, log }: ShardThreadOptions) {
+  constructor({ file, settings, source, limits, env, log }: ShardThreadOptions) {
     this.#limits = limits;
     const { count, index } = settings;
     this.#log =
@@ -102,7 +102,7 @@ export class ShardThread {
     // Each is looked at in its turn; a failure must not count as unhandled before.
     this.admitted.catch(() => {});
     this.listening.catch(() => {});
-    module.then(
+    source.then(
       (admitted) => this.#run(admitted),
       (error: unknown) => {
         this.#admitted.reject(error);
@@ -210,10 +210,10 @@ export class ShardThread {
     }
   }
 
-  #run(module: AdmittedModule): void {
+  #run(source: GuestSource): void {
     if (this.#hasEnded) return;
     this.#expect('to start its module');
-    this.#send({ kind: 'run', module });
+    this.#send({ kind: 'run', source });
   }
 
   #expect(what: string): void {

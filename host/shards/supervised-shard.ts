@@ -5,7 +5,7 @@
 // I1  At most one thread of the shard serves at a time.
 // I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
 import type { ModuleDescriptor } from '@svc/contract';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
 import { requestThreadEnded, type SharedRequestBudgets } from '../model/request-budgets.ts';
@@ -26,7 +26,7 @@ export interface Supervised {
   /** What each shard is started with. */
   readonly settings: Omit<ShardSettings, 'counters' | 'index' | 'budgets'>;
   /** What the shards run, or why there is nothing to be run. */
-  readonly module: Promise<AdmittedModule>;
+  readonly source: Promise<GuestSource>;
   readonly limits: SupervisorLimits;
   /** All that a shard's thread has for an environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ export class SupervisedShard {
   readonly #capacity: number;
   #pauses: RestartPauses;
   /** What its next thread runs. */
-  #module: Promise<AdmittedModule>;
+  #source: Promise<GuestSource>;
   #thread: ShardThread | undefined;
   /** The latest start; it settles with it, and never rejects. */
   #startSettled: Promise<unknown> = Promise.resolve();
@@ -82,7 +82,7 @@ export class SupervisedShard {
     const { sections } = supervised.settings;
     this.#capacity = sections.observability.ringCapacity;
     this.#pauses = new RestartPauses(supervised.limits);
-    this.#module = supervised.module;
+    this.#source = supervised.source;
   }
 
   /** Resolves once the shard listens; rejects with the reason why it cannot. */
@@ -93,8 +93,8 @@ export class SupervisedShard {
   }
 
   /** A thread that loads the host's code while its module is made; it serves nothing before it `takeOver`s. */
-  standBy(module: Promise<AdmittedModule>): ShardThread {
-    return this.#newThread(module);
+  standBy(source: Promise<GuestSource>): ShardThread {
+    return this.#newThread(source);
   }
 
   /**
@@ -103,20 +103,20 @@ export class SupervisedShard {
    */
   async takeOver(
     standby: ShardThread,
-    module: AdmittedModule,
+    source: GuestSource,
     graceMs: number,
   ): Promise<ModuleDescriptor> {
     clearTimeout(this.#pause);
     const [present, presentStarted] = [this.#thread, this.#startSettled];
     this.#thread = standby;
-    this.#module = Promise.resolve(module);
+    this.#source = Promise.resolve(source);
     this.#pauses = new RestartPauses(this.#supervised.limits);
     const taken = (async () => {
       const boundMs = graceMs + this.#supervised.limits.stopMarginMs;
       await present?.stop(graceMs, boundMs);
       await presentStarted;
       this.isServing = false;
-      this.numbers = this.numbers?.next(module.descriptor);
+      this.numbers = this.numbers?.next(source.descriptor);
       return this.#serve(standby);
     })();
     this.#startSettled = taken.catch(() => {});
@@ -155,17 +155,17 @@ export class SupervisedShard {
 
   async #start(): Promise<ModuleDescriptor> {
     if (this.#isStopping) throw stopping();
-    this.#thread = this.#newThread(this.#module);
+    this.#thread = this.#newThread(this.#source);
     return this.#serve(this.#thread);
   }
 
-  #newThread(module: Promise<AdmittedModule>): ShardThread {
+  #newThread(source: Promise<GuestSource>): ShardThread {
     const { shardFile, settings, limits, env = {}, log } = this.#supervised;
     const { index, address, budgets } = this.#around;
     return new ShardThread({
       file: shardFile,
       settings: { ...settings, index, address: address(), counters: this.counters.shared, budgets },
-      module,
+      source,
       limits,
       env,
       log,
@@ -224,7 +224,7 @@ export class SupervisedShard {
     });
     this.#around.hasEnded(pauseMs);
     this.#pause = setTimeout(() => {
-      const module = this.#module;
+      const source = this.#source;
       this.start().then(
         () => {
           const { log, servesAgain } = this.#supervised;
@@ -237,7 +237,7 @@ export class SupervisedShard {
         },
         (error: unknown) => {
           // Another module has taken over meanwhile.
-          if (module !== this.#module) return;
+          if (source !== this.#source) return;
           const why = reasonOf(error);
           this.#startAgain('the shard could not be started and is tried again', why, 0);
         },

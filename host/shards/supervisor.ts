@@ -11,7 +11,7 @@
 import assert from 'node:assert/strict';
 import type { ModuleDescriptor } from '@svc/contract';
 import { HeldPort } from './held-port.ts';
-import type { AdmittedModule } from '../hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../hosting/guest-source.ts';
 import { type LimitCounts, summedCounts } from '../model/limit-counters.ts';
 import { sharedRequestBudgets, type SharedRequestBudgets } from '../model/request-budgets.ts';
 import { peerLinks } from './peer-link.ts';
@@ -80,18 +80,18 @@ export class Supervisor {
   }
 
   /** A thread for another module, which loads the host's code meanwhile; of a service of one shard. */
-  standBy(module: Promise<AdmittedModule>): ShardThread {
+  standBy(source: Promise<GuestSource>): ShardThread {
     assert(this.#shards.length === 1, 'several shards cannot be given another module');
-    return this.#shards[0]!.standBy(module);
+    return this.#shards[0]!.standBy(source);
   }
 
   /** Serves another module on the same port and journal (supervised-shard.ts). */
   async takeOver(
     standby: ShardThread,
-    module: AdmittedModule,
+    source: GuestSource,
     graceMs: number,
   ): Promise<ModuleDescriptor> {
-    return this.#shards[0]!.takeOver(standby, module, graceMs);
+    return this.#shards[0]!.takeOver(standby, source, graceMs);
   }
 
   get count(): number {

@@ -4,6 +4,8 @@
 import type { Import, SourceTree } from './source-tree.ts';
 import type { Workspace } from './workspaces.ts';
 
+/** What is said of a source of guests, and where the faults of its guests were, whatever its hosting is. */
+const SOURCES = ['host/hosting/guest-source.ts', 'host/hosting/source-locations.ts'];
 /** A folder and the folders that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
@@ -46,10 +48,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/hosting/wasm': ['host/engine/needs', 'host/model'],
   'host/hosting/embedded': ['host/engine/needs', 'host/model'],
-  // It reads a journal with a module in hand, and serves nothing.
+  // What starts a guest from its source knows every hosting; nobody else does, but the composition.
+  'host/hosting': ['host/engine/needs', 'host/model'],
+  // It reads a journal with a source of guests, and serves nothing.
   'host/history': [
     'host/engine',
-    'host/hosting/wasm',
+    ...SOURCES,
+    'host/hosting/start-guest.ts',
     'host/model',
     'host/storage/sqlite/tools',
     'host/system.ts',
@@ -58,7 +63,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/shards/recorder': ['host/engine/needs', 'host/model'],
   'host/shards': [
     'host/engine',
-    'host/hosting/wasm',
+    'host/hosting/guest-source.ts',
     'host/model',
     'host/http',
     // The type alone: a shard's journal is a value that they pass on.
@@ -69,13 +74,20 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'host/introspection': [
     'host/engine',
     'host/history/reader',
+    'host/hosting/guest-source.ts',
     'host/http/answers.ts',
     'host/model',
     'host/runtime-version.ts',
     'host/shards',
     'host/system.ts',
   ],
-  'host/dev': ['host/history', 'host/hosting/wasm', 'host/model', 'host/shards', 'host/system.ts'],
+  'host/dev': [
+    'host/history',
+    'host/hosting/guest-source.ts',
+    'host/model',
+    'host/shards',
+    'host/system.ts',
+  ],
   // The tools read a journal that another process may be writing. What serves needs none of them.
   'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
   'host/storage/sqlite': [
@@ -129,8 +141,8 @@ const WIRING = new Set([
   'host/service/served-guest.ts',
   'host/shards/shard-sections.ts',
 ]);
-/** The value that leads a shard to its journal: shards pass it on and know no journal. */
-const JOURNAL_CONNECTION = 'host/storage/journal-connection.ts';
+/** Values that are passed on between adapters: whoever does so knows no journal, and no hosting. */
+const PASSED_ON = new Set(['host/storage/journal-connection.ts', 'host/hosting/guest-source.ts']);
 /** The rest of what lies directly in host/ belongs to those roots. */
 const COMPOSITION = /^host\/(?:service\/)?[^/]+\.ts$/;
 /** Rooms that bring adapters together, file by file at most one, and the roots all of them. */
@@ -242,9 +254,7 @@ export function joinedAdapters({ files, imports }: SourceTree): string[] {
   return files.filter((file) => {
     if (ROOTS.has(file) || WIRING.has(file) || !isJoining(file)) return false;
     const seen = ADAPTERS.filter((adapter) =>
-      imports.some(
-        ({ from, to }) => from === file && isWithin(to, adapter) && to !== JOURNAL_CONNECTION,
-      ),
+      imports.some(({ from, to }) => from === file && isWithin(to, adapter) && !PASSED_ON.has(to)),
     );
     return seen.length > 1;
   });

@@ -21,7 +21,8 @@ function terminal(root = '/nowhere') {
 
 const served = (file: string) => ({
   kind: 'served' as const,
-  module: { file, fingerprint: 'f', limits: {} as never },
+  source: { kind: 'wasm' as const, file, fingerprint: 'f' },
+  settings: {} as never,
   url: 'http://127.0.0.1:9000',
   dataFolder: '/nowhere/.svc/till',
   afterMs: 62,

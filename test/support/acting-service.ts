@@ -2,7 +2,7 @@
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { onTestFinished } from 'vitest';
-import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../../host/hosting/guest-source.ts';
 import { SECTION_DEFAULTS } from '../../host/service/section-settings.ts';
 import type { LogEntry } from '../../kit/log-entry.ts';
 import {
@@ -61,7 +61,7 @@ export function supervise(
       count: shards,
       sections: SECTION_DEFAULTS,
     },
-    module: Promise.resolve(program as unknown as AdmittedModule),
+    source: Promise.resolve(program as unknown as GuestSource),
     limits: { ...SUPERVISOR_LIMITS_DEFAULT, ...limits },
     env: { GIVEN: '1' },
     connectJournal: async () => {

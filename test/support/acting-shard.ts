@@ -1,4 +1,4 @@
-// A shard's thread that does what a test tells it to: its module is the text of a program
+// A shard's thread that does what a test tells it to: its source is the text of a program
 // over `tell` (says a word of shard-messages.ts), `told` (waits for one) and `settings`. It answers when
 // it is asked whether it is alive, unless the program keeps its thread busy or sets `settings.isDumb`.
 import { parentPort, workerData } from 'node:worker_threads';
@@ -20,7 +20,7 @@ parentPort!.on('message', ({ kind }: ToShard) => {
 });
 
 type Program = (...words: readonly unknown[]) => Promise<void>;
-const { module: text } = (await told('run')) as { readonly module: unknown };
+const { source: text } = (await told('run')) as { readonly source: unknown };
 const source = `export const program = async (tell, told, settings) => {${String(text)}\n};`;
 // As a file would be read: threads may not make code of strings.
 const { program } = (await import(`data:text/javascript,${encodeURIComponent(source)}`)) as {

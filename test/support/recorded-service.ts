@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { admitModuleFile } from '../../host/hosting/wasm/admission/admission-thread.ts';
+import { readModule } from '../../host/service/module-source.ts';
 import { MetricsSource } from '../../host/introspection/metrics-source.ts';
 import type { RecordedSpan } from '../../host/shards/recorder/recorded-span.ts';
 import { SECTION_DEFAULTS, type SettingsSections } from '../../host/service/section-settings.ts';
@@ -53,7 +53,7 @@ export class RecordedService {
         count: shards,
         sections: shardLimits(sections, shards),
       },
-      module: admitModuleFile(file, sections.wasm),
+      source: readModule(file, sections),
       limits: sections.supervisor,
       connectJournal: async () => journal.connect(),
       log: () => {},

@@ -7,7 +7,8 @@ import { counter } from '../../fixtures/upgrades/counter.ts';
 import { directory } from '../../fixtures/upgrades/directory.ts';
 import { parcel } from '../../fixtures/upgrades/parcel.ts';
 import { checkUpgrade } from '../../host/history/upgrade-check.ts';
-import { admitModule, type AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
+import { type WasmSource, wasmSource } from '../../host/hosting/guest-source.ts';
+import { admitModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
 import { changedSources } from '../support/changed-sources.ts';
 import {
@@ -21,10 +22,12 @@ import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const CORPUS = [counter, parcel, cart, directory];
 /** What never ends is to end soon. */
-const LIMITS = {
-  ...WASM_LIMITS_DEFAULT,
-  applyFuelPerEvent: 10_000_000,
-  applyFuelPerBatch: 20_000_000,
+const SETTINGS = {
+  wasm: {
+    ...WASM_LIMITS_DEFAULT,
+    applyFuelPerEvent: 10_000_000,
+    applyFuelPerBatch: 20_000_000,
+  },
 };
 
 test('the corpus has enough of both kinds', () => {
@@ -36,14 +39,14 @@ test('the corpus has enough of both kinds', () => {
 describe.each(CORPUS)('$base:', ({ base, component, commands, changes }: Upgrades) => {
   const dir = temporaryFolderOfFile();
   let sources: Sources;
-  let before: AdmittedModule;
+  let before: WasmSource;
   /** One after the other, ahead of the tests that ask for them. */
   const compiled = new Map<Change, Promise<Uint8Array>>();
 
   beforeAll(async () => {
     sources = await sourcesOf(base);
-    before = admitModule(await compileFixture(base));
-    await scriptedJournal(dir, before, component, commands);
+    before = wasmSource(admitModule(await compileFixture(base)));
+    await scriptedJournal(dir, before.module, component, commands);
     let last: Promise<unknown> = Promise.resolve();
     for (const change of changes) {
       const build = async () => compileSources(base, changedSources(sources, change.edits));
@@ -57,8 +60,8 @@ describe.each(CORPUS)('$base:', ({ base, component, commands, changes }: Upgrade
 
   test.each(changes)('$what', async (change) => {
     const { finds, says = /^/ } = change;
-    const now = admitModule(await compiled.get(change)!);
-    const { findings } = await checkUpgrade({ dir, now, before, limits: LIMITS, threads: 1 });
+    const now = wasmSource(admitModule(await compiled.get(change)!));
+    const { findings } = await checkUpgrade({ dir, now, before, settings: SETTINGS, threads: 1 });
     const names = [...new Set(findings.map(({ name }) => name))].toSorted();
     const said = findings.map((finding) => JSON.stringify(finding)).join('\n');
     expect({ names, said }).toEqual({

@@ -3,6 +3,7 @@
 import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { quoted } from '../../engine/quoted.ts';
+import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import {
@@ -23,7 +24,7 @@ export interface HistoryAnswersOptions {
   readonly dir: string;
   readonly descriptor: ModuleDescriptor;
   /** Starts the guest that folds; called once, when the first history is asked for. */
-  readonly startGuest: () => Pick<Guest, 'entities'>;
+  readonly startGuest: () => Awaitable<Pick<Guest, 'entities'>>;
 }
 
 export class HistoryAnswers {
@@ -88,7 +89,7 @@ export class HistoryAnswers {
       this.#last?.pages.close();
       const entity = { component, id };
       const inspection = (this.#inspection ??= inspectJournal(this.#options.dir));
-      const guest = (this.#guest ??= this.#options.startGuest());
+      const guest = (this.#guest ??= await this.#options.startGuest());
       const folding = this.#isDeclared(component) ? guest.entities : undefined;
       this.#last = { entity, pages: new HistoryPages(inspection, folding, entity) };
     }

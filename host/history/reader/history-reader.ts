@@ -1,17 +1,16 @@
 // HistoryReader answers questions about stored entities and about faults, for introspection: what is asked, and what is
 // answered. A service that runs modules asks a thread of its own (history-thread.ts).
 import type { EntityList, HistoryPage, SourcePlace } from '@svc/contract';
-import type { PlacedFault } from '../../hosting/wasm/places/fault-places.ts';
-import type { AdmittedModule } from '../../hosting/wasm/admission/admission.ts';
-import type { WasmLimits } from '../../hosting/wasm/wasm-limits.ts';
+import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
+import type { PlacedFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 
 /** What the thread is started with. */
 export interface HistoryWork {
   /** The data folder, on which a host runs. */
   readonly dir: string;
-  readonly module: AdmittedModule;
-  readonly limits: WasmLimits;
+  readonly source: GuestSource;
+  readonly settings: HostingSettings;
 }
 
 export type HistoryQuestion =
@@ -29,14 +28,12 @@ export type HistoryQuestion =
       readonly from: number;
       readonly limit: number;
     }
-  /** Where in the sources of that module faults were; it need not be the one that the thread runs. */
-  | ({ readonly kind: 'places'; readonly faults: readonly PlacedFault[] } & ModuleSource);
-
-export interface ModuleSource {
-  /** Beside it lies the map of its sources. */
-  readonly file: string;
-  readonly fingerprint: string;
-}
+  /** Where the faults of a source were; it need not be the source that the thread runs. */
+  | {
+      readonly kind: 'places';
+      readonly of: SourceFile;
+      readonly faults: readonly PlacedFault[];
+    };
 
 export type HistoryAnswer =
   | { readonly kind: 'entities'; readonly list: EntityList }

@@ -5,7 +5,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from './admission/admission.ts';
 import { EndpointPool } from './instances/endpoint-pool.ts';
 import { EntityInstances } from './instances/entity-instances.ts';
-import type { GuestLog } from './binding/guest-log.ts';
+import type { GuestLog } from '../../model/guest-log.ts';
 import { InstanceMemory } from './binding/instance-memory.ts';
 import { printable } from './binary/printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';

@@ -2,7 +2,8 @@
 import type { EntityDescriptor } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { testEndpoints, testEntity, testModule } from '../../../guest-sdk/testing/index.ts';
-import { WASM_LIMITS_DEFAULT, admitModule, startWasmGuest } from '../../../host/tools.ts';
+import { startWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
+import { WASM_LIMITS_DEFAULT, admitModule } from '../../../host/tools.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { filesWith, snippetsOf } from '../../support/doc-snippets.ts';
 import { failureOf } from './failure.ts';

@@ -25,7 +25,7 @@ function loop() {
     servesAgain: (): unknown => undefined,
   };
   const begin = () => {
-    const served = { url: undefined, module: { fingerprint: 'a' }, limits: {}, swap };
+    const served = { url: undefined, source: { fingerprint: 'a' }, settings: {}, swap };
     dev.begin(served as unknown as ServedForDev, built('a'));
   };
   const settled = async (count: number) => {
@@ -37,7 +37,7 @@ function loop() {
   const outcomes = () =>
     told.flatMap((message) => {
       if (message.kind === 'served')
-        return `served ${message.module.file}${message.isNews ? '' : ', no news'}`;
+        return `served ${message.source.file}${message.isNews ? '' : ', no news'}`;
       if (message.kind !== 'refused') return [];
       return `refused ${message.file}${message.isTriedAgain ? ', tried again' : ''}`;
     });
@@ -124,7 +124,7 @@ async function tried() {
   await settled(2);
   swap.servesAgain = () => {
     swap.servedFile = 'b';
-    return { file: 'b', module: { fingerprint: 'b' } };
+    return { file: 'b', source: { fingerprint: 'b' } };
   };
   return looping;
 }

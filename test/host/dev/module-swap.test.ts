@@ -4,6 +4,7 @@ import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
+import { moduleReader } from '../../../host/service/module-source.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { ModuleSwap, type SwappedService } from '../../../host/dev/module-swap.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
@@ -31,8 +32,7 @@ function swapping(takeOver: () => Promise<unknown>) {
       takeOver,
     },
     journal: { dir: folder, noteModule: () => told.push('noted') },
-    limits: WASM_LIMITS_DEFAULT,
-    env: {},
+    newReader: () => moduleReader({ wasm: WASM_LIMITS_DEFAULT }, {}),
     replaced: () => told.push('shown'),
   } as unknown as SwappedService);
   return { swap, told, ended: () => ended };

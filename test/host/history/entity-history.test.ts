@@ -12,6 +12,8 @@ import type { EntityRef } from '../../../host/model/entity.ts';
 import { inspectJournal } from '../../../host/storage/sqlite/tools/journal-inspection.ts';
 import { append } from '../../suites/journal-suite.ts';
 import { CART, CART_TIME_MS, cartEvent, fillCart } from '../../support/cart-journal.ts';
+import { wasmSource } from '../../../host/hosting/guest-source.ts';
+import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
@@ -25,9 +27,18 @@ beforeAll(async () => {
   await fillCart(data);
 });
 
-function historyOf(dir = data, module = cart, entity: EntityRef = CART): EntityHistory {
+async function historyOf(
+  dir = data,
+  module = cart,
+  entity: EntityRef = CART,
+): Promise<EntityHistory> {
   const inspection = inspectJournal(dir);
-  const history = new EntityHistory({ inspection, module, entity });
+  const history = await EntityHistory.open({
+    inspection,
+    source: wasmSource(module),
+    settings: { wasm: WASM_LIMITS_DEFAULT },
+    entity,
+  });
   onTestFinished(() => {
     history.close();
     inspection.close();
@@ -49,7 +60,7 @@ async function stepsOf(history: EntityHistory, point: HistoryPoint) {
 }
 
 async function seqs(point: HistoryPoint): Promise<readonly number[]> {
-  return (await stepsOf(historyOf(), point)).map(({ record }) => record.seq);
+  return (await stepsOf(await historyOf(), point)).map(({ record }) => record.seq);
 }
 
 function call(name: string, input: unknown = null) {
@@ -90,7 +101,7 @@ describe('a state', () => {
     ],
     ['at a time after the last', atTime(1000), 6, items('pear', 5), true],
   ] as const)('%s', async (_what, point, seq, expected, checkedOut) => {
-    const past = await historyOf().stateAt(point);
+    const past = await (await historyOf()).stateAt(point);
     expect(past.seq).toBe(seq);
     expect(past.isDeleted).toBe(seq === 4);
     expect(JSON.parse(past.state)).toEqual({ items: expected, checkedOut });
@@ -101,7 +112,7 @@ describe('a state', () => {
     const added = { type: 'item-added', sku: 'apple', quantity: 1 };
     const records = Array.from({ length: 1500 }, (_, index) => cartEvent(index + 1, index, added));
     await fillCart(dir, records);
-    const history = historyOf(dir);
+    const history = await historyOf(dir);
     expect(JSON.parse((await history.stateAt(END)).state)).toMatchObject({
       items: items('apple', 1500),
     });
@@ -113,7 +124,7 @@ describe('a state', () => {
 
 describe('steps', () => {
   test('are the records of the life, each with what it changed', async () => {
-    const steps = await stepsOf(historyOf(), at(3));
+    const steps = await stepsOf(await historyOf(), at(3));
     expect(steps.map(({ record, changes }) => [record.seq, changes])).toEqual([
       [1, [{ path: 'items[0]', before: undefined, after: '{"sku":"apple","quantity":1}' }]],
       [2, [{ path: 'items[0].quantity', before: '1', after: '3' }]],
@@ -130,7 +141,7 @@ describe('steps', () => {
 
 describe('a command', () => {
   test('shows its effect on the state of that point, again and again', async () => {
-    const history = historyOf();
+    const history = await historyOf();
     for (const quantity of [7, 7]) {
       const { outcome } = await history.whatIf(at(2), call('add-item', { sku: 'pear', quantity }));
       expect(outcome).toMatchObject({
@@ -149,11 +160,13 @@ describe('a command', () => {
 
   test('is refused where the state then was such', async () => {
     const item = { sku: 'pear', quantity: 1 };
-    const { outcome } = await historyOf().whatIf(END, call('add-item', item));
+    const { outcome } = await (await historyOf()).whatIf(END, call('add-item', item));
     expect(outcome).toMatchObject({ kind: 'refusal', code: 'CONFLICT' });
-    expect((await historyOf().whatIf(at(5), call('add-item', item))).outcome).toMatchObject({
-      kind: 'effect',
-    });
+    expect((await (await historyOf()).whatIf(at(5), call('add-item', item))).outcome).toMatchObject(
+      {
+        kind: 'effect',
+      },
+    );
   });
 
   test('that faults, or changes its state in place, says so, and the log with it', async () => {
@@ -164,7 +177,7 @@ describe('a command', () => {
       const event = { manifest: 'shelf-event', json };
       await append(journal, shelf, { kind: 'event', seq: 1, timeMs: 1, event });
     });
-    const history = historyOf(dir, impure, shelf);
+    const history = await historyOf(dir, impure, shelf);
     expect(await history.whatIf(END, call('boom'))).toMatchObject({
       outcome: { kind: 'fault', message: expect.stringContaining('abort: no shelf') },
       log: [{ level: 'warn', message: 'about to break' }],
@@ -182,7 +195,7 @@ describe('a command', () => {
   });
 
   test('that there is not is named, with the one that was meant', async () => {
-    await expect(historyOf().whatIf(END, call('chek-out'))).rejects.toMatchObject({
+    await expect((await historyOf()).whatIf(END, call('chek-out'))).rejects.toMatchObject({
       code: 'SVC_NOT_IN_MODULE',
       message: expect.stringContaining("Did you mean 'check-out'?"),
     });
@@ -191,14 +204,16 @@ describe('a command', () => {
 
 describe('what cannot be shown is named:', () => {
   test('an entity, a record and a component that there are not', async () => {
-    await expect(historyOf(data, cart, { ...CART, id: 'c2' }).stateAt(END)).rejects.toMatchObject({
+    await expect(
+      (await historyOf(data, cart, { ...CART, id: 'c2' })).stateAt(END),
+    ).rejects.toMatchObject({
       code: 'SVC_NOT_IN_JOURNAL',
     });
-    await expect(historyOf().stateAt(at(7))).rejects.toMatchObject({
+    await expect((await historyOf()).stateAt(at(7))).rejects.toMatchObject({
       code: 'SVC_NOT_IN_JOURNAL',
       message: expect.stringContaining('its last is 6'),
     });
-    expect(() => historyOf(data, impure)).toThrow(
+    await expect(historyOf(data, impure)).rejects.toThrow(
       expect.objectContaining({ code: 'SVC_NOT_IN_MODULE' }),
     );
   });
@@ -209,7 +224,7 @@ describe('what cannot be shown is named:', () => {
       cartEvent(1, 0, { type: 'item-added', sku: 'apple', quantity: 1 }),
       cartEvent(2, 0, { type: 'item-thrown' }),
     ]);
-    const history = historyOf(dir);
+    const history = await historyOf(dir);
     const unreadable = {
       code: 'SVC_EVENT_UNREADABLE',
       message: expect.stringContaining("event 2 of entity 'c1'"),
@@ -228,15 +243,15 @@ describe('what cannot be shown is named:', () => {
       code: 'SVC_FOLD_FAULTED',
       message: expect.stringMatching(/event 1 of entity 's1' .*abort: poisoned/),
     };
-    await expect(historyOf(dir, impure, shelf).stateAt(END)).rejects.toMatchObject(faulted);
-    await expect(stepsOf(historyOf(dir, impure, shelf), END)).rejects.toMatchObject(faulted);
+    await expect((await historyOf(dir, impure, shelf)).stateAt(END)).rejects.toMatchObject(faulted);
+    await expect(stepsOf(await historyOf(dir, impure, shelf), END)).rejects.toMatchObject(faulted);
   });
 
   test('a damaged record, from which on the life is not shown', async () => {
     const dir = temporaryFolder();
     await fillCart(dir);
     damage(dir, `UPDATE journal SET json = '{}' WHERE seq = 5`);
-    const history = historyOf(dir);
+    const history = await historyOf(dir);
     const named = {
       code: 'SVC_JOURNAL_CORRUPT',
       message: expect.stringMatching(/^Record 5 of entity 'c1' .* is damaged/),
@@ -250,7 +265,7 @@ describe('what cannot be shown is named:', () => {
     const dir = temporaryFolder();
     await fillCart(dir);
     damage(dir, `UPDATE journal SET json = '{}' WHERE seq = 2`);
-    const history = historyOf(dir);
+    const history = await historyOf(dir);
     expect(JSON.parse((await history.stateAt(END)).state)).toMatchObject({
       items: items('pear', 5),
     });

@@ -6,19 +6,21 @@ import { incarnationOf } from '../../../host/engine/entity/incarnation.ts';
 import {
   type PurityFinding,
   PurityVerification,
+  verifiedStarter,
 } from '../../../host/history/purity-verification.ts';
-import {
-  type AdmittedModule,
-  admitModule,
-} from '../../../host/hosting/wasm/admission/admission.ts';
+import { type WasmSource, wasmSource } from '../../../host/hosting/guest-source.ts';
+import type { GuestStarter } from '../../../host/hosting/start-guest.ts';
+import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { StoredEvent } from '../../../host/model/entity.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 
-let module: AdmittedModule;
+let source: WasmSource;
+let startModule: GuestStarter;
 beforeAll(async () => {
-  module = admitModule(await compileFixture('impure'));
+  source = wasmSource(admitModule(await compileFixture('impure')));
+  startModule = await verifiedStarter(source, { wasm: WASM_LIMITS_DEFAULT });
 });
 
 const SHELVED = { type: 'shelved', title: 'Emma', copies: 1 };
@@ -36,7 +38,7 @@ function incarnationWith(events: readonly (string | object)[]) {
 const plain = (count: number) => Array.from({ length: count }, () => SHELVED);
 
 function findings(...events: readonly (string | object)[]): readonly PurityFinding[] {
-  return [...PurityVerification.of(module, WASM_LIMITS_DEFAULT).findings(incarnationWith(events))];
+  return [...new PurityVerification(startModule).findings(incarnationWith(events))];
 }
 
 function told(found: readonly PurityFinding[]): readonly string[] {
@@ -136,7 +138,7 @@ function guest(rules: {
       };
     };
     return {
-      descriptor: { ...module.descriptor, entities: module.descriptor.entities },
+      descriptor: source.descriptor,
       entities: { open },
       endpoints: { handle: () => ({ kind: 'refusal', code: 'NOT_FOUND', message: 'none' }) },
       close() {},

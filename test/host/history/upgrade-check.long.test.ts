@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { checkUpgrade, type UpgradeAnswer } from '../../../host/history/upgrade-check.ts';
-import {
-  admitModule,
-  type AdmittedModule,
-} from '../../../host/hosting/wasm/admission/admission.ts';
+import { type GuestSource, wasmSource } from '../../../host/hosting/guest-source.ts';
+import { admitModule } from '../../../host/hosting/wasm/admission/admission.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../host/hosting/wasm/wasm-limits.ts';
 import type { JournalRecord } from '../../../host/model/entity.ts';
 import { append } from '../../suites/journal-suite.ts';
@@ -17,22 +15,23 @@ import { journalOfFormat, PAST_FORMATS } from '../../support/journal-of-format.t
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { withJournal } from '../../support/with-journal.ts';
 
+const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 const APPLY = 'state.value += (event as Added).amount;';
 const TRAPS = `if ((event as Added).amount == 7) throw new Error("seven"); else ${APPLY}`;
 
-let counter: AdmittedModule;
+let counter: GuestSource;
 /** Traps at an event of 7. */
-let trapping: AdmittedModule;
+let trapping: GuestSource;
 /** Refuses what does not fit into a byte, and counts one more for each event. */
-let refusing: AdmittedModule;
+let refusing: GuestSource;
 /** Keeps the states of all entities in sight, but no component of this name. */
-let renamed: AdmittedModule;
+let renamed: GuestSource;
 
 beforeAll(async () => {
   const sources = await sourcesOf('counter');
   const changed = async (...edits: (readonly [string, string])[]) =>
-    admitModule(await compileSources('counter', changedSources(sources, edits)));
-  counter = admitModule(await compileFixture('counter'));
+    wasmSource(admitModule(await compileSources('counter', changedSources(sources, edits))));
+  counter = wasmSource(admitModule(await compileFixture('counter')));
   trapping = await changed([APPLY, TRAPS]);
   refusing = await changed(
     ['CounterEvent { amount: i32 = 0; }', 'CounterEvent { amount: u8 = 0; }'],
@@ -70,11 +69,11 @@ async function journalOf(
 
 async function check(
   dir: string,
-  now: AdmittedModule,
-  before: AdmittedModule | undefined = counter,
+  now: GuestSource,
+  before: GuestSource | undefined = counter,
   threads = 1,
 ): Promise<UpgradeAnswer> {
-  return checkUpgrade({ dir, now, before, limits: WASM_LIMITS_DEFAULT, threads });
+  return checkUpgrade({ dir, now, before, settings: SETTINGS, threads });
 }
 
 const many = (count: number, step: (index: number) => Step): Step[] =>
@@ -221,8 +220,8 @@ describe('events that nobody reads', () => {
 
 test('without the module before, what is refused and what traps is found, and no state is compared', async () => {
   const dir = await journalOf({ a: [1], b: [300], c: [7] });
-  const alone = async (now: AdmittedModule) =>
-    (await checkUpgrade({ dir, now, limits: WASM_LIMITS_DEFAULT, threads: 1 })).findings;
+  const alone = async (now: GuestSource) =>
+    (await checkUpgrade({ dir, now, settings: SETTINGS, threads: 1 })).findings;
   expect(await alone(refusing)).toMatchObject([{ name: 'event-refused', examples: [{ id: 'b' }] }]);
   expect(await alone(trapping)).toMatchObject([{ name: 'fold-trapped', examples: [{ id: 'c' }] }]);
 });
@@ -235,7 +234,7 @@ async function written(descriptors: readonly string[]): Promise<UpgradeAnswer> {
   );
   for (const descriptor of descriptors) note.run(descriptor);
   database.close();
-  return checkUpgrade({ dir, now: counter, limits: WASM_LIMITS_DEFAULT, threads: 1 });
+  return checkUpgrade({ dir, now: counter, settings: SETTINGS, threads: 1 });
 }
 
 describe('without the module before, declarations are compared with those of the one that has written last,', () => {
@@ -259,12 +258,12 @@ describe('without the module before, declarations are compared with those of the
 
   test.each(PAST_FORMATS)('which a journal of format %i does not know', async (format) => {
     const dir = journalOfFormat(format);
-    expect(
-      await checkUpgrade({ dir, now: counter, limits: WASM_LIMITS_DEFAULT, threads: 1 }),
-    ).toMatchObject({
-      compared: 'nothing',
-      findings: [{ name: 'manifest-unread', component: 'shopping-cart', entities: 2 }],
-    });
+    expect(await checkUpgrade({ dir, now: counter, settings: SETTINGS, threads: 1 })).toMatchObject(
+      {
+        compared: 'nothing',
+        findings: [{ name: 'manifest-unread', component: 'shopping-cart', entities: 2 }],
+      },
+    );
   });
 });
 
@@ -315,7 +314,7 @@ test('three threads find what one finds, and count the same', async () => {
 test('a check that is no longer wanted ends with the reason of its signal', async () => {
   const dir = await journalOf({ a: many(12_000, () => 1) });
   const stop = new AbortController();
-  const question = { dir, now: counter, limits: WASM_LIMITS_DEFAULT, threads: 1 };
+  const question = { dir, now: counter, settings: SETTINGS, threads: 1 };
   const reason = new Error('another module is there');
   await expect(
     checkUpgrade({ ...question, signal: stop.signal, onProgress: () => stop.abort(reason) }),
@@ -329,7 +328,7 @@ test('progress goes up to all records', async () => {
   await checkUpgrade({
     dir,
     now: counter,
-    limits: WASM_LIMITS_DEFAULT,
+    settings: SETTINGS,
     threads: 1,
     onProgress: ({ records, recordsTotal }) => {
       told.push(records);
@@ -363,7 +362,7 @@ test('a folder without a journal, and a module that does not start, are failures
   const broken = changedSources(sources, [
     ['register<Counter>();', 'register<Counter>();\nthrow new Error("no start");'],
   ]);
-  const module = admitModule(await compileSources('counter', broken));
+  const module = wasmSource(admitModule(await compileSources('counter', broken)));
   await expect(check(await journalOf({ a: [1] }), module)).rejects.toMatchObject({
     code: 'SVC_MODULE_START_FAILED',
   });

@@ -12,11 +12,12 @@ import {
 import { Introspection } from '../../../host/introspection/introspection.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../../host/service/section-settings.ts';
+import { wasmSource } from '../../../host/hosting/guest-source.ts';
 import { readSettings } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import type { ShardQuestion } from '../../../host/shards/shard-questions.ts';
 import { HistoryThread } from '../../../host/history/reader/history-thread.ts';
-import type { ServedSource, ServiceView } from '../../../host/introspection/service-view.ts';
+import type { ServiceView } from '../../../host/introspection/service-view.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { filesIn } from '../../support/observed-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -27,10 +28,6 @@ beforeAll(async () => {
   cart = admitModule(await compileFixture('shopping-cart'));
   counter = admitModule(await compileFixture('counter'));
 });
-
-function sourceOf({ fingerprint, descriptor }: AdmittedModule, file: string): ServedSource {
-  return { file, fingerprint, descriptor };
-}
 
 interface Made {
   readonly hasHome?: boolean;
@@ -47,7 +44,7 @@ function introspection({ hasHome = true, dev }: Made = {}) {
     SECTION_DEFAULTS,
     SECTION_RANGES,
   );
-  const work = { dir: settings.dataFolder, module: cart, limits: settings.sections.wasm };
+  const work = { dir: settings.dataFolder, source: wasmSource(cart), settings: settings.sections };
   const history = new HistoryThread({ work: () => work, env: {} });
   const shown = {
     settings: {
@@ -72,7 +69,7 @@ function introspection({ hasHome = true, dev }: Made = {}) {
       }),
       totals: () => ({}),
     },
-    source: Promise.resolve(sourceOf(cart, join(folder, 'cart.wasm'))),
+    source: Promise.resolve(wasmSource(cart, join(folder, 'cart.wasm'))),
     history,
     journal: new Promise(() => {}),
     env: {},
@@ -203,7 +200,7 @@ describe('while a developer works on it', () => {
     expect((await get(at, 'dev')).body).toEqual(state);
     const before = (await get(at, 'service')).body as ServiceDescription;
     expect(before).toMatchObject({ dev: true, components: [{ component: 'shopping-cart' }] });
-    local.replaced(sourceOf(counter, 'counter.wasm'));
+    local.replaced(wasmSource(counter, 'counter.wasm'));
     const after = (await get(at, 'service')).body as ServiceDescription;
     expect(after).toMatchObject({
       instanceId: before.instanceId,

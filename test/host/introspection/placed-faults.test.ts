@@ -31,15 +31,18 @@ function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolv
       asked.push(question);
       await wait;
       if (isAway()) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'It computes.');
-      const { file, faults } = question;
-      return { kind: 'places', places: faults.map((_, at) => [place(file, at, 'entity_query')]) };
+      const { of, faults } = question;
+      return {
+        kind: 'places',
+        places: faults.map((_, at) => [place(of.file!, at, 'entity_query')]),
+      };
     },
   };
   return { asked, faults: new PlacedFaults(past as never, 50) };
 }
 
-const ONE = { file: 'one.wasm', fingerprint: '1', sinceMs: 0 };
-const TWO = { file: 'two.wasm', fingerprint: '2', sinceMs: 100 };
+const ONE = { kind: 'wasm' as const, file: 'one.wasm', fingerprint: '1', sinceMs: 0 };
+const TWO = { kind: 'wasm' as const, file: 'two.wasm', fingerprint: '2', sinceMs: 100 };
 
 describe('a place', () => {
   test('is asked for once, together with the others', async () => {
@@ -79,7 +82,7 @@ describe('a place', () => {
     ]);
     expect(faults.placesOf(old)).toEqual([place('one.wasm', 0)]);
     expect(faults.placesOf(recent)).toEqual([place('two.wasm', 0)]);
-    expect(asked.map(({ fingerprint }) => fingerprint)).toEqual(['1', '2']);
+    expect(asked.map(({ of }) => of.fingerprint)).toEqual(['1', '2']);
   });
 
   test('that cannot be found is none, and is asked for again', async () => {

@@ -303,6 +303,7 @@ test('a module that takes the place of another has its spans named by its own ro
   const routes = [{ handler: 'get', method: 'GET', path: '/{id}' }];
   const descriptor = { endpoints: [{ name: 'Carts', prefix: '/carts', routes }] };
   spanExport.replaced({
+    kind: 'wasm',
     file: undefined,
     fingerprint: 'other',
     descriptor: descriptor as unknown as ModuleDescriptor,

@@ -1,6 +1,6 @@
 // A thread with another module takes the place of the present one, with real threads that act as a shard would.
 import { describe, expect, test } from 'vitest';
-import type { AdmittedModule } from '../../../host/hosting/wasm/admission/admission.ts';
+import type { GuestSource } from '../../../host/hosting/guest-source.ts';
 import {
   ADMIT,
   descriptor,
@@ -27,15 +27,15 @@ type Supervised = ReturnType<typeof supervise>;
 async function stoodBy({ supervisor }: Supervised, program: string) {
   // oxlint-disable-next-line no-new-wrappers, unicorn/new-for-builtins -- the thread is given the text, the supervisor looks at the descriptor
   const text: unknown = Object.assign(new String(program), { descriptor });
-  const module = text as AdmittedModule;
-  const thread = supervisor.standBy(Promise.resolve(module));
+  const source = text as GuestSource;
+  const thread = supervisor.standBy(Promise.resolve(source));
   await thread.admitted;
-  return { thread, module };
+  return { thread, source };
 }
 
 async function takeOver(service: Supervised, program: string): Promise<unknown> {
-  const { thread, module } = await stoodBy(service, program);
-  return service.supervisor.takeOver(thread, module, GRACE_MS);
+  const { thread, source } = await stoodBy(service, program);
+  return service.supervisor.takeOver(thread, source, GRACE_MS);
 }
 
 const told = ({ log }: Supervised) =>
@@ -58,8 +58,8 @@ describe('a thread that takes over', () => {
   test('is ended by a stop, and so is the one before it', async () => {
     const service = supervise(STUBBORN, { limits: { stopMarginMs: 10 } });
     await service.supervisor.start();
-    const { thread, module } = await stoodBy(service, named('new'));
-    const taken = failsWith(service.supervisor.takeOver(thread, module, GRACE_MS));
+    const { thread, source } = await stoodBy(service, named('new'));
+    const taken = failsWith(service.supervisor.takeOver(thread, source, GRACE_MS));
     await service.supervisor.stop();
     expect(await taken).toMatchObject({ code: 'SVC_STOPPING' });
     expect(told(service)).toEqual(['old serves']);

@@ -1,7 +1,7 @@
 // The module's export `diagnostics.take-log`: fetches the lines that a call left, for the log. What is read
 // of them is bounded, and paid for before it is read: many lines may point at the same text.
 import type { CoreExports } from '../binary/core-interface.ts';
-import type { GuestLogLevel, GuestLogLine } from './guest-log.ts';
+import type { GuestLogLevel, GuestLogLine } from '../../../model/guest-log.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 

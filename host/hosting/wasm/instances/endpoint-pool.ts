@@ -10,7 +10,7 @@ import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { AdmittedModule } from '../admission/admission.ts';
-import type { GuestLog } from '../binding/guest-log.ts';
+import type { GuestLog } from '../../../model/guest-log.ts';
 import type { InstanceMemory } from '../binding/instance-memory.ts';
 import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
 import type { MemoryImage } from './memory-image.ts';

@@ -20,7 +20,7 @@ import {
   query,
   takeSnapshot,
 } from './entity-binding.ts';
-import type { GuestLog } from '../binding/guest-log.ts';
+import type { GuestLog } from '../../../model/guest-log.ts';
 import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
 import { ModuleInstance } from './module-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';

@@ -13,7 +13,7 @@ import type { AdmittedModule } from '../admission/admission.ts';
 import { CallState, PHASE, type Phase } from '../binding/call-state.ts';
 import { type CoreExports, coreExports } from '../binary/core-interface.ts';
 import { takeLastLog, takeLog } from '../binding/diagnostics-binding.ts';
-import type { GuestLog } from '../binding/guest-log.ts';
+import type { GuestLog } from '../../../model/guest-log.ts';
 import { type FuelLimit, payFuel, usedUp } from '../binding/fuel.ts';
 import { GuestMemory } from '../binding/guest-memory.ts';
 import { type ImportTarget, createImports } from '../binding/import-binding.ts';

@@ -3,7 +3,7 @@
 // what it took.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../host/hosting/wasm/admission/admission.ts';
-import type { GuestLogLine } from '../../../../host/hosting/wasm/binding/guest-log.ts';
+import type { GuestLogLine } from '../../../../host/model/guest-log.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../host/hosting/wasm/wasm-limits.ts';
 import type { StoredEvent } from '../../../../host/model/entity.ts';

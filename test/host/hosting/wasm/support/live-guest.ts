@@ -1,7 +1,7 @@
 // Live guests for tests: modules of guest-module.ts started in the wasm hosting, and the requests and
 // host calls that tests give them.
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
-import type { GuestLogLine } from '../../../../../host/hosting/wasm/binding/guest-log.ts';
+import type { GuestLogLine } from '../../../../../host/model/guest-log.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import {
   WASM_LIMITS_DEFAULT,

@@ -1,0 +1,31 @@
+// ModuleSource reads sources from the files of modules: a module is judged in a thread of its own, and none of its code runs.
+import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import { wasmSource } from '../hosting/guest-source.ts';
+import {
+  type AdmissionOptions,
+  AdmissionThread,
+  admitModuleFile,
+} from '../hosting/wasm/admission/admission-thread.ts';
+import type { SourceReader } from '../dev/module-swap.ts';
+
+/** Rejects with an SvcError SVC_MODULE_… that says why the module may not run, and with the signal's reason. */
+export async function readModule(
+  file: string,
+  { wasm }: HostingSettings,
+  options: AdmissionOptions = {},
+): Promise<GuestSource> {
+  return wasmSource(await admitModuleFile(file, wasm, options), file);
+}
+
+/** Starts the thread at once, so that it has loaded its code when the file is there. */
+export function moduleReader(
+  { wasm }: HostingSettings,
+  env: Readonly<Record<string, string>>,
+): SourceReader {
+  const thread = new AdmissionThread(wasm, env);
+  return {
+    read: async (file, signal) =>
+      wasmSource(await admitModuleFile(file, wasm, { thread, signal }), file),
+    end: () => thread.end(),
+  };
+}
