@@ -1,5 +1,5 @@
-// JournalSeries: what the journal's writer counts in memory that it shares with the thread that opened the journal: how
-// long appends take, how many are stored together, and how much there is. It asks nothing of the writer to be read.
+// JournalSeries is the journal's metrics, in memory that the writer shares with the thread that opened the journal: how
+// long appends take, how many are stored together, and how large the journal is. Reading them does not involve the writer.
 import {
   COUNT_BOUNDS,
   type HistogramCounts,
@@ -11,7 +11,7 @@ import { SharedSeries } from '../model/shared-series.ts';
 const NUMBERS = ['records', 'bytes'] as const;
 const MS_PER_S = 1_000;
 
-/** What the two threads share. */
+/** The memory that the two threads share. */
 export interface SharedJournalSeries {
   readonly appendSeconds: SharedArrayBuffer;
   readonly groupSize: SharedArrayBuffer;
@@ -23,14 +23,14 @@ export class JournalSeries {
   readonly #groupSize: SharedHistogram;
   readonly #numbers: SharedSeries<(typeof NUMBERS)[number]>;
 
-  /** `shared`: what the other thread's was made with. */
+  /** `shared` is the memory of the other thread's JournalSeries; without it, new memory is made. */
   constructor(shared?: SharedJournalSeries) {
     this.#appendSeconds = new SharedHistogram(SECONDS_BOUNDS, shared?.appendSeconds);
     this.#groupSize = new SharedHistogram(COUNT_BOUNDS, shared?.groupSize);
     this.#numbers = new SharedSeries(NUMBERS, shared?.numbers);
   }
 
-  /** For the other thread. */
+  /** The memory to make the other thread's JournalSeries with. */
   get shared(): SharedJournalSeries {
     return {
       appendSeconds: this.#appendSeconds.shared,
@@ -39,13 +39,14 @@ export class JournalSeries {
     };
   }
 
-  /** A group of appends is on disk, or was refused. */
+  /** Counts a group of appends that is on disk or was refused, and the milliseconds that it took. */
   stored(appends: number, records: number, tookMs: number): void {
     this.#appendSeconds.add(tookMs / MS_PER_S);
     this.#groupSize.add(appends);
     this.#numbers.add('records', records);
   }
 
+  /** Sets the size of the journal, in bytes. */
   measured(bytes: number): void {
     this.#numbers.set('bytes', bytes);
   }
@@ -53,7 +54,7 @@ export class JournalSeries {
   read(): {
     readonly appendSeconds: HistogramCounts;
     readonly groupSize: HistogramCounts;
-    /** Stored since the process started. */
+    /** Records stored since the process started. */
     readonly events: number;
     readonly bytes: number;
   } {

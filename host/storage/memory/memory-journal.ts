@@ -1,4 +1,4 @@
-// MemoryJournal: a journal that is gone with the process, for tests and trials.
+// MemoryJournal is a journal that ends with the process, for tests and trials.
 import assert from 'node:assert';
 import {
   type ReplyToStore,
@@ -16,13 +16,13 @@ interface QueuedAppend {
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
   readonly answer: ReplyToStore | undefined;
-  /** One before it failed, of the same entity. */
+  /** An earlier append of the same entity failed. */
   dependsOnFailed: boolean;
 }
 
 export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
-  /** By entity and idempotency key, in the order of keeping. */
+  /** Indexed by entity and idempotency key, in the order of storing. */
   readonly #answers = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
@@ -72,7 +72,7 @@ export class MemoryJournal implements Journal {
     this.#snapshots.set(keyOf(entity), snapshot);
   }
 
-  /** They are never needed. */
+  /** Drops all snapshots; entities are then folded from their records. */
   forgetSnapshots(): void {
     this.#snapshots.clear();
   }
@@ -123,7 +123,7 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** Those that are past their time go from the front: what is behind one that is not may wait. */
+  /** Expired replies are removed from the front; those behind one that has not expired wait. */
   #keep(entity: string, { forgetBeforeMs, ...answer }: ReplyToStore): void {
     for (const [name, { timeMs }] of this.#answers) {
       if (timeMs >= forgetBeforeMs) break;
@@ -147,7 +147,7 @@ function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
 }
 
-/** With its length, for either may hold any character. */
+/** The key comes with its length, because either text may hold any character. */
 function answerKey(entity: string, key: string): string {
   return `${key.length} ${key} ${entity}`;
 }

@@ -1,6 +1,6 @@
-// AttachedJournal: the journal as one thread uses it. It sends appends to the writer thread, all of
-// a tick in one message, and reads by itself, once the writer has stored what a user before it, whose
-// thread may have ended in the middle of its work, had sent.
+// AttachedJournal is the journal as one thread uses it. It sends appends to the writer thread, all appends of a tick in
+// one message. It reads by itself, but not before the writer has greeted it: by then the writer has stored everything
+// that an earlier user sent, whose thread may have ended in the middle of its work.
 import assert from 'node:assert';
 import type { MessagePort } from 'node:worker_threads';
 import type {
@@ -39,13 +39,13 @@ class AttachedJournal implements Journal {
   readonly #port: MessagePort;
   readonly #reader: JournalReader;
   readonly #snapshots: SnapshotReader;
-  /** Of this tick, not sent yet. */
+  /** Appends of this tick that are not sent yet. */
   #batch: AppendBatch = [];
-  /** Of all appends that did not settle, oldest first. */
+  /** Callbacks of the appends that have not settled, oldest first. */
   #unsettled: Settled[] = [];
   #settledCount = 0;
   #state: 'open' | 'closing' | 'closed' = 'open';
-  /** It is set with what resolves the promise, for those that would not wait. */
+  /** Set together with the promise `#greeted`, for methods that answer at once when they can. */
   #isGreeted = false;
   readonly #greeted = Promise.withResolvers<void>();
   readonly #drained = Promise.withResolvers<void>();
@@ -76,7 +76,7 @@ class AttachedJournal implements Journal {
       queueMicrotask(() => settled(closed()));
       return;
     }
-    // After the callbacks of this turn of the event loop: all they append goes in one message.
+    // Sent after the callbacks of this turn of the event loop, so that all their appends go in one message.
     if (this.#batch.length === 0) setImmediate(this.#send);
     encodeAppend(this.#batch, this.#settledCount, entity, records, answer);
     this.#unsettled.push(settled);
@@ -162,7 +162,7 @@ class AttachedJournal implements Journal {
     this.#greeted.resolve();
   }
 
-  /** Either side closed it, or the writer's thread has ended. */
+  /** Called when either side has closed the port, or the writer's thread has ended. */
   #portClosed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';

@@ -1,7 +1,7 @@
-// CRC-32 of a few bytes in the middle of many, as zlib has it: a call out of JavaScript, with a view of its own to
-// be made for it, costs several times as much as the bytes of a small record.
+// CRC-32 of a range of bytes, with the result of zlib's. It is computed in JavaScript because calling zlib needs a view
+// for each range, and costs several times as much as the bytes of a small record.
 
-/** Of eight bytes at once: what each of them, followed by the ones after it, adds. */
+/** Slicing by eight: table k holds what a byte contributes when k bytes follow it in its group of eight. */
 const STEPS = 8;
 const REVERSED_POLYNOMIAL = 0xedb88320;
 
@@ -17,7 +17,10 @@ for (let at = 256; at < TABLE.length; at++) {
   TABLE[at] = (before >>> 8) ^ TABLE[before & 255]!;
 }
 
-/** The checksum of what had the checksum `before`, and these bytes behind it. `view`: of all of `bytes`. */
+/**
+ * The checksum of a text with the checksum `before`, followed by `bytes` from index `from` up to, and without, `until`.
+ * `view` is a view of all of `bytes`.
+ */
 export function byteChecksum(
   bytes: Uint8Array,
   view: DataView,

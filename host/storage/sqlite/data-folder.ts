@@ -1,5 +1,5 @@
-// DataFolder: the folder a host keeps its data in, one host at a time. The lock is one of the
-// operating system's and dies with the process; a file beside it says for people whose it is.
+// DataFolder is the folder in which a host has its data, one host at a time. Its lock is a file lock of the operating
+// system, which ends with the process; a file beside it names the owner for people.
 import {
   accessSync,
   chmodSync,
@@ -27,26 +27,26 @@ import { fileFailure, isBusy } from './sqlite-failure.ts';
 
 const LOCK = 'lock';
 const OWNER = 'owner.json';
-/** Far more than an owner file holds. */
+/** Bound on what is read of an owner file; a real one is far shorter. */
 const OWNER_CHARACTERS_MAX = 1_000;
 
 export interface DataFolder {
-  /** Absolute. */
+  /** Absolute path of the folder. */
   readonly dir: string;
-  /** Lets another host have it. */
+  /** Releases the lock, so that another host can open the folder. */
   close(): void;
 }
 
 /**
- * Takes the folder for this process and sees to it that there is a journal in it. A missing folder
- * is made. Nothing that is there is changed before all of it was found in order.
+ * Locks the folder for this process and makes sure that there is a journal in it. A missing folder is made. Existing
+ * files are checked before any of them is changed.
  * Throws SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT.
  */
 export function openDataFolder(path: string): DataFolder {
   const dir = resolve(path);
   makeFolder(dir);
   const journal = journalPath(dir);
-  // Without a lock file nobody has the journal open, so it may be looked at before there is one.
+  // Without a lock file nobody has the journal open, so it is safe to inspect it before the lock exists.
   if (!existsSync(join(dir, LOCK))) inspectJournalFile(journal);
   const lock = takeLock(dir);
   try {
@@ -76,24 +76,24 @@ function makeFolder(dir: string): void {
   }
 }
 
-/** One by one: Node's own way never ends where a folder cannot be made at all (under /proc, say). */
+/** Makes the folders one by one, because Node's recursive mkdir never ends where a folder cannot be made (under /proc, say). */
 function makeMissing(dir: string): void {
   if (existsSync(dir)) return;
   const parent = dirname(dir);
   if (parent !== dir) makeMissing(parent);
-  // Only this user: it holds what the services know.
+  // Only this user may read it, because it holds the data of the service.
   mkdirSync(dir, { mode: 0o700 });
   sync(parent);
 }
 
-/** A database that is never written: SQLite's exclusive lock on it is the operating system's. */
+/** Takes SQLite's exclusive lock on a database that is never written; it is a lock of the operating system. */
 function takeLock(dir: string): DatabaseSync {
   let lock: DatabaseSync | undefined;
   try {
     const path = join(dir, LOCK);
     const isNew = !existsSync(path);
     lock = new DatabaseSync(path, { timeout: 0 });
-    // As the journal: who may not read that has no use for its lock, and could hold it.
+    // The same mode as the journal, so that a user who cannot read the journal cannot hold its lock either.
     if (isNew) chmodSync(path, 0o600);
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
@@ -116,7 +116,7 @@ function writeOwner(dir: string): void {
     writeFileSync(unfinished, `${JSON.stringify(owner)}\n`);
     renameSync(unfinished, join(dir, OWNER));
   } catch {
-    // It serves a message only; the lock is held without it.
+    // The owner file serves a message only; the lock is held without it.
   }
 }
 

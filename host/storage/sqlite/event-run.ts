@@ -1,10 +1,10 @@
-// EventRun: many small events of an entity that follow one another, read as one value: SQLite puts them together, each
-// as its checksum has it, and here they are taken apart. As rows of values they cost three times as much.
+// EventRun reads many small consecutive events of an entity as one value: SQLite concatenates them, each in the form that
+// its checksum covers, and EventRun splits them. Rows of values cost three times as much.
 //
 // Invariants
-// E1  An event is answered only when its checksum fits, and when every event before it was answered.
-// E2  What does not come so (a deletion, a hole, a large event, one of format 1 or 2, damage) ends the run
-//     before it. Nothing is said of it here: who wants to know reads on by records.
+// E1  An event is returned only when its checksum fits, and when every event before it was returned.
+// E2  Anything else (a deletion, a hole, a large event, one of format 1 or 2, damage) ends the run before it, without
+//     an error: the caller goes on by records, which names what is wrong.
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { byteChecksum } from './byte-checksum.ts';
 import { countIn } from './journal-schema.ts';
@@ -12,35 +12,35 @@ import { positionsOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { COVERS_ORIGIN, entityChecksum } from './record-checksum.ts';
 
-/** Of JSON text. Larger ones would make the value large, and as rows they cost little beside their size. */
+/** Bytes of JSON text of an event in a run. Larger events would make the value large, and cost little more as rows. */
 const JSON_BYTES_MAX = 1_024;
 
 const SPACE = 0x20;
 const COMMA = 0x2c;
 const DIGIT_0 = 0x30;
 const NOT_ASCII = 0x80;
-/** Between parts: no text has this byte, for UTF-8 has not. */
+/** Separates the parts of an event; no text contains this byte, because UTF-8 never does. */
 const MARK = 0xff;
 const MARKED_LINE_FEED = `CAST(x'0aff' AS TEXT)`;
 
 /**
- * As `recordChecksum` has it but for the entity, with marks before the manifest, the JSON text and the checksum, which
- * are not under it. All that is left out would be put together as an empty text.
+ * A record in the form that `recordChecksum` covers, without the entity, and with marks before the manifest, the JSON
+ * text and the checksum, which the checksum does not cover. `concat` takes a null as an empty text.
  */
 const RECORD = `concat(
   journal.pos, ' ', journal.seq, ' ${KIND_EVENT} ', time_ms, ' ', seed >> 32, ' ', seed & 4294967295, ' ',
   trace, char(10), key, ${MARKED_LINE_FEED}, manifest, ${MARKED_LINE_FEED}, json, CAST(x'ff' AS TEXT), crc)`;
 
 /**
- * Of the records of the entity ?1 after ?2, at most ?3 of them: one value, with a comma between two. Each operation of
- * this statement is seen in how long a replay takes.
+ * Concatenates at most ?3 records of the entity ?1 after the record ?2 into one value, with a comma between two. Replay
+ * runs this statement for every page, so each operation in it counts.
  */
 export const EVENT_RUN = `
   SELECT CAST(group_concat(${RECORD}) AS BLOB)
   FROM (${positionsOf('?1', 'seq > ?2', countIn('?3'))}) p CROSS JOIN journal ON journal.pos = p.pos
   WHERE eno = ?1 AND kind = ${KIND_EVENT} AND manifest IS NOT NULL AND octet_length(json) <= ${JSON_BYTES_MAX}`;
 
-/** The events after `afterSeq` in what EVENT_RUN has answered. */
+/** Splits the result of EVENT_RUN into the events that follow the record `afterSeq`. */
 export function eventsOf(entity: EntityRef, afterSeq: number, value: Uint8Array): StoredEvent[] {
   const run = new EventRun(entity, value);
   const events: StoredEvent[] = [];
@@ -55,12 +55,12 @@ class EventRun {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
   readonly #buffer: Buffer;
-  /** A character for each byte, of which texts are parts. */
+  /** The bytes as Latin-1, one character for each byte; ASCII texts are slices of it. */
   readonly #characters: string;
-  /** Of what stands before a record's first field. */
+  /** Checksum of the text before a record's first field. */
   readonly #entityChecksum: number;
   #at = 0;
-  /** Of the event before, which has the next one's most of the time. */
+  /** Manifest of the previous event; the next event usually has the same one. */
   #manifest = '';
   #manifestFrom = 0;
   #manifestUntil = 0;
@@ -73,7 +73,7 @@ class EventRun {
     this.#entityChecksum = entityChecksum(component, id);
   }
 
-  /** Undefined: what comes next is not the event of this number as it was written. */
+  /** The next event. Undefined: what follows is not event `seq` in the form in which it was written. */
   next(seq: number): StoredEvent | undefined {
     const bytes = this.#bytes;
     const view = this.#view;
@@ -108,7 +108,7 @@ class EventRun {
     return { manifest: this.#manifestAt(manifestFrom, manifestUntil), json };
   }
 
-  /** A text of its own, for one that is kept would keep all the characters. */
+  /** Decodes the manifest into a string of its own, because a slice would hold all characters of the run in memory. */
   #manifestAt(from: number, until: number): string {
     const bytes = this.#bytes;
     const length = until - from;

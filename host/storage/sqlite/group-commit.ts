@@ -4,9 +4,10 @@
 // Invariants
 // G1  A record's seq is its entity's last one plus one, or its append fails alone.
 // G2  `pos` grows by one with every record that is stored.
-// G3  What fails with the transaction leaves nothing, neither on disk nor in the numbers here.
-// G4  A command's records and the answer that is kept of it are stored together.
-// G5  Once a transaction ends, and before anything is looked up, each of its records has its place (record-index.ts).
+// G3  A transaction that fails changes nothing, neither on disk nor in the numbers of this object.
+// G4  A command's records and its stored reply are stored in one transaction.
+// G5  Each record of a transaction has its index entry (record-index.ts) before anything is looked up, and before the
+//     transaction ends.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -25,14 +26,15 @@ const TAILS_MAX = 200_000;
 interface Tail {
   readonly entityNo: number;
   seq: number;
-  /** What its last event was stored under, which is in the table of manifests. */
+  /** Manifest of its last event, which is in the table of manifests; undefined: not known. */
   manifest: string | null | undefined;
 }
 
-/** Decides for its user whether an append may still be stored. */
+/** Decides whether an append of a user may still be stored. */
 export interface AppendGate {
-  /** Why it may not; undefined when it may. */
+  /** The failure of an append that may not be stored; undefined when it may. */
   refusalOf(append: Append): SvcError | undefined;
+  /** Notes that the append was not stored. */
   failed(append: Append): void;
 }
 
@@ -55,7 +57,7 @@ export class GroupCommit {
   readonly #addManifest: StatementSync;
   readonly #answers: StoredReplies;
   #nextPos: number;
-  /** The first record without a place. */
+  /** Position of the first record that has no index entry yet. */
   #unindexedPos: number;
   readonly #tails = new Map<string, Map<string, Tail>>();
   #tailCount = 0;
@@ -83,17 +85,17 @@ export class GroupCommit {
     this.#unindexedPos = this.#nextPos;
   }
 
-  /** The place of the last record. */
+  /** Position of the last record; 0 when there is none. */
   get lastPos(): number {
     return this.#nextPos - 1;
   }
 
-  /** Stores what it can. For each append its failure, or undefined once it is on disk. */
+  /** Stores the appends in one transaction. Returns, for each of them, its failure, or undefined once it is on disk. */
   store(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
     try {
       return this.#transaction(queued);
     } catch (error) {
-      // One append that SQLite does not take is no reason to refuse the others.
+      // An append that SQLite refuses does not fail the others: each is tried in a transaction of its own.
       if (queued.length > 1 && !isOfMachine(error))
         return queued.map((one) => this.store([one])[0]);
       const failure = journalFailure(error, 'written', this.#path);
@@ -128,7 +130,7 @@ export class GroupCommit {
     }
   }
 
-  /** After the last command with a key there are records still. */
+  /** Removes expired replies in transactions that store records but no reply. */
   #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
     const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
     const timeMs = last?.fields[TIME_FIELD];
@@ -138,12 +140,12 @@ export class GroupCommit {
   #refused(append: Append, gate: AppendGate, { code }: SvcError): void {
     gate.failed(append);
     const { answer } = append;
-    // No other would make room: none is kept while the journal is full.
+    // A full journal stores no replies, so expired ones are removed here.
     if (code === 'SVC_JOURNAL_FULL' && answer !== undefined)
       this.#answers.forget(answer, FORGOTTEN_WHEN_FULL);
   }
 
-  /** Answers the conflict, if there is one, and has stored nothing then. */
+  /** Stores an append in the open transaction. Returns the conflict if there is one; then nothing is stored. */
   #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
     const tail = this.#tail(component, id);
     if (fields.length > 0 && firstSeq !== tail.seq + 1)
@@ -188,7 +190,7 @@ export class GroupCommit {
     return undefined;
   }
 
-  /** All at once: for each by itself it would cost as much again as storing the record. */
+  /** Adds the index entries of all new records in one statement; one statement each would double the cost of a record. */
   readonly #indexNew = (): void => {
     if (this.#unindexedPos === this.#nextPos) return;
     this.#addEntries.run(this.#unindexedPos, this.#nextPos);

@@ -1,14 +1,14 @@
-// What is asked of the index of the records by entity when a journal is opened for writing: that it has a place for
-// each record. SQLite notices most damage of a page, and not one that leaves it well formed with fewer rows in it: an
-// entity would then come back without its last records, and others would be stored in their stead.
+// IndexCheck makes sure, when a journal is opened for writing, that the index has an entry for each record. SQLite notices
+// most damage of a page, but not damage that leaves the page well formed with fewer rows: an entity would then lose its
+// last records, and new records would be stored under their numbers.
 import type { DatabaseSync } from 'node:sqlite';
 import { LEVEL_TABLES } from './record-index.ts';
 import { indexDamaged, isDamage } from './sqlite-failure.ts';
 
 /**
- * Throws SVC_JOURNAL_CORRUPT, and errors of SQLite. It counts what is there, a million in some milliseconds. Damage
- * that SQLite names concerns the entities whose places lie there, and is told with their calls; but every entity's
- * records are looked for among the newest places, and every commit adds to them.
+ * Counts the entries of the index, a million in some milliseconds. Damage that SQLite finds in level 1 or 2 concerns the
+ * entities whose entries are there, and fails their calls only; damage of level 0 is refused, because every read and
+ * every commit uses it. Throws SVC_JOURNAL_CORRUPT, and errors of SQLite.
  */
 export function checkIndexEntries(database: DatabaseSync, path: string): void {
   const lastPos = numberOf(database, 'SELECT coalesce(max(pos), 0) FROM journal');
@@ -23,7 +23,7 @@ export function checkIndexEntries(database: DatabaseSync, path: string): void {
       return;
     }
   if (entries >= lastPos) return;
-  // Dear, and asked for only now: the number of a last record may be what is damaged.
+  // The exact count is slow. It is taken only now, because the position of the last record may be what is damaged.
   const records = numberOf(database, 'SELECT count(*) FROM journal NOT INDEXED');
   if (entries < records)
     throw indexDamaged(path, `it has ${records} records, and ${entries} of them in its index`);

@@ -1,19 +1,19 @@
-// IndexCompaction brings the places of records from each table of newer ones into the next (record-index.ts), behind
-// the commits: a run of them sorted by entity touches the fewer pages the longer it is. It is a part of the
-// writer, and has no memory that a crash could take: what was not brought on is where it was.
+// IndexCompaction moves index entries from each level of the index into the next one (record-index.ts), between
+// commits. A longer run of entries, sorted by entity, touches fewer pages for each entry. IndexCompaction is a part of the
+// writer and has no state that a crash could lose: entries that were not compacted stay in their level.
 //
 // Invariants
 // M1  A step is one transaction, and keeps P1 and P2.
-// M2  A step is synchronised with the disk as every commit: what a failed sync has dropped of it would be a hole in
-//     the log, and cut off the commits after it.
-// M3  A step that fails changes nothing but the time that a lookup takes, and is tried again later.
+// M2  A step is synchronised with the disk like every commit: a part of it that a failed sync dropped would be a hole in
+//     the write-ahead log, and cut off the commits after it.
+// M3  A step that fails only makes lookups slower, and is tried again later.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { isDamage, sqliteCode } from './sqlite-failure.ts';
 
 export interface LevelSizes {
-  /** So many new places are brought on together. */
+  /** Level 0 is compacted once it has this many entries. */
   readonly level0Max: number;
-  /** Of the recent ones what is more is brought on, a part of the entities at a time. */
+  /** Entries above this count are compacted from level 1 into level 2, for a part of the entities at a time. */
   readonly level1Max: number;
 }
 
@@ -21,7 +21,7 @@ export const LEVEL_SIZES_DEFAULT: LevelSizes = { level0Max: 1_024, level1Max: 32
 
 const AFTER = '(eno, seq) > (?, ?)';
 const UP_TO = `${AFTER} AND (eno, seq) <= (?, ?)`;
-/** A damaged number may be larger than JavaScript's. */
+/** Numbers are bigints because a damaged one may be larger than a JavaScript number holds. */
 type Key = readonly [entityNo: bigint, seq: bigint];
 const FIRST: Key = [-(2n ** 63n), 0n];
 const LAST: Key = [2n ** 63n - 1n, 2n ** 63n - 1n];
@@ -34,9 +34,9 @@ export class IndexCompaction {
   readonly #deletePart: StatementSync;
   #level0Count: number;
   #level1Count: number;
-  /** The last key that was brought on from the recent ones: parts follow one another, and begin anew at the end. */
+  /** Last key that was compacted from level 1: parts follow one another, and begin anew at the end. */
   #cursor = FIRST;
-  /** After a failure so many records are stored before it is tried again. */
+  /** Records that are still to be stored before compaction is tried again after a failure. */
   #toWait = 0;
 
   /** Throws errors of SQLite. */
@@ -56,7 +56,7 @@ export class IndexCompaction {
     this.#deletePart = database.prepare(`DELETE FROM place_recent WHERE ${UP_TO}`);
   }
 
-  /** To be called after a commit that has stored so many records, outside of a transaction. */
+  /** Compacts if the index needs it. Called outside of a transaction, after a commit that stored `records` records. */
   stored(records: number): void {
     this.#level0Count += records;
     if (this.#toWait > 0) this.#toWait -= records;
@@ -93,7 +93,7 @@ export class IndexCompaction {
       return Number(this.#database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.['n']);
     } catch (error) {
       if (!isDamage(error)) throw error;
-      // It is named where it is in the way.
+      // The reads and commits that meet the damage name it.
       return 0;
     }
   }

@@ -1,6 +1,5 @@
-// The journal's file: its format, how it is made, and how it is told from what is none. A file of
-// the journal's name is always whole: it is made under another name and renamed. Its write-ahead log
-// lies beside it, and is a part of it.
+// JournalFile makes, checks and opens the file of a journal. A file with the journal's name is always whole, because it is
+// made under another name and renamed. The write-ahead log beside the file is a part of it.
 import {
   accessSync,
   closeSync,
@@ -28,9 +27,9 @@ import {
 const APPLICATION_ID = 0x7376636a;
 /** How long a connection waits for another one's lock. */
 export const LOCK_WAIT_MS = 5_000;
-/** The log is cut back to this, should a reader that took long have made it grow. */
+/** The write-ahead log is truncated to this size after a slow reader has made it grow. */
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
-/** A run of places touches many pages of their table; without this many they are read again. */
+/** Compaction touches many pages of a level of the index; a smaller cache would read them again. */
 const CACHE_KIB = 32 * 1024;
 
 const HEADER_BYTES = 100;
@@ -47,15 +46,15 @@ function logPath(path: string): string {
 }
 
 /**
- * Looks at the file without changing anything, not even through SQLite. False when there is none.
- * Closing the file ends the locks this process has on it, so nothing of this process has it open.
- * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE: also when this user may not use it so.
+ * Checks the header of the file without changing anything, and without SQLite. Returns false when there is no file.
+ * Closing the file releases all locks that this process has on it, so no other part of the process may have it open.
+ * Throws SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER, and SVC_DATA_UNUSABLE when this user may not use the file like that.
  */
 export function inspectJournalFile(path: string, use: 'read' | 'write' = 'write'): boolean {
-  // Looked for first: a log that another host makes right now has its journal.
+  // The log is looked up first: if another host makes one just now, its journal is there already.
   const hasLog = existsSync(logPath(path));
   if (!existsSync(path)) {
-    // A new journal would take in what the log of the lost one holds.
+    // SQLite would apply the log of the lost journal to a new one.
     if (hasLog) throw journalDamaged(path, `it is missing, and its log ${logPath(path)} is there`);
     return false;
   }
@@ -93,7 +92,7 @@ export function createJournalFile(path: string): void {
   try {
     for (const suffix of ['', '-journal', '-wal', '-shm'])
       rmSync(unfinished + suffix, { force: true });
-    // SQLite gives its other files the mode that it finds.
+    // SQLite gives its other files the mode of this one.
     closeSync(openSync(unfinished, 'wx', 0o600));
     const database = new DatabaseSync(unfinished);
     try {
@@ -121,8 +120,8 @@ export function createJournalFile(path: string): void {
 }
 
 /**
- * Sees to it that what can be read is on disk: whoever wrote it may have ended before its fsync.
- * As with `inspectJournalFile`, nothing of this process has the file open. Throws SVC_DISK_FULL and
+ * Synchronises the file and its log with the disk, because the process that wrote them may have ended before its fsync.
+ * As with `inspectJournalFile`, no other part of this process may have the file open. Throws SVC_DISK_FULL and
  * SVC_DATA_UNUSABLE.
  */
 export function syncJournalFile(path: string): void {
@@ -138,7 +137,10 @@ export function syncJournalFile(path: string): void {
   }
 }
 
-/** The one connection that writes; its log grows until LogCheckpoint sees to it. Throws SvcError, and errors of SQLite. */
+/**
+ * Opens the only connection that writes. Its write-ahead log grows until LogCheckpoint copies it. Throws SvcError, and
+ * errors of SQLite.
+ */
 export function openForWriting(path: string): DatabaseSync {
   const database = new DatabaseSync(path, {
     timeout: LOCK_WAIT_MS,
@@ -163,21 +165,21 @@ export function openForWriting(path: string): DatabaseSync {
   }
 }
 
-/** A connection that sees what is on disk, and nothing before it is. Throws errors of SQLite. */
+/** Opens a connection that sees a record only once it is on disk. Throws errors of SQLite. */
 export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
 }
 
-/** To the present format, all of it or nothing. */
+/** Migrates the journal to the present format in one transaction. */
 function migrate(path: string, database: DatabaseSync): void {
   const version = pragma(database, 'user_version');
   if (typeof version !== 'number' || version >= FORMAT_VERSION) return;
   damagedWhereRefused(path, () => database.exec(migrationFrom(version)));
-  // Out of the log, into the file at whose beginning an older svc looks first.
+  // Moves the new version out of the log, into the file's header, which an older svc reads first.
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Does what SQLite refuses only where the tables are not those of a journal. */
+/** Runs statements that SQLite refuses only where the tables are not those of a journal. */
 function damagedWhereRefused(path: string, work: () => void): void {
   try {
     work();
@@ -204,7 +206,7 @@ function checkFormat(path: string, applicationId: unknown, version: unknown): vo
     );
 }
 
-/** Makes a file's content durable, or what was made and renamed in a folder. */
+/** Synchronises a file with the disk, or the entries of a folder in which files were made or renamed. */
 export function sync(path: string): void {
   const file = openSync(path, 'r');
   try {

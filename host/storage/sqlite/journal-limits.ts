@@ -1,4 +1,4 @@
-// JournalLimits: what the journal of a service may take of the disk.
+// JournalLimits bounds the disk space of the journal of a service.
 
 export interface JournalLimits {
   /**
@@ -12,7 +12,7 @@ const GIB = 1024 * 1024 * 1024;
 
 export const JOURNAL_LIMITS_DEFAULT: JournalLimits = { bytesMax: 10 * GIB };
 
-/** The least and the most that each can be set to. */
+/** The least and the greatest value of each limit. */
 export const JOURNAL_LIMITS_RANGE: Readonly<
   Record<keyof JournalLimits, readonly [number, number]>
 > = { bytesMax: [0, Number.MAX_SAFE_INTEGER] };

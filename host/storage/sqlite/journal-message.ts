@@ -1,5 +1,5 @@
-// What the users of a journal and its writer thread say to each other, in flat lists of plain
-// values: copying those between threads costs a fraction of what lists of objects cost.
+// Messages between the users of a journal and its writer thread. Appends are flat lists of plain values, because copying
+// those between threads costs a fraction of what lists of objects cost.
 import type { ReplyToStore, Snapshot } from '../../engine/needs/journal.ts';
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -8,48 +8,48 @@ import type { WritingModule } from '../journal-contents.ts';
 import { kindNumberOf } from './record-kind.ts';
 import { lowerHalf, upperHalf } from './seed-halves.ts';
 
-/** What the thread that opened the journal tells the writer; `connect` comes with its port. */
+/** Sent to the writer by the thread that opened the journal. `connect` comes with the user's port. */
 export type WriterCommand =
   | { readonly kind: 'connect' }
   | { readonly kind: 'note-module'; readonly module: WritingModule }
   | { readonly kind: 'close' };
 
-/** What the writer tells the thread that opened the journal. */
+/** Sent by the writer to the thread that opened the journal. */
 export type WriterReport =
   | { readonly kind: 'ready' }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
-/** What a user sends: appends, and now and then a snapshot. */
+/** Sent by a user to the writer: appends, and now and then a snapshot. */
 export type FromUser = AppendBatch | SentSnapshot;
 
-/** All appends of a tick, one after the other. */
+/** All appends of a tick, one after the other, each in the form of `encodeAppend`. */
 export type AppendBatch = (string | number | null)[];
 
 export type SentSnapshot = EntityRef & Snapshot;
 
 /**
- * How many appends settled, in their order, and those among them that failed. The first says that
- * none has, and that what was sent through ports before is stored.
+ * The number of appends that settled, in their order, and those among them that failed. The first settlement of a user
+ * has the number 0, and means that everything sent through earlier ports is stored.
  */
 export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
 export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];
 
-/** One append as the writer takes it from a batch. */
+/** An append as the writer decodes it from a batch. */
 export interface Append {
-  /** How many of its user's appends the user had seen settle when it queued this one. */
+  /** The number of its own appends that the user had seen settle when it queued this one. */
   readonly seenCount: number;
   readonly component: string;
   readonly id: string;
-  /** Of the records; where there are none, what the first would have. */
+  /** `seq` of the first record; 0 where there are no records. */
   readonly firstSeq: number;
-  /** Of the command that the records come of. */
+  /** Trace id of the command that made the records. */
   readonly trace: string | null;
   readonly key: string | null;
-  /** Undefined: the command has no key, and its answer is not kept. */
+  /** Undefined: the command has no idempotency key, and its reply is not stored. */
   readonly answer: AppendedReply | undefined;
   /**
-   * For each record its kind (as record-kind.ts numbers it), its time, the halves of its seed, its manifest and its
-   * JSON text. The last two are null for a deletion.
+   * For each record, in this order: the number of its kind (record-kind.ts), its time in milliseconds since 1970, the two
+   * halves of its seed, its manifest and its JSON text. The last two are null for a deletion.
    */
   readonly fields: AppendBatch;
 }
@@ -64,7 +64,7 @@ export interface AppendedReply {
 }
 
 const HEAD_FIELDS = 11;
-/** How many of `Append.fields` each record takes. */
+/** The number of elements of `Append.fields` for each record. */
 export const FIELDS_PER_RECORD = 6;
 /** The index of a record's time, in milliseconds, among its fields. */
 export const TIME_FIELD = 1;
@@ -85,7 +85,7 @@ export function encodeAppend(
   else {
     const { digest, timeMs, outcome, forgetBeforeMs } = answer;
     batch.push(digest, timeMs, outcomeText(outcome), forgetBeforeMs);
-    // Without records the key would not be told.
+    // The key of the reply, because there may be no record to take it from.
     batch[batch.length - 5] = answer.key;
   }
   for (const record of records) {

@@ -1,13 +1,13 @@
-// JournalQuota: how large a journal may become. It is asked by the only writer, in the transaction, before
-// an append is stored. The journal is measured only when what was stored since may have used up what was
-// left, so that most appends cost an addition.
+// JournalQuota bounds the size of a journal. The writer asks it in the transaction, before it stores an append. JournalQuota
+// measures the journal only when the appends since the last measurement may have used up what was left, so that most
+// appends cost one addition.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
 
-/** What a record and its places in the indexes take beside its JSON text, pages that split included. */
+/** Bytes that a record and its index entries take beside its JSON text, split pages included. */
 const RECORD_BYTES = 512;
-/** A record leaves less of its page unused than it takes, and less than a page. */
+/** Upper bound of the unused bytes that a record leaves in a page; also bounded by the record's own size. */
 const UNUSED_BYTES_MAX = 4_096;
 const BYTES_PER_UNIT_MAX = 3;
 
@@ -17,10 +17,10 @@ export class JournalQuota {
   readonly #pageCount: StatementSync;
   readonly #freeCount: StatementSync;
   readonly #pageBytes: number;
-  /** Less than is left, or as much. */
+  /** Lower bound of the bytes that are left. */
   #leftBytes = 0;
 
-  /** `bytesMax`: 0 for no limit. Throws errors of SQLite. */
+  /** `bytesMax` is the limit in bytes; 0 means no limit. Throws errors of SQLite. */
   constructor(database: DatabaseSync, path: string, bytesMax: number) {
     this.#path = path;
     this.#bytesMax = bytesMax === 0 ? Infinity : bytesMax;
@@ -29,7 +29,10 @@ export class JournalQuota {
     this.#pageBytes = Number(database.prepare('PRAGMA page_size').get()?.['page_size']);
   }
 
-  /** Why it may not be stored; undefined when it may, and is counted. `complete`: done before the journal is measured. */
+  /**
+   * The failure of an append that does not fit; undefined when it fits, which also counts it. `complete` is called before
+   * the journal is measured.
+   */
   refusalOf(append: Append, complete: () => void): SvcError | undefined {
     const bytesAtMost = sizeOf(append, unitsAtMost);
     if (bytesAtMost > this.#leftBytes) {
@@ -42,7 +45,7 @@ export class JournalQuota {
     return undefined;
   }
 
-  /** With what the present transaction has added, and without the pages that forgotten answers have left. */
+  /** Size of the journal in bytes, with the open transaction, and without the free pages that removed replies left. */
   measuredBytes(): number {
     const pages =
       Number(this.#pageCount.get()?.['page_count']) -
@@ -63,7 +66,7 @@ function sizeOf(
   { component, id, key, trace, answer, fields }: Append,
   bytesOf: (text: string) => number,
 ): number {
-  // The entity may be a new one, with a row and a place in its index.
+  // The entity may be new, with a row and an entry in the index of entities.
   let bytes = RECORD_BYTES + 2 * (bytesOf(component) + bytesOf(id));
   const originBytes = bytesOf(key ?? '') + (trace?.length ?? 0);
   if (answer !== undefined)
