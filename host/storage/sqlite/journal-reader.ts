@@ -1,5 +1,5 @@
-// JournalReader: what is on disk, read in the caller's thread through a connection of its own. It
-// sees a record only after the fsync of its transaction.
+// JournalReader reads the journal in the caller's thread, through a connection of its own. It sees a record only after the
+// fsync of the record's transaction.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type StoredReply,
@@ -22,20 +22,20 @@ import { journalFailure, sqliteCode } from './sqlite-failure.ts';
 
 const ENTITY_NO = '(SELECT eno FROM entity WHERE component = ? AND id = ?)';
 const RECORDS = recordsOf('?1', 'seq > ?2', countIn('?3'));
-/** Which the index of deletions finds. The whole record, so that its checksum is looked at: a life begins where it says. */
+/** The index of deletions finds it. The whole record is read to check its checksum, because an incarnation begins there. */
 const LAST_DELETION = `SELECT ${recordColumns()} FROM journal
   WHERE eno = ${ENTITY_NO} AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
-/** By itself it costs a tenth of what it does within the statement that reads the records. */
+/** A statement of its own, because as a part of LIFE it takes ten times as long. */
 const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIND_DELETED} ORDER BY seq DESC LIMIT 1`;
-/** From the record with which the state begins. */
+/** Records from the one with which the state begins. */
 const LIFE = recordsOf('?1', 'seq >= ?2', countIn('?3'));
 const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENTITY_NO} AND key = ?`;
 
-/** Many, since asking costs; not all, since each may have a megabyte. */
+/** Rows of a query: many, because each query costs, but not all, because each row may have a megabyte. */
 const ROWS_AT_ONCE = 128;
-/** Of a RecordRow. */
+/** Index of the checksum in a RecordRow. */
 const CRC = 6;
-/** An entity's records lie far apart, and each leads over pages of the index that others need as well. */
+/** The records of an entity are far apart in the file, and reads of all entities share the pages of the index. */
 const CACHE_KIB = 32 * 1024;
 
 export class JournalReader {
@@ -84,7 +84,7 @@ export class JournalReader {
     return value instanceof Uint8Array ? eventsOf(entity, afterSeq, value) : [];
   }
 
-  /** As `Journal.incarnation`. `find`: the snapshot of the entity with this number. */
+  /** As `Journal.incarnation`. `find` looks up the snapshot of the entity with this number. */
   incarnation(
     entity: EntityRef,
     limit: number,
@@ -95,11 +95,11 @@ export class JournalReader {
       return { afterSeq: 0, snapshot: undefined, records: [], isWhole: true };
     const snapshot = find?.(entityNo);
     const life = snapshot && this.#lifeSince(entity, entityNo, limit, snapshot);
-    // That of another journal, whatever its record is here, is none of this one.
+    // A snapshot of another journal is ignored, whatever record this journal has at its position.
     return life ?? this.#lifeSince(entity, entityNo, limit, undefined)!;
   }
 
-  /** Undefined: the snapshot does not stand on a record of this journal. */
+  /** The present incarnation. Undefined: the snapshot does not belong to a record of this journal. */
   #lifeSince(
     entity: EntityRef,
     entityNo: number,
@@ -107,7 +107,8 @@ export class JournalReader {
     snapshot: FoundSnapshot | undefined,
   ): IncarnationStart | undefined {
     const askedCount = Math.min(ROWS_AT_ONCE, limit + 1);
-    // A snapshot's record or the last deletion, whichever is later. None is stored of this entity meanwhile.
+    // The state begins at the snapshot's record or at the last deletion, whichever is later. Nothing stores records of this
+    // entity meanwhile.
     const [deletion] = this.#all(this.#lastDeletedSeq, entity, [entityNo]);
     const beginSeq = Math.max(snapshot?.seq ?? 0, deletion?.[0] ?? 0);
     const rows = this.#all(this.#life, entity, [entityNo, beginSeq, askedCount]);
@@ -182,19 +183,19 @@ export class JournalReader {
   }
 
   #failure(entity: EntityRef, error: unknown): SvcError {
-    // Not SQLite's: a column holds what this version of the format never writes.
+    // The error is not one of SQLite: a column holds a value that this version of the format never writes.
     if (sqliteCode(error) === undefined && error instanceof RangeError)
       return damagedRecord(entity, 'a number in it is out of range', error);
     return journalFailure(error, 'read', this.#path);
   }
 }
 
-/** What a read answers, as it grows. */
+/** The result of a read while it is collected. */
 class Page {
   readonly entity: EntityRef;
   readonly limit: number;
   readonly records: JournalRecord[] = [];
-  /** The last of them, or what they stand after. */
+  /** `seq` of the last record; before there is one, `afterSeq`. */
   last: number;
   #units = 0;
 
@@ -204,7 +205,7 @@ class Page {
     this.limit = limit;
   }
 
-  /** Whether it takes no more. Throws SVC_JOURNAL_CORRUPT. */
+  /** Adds records; returns whether the page is full. Throws SVC_JOURNAL_CORRUPT. */
   add(rows: readonly RecordRow[]): boolean {
     for (const row of rows) {
       const record = recordOf(this.entity, row);
@@ -217,7 +218,7 @@ class Page {
   }
 }
 
-/** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
+/** The record in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
   const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (!isWhole(entity.component, entity.id, row))

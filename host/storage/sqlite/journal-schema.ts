@@ -1,9 +1,9 @@
-// The journal's tables: their present format, and how those of a format before become it. What was stored
-// stays as it is.
+// JournalSchema has the tables of the journal's present format, and the migrations from earlier formats. A migration
+// changes no record.
 import type { DatabaseSync } from 'node:sqlite';
 import { KIND_DELETED } from './record-kind.ts';
 
-/** Grows with every change of the format. */
+/** Version of the present format; every change of the format increments it. */
 export const FORMAT_VERSION = 4;
 
 /**
@@ -80,7 +80,7 @@ export const SCHEMA = `
   ${ADDED_IN_4}
 `;
 
-/** From each format to the next. */
+/** The statements that migrate from each format to the next. */
 const STEPS: Readonly<Record<number, string>> = {
   1: 'ALTER TABLE journal ADD COLUMN seed INTEGER;',
   2: `
@@ -90,8 +90,8 @@ const STEPS: Readonly<Record<number, string>> = {
     INSERT INTO manifest
       SELECT DISTINCT component, manifest FROM journal JOIN entity USING (eno) WHERE manifest IS NOT NULL;
   `,
-  // The index of a constraint belongs to its table: it goes with that alone. All columns at once have SQLite take
-  // the rows as they are, whatever damage may have made of one.
+  // The index of a constraint can be dropped only with its table. `SELECT *` makes SQLite copy the rows unchanged, even
+  // damaged ones.
   3: `
     CREATE TABLE journal_4 ${RECORDS};
     INSERT INTO journal_4 SELECT * FROM journal;
@@ -103,27 +103,28 @@ const STEPS: Readonly<Record<number, string>> = {
   `,
 };
 
-/** What brings a journal of this format to the present one, as one transaction. */
+/** SQL that migrates a journal of this format to the present one in one transaction. */
 export function migrationFrom(version: number): string {
   const steps = Array.from({ length: FORMAT_VERSION - version }, (_, at) => STEPS[version + at]!);
   return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION}; COMMIT;`;
 }
 
-/** A command's seed as seed-halves.ts has it. */
+/** The two halves of a command's seed (seed-halves.ts). */
 const SEED_HALVES = 'seed >> 32, seed & 4294967295';
 
-/** What is read of a record, in the order of `RecordRow`, from a journal of this format. */
+/** SQL for the columns of a record, in the order of `RecordRow`, in a journal of this format. */
 export function recordColumns(version = FORMAT_VERSION): string {
   const halves = version >= 2 ? SEED_HALVES : 'NULL, NULL';
   const origin = version >= 3 ? 'trace, key' : 'NULL, NULL';
   return `pos, seq, kind, time_ms, manifest, json, crc, ${halves}, ${origin}`;
 }
 
-/** For a LIMIT. A parameter by itself there has SQLite compile the statement anew whenever it is bound. */
+/** SQL for a LIMIT. With a bare parameter there, SQLite compiles the statement anew whenever it is bound. */
 export function countIn(parameter: string): string {
   return `${parameter} + 0`;
 }
 
+/** A record as the statements of the journal read it. */
 export type RecordRow = readonly [
   pos: number,
   seq: number,

@@ -1,6 +1,5 @@
-// The journal's writer: a thread of its own that stores what the users of the journal send. It
-// commits everything that has queued up in one transaction and then reports; while it waits for the
-// disk the next batch forms, so no timer is needed.
+// JournalWriter is the thread that stores what the users of the journal send. It commits everything that has queued up in
+// one transaction and then reports. While it waits for the disk, the next batch queues up, so it needs no timer.
 import assert from 'node:assert';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -36,27 +35,27 @@ import { snapshotPath } from './snapshot-file.ts';
 import { SnapshotWriter } from './snapshot-writer.ts';
 import { journalFailure } from './sqlite-failure.ts';
 
-/** No more than this go into one transaction, give or take a batch. */
+/** Appends in one transaction, at most; the last batch may exceed it. */
 const APPENDS_PER_TRANSACTION = 4_096;
-/** How often it is looked how large the journal is, at most. */
+/** The size of the journal is measured at most once in this time. */
 const MEASURE_MS = 1_000;
 
 /**
- * One user's connection. After a failed append of an entity, the user's later ones build on a state
- * that does not exist, until it has seen the failure: they fail, even if their numbers would fit.
+ * The connection of one user. After a failed append of an entity, the user's later appends of that entity depend on a
+ * state that does not exist, until the user has seen the failure: they fail, even if their numbers would fit.
  */
 class User implements AppendGate {
   readonly #port: MessagePort;
   #settledCount = 0;
   /**
-   * By component and id: how many appends had settled with the entity's last failed one. In the
-   * order of that number, so that those of which the user knows are at the front.
+   * For each entity, indexed by component and id, the number of appends that had settled with its last failed append.
+   * The map is in the order of that number, so that failures that the user has seen are at the front.
    */
   readonly #failures = new Map<string, number>();
   #outcomes: (SvcError | undefined)[] = [];
   readonly #snapshots: SentSnapshot[];
 
-  /** `snapshots`: where those that it sends are put. */
+  /** `snapshots` receives the snapshots that the user sends. */
   constructor(port: MessagePort, snapshots: SentSnapshot[]) {
     this.#port = port;
     this.#snapshots = snapshots;
@@ -85,11 +84,11 @@ class User implements AppendGate {
   }
 
   failed({ component, id }: Append): void {
-    // The count that the user has seen once it knows of this failure.
+    // The user cannot have seen this failure before it settles.
     this.#failedAt(component, id, Infinity);
   }
 
-  /** In the order in which the appends arrived. */
+  /** Notes the outcome of an append. Called in the order in which the appends arrived. */
   settle(append: Append, failure: SvcError | undefined): void {
     this.#settledCount++;
     this.#outcomes.push(failure);
@@ -106,11 +105,12 @@ class User implements AppendGate {
     this.#failures.set(entity, count);
   }
 
-  /** The first it hears: nothing of its own has settled. */
+  /** Sends the first settlement, which has no appends. */
   greet(): void {
     this.#post([0, []]);
   }
 
+  /** Sends the outcomes that were noted since the last report. */
   report(): void {
     const outcomes = this.#outcomes;
     if (outcomes.length === 0) return;
@@ -131,7 +131,7 @@ class User implements AppendGate {
   }
 }
 
-/** What the writer's thread is started with. */
+/** The data that the writer's thread is started with. */
 interface WriterData {
   readonly path: string;
   readonly limits: JournalLimits;
@@ -148,7 +148,7 @@ class Writer {
   readonly #quota: JournalQuota;
   readonly #series: JournalSeries;
   #measuredMs = -Infinity;
-  /** That have arrived, and wait until the appends that arrived with them are stored and reported. */
+  /** Snapshots that wait until the appends that arrived with them are stored and reported. */
   readonly #arrivedSnapshots: SentSnapshot[] = [];
   readonly #users = new Set<User>();
 
@@ -164,7 +164,7 @@ class Writer {
     this.#measure(performance.now());
   }
 
-  /** Greets the new user once all that those before it sent is stored, so that it reads that. */
+  /** Greets the new user once everything that earlier users sent is stored, so that the new user reads it. */
   connect(port: MessagePort): void {
     this.#storeArrived();
     const user = new User(port, this.#arrivedSnapshots);
@@ -178,7 +178,7 @@ class Writer {
     port.on('close', () => this.#users.delete(user));
   }
 
-  /** Stores what a user sent, and what has arrived from all of them since. */
+  /** Stores what a user sent, together with what has arrived from all users since. */
   #store(sender: User, first: readonly Append[]): void {
     const sinceMs = performance.now();
     const queued: { readonly append: Append; readonly gate: User }[] = [];
@@ -193,7 +193,7 @@ class Writer {
     const outcomes = this.#commit.store(queued);
     const storedMs = performance.now();
     const records = this.#commit.lastPos - lastPos;
-    // Before anybody learns of it: whoever was answered finds it counted.
+    // Counted before it is reported, so that the metrics contain every append that a user knows to be stored.
     this.#series.stored(queued.length, records, storedMs - sinceMs);
     for (const [index, { append, gate }] of queued.entries()) gate.settle(append, outcomes[index]);
     for (const gate of this.#users) gate.report();
@@ -223,7 +223,7 @@ class Writer {
     noteModule(this.#database, module);
   }
 
-  /** Stores what has arrived, and leaves the file as it is to be found. */
+  /** Stores what has arrived, and closes the files. */
   close(): void {
     this.#storeArrived();
     this.#keepSnapshots();

@@ -1,13 +1,13 @@
-// LogCheckpoint keeps the write-ahead log short: it copies what the log holds into the database, after
-// which the log begins anew. No commit waits for that, so it is done once the users have been told.
+// LogCheckpoint keeps the write-ahead log short: it copies the pages of the log into the database, after which the log
+// begins anew. No commit waits for that, because it runs after the commit was reported.
 //
-// A log that somebody reads from cannot begin anew. While readers come and go without a pause it would
-// grow without end: once it is long, readers are waited for, a little, for new ones need the log no more.
+// The log cannot begin anew while a reader uses it. Readers that come and go without a pause would make it grow without
+// end. So LogCheckpoint waits for readers, for a short time, once the log is long; new readers do not need the log then.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** So many pages more are worth copying. Each page counts once, however often it was written. */
+/** Pages after which the log is copied. Each page counts once, however often it was written. */
 const PAGES_PER_CHECKPOINT = 4_000;
-/** A log of so many pages is long. */
+/** Pages from which on the log is long. */
 const PAGES_LONG = 8_000;
 const READERS_WAIT_MS = 100;
 
@@ -17,10 +17,10 @@ export class LogCheckpoint {
   readonly #look: StatementSync;
   readonly #copy: StatementSync;
   readonly #copyAndRestart: StatementSync;
-  /** Pages in the log when it was last copied. */
+  /** Pages of the log when it was last copied. */
   #copiedPages = 0;
 
-  /** `lockWaitMs`: how long the connection waits otherwise. Throws errors of SQLite. */
+  /** `lockWaitMs` is how long the connection otherwise waits for a lock. Throws errors of SQLite. */
   constructor(database: DatabaseSync, lockWaitMs: number) {
     this.#database = database;
     this.#lockWaitMs = lockWaitMs;
@@ -29,7 +29,7 @@ export class LogCheckpoint {
     this.#copyAndRestart = database.prepare('PRAGMA wal_checkpoint(RESTART)');
   }
 
-  /** To be called after each commit, outside of a transaction. Never throws. */
+  /** Copies the log if it is long enough. Called after each commit, outside of a transaction. Never throws. */
   keepShort(): void {
     try {
       const pages = this.#pages();
@@ -39,7 +39,7 @@ export class LogCheckpoint {
       if (pages < PAGES_LONG) this.#copy.get();
       else this.#waitForReaders();
     } catch {
-      // What was committed is on disk without it, and it is tried again when the log has grown.
+      // Commits are on disk without a checkpoint, and the next one is tried when the log has grown.
     }
   }
 

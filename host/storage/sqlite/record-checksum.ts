@@ -1,25 +1,25 @@
-// The checksums of the journal: over all of a record and the entity it belongs to, so that a byte that
-// changed on disk is found wherever it lies.
+// RecordChecksum computes the checksums of the journal. A checksum covers a whole record and the entity that it belongs to,
+// so that a byte that changed on disk is found anywhere.
 import { crc32 } from 'node:zlib';
 import type { RecordRow } from './journal-schema.ts';
 
 /**
- * Whether a value that is to be a text is one. What damage has made bytes of has the same checksum, and would be passed
- * on as what it is not.
+ * Whether a value that should be a text is one. Damage can turn a text into a blob with the same bytes, and therefore the
+ * same checksum.
  */
 export function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Added to the checksum of a record whose place, trace and key are under it: those of format 3. */
+/** Added to the checksum of a record that covers position, trace and key, as in records since format 3. */
 export const COVERS_ORIGIN = 2 ** 32;
 
-/** Of what stands before the fields of a record of the entity. */
+/** Checksum of the text before the fields of a record of the entity. */
 export function entityChecksum(component: string, id: string): number {
   return crc32(`${component}\n${id}\n`);
 }
 
-/** CRC-32 of the record's fields, and what says that it covers them all. `row[6]`, the checksum, is left out. */
+/** COVERS_ORIGIN plus the CRC-32 of the record's fields, without `row[6]`, the checksum itself. */
 export function recordChecksum(component: string, id: string, row: RecordRow): number {
   const [pos, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
   const head =
@@ -29,7 +29,7 @@ export function recordChecksum(component: string, id: string, row: RecordRow): n
   return COVERS_ORIGIN + (json === null ? crc : crc32(json, crc));
 }
 
-/** Whether the checksum of a record is that of its fields, in the form that it was written in. */
+/** Whether a record matches its checksum, in the format in which it was written. */
 export function isWhole(component: string, id: string, row: RecordRow): boolean {
   const [, , , , , json, crc] = row;
   if (json !== null && !isText(json)) return false;
@@ -37,7 +37,7 @@ export function isWhole(component: string, id: string, row: RecordRow): boolean 
   return crc === checksumBefore3(component, id, row);
 }
 
-/** As records of format 1 and 2 have it. A deletion has the manifest and the json `null`, one of format 1 the seed. */
+/** The checksum of records of format 1 and 2. Manifest and JSON text of a deletion are null, and so is a seed of format 1. */
 function checksumBefore3(component: string, id: string, row: RecordRow): number | undefined {
   const [, seq, kind, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (trace !== null || key !== null) return undefined;

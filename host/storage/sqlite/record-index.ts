@@ -1,25 +1,26 @@
-// Where the records of each entity lie: the index of the records by entity and number. The table `journal` grows at
-// its end alone. The entries are in three tables of one form: what was committed last is in a small one, and
-// IndexCompaction brings it in sorted runs into a larger one, and from there into that which has all the others. So a
-// commit touches a few pages, however many entities there are.
+// RecordIndex is the levelled index of the records by entity and number: an entry has the position of a record in the
+// table `journal`, which grows only at its end. Level 0 (the table `place_new`) is small and has the entries of the last
+// commits. IndexCompaction moves them in sorted runs into level 1 (`place_recent`), and from there into level 2
+// (`place_old`), which has all the others. So a commit touches few pages, however many entities there are.
 //
 // Invariants
-// P1  Each record has its place in exactly one of the tables, stored or moved in one transaction.
-// P2  Of an entity, the entries in a table of newer ones come after all those in a table of older ones.
+// P1  Each record has exactly one entry, in one of the levels; it is stored or moved in one transaction.
+// P2  The entries of an entity in a lower level come after its entries in every higher level.
 import { FORMAT_VERSION, recordColumns } from './journal-schema.ts';
 
-/** The newest entries first. */
+/** The tables of the levels 0, 1 and 2: the newest entries first. */
 export const LEVEL_TABLES = ['place_new', 'place_recent', 'place_old'] as const;
 
-/** Journals of the formats before have an index of SQLite's own. */
+/** The first format with the levelled index; earlier ones have an index of SQLite. */
 const SINCE_FORMAT = 4;
 
 /**
- * The records of one entity, in the order of their numbers. `eno`, `which` and `limit` are SQL, with numbered
- * parameters: they stand there more than once. Of a record that is not in its place, all is null but its number.
+ * SQL for the records of one entity, in the order of their numbers. `entityNo`, `which` and `limit` are SQL with numbered
+ * parameters, because the statement contains them more than once. Where an entry leads to no record, everything but the
+ * number is null.
  */
 export function recordsOf(entityNo: string, which: string, limit: string): string {
-  // The entries alone are merged: whole records would be copied once more, and the journal opened for each table.
+  // Only entries are merged: merging whole records would copy them once more, and open the journal for each level.
   const entries = union(
     (table) => `SELECT eno, seq, pos FROM ${table} WHERE eno = ${entityNo} AND ${which}`,
     `ORDER BY seq LIMIT ${limit}`,
@@ -27,7 +28,7 @@ export function recordsOf(entityNo: string, which: string, limit: string): strin
   return `SELECT ${recordColumns()} FROM (${entries}) LEFT JOIN journal USING (eno, seq, pos) ORDER BY seq`;
 }
 
-/** `pos` of an entity's records, at most so many: by P2 in the order of their numbers, with nothing merged for it. */
+/** SQL for `pos` of an entity's records. By P2 they come in the order of their numbers without a merge. */
 export function positionsOf(entityNo: string, which: string, limit: string): string {
   const positions = LEVEL_TABLES.toReversed().map(
     (table) => `SELECT pos FROM ${table} WHERE eno = ${entityNo} AND ${which}`,
@@ -35,7 +36,7 @@ export function positionsOf(entityNo: string, which: string, limit: string): str
   return `${positions.join(' UNION ALL ')} LIMIT ${limit}`;
 }
 
-/** As `recordsOf`, in a journal of any format. What is not in its place is left out. */
+/** As `recordsOf`, for a journal of any format. Entries that lead to no record are left out. */
 export function storedRecordsOf(
   format: number,
   entityNo: string,
@@ -53,8 +54,9 @@ export function storedRecordsOf(
 }
 
 /**
- * The records of the entities that `which` says, in the order of ids and numbers; an entity without one has a row
- * with its id alone. Few entities: those without a place in one of the tables are looked through for it.
+ * SQL for the records of the entities that the condition `which` selects, in the order of ids and numbers. An entity
+ * without records has one row, with its id alone. The condition should select few entities, because each is looked up in
+ * each level.
  */
 export function historiesOf(format: number, which: string, limit: string): string {
   const columns = recordColumns(format);
@@ -72,12 +74,12 @@ export function historiesOf(format: number, which: string, limit: string): strin
   );
 }
 
-/** The place of a record; null: there is none. */
+/** SQL for the position of a record; null: there is none. */
 export function positionOf(entityNo: string, seq: string): string {
   return `(${union((table) => `SELECT pos FROM ${table} WHERE eno = ${entityNo} AND seq = ${seq}`)} LIMIT 1)`;
 }
 
-/** `seq` or `pos` of an entity's last record; null: it has none. */
+/** SQL for `seq` or `pos` of an entity's last record; null: it has none. */
 export function lastOf(column: 'seq' | 'pos', entityNo: string, format = FORMAT_VERSION): string {
   const last = (table: string) =>
     `(SELECT ${column} FROM ${table} WHERE eno = ${entityNo} ORDER BY seq DESC LIMIT 1)`;
@@ -87,8 +89,8 @@ export function lastOf(column: 'seq' | 'pos', entityNo: string, format = FORMAT_
 }
 
 /**
- * The index by itself, in its order from after a key: `eno`, `seq`, `pos`, and `rank`, which is the greater the newer
- * the entries of the table are that has this one.
+ * SQL for the entries of the index that follow a key, in the order of the index: `eno`, `seq`, `pos`, and `rank`, which is
+ * greater for a lower level.
  */
 export function entriesAfter(format: number, limit: number): string {
   const page = `(eno, seq) >= (?1, ?2) AND (eno, seq, pos) > (?1, ?2, ?3)`;
@@ -102,7 +104,7 @@ export function entriesAfter(format: number, limit: number): string {
   );
 }
 
-/** Whether the index has the row `t` of the table. */
+/** SQL that says whether the index has an entry for the row `t` of the table. */
 export function isIndexed(format: number): string {
   return format < SINCE_FORMAT
     ? isIn('journal i INDEXED BY sqlite_autoindex_journal_1')

@@ -1,4 +1,4 @@
-// RecordKind as the journal's table stores it: a number in the column `kind`. Each kind fills its own columns, and a row
+// RecordKind is a number in the column `kind` of the journal's table. Each kind fills its own columns, and a row
 // that fills others is damaged. Only this file compares a row's kind with the columns that are null: everything else
 // asks it, or has a record whose `kind` says what it is.
 import type { RecordKind } from '../../model/entity.ts';
@@ -17,8 +17,8 @@ export function kindNumberOf(kind: RecordKind): number {
 }
 
 /**
- * The kind of a stored record, from its columns. An event has a manifest and JSON text, a deletion has neither. Undefined: the row has
- * the number of no kind, or the columns of another one.
+ * The kind of a stored record, from its columns. An event has a manifest and JSON text, a deletion has neither.
+ * Undefined: the row has the number of no kind, or the columns of another one.
  */
 export function kindOf(
   kind: number,

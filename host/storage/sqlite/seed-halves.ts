@@ -1,5 +1,5 @@
-// Seeds as the journal's code passes them on: two numbers of 32 bits, the upper one with its sign, because
-// 64 bits in one value cost many times as much. Null: there is no seed, as in records of format 1.
+// SeedHalves splits a seed into two numbers of 32 bits, the upper one signed, because a bigint costs many times as much in
+// messages and in SQLite. Null stands for no seed, as in records of format 1.
 
 const word = new DataView(new ArrayBuffer(8));
 
@@ -17,6 +17,7 @@ export function lowerHalf(seed: bigint | undefined): number | null {
   return word.getUint32(4);
 }
 
+/** The seed with these halves; undefined where one of them is null. */
 export function seedOf(upper: number | null, lower: number | null): bigint | undefined {
   if (upper === null || lower === null) return undefined;
   word.setInt32(0, upper);

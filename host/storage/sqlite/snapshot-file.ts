@@ -1,9 +1,9 @@
-// The file of snapshots beside a journal: states as they were after a record, so that an entity comes into
-// memory without its whole history. Nothing depends on it: it is never synchronised with the disk, and what
-// is not whole, or belongs to another journal, counts as missing.
+// SnapshotFile is the file of snapshots beside a journal: states of entities after a record, so that an entity is loaded
+// without its whole history. Nothing depends on the file: it is never synchronised with the disk, and a row that is
+// damaged or belongs to another journal counts as missing.
 //
-// A row's checksum covers all of it. `record_crc` is that of the journal's record with the same `eno` and `seq`,
-// which stands for the history up to there: a row whose record is another, or none, is of another journal.
+// The checksum of a row covers the whole row. `record_crc` is the checksum of the journal's record with the same `eno` and
+// `seq`, which identifies the history up to that record: where it differs, the row belongs to another journal.
 import { closeSync, lstatSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -12,9 +12,9 @@ import type { EntityRef } from '../../model/entity.ts';
 
 /** `svcs` in ASCII. */
 const APPLICATION_ID = 0x73766373;
-/** Grows with every change of the format: a file of any other is made anew. */
+/** Version of the format; a file of another version is made anew. */
 const FORMAT_VERSION = 1;
-/** A reader and the writer hardly ever wait for each other; and nobody waits for long. */
+/** How long a connection waits for another one's lock. A reader and the writer hardly ever wait for each other. */
 const LOCK_WAIT_MS = 1_000;
 const LOG_BYTES_MAX = 32 * 1024 * 1024;
 
@@ -33,9 +33,9 @@ export function snapshotPath(dir: string): string {
   return join(dir, 'snapshots.sqlite');
 }
 
-/** The one connection that writes; where there is no file of snapshots, it is made. Throws errors of SQLite. */
+/** Opens the only connection that writes, and makes the file where there is none. Throws errors of SQLite. */
 export function openSnapshotsForWriting(path: string): DatabaseSync {
-  // Only this user may read it; SQLite gives its other files the mode that it finds.
+  // Only this user may read the file; SQLite gives its other files the mode of this one.
   if (!checkKind(path)) closeSync(openSync(path, 'wx', 0o600));
   const database = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
   return orClosed(database, () => {
@@ -56,19 +56,20 @@ export function openSnapshotsForWriting(path: string): DatabaseSync {
   });
 }
 
-/** Throws errors of SQLite; also when it is no file of snapshots. */
+/** Opens a connection that reads. Throws errors of SQLite, and an Error when the file is no file of snapshots. */
 export function openSnapshotsForReading(path: string): DatabaseSync {
   checkKind(path);
   const database = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
   return orClosed(database, () => check(database));
 }
 
-/** Deletes it, so that it is made anew. Throws where that cannot be. */
+/** Deletes the file, so that it is made anew. Throws where it cannot be deleted. */
 export function removeSnapshots(path: string): void {
   checkKind(path);
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });
 }
 
+/** CRC-32 of a snapshot, its entity, and the record that it follows. */
 export function snapshotChecksum(
   { component, id }: EntityRef,
   seq: number,
@@ -79,7 +80,7 @@ export function snapshotChecksum(
   return crc32(state, crc32(`${component}\n${id}\n${seq} ${recordCrc} ${fingerprint}\n`));
 }
 
-/** Whether it is there. A pipe of that name would be waited for, and a folder is not svc's. */
+/** Whether the file exists. Throws where a pipe or a folder has its name, because opening a pipe would block. */
 function checkKind(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found?.isFile() === false) throw new Error(`${path} is not a file`);

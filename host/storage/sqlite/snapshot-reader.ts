@@ -1,20 +1,20 @@
-// SnapshotReader finds the snapshots of a journal, through a connection of its own. What it cannot read is not
-// there: no failure leaves it.
+// SnapshotReader finds the snapshots of a journal, through a connection of its own. A snapshot that it cannot read counts
+// as missing: it never throws.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { EntityRef } from '../../model/entity.ts';
 import { isText } from './record-checksum.ts';
 import { openSnapshotsForReading, snapshotChecksum } from './snapshot-file.ts';
 
-/** What it keeps of the file in memory. */
+/** Page cache of the connection. */
 const CACHE_KIB = 8 * 1024;
-/** After a failure so many times nothing is found, before the file, which may be another by then, is opened again. */
+/** Lookups that find nothing after a failure, before the file, which may be another one by then, is opened again. */
 const SKIPPED_AFTER_FAILURE = 1_000;
 
 export interface FoundSnapshot {
   readonly seq: number;
   readonly state: string;
-  /** Of the journal's record with that `seq`, when it is a snapshot of that journal. */
+  /** Checksum of the journal's record with that `seq`, if the snapshot belongs to that journal. */
   readonly recordCrc: number;
 }
 
@@ -28,7 +28,7 @@ export class SnapshotReader {
     this.#path = path;
   }
 
-  /** Of an entity, which has the number `eno`, as a module with this fingerprint made it. */
+  /** The snapshot of an entity, whose number is `entityNo`, by a module with this fingerprint. Never throws. */
   find(entity: EntityRef, entityNo: number, fingerprint: string): FoundSnapshot | undefined {
     if (this.#toSkip > 0) {
       this.#toSkip--;
@@ -52,13 +52,13 @@ export class SnapshotReader {
     try {
       this.#database?.close();
     } catch {
-      // Nothing was written through it.
+      // The connection has written nothing that could be lost.
     }
     this.#database = undefined;
     this.#find = undefined;
   }
 
-  /** Undefined: there is no file yet. */
+  /** The statement that finds a snapshot. Undefined: there is no file yet. */
   #open(): StatementSync | undefined {
     if (this.#find !== undefined || !existsSync(this.#path)) return this.#find;
     this.#database = openSnapshotsForReading(this.#path);

@@ -1,5 +1,5 @@
-// SnapshotWriter keeps the snapshots that the users of a journal send, each after the record that it stands on
-// is stored. No failure leaves it: what cannot be kept is not kept, and a file that is of no use is made anew.
+// SnapshotWriter stores the snapshots that the users of a journal send, each after the record that it follows is stored.
+// It never throws: a snapshot that cannot be stored is dropped, and a file that is damaged is made anew.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';
@@ -8,7 +8,7 @@ import { positionOf } from './record-index.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
 import { isOfMachine, isDamage } from './sqlite-failure.ts';
 
-/** After a failure so many are dropped before the next is tried: a disk that is full or broken is not asked each time. */
+/** Snapshots that are dropped after a failure, so that a full or broken disk is not tried each time. */
 const DROPPED_AFTER_FAILURE = 100;
 
 interface Connection {
@@ -19,23 +19,23 @@ interface Connection {
 export class SnapshotWriter {
   readonly #path: string;
   readonly #findRecord: StatementSync;
-  /** Opened with the first snapshot, unless the file was there before. */
+  /** Opened at the start if the file exists, otherwise with the first snapshot. */
   #connection: Connection | undefined = undefined;
   #toDrop = 0;
 
-  /** `journal`: the connection that writes it. Throws errors of SQLite only for that. */
+  /** `journal` is the connection that writes the journal. Throws errors of SQLite for that connection only. */
   constructor(path: string, journal: DatabaseSync) {
     this.#path = path;
     this.#findRecord = journal.prepare(`
       SELECT eno, crc FROM entity JOIN journal USING (eno)
       WHERE component = ?1 AND id = ?2 AND seq = ?3 AND kind = ${KIND_EVENT} AND pos = ${positionOf('entity.eno', '?3')}
     `);
-    // Readers look at it without changing it: what is of no use goes now.
+    // Readers do not change the file, so a damaged one is removed now.
     if (existsSync(path)) this.#guarded(() => this.#open());
     if (!existsSync(path)) this.#toDrop = 0;
   }
 
-  /** All in one transaction. To be called outside of the journal's. Never throws. */
+  /** Stores snapshots in one transaction. Called outside of a transaction of the journal. Never throws. */
   keep(snapshots: readonly SentSnapshot[]): void {
     if (snapshots.length === 0) return;
     if (this.#toDrop > 0) {
@@ -58,7 +58,7 @@ export class SnapshotWriter {
     try {
       this.#connection?.database.close();
     } catch {
-      // It is never needed.
+      // Snapshots are never needed.
     }
     this.#connection = undefined;
   }
@@ -66,7 +66,7 @@ export class SnapshotWriter {
   #keep(keep: StatementSync, snapshot: SentSnapshot): void {
     const { component, id, seq, fingerprint, state } = snapshot;
     const record = this.#findRecord.get(component, id, seq);
-    // It stands on what was not stored.
+    // The snapshot follows a record that was not stored.
     if (record === undefined) return;
     const recordCrc = Number(record['crc']);
     const crc = snapshotChecksum(snapshot, seq, fingerprint, recordCrc, state);
@@ -92,7 +92,7 @@ export class SnapshotWriter {
       try {
         removeSnapshots(this.#path);
       } catch {
-        // Then there are none.
+        // Readers ignore the damaged file.
       }
     }
   }

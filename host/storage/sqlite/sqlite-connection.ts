@@ -1,4 +1,4 @@
-// SqliteConnection: what a thread needs to use the SQLite journal that another thread has opened.
+// SqliteConnection is the value with which a thread uses the SQLite journal that another thread has opened.
 import type { MessagePort } from 'node:worker_threads';
 
 export interface SqliteConnection {

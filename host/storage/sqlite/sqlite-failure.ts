@@ -1,7 +1,7 @@
-// What an error of node:sqlite means in the words of this project.
+// SqliteFailure turns errors of node:sqlite into SvcErrors.
 import { SvcError } from '@svc/kit/svc-error';
 
-/** SQLite's primary result codes that are told apart here. */
+// The primary result codes of SQLite that are distinguished here.
 /** The statement does not fit the tables. */
 export const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
@@ -12,7 +12,7 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** Extended: there was no room for the log's index, as SQLite's manual has it. */
+/** Extended result code: the disk has no room for the index of the write-ahead log. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
 /** SQLite's primary result code; undefined when the error is not one of SQLite's. */
@@ -30,14 +30,14 @@ export function isDamage(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** Whether there was no room for what was to be written, by SQLite or by Node. */
+/** Whether a write failed because the disk is full, in SQLite or in Node. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('errcode' in error && error.errcode === SQLITE_IOERR_SHMSIZE) return true;
   return sqliteCode(error) === SQLITE_FULL || ('code' in error && error.code === 'ENOSPC');
 }
 
-/** Whether it lies with the machine, so that every append would fail alike, whatever is in it. */
+/** Whether the cause is the machine or the file, so that every append would fail alike, whatever its content. */
 export function isOfMachine(error: unknown): boolean {
   const code = sqliteCode(error);
   return (
@@ -52,7 +52,7 @@ export function isOfMachine(error: unknown): boolean {
   );
 }
 
-/** The failure of a journal that is open. `doing`: continues "The journal in DIR could not be …". */
+/** The failure of an open journal. `doing` continues "The journal in DIR could not be …". */
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);
@@ -63,7 +63,7 @@ export function journalFailure(error: unknown, doing: string, path: string): Svc
   );
 }
 
-/** The failure of what was to be made or written on disk. `what`: a sentence without its end. */
+/** The failure to make or write a file. `what` is a sentence without its end, `otherwise` the remedy unless the disk is full. */
 export function fileFailure(cause: unknown, what: string, otherwise: string): SvcError {
   const isFull = isDiskFull(cause);
   return new SvcError(
@@ -73,7 +73,7 @@ export function fileFailure(cause: unknown, what: string, otherwise: string): Sv
   );
 }
 
-/** `isAtStart`: a host that cannot open its journal ends. */
+/** The sentence that says what to do. `isAtStart`: the host ends, because it cannot open its journal. */
 function remedy(error: unknown, isAtStart: boolean): string {
   const then = isAtStart ? 'then start the service again' : 'the service goes on by itself';
   if (isDiskFull(error)) return `Make room on the disk; ${then}.`;
@@ -91,7 +91,7 @@ export function journalDamaged(path: string, what: string, cause?: unknown): Svc
   );
 }
 
-/** Of damage that may lie in an index alone, which a copy makes anew from the records. */
+/** The failure of damage that may be in an index alone, which a copy makes anew from the records. */
 export function indexDamaged(path: string, what: string, cause?: unknown): SvcError {
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',

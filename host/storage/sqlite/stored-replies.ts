@@ -1,13 +1,13 @@
-// StoredReplies: the writer's side of the answers to idempotency keys. They are stored in the transaction of what
-// they answer, and forgotten a few at a time, in the transactions of later records and answers.
+// StoredReplies stores and removes the replies to idempotency keys, in the writer. A reply is stored in the transaction of
+// its command's records. Expired replies are removed a few at a time, in the transactions of later records and replies.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { AppendedReply } from './journal-message.ts';
 import { countIn } from './journal-schema.ts';
 import { answerChecksum } from './record-checksum.ts';
 
-/** More than the one that is kept, so that what is past its time does not pile up. */
+/** Expired replies removed at once. More than the one that is stored, so that expired ones do not pile up. */
 const FORGOTTEN_AT_ONCE = 4;
-/** Where a journal is full: room is made sooner. */
+/** Expired replies removed at once when the journal is full. */
 export const FORGOTTEN_WHEN_FULL = 256;
 
 type AnswerTimes = Pick<AppendedReply, 'timeMs' | 'forgetBeforeMs'>;
@@ -16,11 +16,11 @@ export class StoredReplies {
   readonly #keep: StatementSync;
   readonly #oldest: StatementSync;
   readonly #forget: StatementSync;
-  /** Up to this one all are of a clock that was far ahead: they are left until the clock is there. */
+  /** Replies up to this number have the time of a clock that was far ahead: they stay until the clock reaches it. */
   #passedReplyNo = 0n;
-  /** The earliest of those. */
+  /** The earliest time of those replies, in milliseconds since 1970. */
   #passedMs = Infinity;
-  /** As the last answer had it; undefined: none was kept since the journal was opened. */
+  /** Retention of the last stored reply; undefined: none was stored since the journal was opened. */
   #retentionMs: number | undefined = undefined;
 
   /** Throws errors of SQLite. */
@@ -32,12 +32,12 @@ export class StoredReplies {
       `SELECT ano, time_ms FROM answer WHERE ano > ? ORDER BY ano LIMIT ${countIn('?')}`,
     );
     this.#oldest.setReturnArrays(true);
-    // One that is damaged may have any number, and must not fail what has nothing to do with it.
+    // A damaged row may have any number, and must not fail commands of other entities.
     this.#oldest.setReadBigInts(true);
     this.#forget = database.prepare('DELETE FROM answer WHERE ano = ?');
   }
 
-  /** Throws errors of SQLite. */
+  /** Stores a reply, replacing an older one of its key. Throws errors of SQLite. */
   keep(entityNo: number, component: string, id: string, answer: AppendedReply): void {
     const { key, digest, timeMs, outcome } = answer;
     const crc = answerChecksum(component, id, [key, digest, timeMs, outcome]);
@@ -45,17 +45,23 @@ export class StoredReplies {
     this.#keep.run(entityNo, key, digest, timeMs, outcome, crc);
   }
 
-  /** As answers do that are kept, for a transaction without any whose last record is of this time. Throws errors of SQLite. */
+  /**
+   * Removes expired replies in a transaction that stores no reply, and whose last record has this time, in milliseconds
+   * since 1970. Throws errors of SQLite.
+   */
   forgetMore(timeMs: number): void {
     if (this.#retentionMs === undefined) return;
     this.forget({ timeMs, forgetBeforeMs: timeMs - this.#retentionMs }, FORGOTTEN_AT_ONCE);
   }
 
-  /** Of the oldest `atOnce`, those that are past their time when this answer is to be kept. Throws errors of SQLite. */
+  /**
+   * Removes those of the oldest `atOnce` replies that have expired at the time of the given reply. Throws errors of
+   * SQLite.
+   */
   forget({ timeMs, forgetBeforeMs }: AnswerTimes, atOnce: number): void {
     this.#retentionMs = timeMs - forgetBeforeMs;
     if (timeMs >= this.#passedMs) this.#passNone();
-    // One that is ahead by less keeps those behind it, for twice their time at most.
+    // A reply that is ahead by less delays the removal of those behind it, for twice the retention at most.
     const farAheadMs = timeMs + this.#retentionMs;
     const oldest = this.#oldest.all(this.#passedReplyNo, atOnce) as unknown as [bigint, bigint][];
     if (oldest.length === 0) this.#passNone();

@@ -14,12 +14,12 @@ export type StoredReplyRow = readonly [
   crc: number,
 ];
 
-/** The outcome as text. */
+/** The outcome as JSON text. */
 export function outcomeText(outcome: Reply | Refusal): string {
   return JSON.stringify(outcome);
 }
 
-/** Throws SVC_JOURNAL_CORRUPT when it is not what was written. */
+/** The stored reply in a row. Throws SVC_JOURNAL_CORRUPT when the row is not what was written. */
 export function storedReplyOf(entity: EntityRef, row: unknown): StoredReply {
   const [key, digest, timeMs, outcome, crc] = row as StoredReplyRow;
   const { component, id } = entity;
