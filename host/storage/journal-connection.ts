@@ -2,7 +2,7 @@
 // start of a shard; the supervisor sends it to the shard's thread without looking into it; the shard attaches to it.
 // Another implementation of the journal adds its connection here: a member of the union and a case of attachJournal.
 //
-// Invariant: every connection can be posted to another thread together with its `ports`. Whoever has a connection and
+// Invariant: every connection can be posted to another thread together with its `ports`. A thread that has a connection and
 // cannot pass it on closes its ports.
 import type { Journal } from '../engine/needs/journal.ts';
 import { attachSqliteJournal } from './sqlite/attached-journal.ts';

@@ -17,6 +17,7 @@ import {
   uncovered,
 } from './import-rules.ts';
 import { filesOf, readTree } from './source-tree.ts';
+import { cleanFiles, retiredWords, spentEntries } from './wording.ts';
 import { forbiddenUses, withoutClass, workspaceOf } from './workspaces.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -109,5 +110,18 @@ describe("TypeScript's projects", () => {
 
   test('take every folder without naming any', () => {
     expect(include).toEqual(['**/*.ts']);
+  });
+});
+
+describe('the words of every source', () => {
+  test('are those that the project uses, and a doc comment has a subject', () => {
+    const found = cleanFiles(tree.files).flatMap((file) =>
+      retiredWords(file, tree.texts.get(file)!),
+    );
+    expect(found).toEqual([]);
+  });
+
+  test('are excused only in files that need it', () => {
+    expect(spentEntries(tree.texts)).toEqual([]);
   });
 });

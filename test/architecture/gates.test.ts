@@ -16,6 +16,7 @@ import {
   uncovered,
 } from './import-rules.ts';
 import { filesOf, treeOf } from './source-tree.ts';
+import { cleanFiles, retiredWords, spentEntries } from './wording.ts';
 import { forbiddenUses, withoutClass, workspaceOf } from './workspaces.ts';
 
 const tree = (files: Readonly<Record<string, string>>) => treeOf(new Map(Object.entries(files)));
@@ -251,5 +252,45 @@ describe('a file', () => {
     const good = ['route-table.ts', 'main.ts', 'x.test.ts', 'vitest.config.ts', 'app.tsx'];
     const odd = ['routeTable.ts', 'http-utils.ts', 'common.ts', 'Main.ts', 'pool-manager.ts'];
     expect(oddNames([...good, ...odd])).toEqual(odd);
+  });
+});
+
+describe('the words of a source', () => {
+  test.each([
+    [
+      'a doc comment without a subject',
+      'let a = 1;\n/** Of the record. */\nlet b;',
+      "a.ts:2: 'Of'",
+    ],
+    ['one of several lines', '/**\n * That have arrived.\n */\nlet a;', "a.ts:1: 'That'"],
+    ['a member', 'class A {\n  /** By their number. */\n  #a;\n}', "a.ts:2: 'By their'"],
+    ['a word in a comment', '// The order is\n// the one order of all.', "a.ts:2: 'the one order'"],
+    ['an identifier', 'let a;\nfunction checkPlaces() {}', "a.ts:2: 'Places'"],
+    ['a private name', 'class A {\n  #told = 1;\n}', "a.ts:2: '#told'"],
+    ['a parameter', 'const f = (eno: number) => 1;', "a.ts:1: 'eno'"],
+  ])('that are retired are found in %s', (_what, text, line) => {
+    const [first, ...others] = retiredWords('a.ts', text);
+    expect(first).toContain(`${line}; use `);
+    expect(others).toEqual([]);
+  });
+
+  test.each([
+    '// Of what a line comment says only the words count.',
+    '/** Office hours. That is all. */ let a;',
+    "const sql = 'SELECT eno FROM place_new';",
+    'const replaced = placeholder(replaceAll);',
+    "type A = { readonly ['places']: string };",
+  ])('are left alone in %s', (text) => {
+    expect(retiredWords('a.ts', text)).toEqual([]);
+  });
+
+  test('are excused in a list whose entries are all needed', () => {
+    const texts = new Map([
+      ['a/one.ts', '// the one order'],
+      ['b/two.ts', '// commit order'],
+      ['b.ts', '// the one order'],
+    ]);
+    expect(cleanFiles([...texts.keys()], ['a', 'b'])).toEqual(['b.ts']);
+    expect(spentEntries(texts, ['a', 'b', 'c'])).toEqual(['b', 'c']);
   });
 });

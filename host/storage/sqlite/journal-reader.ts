@@ -223,7 +223,7 @@ export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
   const [, seq, kindNumber, timeMs, manifest, json, , upper, lower, trace, key] = row;
   if (!isWhole(entity.component, entity.id, row))
     throw damagedRecord(entity, `the checksum of record ${seq} does not fit`);
-  const told = {
+  const origin = {
     seq,
     timeMs,
     seed: seedOf(upper, lower),
@@ -231,8 +231,8 @@ export function recordOf(entity: EntityRef, row: RecordRow): JournalRecord {
     ...(key === null ? {} : { key }),
   };
   const kind = kindOf(kindNumber, manifest, json);
-  if (kind === 'event') return { kind, ...told, event: { manifest: manifest!, json: json! } };
-  if (kind === 'deleted') return { kind, ...told };
+  if (kind === 'event') return { kind, ...origin, event: { manifest: manifest!, json: json! } };
+  if (kind === 'deleted') return { kind, ...origin };
   throw damagedRecord(entity, `record ${seq} is neither an event nor a deletion`);
 }
 

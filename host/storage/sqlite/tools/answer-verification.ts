@@ -1,5 +1,5 @@
-// The part of a verification that looks at what a journal has beside its records since format 3: the answers to
-// idempotency keys, the manifests that events are stored under, and the modules that wrote.
+// AnswerVerification checks what a journal has beside its records since format 3: the stored replies to idempotency keys,
+// the manifests of events, and the modules that wrote the journal.
 import { SvcError } from '@svc/kit/svc-error';
 import { pagesOf } from './index-verification.ts';
 import { storedReplyOf } from '../stored-reply-row.ts';
@@ -15,7 +15,7 @@ const ANSWERS =
 const MANIFEST = () => 'SELECT 1 FROM manifest WHERE component = ? AND manifest = ?';
 const MODULES = () => 'SELECT mno, from_pos, descriptor FROM module ORDER BY mno';
 
-/** Answers how many there are. */
+/** Checks the stored replies, and returns their number. */
 export function* answersChecked(
   connection: ReadingConnection,
 ): Generator<VerificationStep, number> {
@@ -42,6 +42,7 @@ export function* answersChecked(
   return count;
 }
 
+/** Whether the row of a stored reply matches its checksum. */
 export function isKept(component: string, id: string, row: readonly unknown[]): boolean {
   try {
     storedReplyOf({ component, id }, row);
@@ -52,7 +53,7 @@ export function isKept(component: string, id: string, row: readonly unknown[]): 
   }
 }
 
-/** `manifests`: those of the records, by component. */
+/** Checks that the table of manifests has all manifests of the records. `manifests` is indexed by component. */
 export function* manifestsChecked(
   connection: ReadingConnection,
   manifests: ReadonlyMap<string, ReadonlySet<string>>,
@@ -67,6 +68,7 @@ export function* manifestsChecked(
         };
 }
 
+/** Checks that the modules are in the order of their first records, and that their descriptors are JSON objects. */
 export function* modulesChecked(connection: ReadingConnection): Generator<VerificationStep, void> {
   let before = 0;
   for (const [moduleNo, from, descriptor] of connection.rows(MODULES, [])) {

@@ -1,6 +1,6 @@
-// HistoryScan: the histories of many entities of a component, in the order of their ids, looked at by pages
-// that hold records of as many entities as there is room for. An entity by itself is JournalInspection's; to
-// ask for each costs more than what a short history holds. It goes on past damage, which it names.
+// HistoryScan reads the histories of many entities of a component, in the order of their ids, by pages that hold the records
+// of as many entities as fit. JournalInspection reads a single entity; a query for each entity costs more than a short
+// history. HistoryScan goes on past damage, and names it.
 import type { EntityRef } from '../../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -13,10 +13,10 @@ import { journalDamaged } from '../sqlite-failure.ts';
 
 export interface ScannedHistory {
   readonly id: string;
-  /** From the first one on, and what is missing between them. */
+  /** The records from the first one on, with an entry for what is missing between them. */
   readonly records: readonly InspectedRecord[];
   readonly lastSeq: number;
-  /** How many of the records are stored. */
+  /** The number of records that are stored. */
   readonly storedCount: number;
   /** False: the history goes on after `lastSeq`, or may. */
   readonly isWhole: boolean;
@@ -26,7 +26,7 @@ const PAGE_RECORDS = 1_024;
 const PAGE_ENTITIES = 512;
 /** UTF-16 units of JSON text after which a page ends: each event may have a megabyte. */
 const PAGE_UNITS = 2 * 1024 * 1024;
-/** Of a stored row, before what `recordColumns` names. */
+/** The number of columns of a stored row before those of `recordColumns`. */
 const NAMES = 1;
 const SEQ_COLUMN = NAMES + 1;
 const JSON_COLUMN = NAMES + 5;
@@ -50,7 +50,7 @@ export class HistoryScan {
   }
 
   /**
-   * Of the entities with `afterId < id ≤ lastId`, the first ones; an empty list: there is none. Throws
+   * The histories of the first entities with `afterId < id ≤ lastId`; an empty list: there are none. Throws
    * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   page(component: string, afterId: string, lastId: string): readonly ScannedHistory[] {
@@ -63,7 +63,7 @@ export class HistoryScan {
     const isCut = rows.length === PAGE_RECORDS || units >= PAGE_UNITS;
     const byId = [...Map.groupBy(rows, ([id]) => String(id))];
     const first = byId[0]?.[0];
-    // Such an id would not be found by its text, and asking for those after it might never end.
+    // An id that is not a text cannot be found by its text, so paging by ids might never end.
     if (first !== undefined && Buffer.compare(Buffer.from(first), Buffer.from(afterId)) <= 0)
       throw journalDamaged(
         this.#connection.path,
@@ -87,7 +87,7 @@ function historyOf(
   const { id } = entity;
   const records: InspectedRecord[] = [];
   let lastSeq = 0;
-  // An entity without a record has one row all the same.
+  // An entity without records has one row too.
   const stored = rows.filter((row) => row[SEQ_COLUMN] !== null);
   for (const [index, row] of stored.entries()) {
     const seq = Number(row[SEQ_COLUMN]);
@@ -104,7 +104,7 @@ function historyOf(
 }
 
 function inspected(entity: EntityRef, seq: number, row: StoredRow): InspectedRecord {
-  // Numbers came large.
+  // Numbers are read as bigints.
   const plain = row
     .slice(NAMES)
     .map((value) => (typeof value === 'bigint' ? Number(value) : value));

@@ -1,5 +1,5 @@
-// The part of a verification that holds each index against its table, both ways, and walks every entity's
-// history in its order: an index that has lost an entry would make a record, or an entity, look as if it were not there.
+// IndexVerification compares each index with its table, in both directions, and walks the history of every entity in its
+// order: an index that has lost an entry would hide a record, or an entity.
 import type { SQLInputValue } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import type { ReadingConnection, StoredRow } from './reading-connection.ts';
@@ -7,16 +7,16 @@ import { isIndexed, entriesAfter } from '../record-index.ts';
 import { KIND_DELETED } from '../record-kind.ts';
 import type { VerificationStep } from './verification-step.ts';
 
-/** Many, since asking costs; no more than are read in some milliseconds. */
+/** Rows of a query: many, because each query costs, but no more than are read in some milliseconds. */
 const ROWS_AT_ONCE = 2_000;
 const FIRST = -Number.MAX_SAFE_INTEGER;
 
-/** The index alone has what is asked of `i`; of `t`, what the table has in the place that the index names. */
+/** `i` is read from the index alone; `t` is the table's row at the position that the index names. */
 const BY_ENTITY = (format: number) => `SELECT i.eno, i.seq, i.pos, t.pos, i.rank
   FROM (${entriesAfter(format, ROWS_AT_ONCE)}) i
   LEFT JOIN journal t NOT INDEXED ON t.pos = i.pos AND t.eno = i.eno AND t.seq = i.seq
   ORDER BY i.eno, i.seq, i.pos`;
-/** Where the table cannot be read, which is named elsewhere. */
+/** Used where the table cannot be read, which another check names. */
 const BY_ENTITY_ALONE = (format: number) =>
   `SELECT eno, seq, pos, pos, rank FROM (${entriesAfter(format, ROWS_AT_ONCE)})`;
 const DELETIONS = () => `SELECT i.eno, i.seq, i.pos, t.pos FROM journal i INDEXED BY deletion
@@ -42,8 +42,8 @@ const ENTITY_NAMES =
   WHERE (i.component, i.id) > (?, ?) ORDER BY i.component, i.id LIMIT ${ROWS_AT_ONCE}`;
 
 /**
- * The rows of a statement that asks for those after a key, page by page. `instead`: what is asked where a part of the
- * file that it needs cannot be read.
+ * Reads the rows of a statement page by page; the statement selects the rows after a key. `instead` is the statement for
+ * pages that `sql` cannot read because of damage.
  */
 export function* pagesOf(
   connection: ReadingConnection,
@@ -80,7 +80,10 @@ const firstTwo = (row: StoredRow) => row.slice(0, 2) as readonly SQLInputValue[]
 const firstThree = (row: StoredRow) => row.slice(0, 3) as readonly SQLInputValue[];
 const firstOne = (row: StoredRow) => row.slice(0, 1) as readonly SQLInputValue[];
 
-/** Of the records up to `lastPos`, of which the table has so many: each entity's numbers, and the index. */
+/**
+ * Checks the numbers of each entity's records, and the index of records, up to position `lastPos`. `records` is the number
+ * of records in the table.
+ */
 export function* recordIndexChecked(
   connection: ReadingConnection,
   lastPos: number,
@@ -99,7 +102,7 @@ export function* recordIndexChecked(
         number,
       ];
       if (entityNo !== lastEntityNo) [lastSeq, before, lastRank] = [0, 0, 0];
-      // What was stored since goes on where this ends.
+      // The record was stored after the verification began.
       if (pos > lastPos && pos <= Number.MAX_SAFE_INTEGER) continue;
       const named = () => ({ kind: 'finding', ...nameOf(connection, entityNo), seq, pos }) as const;
       if (seq > lastSeq + 1)
@@ -130,6 +133,7 @@ export function* recordIndexChecked(
   if (found < records) yield* missingInIndex(connection, lastPos, BY_POSITION);
 }
 
+/** Checks the index of deletions up to position `lastPos`. `deletions` is the number of deletions in the table. */
 export function* deletionsChecked(
   connection: ReadingConnection,
   lastPos: number,
@@ -178,7 +182,7 @@ function* missingInIndex(
   }
 }
 
-/** Answers how many there are. */
+/** Checks the entities and their index, and returns their number. */
 export function* entitiesChecked(
   connection: ReadingConnection,
 ): Generator<VerificationStep, number> {

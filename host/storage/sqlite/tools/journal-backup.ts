@@ -1,5 +1,5 @@
-// A copy of a journal of one moment, made beside a host that goes on storing. Each step reads some thousand
-// records and lets go: SQLite's own backup would begin anew whenever the host stores something.
+// JournalBackup copies a journal as it is at one moment, while a host goes on storing. Each step reads some thousand records
+// in a transaction of its own: SQLite's backup would begin anew whenever the host stores something.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '@svc/kit/printable';
 import { JournalCopy } from './journal-copy.ts';
@@ -7,8 +7,8 @@ import { journalEntries } from './journal-source.ts';
 import type { JournalFinding, VerificationProgress } from './verification-step.ts';
 
 /**
- * Copies what the journal in `from` holds into the new folder `to`, looking at every checksum. Between two steps the
- * caller may do something else. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
+ * Copies the journal in the folder `from` into the new folder `to`, and checks every checksum. The caller may do other work
+ * between two steps. Throws SVC_JOURNAL_NOT_EMPTY, what `journalEntries` throws, and SVC_JOURNAL_CORRUPT where
  * something is not as it was written; then there is no copy.
  */
 export function* backUpJournal(
@@ -18,7 +18,7 @@ export function* backUpJournal(
   const entries = journalEntries(from);
   let copy: JournalCopy | undefined;
   try {
-    // A folder is made only for a journal that is there.
+    // The new folder is made only if there is a journal to copy.
     let next = entries.next();
     copy = new JournalCopy(to);
     for (; next.done !== true; next = entries.next()) {
@@ -32,13 +32,13 @@ export function* backUpJournal(
           entry.kind === 'record'
             ? copy.addRecord(component, id, entry.row)
             : copy.addAnswer(component, id, entry.row);
-        const place = entry.kind === 'record' ? { pos: entry.pos, seq: entry.record.seq } : {};
+        const at = entry.kind === 'record' ? { pos: entry.pos, seq: entry.record.seq } : {};
         if (problem !== undefined)
           throw damaged(from, {
             kind: 'finding',
             component,
             id,
-            ...place,
+            ...at,
             problem: `it ${problem}`,
           });
       }
@@ -59,10 +59,10 @@ function damaged(dir: string, { component, id, seq, pos, problem }: JournalFindi
       ? ''
       : ` of entity '${printable(id)}' of component '${printable(component)}'`;
   const record = seq === undefined ? '' : ` record ${seq}`;
-  const place = pos === undefined ? '' : ` at position ${pos}`;
+  const position = pos === undefined ? '' : ` at position ${pos}`;
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',
-    `The journal in ${dir} is damaged:${record}${entity}${place}: ${printable(problem)}. No copy was made. ` +
+    `The journal in ${dir} is damaged:${record}${entity}${position}: ${printable(problem)}. No copy was made. ` +
       `svc journal verify names all that is damaged; restore the data folder from an earlier backup.`,
   );
 }

@@ -1,11 +1,10 @@
-// JournalCopy: a journal in the making, from the records of another one in their order. They come with their
-// checksums, and keep them. It lies under another name until all of it is on disk, so that whoever finds a
-// journal in the folder finds a whole one.
+// JournalCopy makes a journal from the records of another one, in their order. The records keep their checksums. The file
+// has another name until it is wholly on disk, so that a journal in the folder is always whole.
 //
 // Invariants
-// C1  A record is taken only where it fits its checksum, its place is the next one of all, and its number the
-//     next one of its entity.
-// C2  A folder that holds something is left as it is.
+// C1  A record is copied only if it matches its checksum, its position follows that of the record before it, and its
+//     number follows that of its entity's record before it.
+// C2  A folder that holds other files is not changed.
 import { existsSync, linkSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -21,11 +20,11 @@ import { fileFailure } from '../sqlite-failure.ts';
 
 /** Entities whose number and last record are remembered. */
 const TAILS_MAX = 200_000;
-/** Records that are sorted by entity, so that their places go to the fewer pages. */
+/** Records whose index entries are added together, sorted by entity, so that they touch fewer pages. */
 const INDEXED_AT_ONCE = 65_536;
 const CACHE_KIB = 64 * 1024;
 const UNFINISHED = 'journal.sqlite.unfinished';
-/** What a folder may hold that is new: what a copy that was interrupted has left, and what a new disk has. */
+/** Files that a new folder may hold: leftovers of an interrupted copy, and the folder of a new disk. */
 const NOTHING = /^(journal\.sqlite\.unfinished(\.new)?(-journal|-wal|-shm)?|lost\+found)$/;
 
 interface Tail {
@@ -63,7 +62,7 @@ export class JournalCopy {
     try {
       const database = new DatabaseSync(this.#path, { enableForeignKeyConstraints: false });
       this.#database = database;
-      // Should this end before its time, the file is made anew: it need not be whole on the way.
+      // A copy that is interrupted starts again with a new file, so the file need not be whole meanwhile.
       database.exec(`
         PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA journal_mode = OFF;
@@ -106,7 +105,10 @@ export class JournalCopy {
     };
   }
 
-  /** Why it does not take the record, which continues "it …"; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /**
+   * Adds a record. Returns the reason when it is not added, which continues "it …". Throws SVC_DISK_FULL and
+   * SVC_DATA_UNUSABLE.
+   */
   addRecord(component: string, id: string, row: RecordRow): string | undefined {
     const [pos, seq, kind, timeMs, manifest, json, crc, upper, lower, trace, key] = row;
     if (!isWhole(component, id, row)) return 'does not fit its checksum';
@@ -142,7 +144,10 @@ export class JournalCopy {
     }
   }
 
-  /** Its checksum was looked at. Why it does not take the answer; undefined when it has. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /**
+   * Adds a stored reply, whose checksum the caller has checked. Returns the reason when it is not added, which continues
+   * "it …". Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE.
+   */
   addAnswer(component: string, id: string, row: StoredReplyRow): string | undefined {
     try {
       this.#addAnswer.run(this.#tail(component, id).entityNo, ...row);
@@ -155,7 +160,7 @@ export class JournalCopy {
     }
   }
 
-  /** Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /** Adds a module. Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   addModule(row: ModuleRow): void {
     try {
       this.#addModule.run(...row);
@@ -165,7 +170,7 @@ export class JournalCopy {
     }
   }
 
-  /** Once it returns, the journal is on disk under its name. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /** Gives the journal its name, once all of it is on disk. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   finish(): void {
     const path = journalPath(this.#dir);
     try {
@@ -180,7 +185,7 @@ export class JournalCopy {
     }
   }
 
-  /** Leaves the folder as it was found. Never throws. */
+  /** Removes the unfinished journal, so that the folder is as it was. Never throws. */
   abandon(): void {
     try {
       if (this.#database.isOpen) this.#database.close();
@@ -189,7 +194,7 @@ export class JournalCopy {
       if (this.#madeFolder && readdirSync(this.#dir).length === 0)
         rmSync(this.#dir, { recursive: true });
     } catch {
-      // What is left is made anew by the next copy.
+      // The next copy removes the leftovers.
     }
   }
 
@@ -203,7 +208,7 @@ export class JournalCopy {
     const known = this.#tails.get(name);
     if (known !== undefined) return known;
     if (this.#tails.size >= TAILS_MAX) {
-      // What is forgotten is looked up.
+      // Forgotten entities are looked up in the index, so it must be complete.
       this.#indexNew();
       this.#tails.clear();
     }
@@ -235,11 +240,11 @@ export class JournalCopy {
   }
 }
 
-/** Whether it was not there. */
+/** Makes the folder; returns whether it was missing. */
 function makeFolder(dir: string): boolean {
   try {
     const isNew = !existsSync(dir);
-    // Only this user: it holds what the services know.
+    // Only this user may read it, because it holds the data of the service.
     if (isNew) mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (isNew) sync(dirname(dir));
     const found = readdirSync(dir).find((name) => !NOTHING.test(name));
@@ -255,7 +260,7 @@ function makeFolder(dir: string): boolean {
   }
 }
 
-/** Never over a journal that a host has made there meanwhile. */
+/** Renames the file, but never over a journal that a host has made there meanwhile. */
 function takeName(from: string, to: string): void {
   try {
     linkSync(from, to);

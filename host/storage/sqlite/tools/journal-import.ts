@@ -1,13 +1,13 @@
-// A journal made of its text: each line is looked at as it comes, so that a text may be of any length.
+// JournalImport makes a journal from its text. It reads the text line by line, so a text may have any length.
 import { isKept } from './answer-verification.ts';
 import { JournalCopy } from './journal-copy.ts';
 import { parseText, textChecksum, type TextLine } from './journal-text.ts';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Far more than an event may have. */
+/** UTF-16 units of a line, at most; far more than an event may have. */
 const LINE_UNITS_MAX = 64 * 1024 * 1024;
-/** After so many, `progressed` is called. */
+/** `progressed` is called after this many lines. */
 const LINES_PER_STEP = 2_000;
 
 /**
@@ -52,7 +52,7 @@ function orderProblem({ kind }: TextLine, line: number, hasEnded: boolean): stri
   return kind === 'head' ? 'belongs at the beginning' : undefined;
 }
 
-/** Why it does not. `crc`: the checksum of the lines before. */
+/** Adds a line to the copy; returns the reason when it cannot. `crc` is the checksum of the lines before it. */
 function take(copy: JournalCopy, parsed: TextLine, crc: number): string | undefined {
   switch (parsed.kind) {
     case 'head':
@@ -75,7 +75,7 @@ function take(copy: JournalCopy, parsed: TextLine, crc: number): string | undefi
   }
 }
 
-/** The lines of each chunk. `read`: how many have come before. */
+/** The lines of each chunk. `read` returns the number of lines before it. */
 async function* linesOf(
   text: AsyncIterable<Uint8Array>,
   read: () => number,

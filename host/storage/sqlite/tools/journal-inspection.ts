@@ -1,5 +1,5 @@
-// JournalInspection: a data folder looked at by a person. It reads only, also while a host runs on the
-// folder, and goes on past damage, which it names. It never makes the folder, the journal or its log.
+// JournalInspection reads a data folder for a person, also while a host runs on it. It goes on past damage, and names it. It
+// never makes the folder, the journal or the journal's log.
 import type { SQLInputValue } from 'node:sqlite';
 import type { EntityRef, JournalRecord } from '../../../model/entity.ts';
 import { printable } from '@svc/kit/printable';
@@ -20,28 +20,28 @@ export interface ComponentSummary {
 export interface EntitySummary {
   readonly id: string;
   readonly events: number;
-  /** Of its last record; undefined when it has none: all that it did was to answer an idempotency key with a refusal. */
+  /** Time of its last record. Undefined: it has only refused commands with idempotency keys, and has no record. */
   readonly lastTimeMs: number | undefined;
   /** Its last record is a deletion. */
   readonly deleted: boolean;
 }
 
-/** A record as it is stored, or what is wrong in its place. */
+/** A record as it is stored, or the damage that was found instead of it. */
 export type InspectedRecord =
   | JournalRecord
   | { readonly kind: 'damaged'; readonly seq: number; readonly problem: string };
 
 export interface InspectedPage {
   readonly records: readonly InspectedRecord[];
-  /** With which the next page is asked for. */
+  /** The `afterSeq` of the next page. */
   readonly lastSeq: number;
-  /** How many of the records are stored: less than were asked for at the end. */
+  /** The number of records that are stored; less than the limit at the end of the history. */
   readonly storedCount: number;
 }
 
 /**
- * Sequence numbers have no gaps, so the last one counts the records: an entity costs a step in the
- * index, however long its history. `kind = 1` as it stands there has SQLite use the index `deletion`.
+ * The number of an entity's deletions. Sequence numbers have no gaps, so the last one counts the records, however long the
+ * history. The literal `kind = 1` makes SQLite use the index `deletion`.
  */
 const DELETIONS = `(SELECT count(*) FROM journal WHERE eno = e.eno AND kind = ${KIND_DELETED})`;
 const eventsOf = (format: number) => `ifnull(${lastOf('seq', 'e.eno', format)}, 0) - ${DELETIONS}`;
@@ -63,8 +63,8 @@ const RECORDS = (format: number) =>
   );
 
 /**
- * Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_DATA_UNUSABLE and
- * SVC_JOURNAL_UNAVAILABLE, and so does what it returns.
+ * Opens the journal in a data folder for inspection. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT,
+ * SVC_DATA_UNUSABLE and SVC_JOURNAL_UNAVAILABLE, and so do the methods of the result.
  */
 export function inspectJournal(dir: string): JournalInspection {
   return new JournalInspection(dir);
@@ -77,7 +77,7 @@ export class JournalInspection {
     this.#connection = new ReadingConnection(dir);
   }
 
-  /** Sorted by id. */
+  /** All components, sorted by id. */
   components(): ComponentSummary[] {
     return this.#rows(COMPONENTS).map(([component, entities, events]) => ({
       component: String(component),
@@ -91,7 +91,7 @@ export class JournalInspection {
     let before = afterId;
     const range = [later(afterId, prefix), endOfPrefix(prefix), afterId, limit];
     return this.#rows(ENTITIES, component, ...range).map(([id, events, timeMs, kind]) => {
-      // Such an id would not be found by its text, and asking for those after it might never end.
+      // An id that is not a text cannot be found by its text, so paging by ids might never end.
       if (Buffer.compare(Buffer.from(String(id)), Buffer.from(before)) <= 0)
         throw journalDamaged(
           this.#connection.path,
@@ -107,7 +107,7 @@ export class JournalInspection {
     });
   }
 
-  /** How many entities of a component have an id that begins with `prefix`, counted to `max`. */
+  /** The number of entities of a component whose id begins with `prefix`, counted up to `max`. */
   countEntities(component: string, prefix: string, max: number): number {
     return Number(this.#rows(COUNT, component, prefix, endOfPrefix(prefix), max)[0]?.[0]);
   }
@@ -120,7 +120,7 @@ export class JournalInspection {
     return this.#rows(ENTITY, component, id).length > 0;
   }
 
-  /** Those with `seq > afterSeq`, oldest first, at most `limit` and what is missing between them. */
+  /** Records with `seq > afterSeq`, oldest first, at most `limit`, with an entry for what is missing between them. */
   records(entity: EntityRef, afterSeq: number, limit: number): InspectedPage {
     const records: InspectedRecord[] = [];
     let lastSeq = afterSeq;
@@ -139,7 +139,7 @@ export class JournalInspection {
     return { records, lastSeq, storedCount: rows.length };
   }
 
-  /** Lets go of the file; the next read opens it again. */
+  /** Closes the file; the next read opens it again. */
   close(): void {
     this.#connection.close();
   }
@@ -153,7 +153,7 @@ export class JournalInspection {
 }
 
 function inspected(entity: EntityRef, row: StoredRow): InspectedRecord {
-  // Numbers came large; of texts there is no number to make.
+  // Numbers are read as bigints.
   const fields = row.map((value) => (typeof value === 'bigint' ? Number(value) : value));
   try {
     return recordOf(entity, fields as unknown as RecordRow);
@@ -163,7 +163,7 @@ function inspected(entity: EntityRef, row: StoredRow): InspectedRecord {
   }
 }
 
-/** SQLite orders texts by their bytes in UTF-8. */
+/** The later of two texts in the order of SQLite, which compares their bytes in UTF-8. */
 function later(a: string, b: string): string {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) > 0 ? a : b;
 }
@@ -171,7 +171,7 @@ function later(a: string, b: string): string {
 const LAST_CODE_POINT = 0x10ffff;
 const SURROGATES = { first: 0xd800, afterLast: 0xe000 };
 
-/** The least value that is above every text beginning with `prefix`. To SQLite a blob is above every text. */
+/** The least value above every text that begins with `prefix`. In SQLite's order a blob is above every text. */
 function endOfPrefix(prefix: string): string | Uint8Array {
   const points = Array.from(prefix, (unit) => unit.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();

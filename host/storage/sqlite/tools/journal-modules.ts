@@ -1,4 +1,4 @@
-// The module that has written a journal last, as it described itself; journals of the formats before 3 know none.
+// JournalModules finds the descriptor of the module that wrote a journal last. Journals of format 1 and 2 have none.
 import { ReadingConnection } from './reading-connection.ts';
 
 const LAST = (format: number) =>
@@ -7,7 +7,7 @@ const LAST = (format: number) =>
     : 'SELECT descriptor FROM module ORDER BY mno DESC LIMIT 1';
 
 /**
- * JSON text; undefined when none is known. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
+ * The descriptor as JSON text; undefined when the journal has none. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER,
  * SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE and SVC_DATA_UNUSABLE.
  */
 export function lastDescriptor(dir: string): string | undefined {

@@ -1,7 +1,7 @@
-// JournalScan: the records of all entities in the one order that they have, looked at by pages. It goes on
-// past damage, which it names, and past what SQLite cannot read: it never serves either.
+// JournalScan reads the records of all entities in commit order, by pages. It goes on past damage, and past records that
+// SQLite cannot read; it names both, and returns neither as a record.
 //
-// A page is one short read: so many places as are read in some milliseconds, whatever a filter takes of them.
+// A page is one short read: as many positions as are read in some milliseconds, however many of them match the filter.
 import type { SQLInputValue } from 'node:sqlite';
 import type { JournalRecord } from '../../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -9,7 +9,7 @@ import { recordOf } from '../journal-reader.ts';
 import { type RecordRow, recordColumns } from '../journal-schema.ts';
 import { ReadingConnection, type StoredRow } from './reading-connection.ts';
 
-/** What is left out is not asked for. */
+/** The conditions that a record has to meet; undefined: no condition. */
 export interface RecordFilter {
   readonly component?: string | undefined;
   readonly id?: string | undefined;
@@ -17,11 +17,11 @@ export interface RecordFilter {
   /** The event's case, in `type`. */
   readonly type?: string | undefined;
   readonly trace?: string | undefined;
-  /** What the idempotency key begins with. */
+  /** Prefix of the idempotency key. */
   readonly keyPrefix?: string | undefined;
-  /** Of this time or later. */
+  /** The record has this time or a later one, in milliseconds since 1970. */
   readonly sinceMs?: number | undefined;
-  /** Before this time. */
+  /** The record has an earlier time, in milliseconds since 1970. */
   readonly untilMs?: number | undefined;
 }
 
@@ -31,41 +31,41 @@ export interface ScannedRecord {
   readonly component: string;
   readonly id: string;
   readonly record: JournalRecord;
-  /** As it is stored, checksum and all. */
+  /** The record as it is stored, with its checksum. */
   readonly row: RecordRow;
 }
 
-/** What is wrong in a place of the journal. */
+/** Damage at a position of the journal. */
 export interface ScannedDamage {
   readonly kind: 'damaged';
   readonly pos: number;
   readonly component?: string;
   readonly id?: string;
   readonly seq?: number;
-  /** A row is there. */
+  /** Whether the table has a row at the position. */
   readonly isStored: boolean;
   readonly problem: string;
 }
 
 export interface ScannedPage {
   readonly entries: readonly (ScannedRecord | ScannedDamage)[];
-  /** With which the next page is asked for. */
+  /** The `afterPos` of the next page. */
   readonly lastPos: number;
-  /** Nothing was stored after it when it was read. */
+  /** Whether the page ended at the last record when it was read. */
   readonly isLast: boolean;
 }
 
-/** Of a page's events; each may have a megabyte. */
+/** UTF-16 units of JSON text after which a page ends; each event may have a megabyte. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 const POSITIONS_MIN = 256;
 const POSITIONS_MAX = 65_536;
-/** A page that took less has room for more. */
+/** Target for the time of a page; the number of positions of the next page adapts to it. */
 const PAGE_MS = 20;
 
 const POSITION_MAX = Number.MAX_SAFE_INTEGER;
 const LAST = () => `SELECT max(pos) FROM journal WHERE pos <= ${POSITION_MAX}`;
 const NEXT = () => `SELECT min(pos) FROM journal WHERE pos > ? AND pos <= ${POSITION_MAX}`;
-/** Of a stored row, before what `recordColumns` names. */
+/** The number of columns of a stored row before those of `recordColumns`. */
 const NAMES = 2;
 const JSON_COLUMN = NAMES + 5;
 
@@ -82,7 +82,7 @@ export class JournalScan {
     this.#isFiltered = Object.values(filter).some((value) => value !== undefined);
   }
 
-  /** The place of the last record; 0 when there is none. Throws as `page` does. */
+  /** The position of the last record; 0 when there is none. Throws as `page` does. */
   lastPos(): number {
     return positionIn(this.#connection.rows(LAST, [])) ?? 0;
   }
@@ -96,24 +96,24 @@ export class JournalScan {
     const next = this.#next(afterPos);
     if (next === undefined || next > untilPos)
       return { entries: [], lastPos: afterPos, isLast: true };
-    // Over a hole of any size in one step.
+    // A hole of any size is skipped in one step.
     const from = next - 1;
     const to = Math.min(from + this.#positions, untilPos);
     const startedMs = performance.now();
     const read = this.#read(from, to, limit);
     this.#adapt(performance.now() - startedMs);
     if (this.#isFiltered) return { ...read, isLast: read.lastPos >= untilPos };
-    // A hole behind the last entry is named once its end is known.
+    // A hole after the last entry is named by the page that finds its end.
     const lastPos = read.entries.at(-1)?.pos ?? read.lastPos;
     return { entries: withHoles(read.entries, afterPos), lastPos, isLast: lastPos >= untilPos };
   }
 
-  /** Lets go of the file; the next page opens it again. */
+  /** Closes the file; the next page opens it again. */
   close(): void {
     this.#connection.close();
   }
 
-  /** The first place after this one where something is; one that cannot be read is something. */
+  /** The first position after this one with a record; a position that cannot be read counts as one. */
   #next(afterPos: number): number | undefined {
     try {
       return positionIn(this.#connection.rows(NEXT, [afterPos]));
@@ -123,7 +123,7 @@ export class JournalScan {
     }
   }
 
-  /** Of the places after `from` up to `to`; what cannot be read as one is read in halves. */
+  /** Reads the positions after `from` up to `to`; a range that cannot be read is read in halves. */
   #read(from: number, to: number, limit: number): Omit<ScannedPage, 'isLast'> {
     let units = 0;
     try {
@@ -185,7 +185,7 @@ function conditionOf(filter: RecordFilter): {
   if (keyPrefix !== undefined)
     parts.push(['substr(key, 1, length(?)) = ?', 3, keyPrefix, keyPrefix]);
   return {
-    // Each value stands where it is, also where the column is not there yet.
+    // A column that the format does not have is NULL, so that the parameters stay in their order.
     condition: (format) =>
       parts
         .map(
@@ -199,7 +199,7 @@ function conditionOf(filter: RecordFilter): {
 
 function entryOf(stored: StoredRow): ScannedRecord | ScannedDamage {
   const [component, id] = stored;
-  // Numbers came large.
+  // Numbers are read as bigints.
   const row = stored
     .slice(NAMES)
     .map((value) => (typeof value === 'bigint' ? Number(value) : value)) as unknown as RecordRow;
@@ -220,7 +220,7 @@ function unreadable(pos: number, error: unknown): ScannedDamage {
   return { kind: 'damaged', pos, isStored: false, problem: `it cannot be read: ${reason}` };
 }
 
-/** With an entry for each gap between the places. */
+/** The entries, with one more for each gap between their positions. */
 function withHoles(
   entries: readonly (ScannedRecord | ScannedDamage)[],
   afterPos: number,

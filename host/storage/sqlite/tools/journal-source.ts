@@ -1,6 +1,5 @@
-// JournalSource: all that a journal holds, in the order in which another one is made of it: the records, the
-// answers to idempotency keys, the modules. It is what was stored at one moment, read in short steps beside
-// a host that goes on storing.
+// JournalSource reads the whole content of a journal in the order in which a copy is made of it: the records, the stored
+// replies to idempotency keys, the modules. It reads the content of one moment, in short steps, while a host goes on storing.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
 import type { StoredReplyRow } from '../stored-reply-row.ts';
@@ -36,13 +35,13 @@ export type SourceEntry =
 const RECORDS_AT_ONCE = 2_000;
 const ANSWERS_AT_ONCE = 500;
 
-/** Of one moment: the last record, the last answer, and by what that is known again. */
+/** Identifies one moment: the last record, and the last stored reply with its time and checksum. */
 const MOMENT = `SELECT last.pos, a.ano, a.time_ms, a.crc FROM (SELECT max(pos) AS pos FROM journal) last
   LEFT JOIN answer a ON a.ano = (SELECT max(ano) FROM answer)`;
 const MOMENT_BEFORE_3 = 'SELECT max(pos), NULL, NULL, NULL FROM journal';
 /**
- * Answers come at the end and are forgotten from the beginning, and once there is none their numbers begin anew: as
- * long as the last one of the moment is there, those before it are of that moment too.
+ * Stored replies are added at the end and removed from the beginning, and their numbers begin anew once none is left. As
+ * long as the last reply of the moment is there, those before it belong to that moment too.
  */
 const ANSWERS = `SELECT a.ano, component, id, a.key, a.digest, a.time_ms, a.outcome, a.crc
   FROM answer a NOT INDEXED LEFT JOIN entity ON entity.eno = a.eno
@@ -53,7 +52,7 @@ const MODULES = () =>
   'SELECT fingerprint, from_pos, time_ms, descriptor FROM module WHERE from_pos <= ? ORDER BY mno';
 
 /**
- * With a filter only records. What is not as it was written is named in its place. Throws SVC_JOURNAL_MISSING,
+ * All entries of a journal; with a filter, records only. Damage is a finding among them. Throws SVC_JOURNAL_MISSING,
  * SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_CORRUPT and SVC_JOURNAL_UNAVAILABLE.
  */
 export function* journalEntries(

@@ -1,5 +1,5 @@
-// The journal as text: a line of JSON for each record, answer and module, between a line that says what it is
-// and one that says how much there was. Whatever is JSON inside (an event) stands in it byte for byte.
+// JournalText is a journal as text: a line of JSON for each record, stored reply and module, between a head line and an end
+// line with their numbers. JSON inside a line (an event, say) is unchanged, byte for byte.
 import { crc32 } from 'node:zlib';
 import type { ModuleRow, SourceEntry } from './journal-source.ts';
 import type { RecordKind } from '../../../model/entity.ts';
@@ -15,7 +15,7 @@ export interface TextEnd {
   readonly records: number;
   readonly answers: number;
   readonly modules: number;
-  /** CRC-32 of all lines before, each with its line feed. */
+  /** CRC-32 of all lines before it, each with its line feed. */
   readonly crc: number;
 }
 
@@ -67,7 +67,7 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
     seq,
     kind,
     time: timeText(timeMs),
-    // As text: it has more digits than a number of JSON is read with.
+    // A text, because JSON parsers read numbers with fewer digits.
     seed: seedOf(upper, lower)?.toString(),
     trace: trace ?? undefined,
     key: key ?? undefined,
@@ -77,13 +77,13 @@ export function textOf(entry: Extract<SourceEntry, { readonly row: unknown }>): 
   return kind === 'event' ? withJson(head, 'event', json!) : JSON.stringify(head);
 }
 
-/** Members whose JSON stands in the line as it is. */
+/** Members whose JSON is in the line unchanged. */
 const RAW_NAMES = ['event', 'outcome', 'descriptor'] as const;
 type RawName = (typeof RAW_NAMES)[number];
 
 /**
- * The JSON last, as it is stored; in `text` where it is none, or has what a line or a terminal would not take. No
- * string of the head can have the member's name in it with its quotes: there they are escaped.
+ * Appends the stored JSON as the last member, unchanged; or as a string in `text`, where it is not JSON, or has control
+ * characters. No string of the head can contain the quoted name of the member, because quotes are escaped there.
  */
 function withJson(head: object, name: RawName, json: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
@@ -101,13 +101,13 @@ function isJson(text: string): boolean {
   }
 }
 
-/** ISO 8601, or the number where there is no such form. */
+/** A time in ISO 8601; the number itself where ISO 8601 cannot express it. */
 function timeText(timeMs: number): string | number {
   const date = new Date(timeMs);
   return Number.isNaN(date.getTime()) ? timeMs : date.toISOString();
 }
 
-/** What the line says, or why it says nothing, which continues "it …". */
+/** Parses a line. Returns the reason, which continues "it …", when it is not a line of an export. */
 export function parseText(line: string): TextLine | string {
   const read = membersOf(line);
   if (read === undefined) return 'is no JSON object';
@@ -189,7 +189,7 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | undefined
   return value as Readonly<Record<string, unknown>>;
 }
 
-/** The members of a line, with the first one that is not as it has to be. */
+/** The members of a line; `problem` names the first one that is missing or malformed. */
 class Members {
   readonly #members: Readonly<Record<string, unknown>>;
   problem: string | undefined = undefined;

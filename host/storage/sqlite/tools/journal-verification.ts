@@ -1,8 +1,8 @@
-// Verification of a whole journal: every record against its checksum, the one order and each entity's for
-// holes, and each index against its table, both ways. All findings are named, as they are found.
+// JournalVerification checks a whole journal: every record against its checksum, commit order and the order of each entity
+// for holes, and each index against its table, in both directions. It reports all findings, as it finds them.
 //
-// It reads in short steps, beside a host that runs, and looks at what was stored when it began. SQLite's own
-// check of the file's structure is one long read, for which the log of a running host would have to grow.
+// It reads in short steps, also while a host runs, and checks what was stored when it began. SQLite's own check of the
+// file's structure is one long read, during which the write-ahead log of a running host would grow.
 import { SvcError } from '@svc/kit/svc-error';
 import { answersChecked, manifestsChecked, modulesChecked } from './answer-verification.ts';
 import { deletionsChecked, entitiesChecked, recordIndexChecked } from './index-verification.ts';
@@ -11,11 +11,11 @@ import { ReadingConnection } from './reading-connection.ts';
 import { SQLITE_ERROR, sqliteCode } from '../sqlite-failure.ts';
 import type { VerificationResult, VerificationStep } from './verification-step.ts';
 
-/** Many, since asking costs. */
+/** Records of a query; many, because each query costs. */
 const RECORDS_AT_ONCE = 2_000;
-/** SQLite looks no further. */
+/** Findings after which SQLite's check stops. */
 const STRUCTURE_FINDINGS_MAX = 100;
-/** Far more than modules have. */
+/** Manifests that are compared with the table, at most; modules have far fewer. */
 const MANIFESTS_MAX = 10_000;
 const OUT_OF_RANGE_MAX = 100;
 
@@ -24,8 +24,8 @@ const OUT_OF_RANGE = () => `SELECT pos FROM journal
   WHERE pos < 1 OR pos > ${Number.MAX_SAFE_INTEGER} LIMIT ${OUT_OF_RANGE_MAX}`;
 
 /**
- * `structure`: SQLite's own check too, although a log lies there and a host may be running. The last step is the
- * result. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_UNAVAILABLE, and
+ * Verifies the journal in a data folder; the last step is the result. `structure` runs SQLite's own check even if there is a
+ * write-ahead log, so that a host may be running. Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_DATA_UNUSABLE, SVC_JOURNAL_UNAVAILABLE, and
  * SVC_JOURNAL_CORRUPT when nothing can be read at all.
  */
 export function* verifyJournal(
@@ -79,7 +79,7 @@ export function* verifyJournal(
   }
 }
 
-/** Goes on where one part of the file cannot be read, and names it. */
+/** Reports a part of the file that cannot be read as a finding, so that the verification goes on. */
 function* guarded<T>(
   what: string,
   steps: Generator<VerificationStep, T>,
@@ -88,7 +88,7 @@ function* guarded<T>(
     return yield* steps;
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    // A table or an index that is not there is damage as well.
+    // A missing table or index is damage too.
     if (error.code !== 'SVC_JOURNAL_CORRUPT' && sqliteCode(error.cause) !== SQLITE_ERROR)
       throw error;
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
@@ -110,7 +110,7 @@ function* lastPosition(scan: JournalScan): Generator<VerificationStep, number> {
 interface Seen {
   readonly records: number;
   readonly deletions: number;
-  /** By component. */
+  /** Indexed by component. */
   readonly manifests: ReadonlyMap<string, ReadonlySet<string>>;
 }
 

@@ -1,5 +1,5 @@
-// ReadingConnection: a journal that is read beside whoever writes it. It makes and changes nothing in the
-// folder, and each read is over at once, so that no read transaction keeps the log from beginning anew.
+// ReadingConnection reads a journal while another process may write it. It makes and changes nothing in the folder, and
+// each read ends at once, so that no read transaction keeps the write-ahead log from beginning anew.
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -8,10 +8,10 @@ import { SvcError } from '@svc/kit/svc-error';
 import { inspectJournalFile, journalPath, openForReading } from '../journal-file.ts';
 import { journalDamaged, journalFailure } from '../sqlite-failure.ts';
 
-/** As SQLite has them: a whole number as bigint, for a damaged one may be larger than JavaScript's. */
+/** A row of SQLite. Whole numbers are bigints, because a damaged one may be larger than a JavaScript number holds. */
 export type StoredRow = readonly unknown[];
 
-/** A view in the place of a table could compute without end. */
+/** Counts the journal's tables, and refuses views of their names, which could compute without end. */
 const TABLES = `SELECT sum(type = 'table' AND name IN ('entity', 'journal')) = 2 AND sum(type <> 'table') = 0
   FROM pragma_table_list WHERE schema = 'main' AND name IN (
     'entity', 'journal', 'place_new', 'place_recent', 'place_old', 'answer', 'manifest', 'module')`;
@@ -20,14 +20,14 @@ export class ReadingConnection {
   readonly path: string;
   #database: DatabaseSync | undefined = undefined;
   readonly #statements = new Map<string, StatementSync>();
-  /** The file as it was when it was opened without its log; undefined when it has one. */
+  /** State of the file when it was opened without a log; undefined when it has one. */
   #unchanging: string | undefined = undefined;
 
   /** Throws SVC_JOURNAL_MISSING, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT and SVC_DATA_UNUSABLE. */
   constructor(dir: string) {
     const folder = resolve(dir);
     this.path = journalPath(folder);
-    // A pipe of that name would be waited for.
+    // Opening a pipe of that name would block.
     if (statSync(this.path, { throwIfNoEntry: false })?.isFile() === false)
       throw journalDamaged(this.path, 'it is not a file');
     if (!inspectJournalFile(this.path, 'read'))
@@ -38,18 +38,19 @@ export class ReadingConnection {
       );
   }
 
-  /** A host that runs has a log; one that was killed has left it. */
+  /** Whether there is a write-ahead log: a running host has one, and a killed host has left its own. */
   get hasLog(): boolean {
     return existsSync(`${this.path}-wal`);
   }
 
-  /** The format's version. A host that starts may bring it to its own. */
+  /** Version of the journal's format. A host that starts may migrate it. */
   get format(): number {
     return Number(this.rows(() => 'SELECT user_version FROM pragma_user_version', [])[0]![0]);
   }
 
   /**
-   * The rows of one statement, until `enough` says so. `sql` is given the journal's format. Throws SVC_JOURNAL_CORRUPT,
+   * The rows of one statement, up to the first for which `enough` returns true. `sql` is called with the journal's format.
+   * Throws SVC_JOURNAL_CORRUPT,
    * SVC_JOURNAL_NEWER and SVC_JOURNAL_UNAVAILABLE.
    */
   rows(
@@ -67,7 +68,7 @@ export class ReadingConnection {
           rows.push(stored);
           if (enough(stored)) break;
         }
-        // A host that starts may bring the journal to its own format, and store more at once.
+        // A host that starts meanwhile may migrate the journal, and store records.
         if (this.#isUnchanged() && format === this.#format(this.#database)) return rows;
         this.close();
       }
@@ -76,7 +77,7 @@ export class ReadingConnection {
     }
   }
 
-  /** Lets go of the file; the next read opens it again. */
+  /** Closes the file; the next read opens it again. */
   close(): void {
     this.#statements.clear();
     this.#database?.close();
@@ -103,8 +104,8 @@ export class ReadingConnection {
   }
 
   /**
-   * A journal whose host has ended in good order has no log, and a reader would make one: such a file
-   * is read as one that does not change, and read again should a host have started meanwhile.
+   * Opens the file. A host that ended in good order leaves no log, and a reader would make one: such a file is opened as
+   * immutable, and read again if a host has started meanwhile.
    */
   #open(): DatabaseSync {
     this.#unchanging = this.#state();
@@ -120,7 +121,7 @@ export class ReadingConnection {
     }
   }
 
-  /** What tells that the file has not changed; undefined when a log is there. */
+  /** Identifies the content of the file; undefined when there is a log. */
   #state(): string | undefined {
     const { ino, size, mtimeNs } = statSync(this.path, { bigint: true });
     return this.hasLog ? undefined : `${ino} ${size} ${mtimeNs}`;

@@ -1,6 +1,6 @@
-// What a verification of a journal tells, step by step.
+// VerificationStep is what the verification of a journal reports, step by step.
 
-/** What is not as it was written. */
+/** Damage that the verification has found. */
 export interface JournalFinding {
   readonly kind: 'finding';
   readonly component?: string | undefined;
@@ -15,7 +15,7 @@ export interface VerificationProgress {
   /** Continues "12 of 34 …". */
   readonly what: string;
   readonly done: number;
-  /** Undefined: it is not known. */
+  /** Undefined: the total is not known. */
   readonly total?: number;
 }
 
@@ -25,7 +25,7 @@ export interface VerificationResult {
   readonly entities: number;
   readonly answers: number;
   readonly findings: number;
-  /** SQLite's own check was made. */
+  /** Whether SQLite's own check was made. */
   readonly structureChecked: boolean;
 }
 

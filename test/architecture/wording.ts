@@ -1,0 +1,84 @@
+// The rules for the words of a source: doc comments that begin without a subject, and retired words in comments and
+// identifiers. Literals are not checked, because names of columns and of JSON members belong to formats. The functions are
+// pure.
+import { parseSync } from 'oxc-parser';
+import { COMMENT_WORDS, FRAGMENTS, IDENTIFIER_WORDS, type RetiredWord } from './retired-words.ts';
+
+/** Folders and files that still have retired words. This list may only shrink. */
+export const UNCLEAN: readonly string[] = [
+  'bench',
+  'cli',
+  'console',
+  'contract',
+  'guest-sdk',
+  'host/dev',
+  'host/dev-host.ts',
+  'host/engine',
+  'host/history',
+  'host/hosting',
+  'host/http',
+  'host/introspection',
+  'host/log',
+  'host/model',
+  'host/service',
+  'host/shards',
+  'host/tools.ts',
+  'kit',
+  'scripts',
+];
+
+interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly name?: unknown;
+}
+
+/** A line `file:line: found; use instead` for each retired word, and for each comment without a subject. */
+export function retiredWords(file: string, text: string): string[] {
+  const { program, comments } = parseSync(file, text);
+  const found: { readonly at: number; readonly what: string; readonly instead: string }[] = [];
+  const look = (at: number, value: string, words: readonly RetiredWord[]): void => {
+    for (const { word, instead } of words) {
+      const match = word.exec(value);
+      if (match !== null) found.push({ at: at + match.index, what: match[0], instead });
+    }
+  };
+  for (const { type, value, start } of comments) {
+    if (type === 'Block') look(start, value.replace(/^[\s*]+/, ''), FRAGMENTS);
+    look(start, value, COMMENT_WORDS);
+  }
+  for (const { start, name } of identifiersIn(program)) look(start, name, IDENTIFIER_WORDS);
+  return found
+    .map(({ at, what, instead }) => ({ line: text.slice(0, at).split('\n').length, what, instead }))
+    .toSorted((one, other) => one.line - other.line)
+    .map(({ line, what, instead }) => `${file}:${line}: '${what}'; use ${instead}`);
+}
+
+/** Files that the rules apply to. Examples have the words of their own domains: a waiting list has places. */
+export function cleanFiles(files: readonly string[], unclean = UNCLEAN): string[] {
+  return files.filter((file) => ![...unclean, 'examples'].some((path) => isIn(file, path)));
+}
+
+/** Entries of UNCLEAN that no file is in, or whose files are all clean: they have to be removed. */
+export function spentEntries(texts: ReadonlyMap<string, string>, unclean = UNCLEAN): string[] {
+  return unclean.filter(
+    (path) =>
+      ![...texts].some(([file, text]) => isIn(file, path) && retiredWords(file, text).length > 0),
+  );
+}
+
+function isIn(file: string, path: string): boolean {
+  return file === path || file.startsWith(`${path}/`);
+}
+
+function* identifiersIn(
+  node: unknown,
+): Generator<{ readonly start: number; readonly name: string }> {
+  if (typeof node !== 'object' || node === null) return;
+  const { type, start, name } = node as Partial<SyntaxNode>;
+  if (start !== undefined && typeof name === 'string') {
+    if (type === 'Identifier') yield { start, name };
+    if (type === 'PrivateIdentifier') yield { start, name: `#${name}` };
+  }
+  for (const child of Object.values(node)) yield* identifiersIn(child);
+}
