@@ -121,7 +121,7 @@ describe('the words of every source', () => {
     expect(found).toEqual([]);
   });
 
-  test('are excused only in files that need it', () => {
+  test('are excused only where files need it: take other entries out of UNCLEAN', () => {
     expect(spentEntries(tree.texts)).toEqual([]);
   });
 });

@@ -18,7 +18,6 @@ export const UNCLEAN: readonly string[] = [
   'host/hosting',
   'host/http',
   'host/introspection',
-  'host/log',
   'host/model',
   'host/service',
   'host/shards',
