@@ -1,12 +1,12 @@
-// GuestLog: where the lines go that a module writes.
+// GuestLog: receives the lines that a module logs.
 
 export type GuestLogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 export interface GuestLogLine {
   readonly level: GuestLogLevel;
-  /** The module's own text: escape it where it is printed. */
+  /** The module's own text: escape it before printing. */
   readonly message: string;
-  /** Who wrote it: `component NAME`, `endpoint NAME`, or `module` while it started. */
+  /** Source of the line: `component NAME`, `endpoint NAME`, or `module` during its start. */
   readonly source: string;
 }
 

@@ -1,12 +1,12 @@
-// CallState: what an instance is doing now, and so which imports it may reach (the table of phases
-// in wit/runtime.wit); and the handles it holds of its own resources. One per instance.
+// CallState: the phase that an instance is in, which decides the imports that it may reach (the table of
+// phases in wit/runtime.wit), and the handles that it holds of its own resources. One per instance.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import type { FuelLimit } from './fuel.ts';
 import { trapFrames } from './trap-frames.ts';
 
 export const PHASE = {
-  /** Start, constructor, apply, snapshot, log, realloc, post-return: no import may be reached. */
+  /** Start, constructor, apply, snapshot, log, realloc, post-return: the module may reach no import. */
   closed: 0,
   command: 1,
   query: 2,
@@ -16,31 +16,34 @@ export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 export class CallState {
   phase: Phase = PHASE.closed;
-  /** What the fuel of the present call is called. */
+  /** Limit that the fuel of the present call comes from. */
   fuelLimit: FuelLimit = 'start-fuel';
-  /** Of a command or query: its recorded time. Of a handler: when its request came, or its last wait ended. */
+  /**
+   * Time that the clock reports: the recorded time in a command or query; in a handler, when its request came or its
+   * last wait ended.
+   */
   nowMs = 0n;
-  /** Of a handler: what its imports reach. */
+  /** Host functions that a handler's imports reach; undefined outside a handler. */
   calls: HostCalls | undefined;
   hostCallsLeft = 0;
-  /** Of a handler. */
+  /** Calls of components that the handler may still make. */
   componentCallsLeft = 0;
   readonly #handlesMax: number;
   readonly #reps = new Map<number, number>();
-  /** Handles that were given up, to be used again: their numbers have 31 bits and would run out. */
+  /** Released handles, to be used again: handle numbers have 31 bits and would run out. */
   readonly #freeHandles: number[] = [];
   #lastHandle = 0;
 
-  /** `handlesMax`: how many resources the module may hold for itself. */
+  /** `handlesMax`: maximum number of resources that the module may hold itself. */
   constructor(handlesMax: number) {
     this.#handlesMax = handlesMax;
   }
 
-  /** Counts a call of the host by the module; outside its phases it is a fault. */
+  /** Counts a call of the host by the module. Throws a GuestFault if its phase does not allow the call. */
   enter(name: string, allowed: boolean): void {
     if (!allowed)
       throw new GuestFault('trap', `The module called ${name} where it may not be called.`, {
-        // The module's code that called is still on the stack.
+        // The module's calling code is still on the stack.
         frames: trapFrames(new Error('here')),
       });
     if (--this.hostCallsLeft < 0)
@@ -81,7 +84,7 @@ export class CallState {
     return rep;
   }
 
-  /** Takes the handle away from the module: it was dropped, or its resource is now the host's. */
+  /** Takes the handle away from the module, because the resource was dropped or the host owns it now. */
   takeHandle(handle: number): number {
     const rep = this.repOf(handle);
     this.#reps.delete(handle);
@@ -89,7 +92,7 @@ export class CallState {
     return rep;
   }
 
-  /** As it was when the instance was new. */
+  /** Returns to the state of a new instance. */
   reset(): void {
     this.phase = PHASE.closed;
     this.calls = undefined;

@@ -5,7 +5,7 @@ import type { Refusal } from '../../../model/call.ts';
 import type { StoredEvent } from '../../../model/entity.ts';
 import type { GuestMemory } from './guest-memory.ts';
 
-/** The cases of the variant `code`: those that the contract names, in its order, then `other`. */
+/** Number of cases of the variant `code` before `other`: those that the contract names, in its order. */
 const OTHER_CODE = REFUSAL_CODES.length;
 const CODE_CASES = OTHER_CODE + 1;
 
@@ -43,7 +43,7 @@ export function storeRefusal(memory: GuestMemory, address: number, refusal: Refu
 const PAIR_SIZE = 16;
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-/** Answers the list's address and sets `loweredLength`. */
+/** Returns the list's address and sets `loweredLength`. */
 export function lowerPairs(memory: GuestMemory, pairs: Pairs): number {
   const start = memory.allocateList(pairs.length, PAIR_SIZE, 4);
   let address = start;
@@ -66,7 +66,7 @@ export function liftPairs(memory: GuestMemory, pointer: number, length: number):
   return pairs;
 }
 
-/** Answers the list's address and sets `loweredLength`. */
+/** Returns the list's address and sets `loweredLength`. */
 export function lowerStrings(memory: GuestMemory, texts: readonly string[]): number {
   const start = memory.allocateList(texts.length, 8, 4);
   let address = start;
@@ -87,8 +87,8 @@ export function storeEvent(memory: GuestMemory, address: number, event: StoredEv
 }
 
 /**
- * Answers the list's address and sets `loweredLength`. Their texts may be parts of many others', which a text that is
- * kept would keep.
+ * Returns the list's address and sets `loweredLength`. The texts may be slices of larger strings, so keeping a text
+ * would keep the whole string alive.
  */
 export function lowerEvents(memory: GuestMemory, events: readonly StoredEvent[]): number {
   const start = memory.allocateList(events.length, EVENT_SIZE, 4);

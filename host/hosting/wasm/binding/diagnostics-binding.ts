@@ -1,29 +1,30 @@
-// The module's export `diagnostics.take-log`: fetches the lines that a call left, for the log. What is read
-// of them is bounded, and paid for before it is read: many lines may point at the same text.
+// The module's export `diagnostics.take-log` fetches the lines that a call left, for the log. The bytes that
+// the host reads are bounded, and the module pays for them before they are read: many lines may point at the
+// same text.
 import type { CoreExports } from '../binary/core-interface.ts';
 import type { GuestLogLevel, GuestLogLine } from '../../../model/guest-log.ts';
 import type { GuestMemory } from './guest-memory.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** The instance whose log it is. */
+/** Instance whose log is read. */
 export interface Logging {
   readonly exports: CoreExports;
   readonly memory: GuestMemory;
   readonly limits: WasmLimits;
-  /** Throws a GuestFault when the module cannot. */
+  /** Throws a GuestFault when the module's fuel does not suffice. */
   pay(bytes: number): void;
 }
 
 const LEVELS: readonly GuestLogLevel[] = ['debug', 'info', 'warn', 'error'];
 /** Size of `log-line`, aligned to 4: level 0, message 4. */
 const LINE_SIZE = 12;
-/** Bytes of a message that are read. */
+/** Maximum bytes of a message that are read. */
 const MESSAGE_BYTES_MAX = 16 * 1024;
-/** What a line costs beside its text, in bytes. */
+/** Cost of a line in addition to its text, in bytes. */
 const LINE_BYTES = 64;
 const NO_LINES: readonly GuestLogLine[] = [];
 
-/** The lines since the last call, oldest first; beyond the limits the oldest are dropped. */
+/** Returns the lines since the last call, oldest first; beyond the limits the oldest are dropped. */
 export function takeLog(instance: Logging, source: string): readonly GuestLogLine[] {
   const { exports } = instance;
   const result = exports.takeLog();
@@ -32,7 +33,10 @@ export function takeLog(instance: Logging, source: string): readonly GuestLogLin
   return lines;
 }
 
-/** Of an instance that is never called again: it need not free them, and may fail to, half initialised. */
+/**
+ * Reads the log of an instance that is never called again. The instance need not free the lines, and may fail to if
+ * it is half initialised.
+ */
 export function takeLastLog(instance: Logging, source: string): readonly GuestLogLine[] {
   return linesAt(instance, instance.exports.takeLog(), source);
 }
@@ -70,7 +74,7 @@ function liftLines(
   return lines;
 }
 
-/** The address of the oldest line that is kept, once all that are kept are paid for. */
+/** Pays for all lines that are kept, and returns the address of the oldest of them. */
 function firstKept(instance: Logging, start: number, end: number): number {
   const { memory, limits } = instance;
   const oldest = Math.max(start, end - limits.logLinesMax * LINE_SIZE);

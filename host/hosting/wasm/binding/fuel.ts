@@ -1,10 +1,10 @@
-// The fuel of a call: what the host does for a module is the module's to pay, a unit for each byte; else a
-// loop around a call that comes to nothing would keep the host busy for as long as it likes.
+// The fuel of a call. The module pays a unit for each byte of work that the host does for it; otherwise a
+// loop around a call without effect would keep the host busy for as long as the module likes.
 import { GuestFault } from '../../../model/guest-fault.ts';
 import type { LimitName } from '../../../model/limit-name.ts';
 import { trapFrames } from './trap-frames.ts';
 
-/** The limits on fuel, one for each kind of call. */
+/** The fuel limits, one for each kind of call. */
 export type FuelLimit = Extract<LimitName, `${string}-fuel`>;
 
 export function payFuel(fuel: WebAssembly.Global, bytes: number, limit: FuelLimit): void {

@@ -1,10 +1,10 @@
-// GuestMemory: lifts values out of a module's memory and lowers values into it, by the canonical
-// ABI. Every pointer, length, alignment, tag and string of the module is checked; a wrong one is a
-// GuestFault, never another exception. Lowered values lie in what the module's own `cabi_realloc`
-// gave, whose answer is checked as well. The pointer of what has no length is not looked at.
+// GuestMemory: lifts values out of a module's memory and lowers values into it, by the canonical ABI. Every
+// pointer, length, alignment, tag and string of the module is checked; a wrong one is a GuestFault, never
+// another exception. Lowered values lie in memory that the module's own `cabi_realloc` returns, and its
+// result is checked as well. The pointer of an empty value is ignored.
 //
-// Views are kept until the memory grows: growing detaches them, so their length falls to nothing. That is
-// also when it is counted what the instance has grown to.
+// Views are kept until the memory grows: growing detaches them, so their length becomes 0. The instance's
+// growth is counted at that moment, too.
 import { isUtf8 } from 'node:buffer';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { PHASE, type CallState } from './call-state.ts';
@@ -14,18 +14,18 @@ import type { MemoryShare } from './instance-memory.ts';
 import { REPEATED_UNITS_MAX, RepeatedTexts } from './repeated-texts.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Up to here a loop over the units is faster than a call out of JavaScript. */
+/** Maximum length at which a loop over the units is faster than a call out of JavaScript. */
 const SHORT_LOWERED_UNITS = 64;
-/** What an empty string or list points at: nothing, at every alignment. */
+/** Pointer of an empty string or list: it is valid at every alignment. */
 const EMPTY_POINTER = 8;
-/** In `latin1+utf16` the length's top bit says that the string is UTF-16. */
+/** In `latin1+utf16` the top bit of the length marks a UTF-16 string. */
 const UTF16_TAG = 0x8000_0000;
-/** Host memory that an item of a lifted list takes beside its strings, about. */
+/** Approximate bytes of host memory that an item of a lifted list takes in addition to its strings. */
 const ITEM_BYTES = 64;
 
-/** To begin with, `noticeGrowth`. */
+/** Call `noticeGrowth()` before the first access. */
 export class GuestMemory {
-  /** Length of what was lowered last, as the canonical ABI counts it: units, bytes or items. */
+  /** Length of the last lowered value, as the canonical ABI counts it: units, bytes or items. */
   loweredLength = 0;
   #view!: DataView;
   #bytes: Uint8Array = new Uint8Array();
@@ -56,13 +56,13 @@ export class GuestMemory {
     this.#share = share;
   }
 
-  /** The whole memory as it is now. Not for keeping. */
+  /** The whole memory as it is now. Do not keep the view: growing detaches it. */
   get bytes(): Uint8Array {
     this.noticeGrowth();
     return this.#bytes;
   }
 
-  /** Counts what the memory has grown to. Throws a GuestFault when that is too much. */
+  /** Counts the memory that the instance has grown to. Throws a GuestFault if that exceeds the limit. */
   noticeGrowth(): void {
     if (this.#bytes.length > 0) return;
     this.#attach();
@@ -75,14 +75,14 @@ export class GuestMemory {
     this.#movedBytes = 0;
   }
 
-  /** Bytes that were lifted and lowered since `beginLifting`, or since this was asked last. */
+  /** Returns the bytes lifted and lowered since `beginLifting` or the last call of this function. */
   takeMovedBytes(): number {
     const moved = this.#movedBytes;
     this.#movedBytes = 0;
     return moved;
   }
 
-  /** Checks that a record lies in the memory, and answers its address. */
+  /** Checks that a record lies in the memory, and returns its address. */
   record(pointer: number, size: number, alignment: number): number {
     this.noticeGrowth();
     const address = pointer >>> 0;
@@ -91,7 +91,7 @@ export class GuestMemory {
     return address;
   }
 
-  /** Checks that a list lies in the memory, and answers its address. `size`: of one item. */
+  /** Checks that a list lies in the memory, and returns its address. `size`: bytes of one item. */
   list(pointer: number, length: number, size: number, alignment: number): number {
     const count = length >>> 0;
     if (count === 0) return EMPTY_POINTER;
@@ -112,19 +112,19 @@ export class GuestMemory {
     return this.#view.getUint32(address, true);
   }
 
-  /** True unless it is 0. */
+  /** Reads a bool: every value except 0 is true. */
   bool(address: number): boolean {
     return this.#view.getUint8(address) !== 0;
   }
 
-  /** The tag of an enum, a variant, an option or a result: below `cases`. */
+  /** Reads the tag of an enum, a variant, an option or a result; it must be below `cases`. */
   tag(address: number, cases: number): number {
     const tag = this.#view.getUint8(address);
     if (tag >= cases) throw badValue(`the tag ${tag} where there are ${cases} cases`);
     return tag;
   }
 
-  /** The string whose pointer and length lie at `address`. */
+  /** Reads the string whose pointer and length lie at `address`. */
   stringAt(address: number): string {
     return this.string(this.u32(address), this.u32(address + 4));
   }
@@ -146,13 +146,13 @@ export class GuestMemory {
     }
   }
 
-  /** How many bytes of the memory a string of this length takes. */
+  /** Returns the bytes of the memory that a string of this length takes. */
   stringBytes(length: number): number {
     const { isWide, count } = this.#form(length);
     return isWide ? count * 2 : count;
   }
 
-  /** As `string`, for a log: at most `bytesMax` bytes of it are read, bad units are replaced. */
+  /** Like `string`, for a log: reads at most `bytesMax` bytes and replaces invalid units. */
   looseString(pointer: number, length: number, bytesMax: number): string {
     const { isWide } = this.#form(length);
     const size = this.stringBytes(length);
@@ -164,7 +164,7 @@ export class GuestMemory {
     return size > bytesMax ? `${text}…` : text;
   }
 
-  /** A copy of the bytes. */
+  /** Copies the bytes. */
   byteList(pointer: number, length: number): Uint8Array {
     const size = length >>> 0;
     if (size === 0) return new Uint8Array();
@@ -173,7 +173,7 @@ export class GuestMemory {
     return this.#bytes.slice(start, start + size);
   }
 
-  /** Memory of the module's own, for a value that is lowered into it. */
+  /** Allocates memory of the module for a value to be lowered. */
   allocate(size: number, alignment: number): number {
     if (size > 0x7fff_ffff) {
       const tooLarge = 'A value is too large for the module.';
@@ -190,14 +190,17 @@ export class GuestMemory {
     return address;
   }
 
-  /** Answers the address of a list to fill and sets `loweredLength` to `count`. */
+  /** Allocates a list, returns its address and sets `loweredLength` to `count`. */
   allocateList(count: number, size: number, alignment: number): number {
     const address = count === 0 ? EMPTY_POINTER : this.allocate(count * size, alignment);
     this.loweredLength = count;
     return address;
   }
 
-  /** Answers the address and sets `loweredLength`. `isRepeated`: the module may well pass it back. */
+  /**
+   * Lowers a string, returns its address and sets `loweredLength`. `isRepeated`: the module is likely to pass it
+   * back.
+   */
   lowerString(text: string, isRepeated = true): number {
     if (text.length === 0) {
       this.loweredLength = 0;
@@ -220,7 +223,7 @@ export class GuestMemory {
     this.#view.setUint32(address + 4, this.loweredLength, true);
   }
 
-  /** Lowers bytes: answers the address and sets `loweredLength`. */
+  /** Lowers bytes, returns their address and sets `loweredLength`. */
   lowerBytes(bytes: Uint8Array): number {
     const address = this.allocateList(bytes.length, 1, 1);
     if (bytes.length > 0) this.#bytes.set(bytes, address);
@@ -256,7 +259,7 @@ export class GuestMemory {
       });
   }
 
-  /** `bytes`: in the module's memory; `hostBytes`: in the host's. */
+  /** `bytes`: length in the module's memory; `hostBytes`: length in the host's memory. */
   #payString(bytes: number, hostBytes: number): void {
     if (bytes > this.#limits.stringBytesMax)
       throw new GuestFault('limit', 'The module passed a string that is too long.', {
@@ -297,7 +300,7 @@ export class GuestMemory {
     const repeated = this.#repeated.find(this.#bytes, start, count);
     if (repeated !== undefined) return repeated;
     const text = this.#newUtf8(start, count);
-    // Then it is ASCII, and its units are its bytes.
+    // The text is ASCII then, and its units are its bytes.
     if (text.length === count) this.#repeated.keep(text);
     return text;
   }
@@ -368,7 +371,7 @@ export class GuestMemory {
   }
 }
 
-/** A value of a module that the canonical ABI does not allow. */
+/** Creates the fault for a module's value that the canonical ABI does not allow. */
 export function badValue(what: string): GuestFault {
   return new GuestFault('value', `The module passed ${what}.`);
 }

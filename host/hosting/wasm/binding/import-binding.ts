@@ -1,9 +1,9 @@
-// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is
-// reachable in its phase only. In an instance that serves endpoints, `call` and `read` suspend the
-// module's stack while the host waits; in one that cannot wait, they answer at once or give the call up.
+// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is reachable
+// only in its phase. In an instance that serves endpoints, `call` and `read` suspend the module's stack while
+// the host waits. In one that cannot suspend, they return at once or throw MustWait.
 //
-// Invariant: the clock of a call says its own time, and moves on only where the module has waited for the
-// host. So it measures the host's work and the module's together, and never the module's alone.
+// Invariant: the clock of a call reports the call's own time, and advances only where the module has waited
+// for the host. So it measures the work of host and module together, and never the module's alone.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, Refusal, Reply } from '../../../model/call.ts';
@@ -21,7 +21,7 @@ import {
 import { payFuel } from './fuel.ts';
 import type { GuestMemory } from './guest-memory.ts';
 
-/** What the imports need of their instance, which exists only after they do. */
+/** Parts of an instance that its imports use; the instance exists only after its imports. */
 export interface ImportTarget {
   readonly state: CallState;
   memory: GuestMemory | undefined;
@@ -44,19 +44,19 @@ const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
 const RECORDED_EVENT_SIZE = 32;
 
 /**
- * Stack for the host's own part of a call, eight bytes each. A handler that cannot wait runs on the stack
- * of the host: one that recurses until next to nothing is left would have the engine break off in the
- * middle of what it does. A waiting handler has a stack of its own.
+ * Stack that the host's own part of a call needs, eight bytes each. A handler that cannot suspend runs on the host's
+ * stack: if it recurses until almost nothing is left, the engine would overflow in the middle of the host's code. A
+ * handler that can suspend has a stack of its own.
  */
 const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
 
-/** Thrown through a handler that cannot wait and would have to. */
+/** Thrown through a handler that cannot suspend and would have to wait. */
 export class MustWait extends Error {}
 
-/** Nobody reads where it was thrown, and to find that out costs more than the call. */
+/** One shared error without a useful stack trace: nobody reads it, and capturing it costs more than the call. */
 const MUST_WAIT = new MustWait();
 
-/** The import object. It has no prototype, so no name in it is more than what stands here. */
+/** Creates the import object. It has no prototype, so it contains only the names listed here. */
 export function createImports(target: ImportTarget, suspending: boolean): object {
   const { state } = target;
   return bare({
@@ -100,7 +100,7 @@ function bare<T extends object>(properties: T): T {
   return Object.assign(Object.create(null) as T, properties);
 }
 
-/** The module let go of a resource that it never gave away: its destructor runs, as closing does. */
+/** Runs the destructor of a resource that the module drops and never gave away, as closing does. */
 function dropResource({ state, exports }: ImportTarget, rep: number): void {
   const { phase } = state;
   state.phase = PHASE.closed;
@@ -108,7 +108,7 @@ function dropResource({ state, exports }: ImportTarget, rep: number): void {
   state.phase = phase;
 }
 
-/** What a call of a handler works with, once it was let in. */
+/** Enters the call, and returns the memory and the host functions that a handler's call uses. */
 function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls: HostCalls } {
   const { calls } = state;
   assert(memory !== undefined && calls !== undefined);
@@ -116,13 +116,16 @@ function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls:
   return { memory, calls };
 }
 
-/** Pays for what the host lifted and lowered for a call. */
+/** Pays for the bytes that the host lifted and lowered for a call. */
 function payForMoving({ fuel, memory }: ImportTarget): void {
   assert(fuel !== undefined && memory !== undefined);
   payFuel(fuel, memory.takeMovedBytes(), 'handler-fuel');
 }
 
-/** After a wait: the clock moves on. The instance may have been closed, and then its handler must not go on. */
+/**
+ * Advances the clock after a wait. The instance may have been closed meanwhile, and then its handler must not
+ * continue.
+ */
 function waited({ state, memory }: ImportTarget): GuestMemory {
   if (memory === undefined || state.calls === undefined)
     throw new GuestFault('trap', 'The module was closed.');
@@ -130,7 +133,7 @@ function waited({ state, memory }: ImportTarget): GuestMemory {
   return memory;
 }
 
-/** How a call reaches the host. */
+/** Function through which a call reaches the host. */
 type Caller = (
   calls: HostCalls,
   ...call: Parameters<HostCalls['call']>
@@ -145,7 +148,9 @@ const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
   return answer;
 };
 
-/** Whether they fit: as parameters they are laid on the stack, if there is room. */
+/**
+ * Returns whether the host's part of a call fits the stack: parameters are pushed on it, which throws if it is full.
+ */
 function hasStack(): boolean {
   try {
     Reflect.apply(nothing, undefined, STACK_NEEDED);
@@ -295,7 +300,7 @@ function storeReadFailure(memory: GuestMemory, address: number, message: string)
   memory.storeString(address + 4, message);
 }
 
-/** Throws what a module is not told. */
+/** Returns the error's text for the module, or throws an error that the module must not see. */
 function readError(error: unknown): string {
   const failure = readFailure(error);
   if (failure === undefined) throw error;

@@ -1,15 +1,15 @@
-// InstanceMemory: how much memory the instances of a module hold together. A new instance counts before it
-// is made and one that has grown as soon as that is noticed; each until it is let go of.
+// InstanceMemory: the memory that the instances of a module hold together. A new instance counts before it is
+// created, a grown one as soon as its growth is noticed; each counts until it is released.
 //
-// Invariant: over the limit, whoever holds instances that nobody uses lets go of them first. Then a new one is
-// not made, and one that has grown is its module's fault.
+// Invariant: at the limit, holders release their unused instances first. If that does not suffice, a new
+// instance is not created, and growth is the fault of its module.
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Lets go of an instance, but not of the one whose share this is. False: there is none. */
+/** Releases an instance other than the one of `spared`. Returns false if there is none. */
 export type LetGo = (spared: MemoryShare | undefined) => boolean;
 
-/** Beyond this part of the limit it is short. */
+/** Memory counts as short above this part of the limit. */
 const SHORT_FROM = 0.8;
 
 export class InstanceMemory {
@@ -21,22 +21,22 @@ export class InstanceMemory {
     this.#bytesMax = bytesMax;
   }
 
-  /** Of all instances together. */
+  /** Bytes that all instances hold together. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** There is still some, but it is time to let go of what nobody uses. */
+  /** True if some memory is left, but unused instances should be released. */
   get isShort(): boolean {
     return this.#bytes > this.#bytesMax * SHORT_FROM;
   }
 
-  /** Asks it when there is too little, after those that were added before. */
+  /** Registers a holder, which is asked to release instances after those that were added before. */
   addHolder(letGo: LetGo): void {
     this.#holders.push(letGo);
   }
 
-  /** Throws SVC_OVERLOADED. */
+  /** Reserves memory for a new instance. Throws SVC_OVERLOADED. */
   newShare(bytes: number): MemoryShare {
     if (!this.#hasRoom(bytes, undefined))
       throw new SvcError(
@@ -49,7 +49,7 @@ export class InstanceMemory {
     return share;
   }
 
-  /** Counts what an instance holds by now. Throws a GuestFault when that is too much. */
+  /** Counts the memory that an instance holds now. Throws a GuestFault if that exceeds the limit. */
   resize(share: MemoryShare, bytes: number): void {
     const more = bytes - share.bytes;
     const hasRoom = more <= 0 || this.#hasRoom(more, share);
@@ -70,7 +70,7 @@ export class InstanceMemory {
   }
 }
 
-/** What one instance holds. */
+/** Memory that one instance holds. */
 export class MemoryShare {
   bytes: number;
   readonly #memory: InstanceMemory;
@@ -81,12 +81,12 @@ export class MemoryShare {
     this.bytes = bytes;
   }
 
-  /** Throws a GuestFault when that is too much. */
+  /** Throws a GuestFault if the growth exceeds the limit. */
   growTo(bytes: number): void {
     if (!this.#isReleased) this.#memory.resize(this, bytes);
   }
 
-  /** The instance is let go of. What it does with its last words does not count. */
+  /** Releases the instance's memory. Growth in its last words is not counted any more. */
   release(): void {
     this.growTo(0);
     this.#isReleased = true;

@@ -1,22 +1,22 @@
-// RepeatedTexts: the short strings that a module has passed of late. Most of what it passes it passes again
-// with every call (names of components, commands and headers, a small answer), and to see that the units in
-// its memory are those of a string that is there costs a fraction of making that string anew.
+// RepeatedTexts: a cache of the short strings that a module has passed recently. A module passes most strings
+// again with every call (names of components, commands and headers, a small answer). Comparing the units in
+// its memory with an existing string costs a fraction of creating the string.
 //
-// Invariant: what is answered has exactly the units that were asked for; which strings are kept shows in time
-// only, and they are those of one instance.
+// Invariant: a returned string has exactly the requested units. Which strings are cached affects time only,
+// and the cache belongs to one instance.
 
-/** Longer strings are rarely the same again. */
+/** Maximum length in units; longer strings are rarely repeated. */
 export const REPEATED_UNITS_MAX = 64;
 
-/** A power of two. */
+/** Number of slots, a power of two. */
 const SLOTS = 64;
 
 export class RepeatedTexts {
   readonly #texts: string[] = Array.from({ length: SLOTS }, () => '');
 
   /**
-   * The string of the `count` units (1 to REPEATED_UNITS_MAX) from `start` on, if it was kept. `units`: bytes
-   * that are Latin-1, or UTF-16 units.
+   * Returns the cached string of the `count` units (1 to REPEATED_UNITS_MAX) from `start` on, if there is one.
+   * `units`: Latin-1 bytes, or UTF-16 units.
    */
   find(units: Uint8Array | Uint16Array, start: number, count: number): string | undefined {
     const text = this.#texts[slotOf(units[start]!, units[start + count - 1]!, count)]!;
@@ -26,7 +26,7 @@ export class RepeatedTexts {
     return text;
   }
 
-  /** Keeps a string of 1 to REPEATED_UNITS_MAX units, in the place of another. */
+  /** Caches a string of 1 to REPEATED_UNITS_MAX units; it replaces the one in its slot. */
   keep(text: string): void {
     const { length } = text;
     this.#texts[slotOf(text.charCodeAt(0), text.charCodeAt(length - 1), length)] = text;

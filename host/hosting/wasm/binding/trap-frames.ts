@@ -1,11 +1,11 @@
-// TrapFrames: where a module's code was when the engine stopped it: the places in the stack that the engine notes.
-// The names in it are the engine's alone: the rewriter leaves those of a module away.
+// TrapFrames: the code positions of a module at the moment when the engine stopped it, read from the engine's
+// stack trace. The names in the trace are the engine's own: the rewriter removes the module's names.
 import type { WasmFrame } from '../../../model/guest-fault.ts';
 
 const FRAMES_MAX = 10;
 const FRAME = /wasm-function\[(\d+)\]:0x([0-9a-f]+)/g;
 
-/** The innermost first; undefined where it is not known. */
+/** Returns the frames, innermost first; undefined if they are unknown. */
 export function trapFrames(error: unknown): readonly WasmFrame[] | undefined {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return undefined;
   const frames = error.stack

@@ -1,11 +1,11 @@
-// Makes the bits of a NaN the same on every machine and in every tier of the compiler. Which NaN float
-// arithmetic answers is the processor's choice; here it is the canonical one, always, as the deterministic
-// profile of WebAssembly has it. What only moves bits (loads, stores, constants, neg, abs, copysign, pmin)
-// is exact as it is.
+// Makes the bits of a NaN the same on every machine and in every tier of the compiler. The processor chooses
+// which NaN float arithmetic returns; the rewritten code always returns the canonical one, as the
+// deterministic profile of WebAssembly requires. Instructions that only move bits (loads, stores, constants,
+// neg, abs, copysign, pmin) are exact and stay unchanged.
 import type { ByteWriter } from '../binary/byte-writer.ts';
 import { type Code, OP } from '../binary/instruction-reader.ts';
 
-/** What an instruction answers that may be a NaN of the processor's choice. */
+/** Type of an instruction's result that may be a NaN of the processor's choice. */
 export const NAN_KIND = { none: 0, f32: 1, f64: 2, f32x4: 3, f64x2: 4 } as const;
 export type NanKind = (typeof NAN_KIND)[keyof typeof NAN_KIND];
 
@@ -31,7 +31,7 @@ setVector(NAN_KIND.f32x4, DEMOTE);
 const PROMOTE = 0x5f;
 setVector(NAN_KIND.f64x2, PROMOTE);
 
-/** Where a NaN goes in without its bits being seen: arithmetic, comparisons, truncations. */
+/** Instructions that take a NaN without seeing its bits: arithmetic, comparisons, truncations. */
 const BLIND = new Uint8Array(256);
 const setBlind = (first: number, last = first) => BLIND.fill(1, first, last + 1);
 setBlind(0x5b, 0x66); // comparisons of floats
@@ -50,17 +50,17 @@ const V128_CONST = 12;
 const BITSELECT = [OP.simd, 0x52];
 
 interface Shape {
-  /** Of the value; a local of it is needed. */
+  /** Type of the value; the rewritten code needs a local of this type. */
   readonly type: number;
-  /** An instruction that gives the canonical NaN. */
+  /** Instruction that returns the canonical NaN. */
   readonly nan: readonly number[];
-  /** Whether two values are equal, by lanes if they have some: a NaN does not equal itself. */
+  /** Compares two values, lane by lane where they have lanes; a NaN does not equal itself. */
   readonly equal: readonly number[];
-  /** (value, nan, equal) → one of the two. */
+  /** (value, nan, equal) → one of the first two. */
   readonly choose: readonly number[];
 }
 
-/** By NanKind. */
+/** Indexed by NanKind. */
 const SHAPES: readonly Shape[] = [
   { type: 0, nan: [], equal: [], choose: [] },
   { type: 0x7d, nan: [0x43, ...NAN_32], equal: [0x5b], choose: [SELECT] },
@@ -79,7 +79,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** What kind of NaN the instruction may make. */
+/** Returns the kind of NaN that the instruction may produce. */
 export function nanKind(code: Code): NanKind {
   const low = code & 0xff;
   const prefix = code >>> 8;
@@ -87,13 +87,16 @@ export function nanKind(code: Code): NanKind {
   return prefix === OP.simd ? (VECTOR_KINDS[low] as NanKind) : NAN_KIND.none;
 }
 
-/** Whether `next`, right behind what made a NaN of this kind, takes it without seeing its bits. */
+/**
+ * Returns whether `next`, right behind the instruction that produced a NaN of this kind, takes it without seeing its
+ * bits.
+ */
 export function isBlindTo(next: Code, kind: NanKind): boolean {
   const low = next & 0xff;
   const prefix = next >>> 8;
   if (prefix === 0) return BLIND[low] === 1;
   if (prefix === OP.misc) return low <= SATURATING_LAST;
-  // Lanes of another width would be other numbers; these two change the width.
+  // Lanes of another width would be other numbers; these two instructions change the width.
   return VECTOR_KINDS[low] === kind && low !== DEMOTE && low !== PROMOTE;
 }
 
@@ -102,7 +105,7 @@ export function temporaryType(kind: NanKind): number {
   return SHAPES[kind]!.type;
 }
 
-/** value → value, or the canonical NaN for a NaN. `temporary`: a local of the value's type. */
+/** Writes: value → value, or the canonical NaN for a NaN. `temporary`: a local of the value's type. */
 export function writeCanonical(out: ByteWriter, kind: NanKind, temporary: number): void {
   const { nan, equal, choose } = SHAPES[kind]!;
   writeLocal(out, OP.localTee, temporary);

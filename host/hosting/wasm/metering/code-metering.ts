@@ -1,10 +1,11 @@
-// Meters a function's code: it pays for its straight code at its entry, for that of a loop at each turn,
-// and where it moves bytes or grows the memory. A small one is paid for by its callers. How large the memory
-// is, it learns from the host's count; and what NaN it computes is the canonical one.
+// Meters a function's code: the function pays for its straight code at its entry, for a loop's code at each
+// iteration, and for bytes and pages where it moves bytes or grows the memory. Callers pay for a small
+// function. The code reads the size of the memory from the host's page count, and every NaN that it computes
+// is the canonical one.
 //
-// Invariant: between two payments no instruction runs twice but those of functions that are called twice, so
-// each was paid for by the last payment of the innermost loop, or else the function, that it or the call of
-// its function lies in.
+// Invariant: between two payments no instruction runs twice, except those of functions that are called twice.
+// So each instruction is paid for by the last payment of the innermost loop or function that contains it, or
+// that contains the call of its prepaid function.
 import type { ByteReader } from '../binary/byte-reader.ts';
 import type { ByteWriter } from '../binary/byte-writer.ts';
 import {
@@ -19,37 +20,37 @@ import { entryUnits, instructionWeight, turnUnits } from './instruction-cost.ts'
 import { EMPTY_BLOCK, OP, STEP, codeAt, readInstruction } from '../binary/instruction-reader.ts';
 import { type PrepaidFunctions, calleeAt, isDirectCall } from './prepaid-functions.ts';
 
-/** One unit of fuel for each of this many bytes that are moved at once, beside what the move itself costs. */
+/** Each 2^6 bytes that are moved at once cost one unit of fuel, in addition to the cost of the move itself. */
 export const BYTES_PER_UNIT_BITS = 6;
 
-/** What metered code uses, by index. */
+/** Globals and functions that metered code uses, by index. */
 export interface Meter {
-  /** A global: the units left. */
+  /** Global: the units left. */
   readonly fuel: number;
-  /** A function: (length in bytes) → the same, having paid for it. */
+  /** Function: (length in bytes) → the same length, after paying for it. */
   readonly payForBytes: number;
-  /** A function: (pages) → as memory.grow, having paid for it. */
+  /** Function: (pages) → the result of memory.grow, after paying for it. */
   readonly growMemory: number;
-  /** A global: the size of the memory as the module knows it, in pages. */
+  /** Global: the size of the memory as the module sees it, in pages. */
   readonly pages: number;
-  /** Functions that are paid for where they are called. */
+  /** Functions that callers pay for. */
   readonly prepaid: PrepaidFunctions;
 }
 
 /** The function whose body is written. */
 export interface BodyOwner {
   readonly index: number;
-  /** How many it has. */
+  /** Number of parameters. */
   readonly parameters: number;
 }
 
 const EDIT = { payment: 0, bulk: 1, memoryGrow: 2, memorySize: 3, canonical: 4 } as const;
 
-/** Where a function's code must change: parallel lists, in the order of the code. */
+/** Edits of a function's code, as parallel lists in the order of the code. */
 interface Edits {
   readonly positions: number[];
   readonly kinds: number[];
-  /** Of a loop's payment: the weight of its code. Of a NaN: its kind. */
+  /** Weight of the code for a loop's payment; kind of the NaN for a NaN. */
   readonly details: number[];
   /** Of the code outside of loops. */
   entryWeight: number;
@@ -183,7 +184,7 @@ function findEdits(body: ByteReader, prepaid: PrepaidFunctions): Edits {
   return edits;
 }
 
-/** fuel -= units; if (fuel < 0) unreachable */
+/** Writes: fuel -= units; if (fuel < 0) unreachable. */
 export function writePayment(out: ByteWriter, meter: Meter, units: number): void {
   out.u8(OP.globalGet);
   out.u32(meter.fuel);

@@ -1,37 +1,37 @@
-// What an instruction may cost at its worst: on a value that is not in the processor's cache, on numbers
-// that its circuits leave to microcode, on a branch that it guessed wrong. Fuel counts this, not the usual
-// case, so that fuel bounds time. In weights of a quarter of a nanosecond, as measured; a weight that is
-// too high costs an honest module some of its fuel, one that is too low lets a hostile one stay longer.
+// Worst-case cost of an instruction: on a value that is not in the processor's cache, on numbers that its
+// circuits leave to microcode, on a mispredicted branch. Fuel counts the worst case rather than the usual
+// one, so that fuel bounds time. A weight is a quarter of a nanosecond, as measured. A weight that is too
+// high costs an honest module some of its fuel; one that is too low lets a hostile module run longer.
 import { type Code, OP } from '../binary/instruction-reader.ts';
 
-/** So many weights are a unit of fuel, about 16 nanoseconds. */
+/** A unit of fuel is 2^6 weights, about 16 nanoseconds. */
 export const UNIT_WEIGHT_BITS = 6;
 const UNIT_WEIGHT = 1 << UNIT_WEIGHT_BITS;
 
-/** Of entering a function: its code may be in no cache. */
+/** Weight of entering a function, whose code may be in no cache. */
 const ENTRY = 400;
-/** Of a turn of a loop: the check itself, and a branch. */
+/** Weight of an iteration of a loop: the check itself and a branch. */
 const TURN = 8;
-/** Of a local, that is set to zero on entry. */
+/** Weight of a local, which is set to zero on entry. */
 const LOCAL = 2;
 
 const PLAIN = 2;
 const BRANCH = 32;
-/** `call` leaves the rest to the function that it enters. */
+/** Weight of `call`; the function that it enters pays for the rest. */
 const CALL = 32;
 const INDIRECT = 400;
 const LOAD = 1000;
-/** It waits for nothing, but the line it writes to has to come and go. */
+/** Weight of a store: it waits for nothing, but its cache line has to be fetched and written back. */
 const STORE = 100;
 const GLOBAL = 16;
 const DIVIDE = 120;
-/** It may meet subnormal numbers. */
+/** Weight of float arithmetic that may meet subnormal numbers. */
 const FLOAT = 160;
 const ROUND = 32;
 const VECTOR = 24;
-/** May have to make an object of the host. */
+/** Weight of an instruction that may have to create a host object. */
 const REFERENCE = 4000;
-/** A call of the host's, two places in memory that are in no cache; its bytes are paid when they are known. */
+/** Weight of a call of the engine that touches two uncached memory addresses; its bytes are paid for separately. */
 const BULK = 1000;
 
 const WEIGHTS = new Uint16Array(256).fill(PLAIN);
@@ -87,7 +87,7 @@ setVector(FLOAT, 0xe3, 0xe7); // f32x4.sqrt, add, sub, mul, div
 setVector(FLOAT, 0xef, 0xf3);
 setVector(ROUND, 0xf8, 0xff); // conversions between integers and floats
 
-/** What the instruction may cost, in weights. */
+/** Returns the weight of the instruction. */
 export function instructionWeight(code: Code): number {
   const low = code & 0xff;
   const prefix = code >>> 8;
@@ -95,22 +95,22 @@ export function instructionWeight(code: Code): number {
   return prefix === OP.misc ? MISC_WEIGHTS[low]! : VECTOR_WEIGHTS[low]!;
 }
 
-/** What entering a function costs in weights, `weight` being that of its code outside of loops. */
+/** Returns the weight of entering a function; `weight` is that of its code outside of loops. */
 export function entryWeight(weight: number, locals: number): number {
   return ENTRY + weight + locals * LOCAL;
 }
 
-/** The same in units. */
+/** Returns the cost of entering a function in units of fuel. */
 export function entryUnits(weight: number, locals: number): number {
   return units(entryWeight(weight, locals));
 }
 
-/** What a turn of a loop costs in units, `weight` being that of its code outside of inner loops. */
+/** Returns the cost of an iteration of a loop in units; `weight` is that of its code outside of inner loops. */
 export function turnUnits(weight: number): number {
   return units(TURN + weight);
 }
 
-/** Rounded up; never more than what takes all the fuel that a call can have. */
+/** Rounds up to units; the result is at most the fuel that exhausts any call. */
 function units(weight: number): number {
   return Math.min(Math.ceil(weight / UNIT_WEIGHT), 0x7fff_ffff);
 }

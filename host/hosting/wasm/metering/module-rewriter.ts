@@ -1,14 +1,13 @@
-// The rewriter turns an untrusted core module into one that keeps the host's limits by itself:
-// it counts fuel at function entries or calls, loop heads and bulk memory operations, its memory has a
-// maximum, and it can keep the values of its mutable globals and put them back. Its start function is
-// the host's to call.
+// The rewriter turns an untrusted core module into one that enforces the host's limits by itself: it counts
+// fuel at function entries or calls, loop heads and bulk memory operations, its memory has a maximum, and it
+// can save and restore the values of its mutable globals. The host calls its start function.
 //
-// How large the memory is, the module learns from a count of pages that is put back like a global: a
-// memory cannot shrink, but a module that does not know of the pages can be given them once more. The
-// bytes behind its count are within its reach all the same, so they are put back with all the others.
+// The module reads the size of its memory from a count of pages that is restored like a global. A memory
+// cannot shrink, but pages that the module no longer counts can be given to it once more. The module can
+// still reach the bytes behind its count, so they are restored with all the others.
 //
-// Invariant: the module given must be valid by itself (WebAssembly.validate). What the rewriter
-// adds lies behind the last index of its kind, so no instruction of a valid module can reach it.
+// Invariant: the given module must be valid by itself (WebAssembly.validate). The rewriter adds its items
+// behind the last index of their kind, so no instruction of a valid module can reach them.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from '../binary/byte-reader.ts';
 import { ByteWriter } from '../binary/byte-writer.ts';
@@ -27,33 +26,33 @@ import { prepaidFunctions } from './prepaid-functions.ts';
 import { printable } from '../binary/printable.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Exports that the rewriter adds. A module that uses the prefix itself is refused. */
+/** Prefix of the exports that the rewriter adds. A module that uses the prefix itself is refused. */
 const RESERVED_PREFIX = 'svc-host:';
 export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
 /** 1 when the last attempt to grow the memory was refused. */
 export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
-/** The size of the memory as the module knows it, in pages. */
+/** Global with the size of the memory as the module sees it, in pages. */
 export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
 /** (fuel): begins a call with this much fuel. */
 export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
-/** (): keeps the present values of the module's own globals, and its pages. */
+/** (): saves the present values of the module's own globals and its page count. */
 export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
-/** (): gives them the values that were kept. */
+/** (): restores the saved values. */
 export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
 
 /** (): the module's own start function, which the host calls itself; absent where it has none. */
 export const START_EXPORT = `${RESERVED_PREFIX}start`;
 
 const MUTABLE_GLOBALS_MAX = 1000;
-/** Growing detaches every view of the memory. */
+/** Cost of growing the memory, which detaches every view of it. */
 const GROWTH_UNITS = 2000;
-/** For each page: the system finds and clears it when it is first touched. */
+/** Cost of each page: the system finds and clears it when it is first touched. */
 const PAGE_UNITS = 1000;
 const I32 = 0x7f;
 const FUNCTION_TYPE = 0x60;
 const FUNCTION_KIND = 0;
 const GLOBAL_KIND = 3;
-/** Global type → its code, and an expression for its nothing. */
+/** Global type → its code, and a constant expression for its zero value. */
 const NOTHING: Readonly<Record<string, readonly number[]>> = {
   i32: [I32, 0x41, 0],
   i64: [0x7e, 0x42, 0],
@@ -64,12 +63,12 @@ const NOTHING: Readonly<Record<string, readonly number[]>> = {
   externref: [0x6f, 0xd0, 0x6f],
 };
 
-/** What is added, by index. */
+/** Items that the rewriter adds, by index. */
 interface Additions extends Meter {
   readonly growthRefused: number;
-  /** The first of the globals that keep the values of `mutable`, in the same order. */
+  /** First of the globals that save the values of `mutable`, in the same order. */
   readonly kept: number;
-  /** The most pages that the memory may have. */
+  /** Maximum number of pages of the memory. */
   readonly pagesMax: number;
   /** The module's own mutable globals, and the count of pages. */
   readonly mutable: readonly number[];
@@ -81,9 +80,9 @@ interface Additions extends Meter {
 type BodyWriter = typeof writeMeteredBody;
 
 /**
- * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits,
- * reserved names), SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: another one leaves the
- * module's own code without its limits, for comparing.
+ * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits, reserved names),
+ * SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: a replacement can leave the module's own code without its
+ * limits, for comparison.
  */
 export function rewriteCoreModule(
   core: CoreModule,
@@ -153,7 +152,7 @@ function checkLimits(core: CoreModule, limits: WasmLimits): void {
     );
 }
 
-/** The pages that the rewritten module's memory may have. */
+/** Returns the maximum number of pages of the rewritten module's memory. */
 export function maximumPages(core: CoreModule, limits: WasmLimits): number {
   return Math.min(core.memory.maximum ?? limits.memoryPagesMax, limits.memoryPagesMax);
 }
@@ -162,7 +161,7 @@ function refuse(what: string, remedy: string): never {
   throw new SvcError('SVC_MODULE_STRUCTURE', `The module ${what}. ${remedy}`);
 }
 
-/** Putting them back is work that no fuel pays for, so they are limited. */
+/** Returns the module's mutable globals. No fuel pays for restoring them, so their number is limited. */
 function mutableGlobals(core: CoreModule): number[] {
   const found: number[] = [];
   for (const [index, { mutable }] of core.globals.entries()) if (mutable) found.push(index);
@@ -171,7 +170,7 @@ function mutableGlobals(core: CoreModule): number[] {
   return found;
 }
 
-/** Writes the content of a section. False: the module needs none. */
+/** Writes the content of a section. Returns false if the module needs none. */
 function writeSection(
   id: number,
   core: CoreModule,
@@ -218,7 +217,7 @@ function writeSection(
       if (start !== undefined) writeExport(out, START_EXPORT, FUNCTION_KIND, start);
       return true;
     }
-    // Run by the host once there is an instance, which then can be asked what its fuel came to.
+    // The host runs the start function once there is an instance, and can then read how much fuel it used.
     case CORE_SECTION.start:
       return false;
     case CORE_SECTION.code:
@@ -231,7 +230,7 @@ function writeSection(
   }
 }
 
-/** A vector's own items with a count for `more` that the caller writes next. */
+/** Writes a vector's own items with a count that includes `more` items, which the caller writes next. */
 function writeExtended(out: ByteWriter, section: ByteReader | undefined, more: number): void {
   out.u32((section?.count() ?? 0) + more);
   if (section !== undefined) out.bytes(section.rest());
@@ -245,7 +244,7 @@ function writeCounter(out: ByteWriter, initial: number): void {
   out.u8(OP.end);
 }
 
-/** A mutable global of this type that holds nothing yet. */
+/** Writes a mutable global of this type with its zero value. */
 function writeNothing(out: ByteWriter, type: string): void {
   const [code, ...expression] = NOTHING[type]!;
   for (const byte of [code!, 1, ...expression, OP.end]) out.u8(byte);
@@ -257,7 +256,7 @@ function writeExport(out: ByteWriter, name: string, kind: number, index: number)
   out.u32(index);
 }
 
-/** `bytesMax`: of all of it, once it is metered; looked at while it grows. */
+/** Writes the code section. `bytesMax`: limit of all metered code together, checked while it grows. */
 function writeCode(
   out: ByteWriter,
   core: CoreModule,
@@ -289,7 +288,7 @@ function writeCode(
   }
 }
 
-/** fuel -= length >>> 6; if (fuel < 0) unreachable; length */
+/** Writes: fuel -= length >>> 6; if (fuel < 0) unreachable; length. */
 function writePayForBytes(out: ByteWriter, additions: Additions): void {
   out.u8(OP.globalGet);
   out.u32(additions.fuel);
@@ -301,9 +300,9 @@ function writePayForBytes(out: ByteWriter, additions: Additions): void {
 }
 
 /**
- * Pays, counts the pages, and takes them from the memory's own growth only where it does not have them
- * yet. Beyond the limit it answers -1, and notes in a global that growing was refused. Where the host has
- * no memory left it traps: an answer would be another one than on a host that has.
+ * Pays for the pages, counts them, and grows the memory itself only where it does not have them yet. Beyond the limit
+ * the function returns -1 and notes in a global that growing was refused. It traps where the host has no memory left:
+ * a result would differ from that on a host that has memory.
  */
 function writeGrowMemory(out: ByteWriter, additions: Additions): void {
   const { fuel, pages, growthRefused, pagesMax } = additions;
@@ -377,7 +376,7 @@ function writeCopy(out: ByteWriter, from: number, to: number): void {
   out.u32(to);
 }
 
-/** In the order of their indexes. `type`: its place among the added types. */
+/** Functions that the rewriter adds, in the order of their indexes. `type`: index among the added types. */
 const ADDED_FUNCTIONS = [
   { type: 0, write: writePayForBytes },
   { type: 0, write: writeGrowMemory },

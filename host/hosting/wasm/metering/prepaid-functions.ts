@@ -1,32 +1,32 @@
-// PrepaidFunctions: the functions of a core module that do not pay at their entry, because every call of
-// theirs is paid for where it is made: a payment costs as much as all else that a small function does.
+// PrepaidFunctions: the functions of a core module that do not pay at their entry, because every caller pays
+// for them: a payment costs as much as the rest of a small function.
 //
 // Invariants:
-// - Such a function is reached by direct calls of the module's own code alone: it is in no table, no global,
-//   and no export, and it is not the start.
+// - Only direct calls of the module's own code reach such a function: it is in no table, no global, and no
+//   export, and it is not the start function.
 // - It calls no other such function, so every chain of calls pays at each second function at least.
-// - It is cheap: whoever calls it pays for it also where the call is not reached.
+// - It is cheap: the caller pays for it even where the call is not reached.
 import { entryWeight, instructionWeight } from './instruction-cost.ts';
 import type { ByteReader } from '../binary/byte-reader.ts';
 import type { CoreModule } from '../binary/core-module-reader.ts';
 import { CORE_SECTION } from '../binary/core-section.ts';
 import { OP, STEP, codeAt, readInstruction } from '../binary/instruction-reader.ts';
 
-/** Function index → what entering it costs, in weights. */
+/** Function index → weight of entering it. */
 export type PrepaidFunctions = ReadonlyMap<number, number>;
 
-/** The most that entering one may cost, in weights: half a microsecond at its worst. */
+/** Maximum weight of entering a prepaid function: half a microsecond at its worst. */
 const WEIGHT_MAX = 2048;
 const FUNCTION_KIND = 0;
 
 interface Outline {
-  /** Of entering it. */
+  /** Weight of entering the function. */
   readonly weight: number;
-  /** The functions that it calls directly. */
+  /** Functions that it calls directly. */
   readonly callees: readonly number[];
 }
 
-/** Throws SVC_MODULE_MALFORMED, SVC_MODULE_UNSUPPORTED_CODE. */
+/** Finds the prepaid functions. Throws SVC_MODULE_MALFORMED, SVC_MODULE_UNSUPPORTED_CODE. */
 export function prepaidFunctions(core: CoreModule): PrepaidFunctions {
   const code = core.section(CORE_SECTION.code);
   const candidates = new Map<number, Outline>();
@@ -46,7 +46,7 @@ export function prepaidFunctions(core: CoreModule): PrepaidFunctions {
   return prepaid;
 }
 
-/** By others than direct calls. */
+/** Returns the functions that are reached by other means than direct calls. */
 function reachedOtherwise(core: CoreModule): Set<number> {
   const reached = new Set(core.referencedFunctions);
   for (const { kind, index } of core.exports) if (kind === FUNCTION_KIND) reached.add(index);
@@ -55,7 +55,7 @@ function reachedOtherwise(core: CoreModule): Set<number> {
   return reached;
 }
 
-/** Undefined: it is too dear. */
+/** Returns undefined for a function that costs too much. */
 function outlineOf(body: ByteReader): Outline | undefined {
   let locals = 0;
   for (let groups = body.count(); groups > 0; groups--) {
@@ -63,7 +63,7 @@ function outlineOf(body: ByteReader): Outline | undefined {
     body.u8();
   }
   const callees: number[] = [];
-  /** Of each open block: whether it lies in a loop. */
+  /** Whether each open block lies in a loop. */
   const open: boolean[] = [false];
   let weight = 0;
   while (open.length > 0) {
@@ -85,7 +85,7 @@ export function isDirectCall(code: number): boolean {
   return code === OP.call || code === OP.returnCall;
 }
 
-/** Whom the call that begins there calls. */
+/** Returns the index of the function that the call at `at` calls. */
 export function calleeAt(body: ByteReader, at: number): number {
   return body.from(at + 1).u32();
 }

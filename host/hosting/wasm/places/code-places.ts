@@ -1,6 +1,6 @@
-// CodePlaces: from a place in a module's code as it runs, metered, to the instruction of its own code. The module is
-// rewritten once more for it, and what the rewriter copies is noted. What it has put in is a place of the instruction
-// that it stands before, or in the place of.
+// CodePlaces: maps a position in a module's metered code to the instruction of its original code. The mapping
+// rewrites the module once more and notes which bytes the rewriter copies. Code that the rewriter inserts
+// belongs to the instruction that it precedes or replaces.
 import { ByteWriter } from '../binary/byte-writer.ts';
 import type { CoreModule } from '../binary/core-module-reader.ts';
 import { coreSections, CORE_SECTION } from '../binary/core-section.ts';
@@ -9,19 +9,19 @@ import type { WasmFrame } from '../../../model/guest-fault.ts';
 import { rewriteCoreModule } from '../metering/module-rewriter.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Of the module's own code, in bytes from its beginning. */
+/** Position in the module's own code, in bytes from its beginning. */
 export interface CodePlace {
   readonly offset: number;
-  /** Where the function's code begins and ends. */
+  /** Beginning and end of the function's code. */
   readonly start: number;
   readonly end: number;
 }
 
-/** One function's code, as it was copied. */
+/** Code of one function, as it was copied. */
 interface CopiedBody {
   readonly start: number;
   readonly end: number;
-  /** Pieces, in their order: from its own bytes on, to those behind the beginning of the written body. */
+  /** Copied runs in their order: each maps an offset of the original code to one of the written body. */
   readonly runs: readonly CopiedRun[];
 }
 
@@ -34,10 +34,10 @@ interface CopiedRun {
 export class CodePlaces {
   readonly #firstFunction: number;
   readonly #copied: CopiedBody[] = [];
-  /** Where the bodies begin in the module as it runs. */
+  /** Offsets of the bodies in the metered module. */
   readonly #starts: readonly number[];
 
-  /** Of a module that was admitted with these limits. */
+  /** `limits`: those that the module was admitted with. */
   constructor(core: CoreModule, limits: WasmLimits) {
     const rewritten = rewriteCoreModule(core, limits, (out, body, meter, owner) => {
       const { position: start, end } = body;
@@ -50,7 +50,7 @@ export class CodePlaces {
     this.#starts = bodyStarts(rewritten);
   }
 
-  /** Undefined: it is in none of the module's own functions. */
+  /** Returns undefined for a position in none of the module's own functions. */
   placeOf({ functionIndex, offset }: WasmFrame): CodePlace | undefined {
     const body = this.#copied[functionIndex - this.#firstFunction];
     if (body === undefined) return undefined;
@@ -62,7 +62,7 @@ export class CodePlaces {
   }
 }
 
-/** Notes what is copied of the module's own bytes. */
+/** Notes which of the module's own bytes are copied. */
 class NotingWriter extends ByteWriter {
   readonly runs: CopiedRun[] = [];
   readonly #own: Uint8Array;

@@ -1,6 +1,6 @@
-// FaultPlaces: where in its sources a module was when it failed: from the places in the code that ran, by the map that
-// lies beside the module, and from what the module itself said. A map that is missing, damaged or of another build
-// names no place; the fault is told all the same.
+// FaultPlaces: the source locations of a module's fault, from the code positions of its stack, mapped by the
+// source map beside the module, and from the abort message of the module. A source map that is missing,
+// damaged or of another build yields no location; the fault is reported all the same.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { SourcePlace } from '@svc/contract';
@@ -16,29 +16,29 @@ import { SvcError } from '@svc/kit/svc-error';
 
 const MAP_BYTES_MAX = 64 * 1024 * 1024;
 const LIBRARY = '~lib/';
-/** As the SDK words it: `abort: message at file:line:column`. */
+/** Abort message of the SDK: `abort: message at file:line:column`. */
 const ABORT = /^abort: [^]* at ([^\s:][^:\n]*):(\d{1,9}):(\d{1,9})$/;
 
-/** What is known of a fault's place. */
+/** Facts that locate a fault. */
 export interface PlacedFault {
   readonly frames?: readonly WasmFrame[] | undefined;
   readonly guestMessage?: string | undefined;
 }
 
 export interface FaultPlaces {
-  /** The innermost first. Those in the library are left out where there are others. */
+  /** Returns the locations, innermost first. Locations in the library are left out where there are others. */
   placesOf(fault: PlacedFault): SourcePlace[];
 }
 
 export interface PlacedModule {
   readonly file: string;
-  /** Of the module that runs; the file may be another by now. */
+  /** Fingerprint of the running module; the file may be another by now. */
   readonly fingerprint: string;
-  /** With which it was admitted. */
+  /** Limits that the module was admitted with. */
   readonly limits: WasmLimits;
 }
 
-/** Never rejects. `report`: is told why no place but those of the module's own words can be named. */
+/** Never rejects. `report`: receives the reason if only the module's own abort message yields a location. */
 export async function readFaultPlaces(
   module: PlacedModule,
   report: (reason: string) => void = () => {},
@@ -85,7 +85,7 @@ function placesOf({ frames = [], guestMessage }: PlacedFault, known?: Known): So
   };
   const framed = frames.flatMap((frame) => placesOfFrame(frame, known));
   const said = placeSaid(guestMessage, known);
-  // The code around it knows in which function that is.
+  // The frame of the same location also knows the function.
   if (said !== undefined) add(framed.find((place) => isSame(place, said)) ?? said);
   for (const place of framed) add(place);
   const own = places.filter(({ file }) => !file.startsWith(LIBRARY));

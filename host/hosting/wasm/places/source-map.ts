@@ -1,6 +1,5 @@
-// SourceMap: reads the map that the build writes beside a module: from bytes of its core module to lines of its
-// sources. It is a text that a stranger may have written: what does not fit is refused, and nothing of it is trusted
-// beyond what it says of lines.
+// SourceMap: reads the map that the build writes beside a module, from bytes of its core module to lines of
+// its sources. The map is untrusted text: a malformed one is refused, and only its lines are used.
 import type { SourcePlace } from '@svc/contract';
 import type { CodePlace } from './code-places.ts';
 
@@ -9,25 +8,25 @@ const VALUES = new Int8Array(128).fill(-1);
 for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
 const CONTINUES = 32;
 const COMMA = 0x2c;
-/** Of the standard library, the SDK, packages, and what the SDK has written. */
+/** Prefix of the standard library, the SDK, packages, and generated code. */
 const LIBRARY = '~lib/';
-/** And what it has written for the author. */
+/** Prefix of the SDK and the code that it generates. */
 const SDK = '~lib/@svc/';
 
-/** What may be wrong with a map, for a person. */
+/** Problem of a map, worded for a person. */
 export class SourceMapError extends Error {}
 
 export class SourceMap {
   readonly #sources: readonly string[];
   readonly #functions: readonly string[];
   readonly #root: string;
-  /** Parallel lists, in the order of the offsets; without a source: -1. */
+  /** Parallel lists in the order of the offsets; -1 marks an offset without a source. */
   readonly #offsets: number[] = [];
   readonly #files: number[] = [];
   readonly #lines: number[] = [];
   readonly #columns: number[] = [];
 
-  /** Throws SourceMapError. `fingerprint`: of the module that it has to belong to. */
+  /** Throws SourceMapError. `fingerprint`: that of the module that the map has to belong to. */
   constructor(text: string, fingerprint: string) {
     const map = parsed(text);
     if (map['x_svc_module'] !== fingerprint)
@@ -36,7 +35,7 @@ export class SourceMap {
     this.#functions = texts(map['x_svc_functions'] ?? [], 'x_svc_functions');
     const { sourceRoot = '', mappings } = map;
     if (typeof sourceRoot !== 'string') throw new SourceMapError('its sourceRoot is no text');
-    // Where the map lies is nothing to a reader: what leads out of there is left away.
+    // The location of the map does not matter to a reader, so leading `../` steps are removed.
     this.#root = sourceRoot.replace(/^(\.\.?\/)+/, '');
     if (map['version'] !== 3 || typeof mappings !== 'string' || mappings.includes(';'))
       throw new SourceMapError('it is no map of version 3 of a module');
@@ -44,8 +43,8 @@ export class SourceMap {
   }
 
   /**
-   * None: the map says nothing of it. Two: code of the standard library that the compiler has put into a function, and
-   * the line before it, of the function's author, that asked for it.
+   * Returns no location if the map has none. Returns two for code of the standard library that the compiler inlined:
+   * its own, and the author's line before it.
    */
   placesOf(code: CodePlace, functionIndex: number): SourcePlace[] {
     const at = this.#segmentOf(code);
@@ -62,12 +61,14 @@ export class SourceMap {
       }));
   }
 
-  /** As a person knows it, of a file as the compiler names it, beside the entry file. */
+  /** Returns the name that a person knows for a file that the compiler names, relative to the entry file. */
   fileOf(source: string): string {
     return source.startsWith(LIBRARY) ? source : `${this.#root}${source}`;
   }
 
-  /** The last at or before the offset, or else the first behind it that has a source, in the same function. */
+  /**
+   * Finds the last segment at or before the offset, or else the first behind it with a source, in the same function.
+   */
   #segmentOf({ offset, start, end }: CodePlace): number {
     let low = 0;
     let high = this.#offsets.length;
@@ -83,7 +84,7 @@ export class SourceMap {
     return -1;
   }
 
-  /** From there on backwards to `start`; -1: there is none. */
+  /** Searches backwards from `from` to `start`; returns -1 if there is none. */
   #last(from: number, start: number, wanted: (at: number) => boolean): number {
     for (let at = from; at >= 0 && this.#offsets[at]! >= start; at--)
       if (this.#hasSource(at) && wanted(at)) return at;
@@ -146,7 +147,7 @@ function texts(value: unknown, field: string): readonly string[] {
   return value;
 }
 
-/** A signed number of digits to the base 64, its sign in the lowest bit. */
+/** Reads a signed number of base-64 digits; the sign is in the lowest bit. */
 function nextNumber(text: string, cursor: { at: number }): number {
   let value = 0;
   for (let shift = 0; shift <= 30; shift += 5) {
@@ -158,7 +159,7 @@ function nextNumber(text: string, cursor: { at: number }): number {
   throw new SourceMapError('its mappings hold a number that is too long');
 }
 
-/** `cart/ShoppingCart#apply` is ShoppingCart.apply; what stands outside of functions is in none. */
+/** Turns `cart/ShoppingCart#apply` into ShoppingCart.apply; returns null for code outside of functions. */
 function readableFunction(name: string): string | null {
   if (/^~?start\b/.test(name)) return null;
   const plain = name.replaceAll(/[^<>,|]*\//g, '').replaceAll('#', '.');
