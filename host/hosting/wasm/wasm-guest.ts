@@ -1,4 +1,4 @@
-// WasmGuest: a module that runs in this process's sandbox, as the engine needs a guest.
+// WasmGuest: the implementation of the engine's Guest for a module that runs in this process's sandbox.
 import type { Guest } from '../../engine/needs/guest.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -10,12 +10,12 @@ import { InstanceMemory } from './binding/instance-memory.ts';
 import { printable } from './binary/printable.ts';
 import { WASM_LIMITS_DEFAULT, type WasmLimits } from './wasm-limits.ts';
 
-/** For whoever looks on. */
+/** Numbers for introspection. */
 export interface WasmNumbers {
-  /** Instances that serve endpoints, or wait to. */
+  /** Instances that serve endpoints, or are idle for them. */
   readonly endpointInstances: number;
   readonly entityInstances: number;
-  /** Of all instances together. */
+  /** Bytes of memory of all instances together. */
   readonly memoryBytes: number;
 }
 
@@ -24,22 +24,22 @@ export interface WasmGuest extends Guest {
 }
 
 /**
- * Admits the module, compiles it once and starts one instance of it. Throws an SvcError with a code
- * SVC_MODULE_…; SVC_MODULE_START_FAILED when its code ran and faulted.
+ * Admits the module, compiles it once and starts one instance of it. Throws an SvcError with a code SVC_MODULE_…;
+ * SVC_MODULE_START_FAILED when its code ran and faulted.
  */
 export async function createWasmGuest(
   bytes: Uint8Array,
   limits: WasmLimits = WASM_LIMITS_DEFAULT,
   log: GuestLog = () => {},
 ): Promise<Guest> {
-  // A shard is given modules that were admitted elsewhere, and loads nothing of it.
+  // Loaded lazily: a shard receives modules that were admitted elsewhere, and never needs admission.
   const { admitModule } = await import('./admission/admission.ts');
   return startWasmGuest(admitModule(bytes, limits), limits, log);
 }
 
 /**
- * A guest of its own for an admitted module: it shares the compiled code with the others, and no
- * instance. Throws an SvcError SVC_MODULE_START_FAILED.
+ * Starts a guest for an admitted module: it shares the compiled code with other guests, but no instance. Throws an
+ * SvcError SVC_MODULE_START_FAILED.
  */
 export function startWasmGuest(
   module: AdmittedModule,

@@ -1,13 +1,13 @@
-// WasmLimits: every bound that the wasm hosting puts on a module. A unit of fuel pays for what takes about
-// 16 nanoseconds at its worst, and mostly takes one: a load from memory that is in no cache costs 16 of them,
-// a turn of a loop that only counts costs one.
+// WasmLimits: every bound that the wasm hosting puts on a module. A unit of fuel pays for work that takes at
+// most about 16 nanoseconds, and mostly takes one: a load from memory that is in no cache costs 16 of them,
+// an iteration of a loop that only counts costs one.
 
 export interface WasmLimits {
   /** The largest module, in bytes. */
   readonly moduleBytesMax: number;
-  /** How long the admission of a module may take, in milliseconds. */
+  /** Maximum duration of a module's admission, in milliseconds. */
   readonly admissionTimeoutMs: number;
-  /** What the admission of a module may hold in memory, in MiB. */
+  /** Maximum memory of a module's admission, in MiB. */
   readonly admissionMemoryMib: number;
   /** The most functions of a module. */
   readonly functionsMax: number;
@@ -17,7 +17,7 @@ export interface WasmLimits {
   readonly globalsMax: number;
   /** The largest memory of an instance, in pages of 64 KiB, 1 to 65,536. */
   readonly memoryPagesMax: number;
-  /** The most elements of a module's tables together, and of all that fills them. */
+  /** The most elements of a module's tables together, and of all its element segments. */
   readonly tableElementsMax: number;
   /** Fuel of instantiation and initialisation, in units of about 16 nanoseconds at their worst. */
   readonly startFuel: number;
@@ -33,9 +33,9 @@ export interface WasmLimits {
   readonly applyFuelPerBatch: number;
   /** Fuel of an HTTP handler, which pays a unit for each byte that its calls move. Waiting is free. */
   readonly handlerFuel: number;
-  /** Fuel of what a module frees and collects once the host has read an answer. */
+  /** Fuel for freeing and collecting memory after the host has read a result. */
   readonly collectionFuel: number;
-  /** Fuel of the last look at the log of an instance that has faulted. */
+  /** Fuel for reading the log of an instance that has faulted, once. */
   readonly lastWordsFuel: number;
   /** Bytes of host memory that one call of a module, or one call by a module, may fill. */
   readonly liftedBytesMax: number;
@@ -49,9 +49,9 @@ export interface WasmLimits {
   readonly componentCallsMax: number;
   /** Resources that a module may hold for itself beside those that the host holds. */
   readonly handlesMax: number;
-  /** Log lines that are kept of one call; the oldest are dropped. */
+  /** Log lines of one call that are kept; the oldest are dropped. */
   readonly logLinesMax: number;
-  /** Bytes that are kept of the log lines of one call, which pays a unit of fuel for each. */
+  /** Bytes of one call's log lines that are kept; the call pays a unit of fuel for each. */
   readonly logBytesMax: number;
   /** Bytes of memory of all instances together. */
   readonly memoryBytesTotalMax: number;
@@ -109,7 +109,7 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   waitingRequestsMax: 1024,
 };
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const WASM_LIMITS_RANGE: Readonly<Record<keyof WasmLimits, readonly [number, number]>> = {
   moduleBytesMax: [1024, 1024 * MIB],
   admissionTimeoutMs: [100, 600_000],

@@ -1,8 +1,9 @@
-// What the thread that judges a module says. It is started with the limits, and given the module's bytes.
+// Messages from the admission thread. The thread is started with the limits, and then receives the module's
+// bytes.
 import type { ModuleVerdict } from './admission.ts';
 
 export type FromAdmission =
-  /** The host's own code is loaded; from here on the time is the module's. */
+  /** The host's own code is loaded; from here on the time counts for the module. */
   | { readonly kind: 'begun' }
-  /** With how long that took: who ends the thread may have been kept from looking at its clock. */
+  /** `tookMs` is measured in the thread: the thread that enforces the deadline may have been blocked. */
   | { readonly kind: 'judged'; readonly verdict: ModuleVerdict; readonly tookMs: number };

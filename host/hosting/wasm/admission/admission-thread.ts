@@ -1,6 +1,6 @@
-// AdmissionThread: judges a module in a thread of its own, which is ended when it takes too long or too
-// much memory: how long its own admission lasts is not a module's to decide. No code of it runs here.
-// The verdict of an admitted module holds its compiled code, and can be posted to the thread that runs it.
+// AdmissionThread: judges a module in a thread of its own, which is terminated when it takes too long or too
+// much memory, so that no module decides how long its admission lasts. No code of the module runs here. The
+// verdict of an admitted module holds its compiled code, and can be posted to the thread that runs it.
 import { Worker } from 'node:worker_threads';
 import type { FromAdmission } from './admission-messages.ts';
 import type { AdmittedModule, ModuleReport, ModuleVerdict } from './admission.ts';
@@ -9,13 +9,13 @@ import { SvcError } from '@svc/kit/svc-error';
 import { readModuleFile } from './module-file.ts';
 
 export interface AdmissionOptions {
-  /** All that the thread has for an environment. */
+  /** The whole environment of the thread. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Ends the thread; the admission then fails with the signal's reason. */
+  /** Terminates the thread; the admission then fails with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Reads a file and judges it. Throws SVC_MODULE_UNREADABLE; every other failing is in the report. */
+/** Reads a file and judges it. Throws SVC_MODULE_UNREADABLE; the report holds every other failure. */
 export async function reportOfFile(file: string, limits: WasmLimits): Promise<ModuleReport> {
   try {
     const bytes = await readModuleFile(file, limits.moduleBytesMax);
@@ -28,8 +28,8 @@ export async function reportOfFile(file: string, limits: WasmLimits): Promise<Mo
 }
 
 /**
- * Reads a file and admits it. Throws an SvcError SVC_MODULE_… that says why it may not run. `thread`: one that was
- * started before; it judges nothing else.
+ * Reads a file and admits it. Throws an SvcError SVC_MODULE_… that says why the module may not run. `thread`: a
+ * thread that was started before; it judges no other module.
  */
 export async function admitModuleFile(
   file: string,
@@ -44,7 +44,7 @@ export async function admitModuleFile(
   throw new SvcError(code, message);
 }
 
-/** Throws SVC_MODULE_TOO_COSTLY. */
+/** Judges the module in a new thread. Throws SVC_MODULE_TOO_COSTLY. */
 export async function judgeInThread(
   bytes: Uint8Array,
   limits: WasmLimits,
@@ -53,7 +53,7 @@ export async function judgeInThread(
   return new AdmissionThread(limits, env).judge(bytes, signal);
 }
 
-/** Loads the host's code from its start on, and judges one module. */
+/** Loads the host's code when it is created, and then judges one module. */
 export class AdmissionThread {
   readonly #worker: Worker;
   readonly #verdict = Promise.withResolvers<ModuleVerdict>();
@@ -84,14 +84,14 @@ export class AdmissionThread {
     this.#worker.on('exit', (code) =>
       reject(new Error(`the thread that judged the module ended with code ${code}`)),
     );
-    // One that is ended unused has nothing to tell.
+    // A thread that is terminated unused has no result.
     promise.then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),
     );
   }
 
-  /** Throws SVC_MODULE_TOO_COSTLY, and the signal's reason. The thread ends with it. */
+  /** Judges the module, after which the thread ends. Throws SVC_MODULE_TOO_COSTLY, and the signal's reason. */
   async judge(bytes: Uint8Array, signal?: AbortSignal): Promise<ModuleVerdict> {
     const abort = () => this.#verdict.reject(signal!.reason);
     if (signal?.aborted === true) abort();
@@ -107,7 +107,7 @@ export class AdmissionThread {
   }
 
   end(): void {
-    // Not waited for: in the middle of V8's compiling, it ends when that is done.
+    // The termination is not awaited: while V8 compiles, the thread ends only after that.
     void this.#worker.terminate();
   }
 }

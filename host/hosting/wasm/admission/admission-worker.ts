@@ -1,4 +1,4 @@
-// What the thread of an admission runs: it judges the one module that it is given.
+// Entry point of the admission thread: judges the one module that it receives.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { FromAdmission } from './admission-messages.ts';
 import { judgeModule } from './admission.ts';

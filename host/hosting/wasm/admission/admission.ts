@@ -1,8 +1,7 @@
-// Admission decides whether a module may run here, before any of its code does: its component may
-// import svc:runtime and nothing else, its main core module exactly the functions of the closed
-// list, everything else in the component has to be the component tools' own glue, and the main module's
-// code must be such as the rewriter can meter. `judgeModule` is the one examination: the host and the
-// command line say the same.
+// Admission decides whether a module may run here, before any of its code does. Its component may import
+// svc:runtime and nothing else, its main core module exactly the functions of the closed list. Everything
+// else in the component has to be the component tools' own glue, and the rewriter must be able to meter the
+// main module's code. `judgeModule` is the one examination, which the host and the command line share.
 import { hash } from 'node:crypto';
 import { type ModuleDescriptor, PROTOCOL_VERSION } from '@svc/contract';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
@@ -33,20 +32,20 @@ import { checkName } from './safe-name.ts';
 import { type WasmLimits, WASM_LIMITS_DEFAULT } from '../wasm-limits.ts';
 
 export interface ModuleSizes {
-  /** Bytes of the file, once it was read. */
+  /** Bytes of the file; absent until it was read. */
   readonly module?: number;
-  /** Bytes of the main core module, once it was found. */
+  /** Bytes of the main core module; absent until it was found. */
   readonly core?: number;
   /** Bytes of the main core module with its fuel checks. */
   readonly meteredCore?: number;
-  /** Pages of 64 KiB that an instance begins with. */
+  /** Initial memory of an instance, in pages of 64 KiB. */
   readonly initialMemoryPages?: number;
-  /** Pages that an instance may have: the module's own maximum, or the host's. */
+  /** Maximum memory of an instance, in pages of 64 KiB: the module's own maximum, or the host's. */
   readonly maximumMemoryPages?: number;
 }
 
 export interface ModuleReport {
-  /** Names of the component's imports, fit for printing. */
+  /** Names of the component's imports, escaped for printing. */
   readonly imports: readonly string[];
   readonly exports: readonly string[];
   readonly sizes: ModuleSizes;
@@ -57,7 +56,7 @@ export interface ModuleReport {
 }
 
 export interface AdmittedModule {
-  /** SHA-256 of the file, in hexadecimal digits: it tells the module from every other. */
+  /** SHA-256 of the file, in hexadecimal digits: it identifies the module. */
   readonly fingerprint: string;
   readonly descriptor: ModuleDescriptor;
   readonly stringEncoding: StringEncoding;
@@ -66,16 +65,19 @@ export interface AdmittedModule {
   readonly sizes: Required<ModuleSizes>;
 }
 
-/** Everything that is known of a module. */
+/** Result of judging a module. */
 export interface ModuleVerdict {
   readonly report: ModuleReport;
-  /** There unless the report has a refusal. */
+  /** Present unless the report has a refusal. */
   readonly admitted?: AdmittedModule;
 }
 
 type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
 
-/** As much as could be read, and the module or why it is refused. Runs no code of it. */
+/**
+ * Judges a module: reports as much as could be read, with the module or the reason of its refusal. Runs no code of
+ * it.
+ */
 export function judgeModule(
   bytes: Uint8Array,
   limits: WasmLimits = WASM_LIMITS_DEFAULT,
@@ -90,12 +92,12 @@ export function judgeModule(
   }
 }
 
-/** The report alone. */
+/** Returns the report of `judgeModule` alone. */
 export function inspectModule(bytes: Uint8Array, limits?: WasmLimits): ModuleReport {
   return judgeModule(bytes, limits).report;
 }
 
-/** Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
+/** Admits a module. Throws an SvcError with a code SVC_MODULE_… that says why the module may not run. */
 export function admitModule(bytes: Uint8Array, limits?: WasmLimits): AdmittedModule {
   const { report, admitted } = judgeModule(bytes, limits);
   if (admitted !== undefined) return admitted;
@@ -187,7 +189,7 @@ function foreignImport(names: readonly string[]): SvcError {
   );
 }
 
-/** What the rewriter relies on. */
+/** Checks the validity that the rewriter relies on. */
 function checkValid({ bytes }: CoreModule): void {
   if (!WebAssembly.validate(bytes))
     throw new SvcError(
@@ -197,7 +199,10 @@ function checkValid({ bytes }: CoreModule): void {
     );
 }
 
-/** An entity is a resource, and only with this import can a module make one. */
+/**
+ * Checks the import of the resource intrinsics: an entity is a resource, and a module needs this import to create
+ * one.
+ */
 function checkEntities({ entities }: ModuleDescriptor, { imports }: CoreModule): void {
   const [entity] = entities;
   const makesResources = imports.some(
@@ -267,7 +272,7 @@ function compile(bytes: Uint8Array): WebAssembly.Module {
   }
 }
 
-/** A second look, by the engine's own reading: what is linked is on the closed list. */
+/** Checks the links a second time, as the engine itself reads them: every linked import is on the closed list. */
 export function checkLinks(compiled: WebAssembly.Module): void {
   for (const { module, name, kind } of WebAssembly.Module.imports(compiled))
     if (kind !== 'function' || CORE_IMPORTS.get(module)?.has(name) !== true)

@@ -1,9 +1,10 @@
-// CompileCost: what a function costs V8's compilers beyond its length. Wherever paths part or meet, they
-// take down where each value is that lives there: locals, and what is on the stack. So memory and time grow
-// with the values times the places, of which a few kilobytes of code can have thousands of millions; no
-// fuel pays for it, and no limit on a heap holds it. Counted in values: about 13 bytes and 25 nanoseconds each.
+// CompileCost: the cost of a function for V8's compilers beyond its length. At every branch and merge of
+// control flow, they record where each live value is: locals, and values on the stack. So memory and time
+// grow with the values times the merge points, of which a few kilobytes of code can have billions. No fuel
+// pays for it, and no heap limit bounds it. The cost is counted in values: about 13 bytes and 25 nanoseconds
+// each.
 //
-// Invariant: the count is never less than what lives there. The code must be valid.
+// Invariant: the count is never less than the number of live values. The code must be valid.
 import type { ByteReader } from '../binary/byte-reader.ts';
 import { type Arity, arityOf } from '../binary/core-interface.ts';
 import { tooMany } from '../binary/core-limits.ts';
@@ -20,14 +21,14 @@ import {
 
 const FUNCTION_MAX = 5_000_000;
 const MODULE_MAX = 100_000_000;
-/** A loop is three places: with the check of its fuel, paths part and meet once more. */
+/** A loop counts as three merge points: the check of its fuel branches and merges once more. */
 const LOOP_PLACES = 3;
-/** A branch on a value as it is, a local's say: the optimising compiler follows it back to where it was set. */
+/** Cost of a branch on a bare value such as a local: the optimising compiler follows it back to where it was set. */
 const BARE_BRANCH = 1000;
-/** At a call, the values are only looked through. */
+/** Share of the values that a call costs: the compiler only scans them. */
 const CALL_SHARE = 1 / 32;
 
-/** Instruction → how many more values are on the stack behind it; at most. Calls and blocks are no part of it. */
+/** Instruction → maximum change of the number of values on the stack. Calls and blocks are handled elsewhere. */
 const EFFECTS = new Int8Array(256);
 const set = (effect: number, first: number, last = first) => EFFECTS.fill(effect, first, last + 1);
 set(-1, 0x0d, 0x0e); // br_if, br_table
@@ -77,7 +78,7 @@ export function checkCompileCost(core: CoreModule): void {
   }
 }
 
-/** Values that live at its places, one upon the other. */
+/** Returns the sum of the live values over all merge points. */
 function functionCost(body: ByteReader, parameters: number, arities: Arities): number {
   let locals = parameters;
   for (let left = body.count(); left > 0; left--) {
@@ -86,10 +87,10 @@ function functionCost(body: ByteReader, parameters: number, arities: Arities): n
   }
   const { bytes } = body;
   let height = 0;
-  /** Of each open block: values on the stack at its beginning, and behind its end. */
+  /** Stack height at the beginning of each open block. */
   const begins = [0];
   const ends = [0];
-  let cost = 2 * locals; // of the check at its entry
+  let cost = 2 * locals; // for the check at the function's entry
   const pay = (places: number) => {
     cost += Math.ceil(places * (locals + Math.max(height, 0)));
   };
@@ -151,7 +152,7 @@ function isConditional(code: Code): boolean {
   return code === OP.if || code === OP.brIf || code === OP.brTable;
 }
 
-/** Whether it only passes a value on. */
+/** Returns whether the instruction only passes a value on. */
 function isBare(code: Code): boolean {
   return code === OP.localGet || code === OP.localTee || code === OP.end;
 }
@@ -159,11 +160,11 @@ function isBare(code: Code): boolean {
 function effectOf(code: Code): number {
   if (code < 0x100) return EFFECTS[code]!;
   if (code >= BULK_FIRST && code <= BULK_LAST) return -3;
-  // Of vectors, those that take away are left out: the end of the block makes up for it.
+  // Vector instructions that remove values are left out: the end of the block corrects the height.
   return code === TABLE_SIZE || code === VECTOR_CONSTANT ? 1 : 0;
 }
 
-/** The number right behind the instruction at this place, which the reader has stepped over. */
+/** Reads the number right behind the instruction at `at`, which the reader has stepped over. */
 function immediate(body: ByteReader, at: number): number {
   return body.from(at + 1).u32();
 }

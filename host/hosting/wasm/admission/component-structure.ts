@@ -1,7 +1,7 @@
-// ComponentStructure: holds a component against what the host makes of it. The host runs the main core
-// module alone and binds its imports and exports by their names, so everything else in the component has
-// to say the same: which function an interface exports, which memory and allocator a call goes through,
-// what an import leads to. What says something else, or more, is refused.
+// ComponentStructure: compares a component with what the host runs of it. The host runs the main core module
+// alone and binds its imports and exports by their names. So everything else in the component has to agree:
+// the function that an interface exports, the memory and allocator that a call uses, the target of an import.
+// A component that differs, or contains more, is refused.
 import {
   type CanonicalOptions,
   type ComponentFunction,
@@ -30,7 +30,7 @@ type Lift = Extract<ComponentFunction, { kind: 'lift' }>;
 
 const INITIALIZE = `main#${CORE_EXPORT.initialize}`;
 
-/** The index of the one core module that exports the entity's functions. */
+/** Returns the index of the one core module that exports the entity's functions. */
 export function mainModuleIndex({ coreModules }: ComponentOutline): number {
   const found = [...coreModules.keys()].filter((index) =>
     coreExportNames(coreModules[index]!).includes(CORE_EXPORT.command),
@@ -43,13 +43,13 @@ export function mainModuleIndex({ coreModules }: ComponentOutline): number {
   return main;
 }
 
-/** The one encoding of all strings that the component passes. */
+/** Returns the one encoding of all strings that the component passes. */
 export function soleEncoding({ functions, coreFunctions }: ComponentOutline): StringEncoding {
   const encodings = new Set<StringEncoding>();
   for (const definition of [...functions, ...coreFunctions]) {
     if (definition.kind !== 'lift' && definition.kind !== 'lower') continue;
     const { encoding, memory } = definition.options;
-    // A function that passes nothing through memory has no strings, so its default says nothing.
+    // A function that passes nothing through memory has no strings, so its default encoding is ignored.
     if (encoding !== undefined) encodings.add(encoding);
     else if (memory !== undefined) encodings.add('utf8');
   }
@@ -104,7 +104,7 @@ class Structure {
     this.#checkExports(new Set(core.exports.map(({ name }) => name)));
   }
 
-  /** Each core module has one instance. */
+  /** Finds the one instance of a core module. */
   #instanceOf(module: number): { instance: number; given: readonly NamedItem[] } {
     const found = [...this.#outline.coreInstances.entries()].flatMap(([instance, definition]) =>
       definition.kind === 'instance' && definition.module === module
@@ -117,7 +117,7 @@ class Structure {
     return one;
   }
 
-  /** Each import of the main module leads to what the host gives it. */
+  /** Checks that each import of the main module leads to what the host provides for it. */
   #checkImports({ imports }: CoreModule): void {
     const definition = this.#outline.coreInstances[this.#main];
     const given = definition?.kind === 'instance' ? definition.given : [];
@@ -131,7 +131,7 @@ class Structure {
     }
   }
 
-  /** Where an import of a core module leads, by the arguments of its instance; '' where nothing is known. */
+  /** Finds the target of a core module's import by the arguments of its instance; '' if it is unknown. */
   #link(given: readonly NamedItem[], imported: Imported, isSlot = false): string {
     const candidates = given.filter(({ name }) => name === imported.module);
     const [argument] = candidates;
@@ -154,7 +154,10 @@ class Structure {
     }
   }
 
-  /** A shim's function is what the fixup puts into its table; a slot of the fixup is no shim's again. */
+  /**
+   * Resolves a shim's function to the one that the fixup puts into its table; a slot of the fixup is never a shim's
+   * again.
+   */
   #exportOf(instance: number, name: string, isSlot: boolean): string {
     if (instance === this.#main) return `main#${name}`;
     if (this.#shim === undefined || instance !== this.#shim.instance || isSlot) return '';
@@ -171,7 +174,7 @@ class Structure {
       : '';
   }
 
-  /** Each interface exports the functions of the main module that have its name, each lifted as it should be. */
+  /** Checks that each interface exports the main module's functions of the same names, each lifted correctly. */
   #checkExports(exported: ReadonlySet<string>): void {
     const { exports, instances, components, functions } = this.#outline;
     const shells = components.map(readInterfaceShell);
@@ -211,7 +214,7 @@ class Structure {
       : undefined;
   }
 
-  /** The memory, the allocator and what releases a result are those that the host uses. */
+  /** Checks that memory, allocator and post-return are those that the host uses. */
   #checkOptions(
     { memory, realloc, postReturn }: CanonicalOptions,
     release: string | undefined,

@@ -1,4 +1,5 @@
-// Reads the module descriptor out of a component's custom section, as untrusted as the rest of it.
+// Reads the module descriptor out of a component's custom section; it is as untrusted as the rest of the
+// component.
 import {
   DESCRIPTOR_BYTES_MAX,
   DESCRIPTOR_SECTION,
@@ -13,8 +14,8 @@ import { printable } from '../binary/printable.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Throws SVC_MODULE_NO_DESCRIPTOR, SVC_MODULE_BAD_DESCRIPTOR, and SVC_MODULE_OTHER_VERSION when the
- * descriptor names another protocol.
+ * Reads the descriptor. Throws SVC_MODULE_NO_DESCRIPTOR, SVC_MODULE_BAD_DESCRIPTOR, and SVC_MODULE_OTHER_VERSION when
+ * the descriptor names another protocol.
  */
 export function readDescriptor(customSections: readonly CustomSection[]): ModuleDescriptor {
   const [section, second] = customSections.filter(({ name }) => name === DESCRIPTOR_SECTION);

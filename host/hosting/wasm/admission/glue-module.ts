@@ -1,8 +1,8 @@
-// GlueModule: the core modules that component tools put beside the main one, known by their structure
-// alone. None of them is ever run: the host does their work itself. Two forms are known:
-// - a shim: a table, and functions that do nothing but call the element of their own number;
-// - a fixup: no code of its own; it fills the shim's table with what it imports, or calls one of its
-//   imports at the start, or both.
+// GlueModule: the core modules that component tools put beside the main one, recognised by their structure
+// alone. None of them ever runs: the host does their work itself. Two forms are known:
+// - A shim has a table, and functions that only call the element of their own number.
+// - A fixup has no code of its own; it fills the shim's table with its imports, or calls one of its imports
+//   at the start, or both.
 import type { ByteReader } from '../binary/byte-reader.ts';
 import { structure } from '../binary/component-outline.ts';
 import { CORE_SECTION, readSections } from '../binary/core-section.ts';
@@ -17,9 +17,9 @@ export type GlueModule =
   | { readonly kind: 'shim'; readonly functions: number }
   | {
       readonly kind: 'fixup';
-      /** What it puts into the table, in order. */
+      /** Imports that it puts into the table, in order. */
       readonly slots: readonly Imported[];
-      /** What it calls at the start. */
+      /** Import that it calls at the start. */
       readonly start: Imported | undefined;
     };
 
@@ -43,7 +43,7 @@ const FIXUP_SECTIONS: readonly number[] = [
   CORE_SECTION.element,
 ];
 
-/** Throws SVC_MODULE_STRUCTURE for a core module of any other form, and SVC_MODULE_MALFORMED. */
+/** Reads a glue module. Throws SVC_MODULE_STRUCTURE for a core module of any other form, and SVC_MODULE_MALFORMED. */
 export function readGlueModule(bytes: Uint8Array): GlueModule {
   const sections = readSections(bytes);
   if (sections.has(CORE_SECTION.code)) return readShim(sections);
@@ -81,7 +81,7 @@ function readShim(sections: Sections): GlueModule {
   return { kind: 'shim', functions: functions.length };
 }
 
-/** Passes its parameters on to the element of its own number, and does nothing else. */
+/** Checks that a function passes its parameters on to the element of its own number, and does nothing else. */
 function checkTrampoline(
   body: ByteReader,
   parameters: readonly number[],
@@ -97,7 +97,7 @@ function checkTrampoline(
     expect(index);
   }
   expect(OP.i32Const);
-  // A signed number: its encoding up to 63 is that of an unsigned one.
+  // The number is signed: up to 63 its encoding is that of an unsigned number.
   const low = body.u8();
   const value = low < 0x80 ? (low ^ 0x40) - 0x40 : (low & 0x7f) | (body.u8() << 7);
   if (value !== number) throw foreignCode();
@@ -116,7 +116,7 @@ function readParameters(section: ByteReader): number {
   return count;
 }
 
-/** Its elements. */
+/** Returns the number of the table's elements. */
 function readTable(section: ByteReader): number {
   if (section.u8() !== FUNCREF) throw foreignCode();
   const flags = section.u8();
@@ -168,7 +168,7 @@ function readElements(section: ByteReader): number[] {
   return indexes;
 }
 
-/** An absent section has none. */
+/** Reads the items of a section; an absent section has none. */
 function itemsOf<T>(section: ByteReader | undefined, readItem: (section: ByteReader) => T): T[] {
   const items: T[] = [];
   if (section === undefined) return items;

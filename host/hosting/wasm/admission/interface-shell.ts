@@ -1,5 +1,5 @@
-// InterfaceShell: a component that is nested in a module's own by the component tools, to give the
-// functions and types of an exported interface their names. It holds nothing else, and no code.
+// InterfaceShell: a component that the component tools nest in a module's own, to give the functions and
+// types of an exported interface their names. It holds nothing else, and no code.
 import { ByteReader } from '../binary/byte-reader.ts';
 import {
   type ComponentExport,
@@ -17,12 +17,12 @@ import {
 const EXTERNS_MAX = 1000;
 
 /**
- * Exported function → the import that it is. Throws SVC_MODULE_STRUCTURE for a nested component of any
- * other form, and SVC_MODULE_MALFORMED.
+ * Returns exported function → the import that it is. Throws SVC_MODULE_STRUCTURE for a nested component of any other
+ * form, and SVC_MODULE_MALFORMED.
  */
 export function readInterfaceShell(bytes: Uint8Array): ReadonlyMap<string, string> {
   checkPreamble(bytes);
-  /** The index space of functions: each by the import that it is. */
+  /** Index space of functions: the name of the import behind each. */
   const functions: string[] = [];
   const exports = new Map<string, string>();
   for (const { id, content } of componentSections(bytes)) {

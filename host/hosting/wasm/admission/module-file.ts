@@ -1,10 +1,11 @@
-// ModuleFile: reads a module's file, and no more of it than a module may have. What is no regular file
-// (a device, a pipe) is not read at all: it may have no end, or keep the reader waiting for its beginning.
+// ModuleFile: reads a module's file, up to the largest size that a module may have. A file that is not
+// regular (a device, a pipe) is not read at all: it may have no end, or block the reader before its
+// beginning.
 import { constants, type Stats } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Throws SVC_MODULE_UNREADABLE, SVC_MODULE_TOO_LARGE. */
+/** Reads the file. Throws SVC_MODULE_UNREADABLE, SVC_MODULE_TOO_LARGE. */
 export async function readModuleFile(file: string, bytesMax: number): Promise<Uint8Array> {
   // Without O_NONBLOCK, opening a pipe waits for a writer.
   const handle = await readable(file, () =>
@@ -25,7 +26,7 @@ export async function readModuleFile(file: string, bytesMax: number): Promise<Ui
   }
 }
 
-/** At most `length` bytes, whatever the file has grown to. */
+/** Reads at most `length` bytes, whatever size the file has grown to. */
 async function readUpTo(handle: FileHandle, length: number): Promise<Uint8Array> {
   const bytes = new Uint8Array(length);
   let filled = 0;

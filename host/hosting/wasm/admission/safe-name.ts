@@ -1,12 +1,11 @@
-// SafeName: the alphabet of names that a module exports and imports. They end up in logs, messages and
-// tables of the host; one that could be taken for something else is refused before anything else is done
-// with it.
+// SafeName: the alphabet of names that a module exports and imports. The names appear in logs, messages and
+// tables of the host; a name that could be mistaken for something else is refused first of all.
 import { SvcError } from '@svc/kit/svc-error';
 import { printable } from '../binary/printable.ts';
 
-/** In bytes, which are characters where the alphabet is kept. */
+/** Maximum length in bytes; in the alphabet a byte is a character. */
 export const NAME_BYTES_MAX = 200;
-/** What the component tools build names of. */
+/** Punctuation that the component tools use in names. */
 const PUNCTUATION = '-_:/@.#[]';
 const SAFE = new Uint8Array(128);
 for (const character of 'abcdefghijklmnopqrstuvwxyz') {
@@ -22,7 +21,7 @@ function isSafe(name: string): boolean {
   return true;
 }
 
-/** Throws SVC_MODULE_BAD_NAME. `what`: `imports`, or another verb of the module. */
+/** Checks a name. Throws SVC_MODULE_BAD_NAME. `what`: `imports`, or another verb of the module. */
 export function checkName(what: string, name: string): void {
   if (isSafe(name)) return;
   throw new SvcError(

@@ -1,5 +1,5 @@
-// ByteReader: reads the wasm binary format's primitives from a bounded stretch of bytes. Whatever
-// does not fit throws SVC_MODULE_MALFORMED with its place; nothing is read beyond `end`.
+// ByteReader: reads the wasm binary format's primitives from a bounded range of bytes. Malformed bytes throw
+// SVC_MODULE_MALFORMED with their offset; nothing is read beyond `end`.
 import { SvcError } from '@svc/kit/svc-error';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -32,7 +32,7 @@ export class ByteReader {
     return this.bytes[this.position++]!;
   }
 
-  /** An unsigned 32-bit number in at most five bytes. */
+  /** Reads an unsigned 32-bit number in at most five bytes. */
   u32(): number {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -56,26 +56,26 @@ export class ByteReader {
     this.position += length;
   }
 
-  /** How many items follow. Each takes a byte at least, so a count beyond the bytes is refused. */
+  /** Reads a count of items. Each item takes at least a byte, so a count beyond the remaining bytes is refused. */
   count(): number {
     const count = this.u32();
     if (count > this.end - this.position) this.fail('a count runs past the end');
     return count;
   }
 
-  /** A reader of the next `length` bytes, which this reader steps over. */
+  /** Returns a reader of the next `length` bytes, which this reader steps over. */
   part(length: number): ByteReader {
     const start = this.position;
     this.skip(length);
     return new ByteReader(this.bytes, start, this.position);
   }
 
-  /** A reader of the same bytes from another place on. */
+  /** Returns a reader of the same bytes from another position. */
   from(position: number): ByteReader {
     return new ByteReader(this.bytes, position, this.end);
   }
 
-  /** The bytes from here to the end, not copied. */
+  /** Returns the bytes from here to the end, not copied. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.position, this.end);
   }

@@ -12,7 +12,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** What was written, not copied: valid until the next write. */
+  /** The written bytes, not copied: valid until the next write. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -54,7 +54,7 @@ export class ByteWriter {
     this.#length += bytes.length;
   }
 
-  /** A name in ASCII. */
+  /** Writes a name in ASCII. */
   name(name: string): void {
     this.u32(name.length);
     for (let index = 0; index < name.length; index++) this.u8(name.charCodeAt(index));

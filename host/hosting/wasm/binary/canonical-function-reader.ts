@@ -1,5 +1,5 @@
-// Reads one definition of a component's canonical section: what is lifted, lowered, or made for a resource,
-// and with which options. Only synchronous forms are known.
+// Reads one definition of a component's canonical section: the function that is lifted, lowered, or made for
+// a resource, and its options. Only synchronous forms are known.
 import type { ByteReader } from './byte-reader.ts';
 import {
   type CanonicalOptions,
@@ -16,7 +16,7 @@ const INTRINSICS: Readonly<Record<number, 'new' | 'drop' | 'rep'>> = {
   0x04: 'rep',
 };
 
-/** Throws SVC_MODULE_STRUCTURE, SVC_MODULE_MALFORMED. */
+/** Reads a definition. Throws SVC_MODULE_STRUCTURE, SVC_MODULE_MALFORMED. */
 export function readCanonicalFunction(
   section: ByteReader,
   into: { readonly functions: ComponentFunction[]; readonly coreFunctions: CoreFunction[] },
@@ -42,7 +42,7 @@ export function readCanonicalFunction(
 
 function readOptions(section: ByteReader): CanonicalOptions {
   let encoding: StringEncoding | undefined;
-  /** Memory, realloc, post-return. */
+  /** Indexes of memory, realloc, post-return. */
   const indexes: (number | undefined)[] = [undefined, undefined, undefined];
   for (let left = section.count(); left > 0; left--) {
     const option = section.u8();

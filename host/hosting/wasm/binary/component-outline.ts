@@ -1,5 +1,5 @@
-// ComponentOutline: what a component's binary says at its top level, as index spaces in the order of its
-// definitions. It holds no copy of the file: core modules, nested components and custom sections are views.
+// ComponentOutline: the definitions at the top level of a component's binary, as index spaces in their order.
+// The outline copies nothing of the file: core modules, nested components and custom sections are views.
 import { SvcError } from '@svc/kit/svc-error';
 
 export type StringEncoding = 'utf8' | 'utf16' | 'latin1+utf16';

@@ -1,6 +1,6 @@
-// Reads a component's binary into a ComponentOutline. Reading runs no code. What the host acts on or
-// compares is read; type definitions, which it does neither with, are stepped over. A definition that the
-// component tools do not write for the world `service` is refused.
+// Reads a component's binary into a ComponentOutline. Reading runs no code. The reader decodes the
+// definitions that the host acts on or compares, and steps over type definitions, which it does neither with.
+// A definition that the component tools do not write for the world `service` is refused.
 import { SvcError } from '@svc/kit/svc-error';
 import { ByteReader } from './byte-reader.ts';
 import { readCanonicalFunction } from './canonical-function-reader.ts';
@@ -40,7 +40,7 @@ const CORE_SORTS: ReadonlyMap<number, ComponentSort> = new Map([
   [0x11, 'core module'],
   [0x12, 'core instance'],
 ]);
-/** What a component of the tools has a few dozen of; each takes host memory before it is judged. */
+/** Maximum number of sections. A component of the tools has a few dozen; each takes host memory before it is judged. */
 const SECTIONS_MAX = 10_000;
 const EXTERNS_MAX = 1000;
 const DEFINITIONS_MAX = 10_000;
@@ -52,7 +52,7 @@ type Outline = {
 };
 
 /**
- * Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT, SVC_MODULE_MALFORMED, and
+ * Reads a component. Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT, SVC_MODULE_MALFORMED, and
  * SVC_MODULE_STRUCTURE for definitions that the host does not know, and for absurd counts.
  */
 export function readComponent(bytes: Uint8Array): ComponentOutline {
@@ -82,7 +82,7 @@ export function readComponent(bytes: Uint8Array): ComponentOutline {
       case COMPONENT_SECTION.component:
         outline.components.push(content.rest());
         continue;
-      // Types are compared with nothing: the host binds functions by the types of the core module.
+      // Component types are not read: the host binds functions by the types of the core module.
       case COMPONENT_SECTION.type:
         continue;
       default:
@@ -103,7 +103,7 @@ export interface ComponentSection {
   readonly content: ByteReader;
 }
 
-/** The sections of a component or of one that is nested in it, in order. */
+/** Yields the sections of a component or of a nested one, in order. */
 export function* componentSections(bytes: Uint8Array): Generator<ComponentSection> {
   const reader = new ByteReader(bytes, 8);
   for (let count = 1; !reader.done; count++) {
@@ -121,7 +121,7 @@ export function unknownSection(id: number, content: ByteReader): SvcError {
 const startsWith = (bytes: Uint8Array, prefix: readonly number[], at: number) =>
   prefix.every((byte, index) => bytes[at + index] === byte);
 
-/** Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT. */
+/** Checks the first bytes. Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT. */
 export function checkPreamble(bytes: Uint8Array): void {
   if (!startsWith(bytes, MAGIC, 0))
     throw new SvcError(
@@ -144,7 +144,7 @@ export function checkPreamble(bytes: Uint8Array): void {
     );
 }
 
-/** Section number → how one of its definitions is read into the outline. */
+/** Section number → function that reads one of its definitions into the outline. */
 const READERS: Readonly<Record<number, (section: ByteReader, outline: Outline) => void>> = {
   [COMPONENT_SECTION.coreInstance]: readCoreInstance,
   [COMPONENT_SECTION.instance]: readInstance,

@@ -9,7 +9,7 @@ const versioned = (name: string) => `${RUNTIME}${name}@${PROTOCOL_VERSION}`;
 export const CLOCK = versioned('clock');
 export const JOURNAL = versioned('journal');
 export const ROUTING = versioned('routing');
-/** Where the intrinsics of the exported resource `instance` are imported from. */
+/** Module name of the imports that are the intrinsics of the exported resource `instance`. */
 export const ENTITY_RESOURCE = `[export]${versioned('entity')}`;
 
 export const RESOURCE_NEW = '[resource-new]instance';
@@ -28,7 +28,7 @@ export const COMPONENT_EXPORTS: readonly string[] = [
   versioned('diagnostics'),
 ];
 
-/** The version of a name like `svc:runtime/clock@0.2.0`, and whether this host speaks it. */
+/** Returns the version in a name like `svc:runtime/clock@0.2.0`; undefined if this host supports it. */
 export function otherVersionOf(name: string): string | undefined {
   if (!name.startsWith(RUNTIME)) return undefined;
   const at = name.lastIndexOf('@');
@@ -36,7 +36,7 @@ export function otherVersionOf(name: string): string | undefined {
   return version === PROTOCOL_VERSION ? undefined : version;
 }
 
-/** `i32 i64 -> i32`: a core function's type, for comparing and for messages. */
+/** Returns `i32 i64 -> i32`: a core function's type, for comparing and for messages. */
 export function signatureText(parameters: readonly string[], results: readonly string[]): string {
   return `${parameters.join(' ')} -> ${results.join(' ')}`.trim();
 }
@@ -46,7 +46,7 @@ export interface Arity {
   readonly results: number;
 }
 
-/** Of a type as `signatureText` writes it. */
+/** Returns the arity of a type that `signatureText` wrote. */
 export function arityOf(text: string): Arity {
   const [parameters = '', results = ''] = text.split('->');
   return { parameters: wordsOf(parameters), results: wordsOf(results) };
@@ -105,7 +105,7 @@ export const LIFTED_EXPORTS: readonly string[] = [
   CORE_EXPORT.takeLog,
 ];
 
-/** Function name → signature: what a core module must export beside its memory. */
+/** Function name → signature: the exports that a core module must have beside its memory. */
 export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.construct, signature(i32(7), 'i32')],
   [CORE_EXPORT.apply, signature(i32(3), 'i32')],
@@ -117,14 +117,14 @@ export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.realloc, signature(i32(4), 'i32')],
 ]);
 
-/** Function name → signature: what is called when it is there. */
+/** Function name → signature: exports that the host calls if they exist. */
 export const OPTIONAL_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.destroy, signature(i32(1))],
   [CORE_EXPORT.initialize, signature([])],
   ...LIFTED_EXPORTS.map((name) => [postReturnOf(name), signature(i32(1))] as const),
 ]);
 
-/** A post-return. It is given what its function returned. */
+/** A post-return function; its parameter is the result of the function before it. */
 type Release = ((result: number) => void) | undefined;
 
 /** The exports of one instance, as the bindings call them. Their signatures were checked. */
@@ -161,7 +161,7 @@ export type CallInContext = (
 ) => number;
 export type Handle = (nowMs: bigint, seed: bigint, ...parameters: readonly number[]) => number;
 
-/** Looks the exports up once. */
+/** Looks up the exports of an instance; call it once per instance. */
 export function coreExports(instance: WebAssembly.Instance): CoreExports {
   const found = instance.exports;
   const optional = <T>(name: string) => found[name] as T | undefined;

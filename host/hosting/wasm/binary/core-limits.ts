@@ -1,11 +1,11 @@
-// CoreLimits: how many of each thing a core module may have, looked at before the host or V8 makes anything
-// of them. Some are settings; the others are constants that no compiler comes near.
+// CoreLimits: limits on the number of each thing in a core module, checked before the host or V8 allocates
+// anything for them. Some are settings; the others are constants that no compiler comes near.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 import { CORE_SECTION, type CoreSections } from './core-section.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Function types; and of one type, the parameters and the results. */
+/** Maximum number of function types, and of the parameters and results of one type. */
 const TYPES_MAX = 10_000;
 export const PARAMETERS_MAX = 255;
 const TABLES_MAX = 100;
@@ -28,7 +28,7 @@ export function checkCounts(section: CoreSections, limits: WasmLimits): void {
   if (code !== undefined) checkFunctions(code, limits.functionBytesMax);
 }
 
-/** V8 compiles a function as a whole, with memory that no heap limit bounds. */
+/** Checks the functions' lengths: V8 compiles a function as a whole, with memory that no heap limit bounds. */
 function checkFunctions(code: ByteReader, bytesMax: number): void {
   for (let left = code.count(); left > 0; left--) {
     const length = code.u32();

@@ -1,6 +1,6 @@
-// CoreModule: the outline of a core module: its sections and what admission and the rewriter must
-// know of them. Only what the host can check is let through: imports of functions, one memory,
-// tables of functions, function types over plain value types.
+// CoreModule: the outline of a core module: its sections, and the facts about them that admission and the
+// rewriter need. The reader accepts only what the host can check: imports of functions, one memory, tables of
+// functions, function types over plain value types.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 import { signatureText } from './core-interface.ts';
@@ -31,21 +31,21 @@ export interface CoreModule {
   readonly section: CoreSections;
   readonly types: readonly string[];
   readonly imports: readonly CoreImport[];
-  /** The types of all functions, imported ones first. */
+  /** Types of all functions, imported ones first. */
   readonly functions: readonly string[];
   readonly exports: readonly CoreExport[];
   readonly globals: readonly CoreGlobal[];
-  /** The one memory's pages. */
+  /** Size of the one memory, in pages. */
   readonly memory: { readonly initial: number; readonly maximum: number | undefined };
-  /** Elements of all tables together, at the start. */
+  /** Elements of all tables together at the start. */
   readonly tableElements: number;
-  /** Elements that are put into tables, or could be. */
+  /** Elements of all element segments together. */
   readonly segmentElements: number;
-  /** Functions that a table or a global holds, or could. */
+  /** Functions that a table or a global may hold. */
   readonly referencedFunctions: ReadonlySet<number>;
 }
 
-/** The names a core module exports. Throws SVC_MODULE_MALFORMED. */
+/** Returns the names that a core module exports. Throws SVC_MODULE_MALFORMED. */
 export function coreExportNames(bytes: Uint8Array): readonly string[] {
   return readExports(coreSections(bytes)(CORE_SECTION.export)).map(({ name }) => name);
 }
@@ -84,7 +84,7 @@ export function readCoreModule(
   };
 }
 
-/** More than a module of any compiler has of these; each takes host memory before it is judged. */
+/** Maximum number of imports or exports, more than any compiler writes; each takes host memory before it is judged. */
 const EXTERNS_MAX = 10_000;
 
 function readExterns<T>(reader: ByteReader | undefined, readItem: (reader: ByteReader) => T): T[] {

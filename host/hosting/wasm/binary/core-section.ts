@@ -1,4 +1,5 @@
-// CoreSections: where the sections of a core module lie. Each comes once at most, in the order of the format.
+// CoreSections: the positions of the sections in a core module. Each comes at most once, in the order of the
+// format.
 import { ByteReader } from './byte-reader.ts';
 import { unsupported } from './instruction-reader.ts';
 
@@ -17,13 +18,13 @@ export const CORE_SECTION = {
   data: 11,
   dataCount: 12,
 } as const;
-/** The order in which sections lie in a module. */
+/** Section numbers in the order in which they lie in a module. */
 export const CORE_SECTION_ORDER: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
 /** Section number → a fresh reader of its content. */
 export type CoreSections = (id: number) => ByteReader | undefined;
 
-/** Throws SVC_MODULE_MALFORMED, and SVC_MODULE_UNSUPPORTED_CODE for a section that is not known. */
+/** Finds the sections. Throws SVC_MODULE_MALFORMED, and SVC_MODULE_UNSUPPORTED_CODE for an unknown section. */
 export function coreSections(bytes: Uint8Array): CoreSections {
   const sections = readSections(bytes);
   return (id) => {
@@ -32,7 +33,7 @@ export function coreSections(bytes: Uint8Array): CoreSections {
   };
 }
 
-/** Section number → its content, custom sections left out. */
+/** Returns section number → its content, without custom sections. */
 export function readSections(bytes: Uint8Array): ReadonlyMap<number, ByteReader> {
   const reader = new ByteReader(bytes);
   if (reader.u8() !== 0 || reader.u8() !== 0x61 || reader.u8() !== 0x73 || reader.u8() !== 0x6d)

@@ -1,10 +1,11 @@
-// CoreSegments: what fills a core module's tables and memory, and the constant expressions in it. All of
-// it is done at each instantiation, and no fuel pays for it; so it is bounded here, and its size is told.
+// CoreSegments: the segments that fill a core module's tables and memory, and their constant expressions.
+// Each instantiation runs all of them, and no fuel pays for it; so their number is bounded, and their size is
+// returned.
 import type { ByteReader } from './byte-reader.ts';
 import { tooMany } from './core-limits.ts';
 import { OP, REFERENCE_TYPES, STEP, readInstruction, unsupported } from './instruction-reader.ts';
 
-/** Instructions of a constant expression; linkers write up to five. */
+/** Maximum number of instructions of a constant expression; linkers write up to five. */
 const CONSTANT_MAX = 16;
 const ELEMENT = { passiveOrDeclared: 1, hasTableOrDeclared: 2, expressions: 4, last: 7 } as const;
 const DATA = { passive: 1, hasMemory: 2, last: 2 } as const;
@@ -24,7 +25,7 @@ export function readConstant(reader: ByteReader, referenced: Set<number>): void 
   }
 }
 
-/** The elements of all segments together; adds the functions among them. */
+/** Returns the number of elements of all segments together, and adds the functions among them to `referenced`. */
 export function readElementSegments(
   section: ByteReader | undefined,
   referenced: Set<number>,
@@ -57,7 +58,7 @@ function readElementSegment(section: ByteReader, referenced: Set<number>): numbe
   return elements;
 }
 
-/** Steps over them. */
+/** Steps over the data segments. */
 export function readDataSegments(section: ByteReader | undefined): void {
   if (section === undefined) return;
   for (let left = section.count(); left > 0; left--) {

@@ -1,8 +1,7 @@
-// Steps over one instruction of a core module's code. The table is a closed list: an opcode that is
-// not in it is refused, so nothing the rewriter does not understand is ever passed on. Refused on
-// purpose: what changes tables or drops segments (an instance is put back by memory and globals
-// alone), threads, exceptions, garbage collection, relaxed SIMD (it may answer differently from one
-// machine to the next).
+// Steps over one instruction of a core module's code. The table is a closed list: an opcode that is not in it
+// is refused, so the rewriter never passes on an instruction that it does not understand. Refused on purpose
+// are instructions that change tables or drop segments (an instance is restored by memory and globals alone),
+// threads, exceptions, garbage collection, and relaxed SIMD (its results may differ between machines).
 import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 
@@ -41,7 +40,7 @@ export const OP = {
 /** The type byte of a block without results. */
 export const EMPTY_BLOCK = 0x40;
 
-/** What the rewriter must know of an instruction. */
+/** Kinds of instructions that the rewriter distinguishes. */
 export const STEP = {
   plain: 0,
   loop: 1,
@@ -55,7 +54,7 @@ export const STEP = {
 } as const;
 export type Step = (typeof STEP)[keyof typeof STEP];
 
-/** An opcode; of one with a prefix, the prefix times 256 and the opcode behind it. */
+/** An opcode; for one with a prefix, the prefix times 256 plus the opcode behind it. */
 export type Code = number;
 
 const IMMEDIATE = {
@@ -106,7 +105,7 @@ set(IMMEDIATE.index, 0xd2); // ref.func
 set(IMMEDIATE.misc, 0xfc);
 set(IMMEDIATE.simd, 0xfd);
 
-/** Numbers of vector instructions up to 255 that mean nothing yet. */
+/** Numbers of vector instructions up to 255 that are not assigned. */
 const SIMD_GAPS: ReadonlySet<number> = new Set([
   0x9a, 0xa2, 0xa5, 0xa6, 0xaf, 0xb0, 0xb2, 0xb3, 0xb4, 0xbb, 0xc2, 0xc5, 0xc6, 0xcf, 0xd0, 0xd2,
   0xd3, 0xd4, 0xe2, 0xee,
@@ -185,11 +184,11 @@ export function readInstruction(reader: ByteReader): Step {
   }
 }
 
-/** The code of an instruction that `readInstruction` has stepped over. */
+/** Returns the code of the instruction at `at`, which `readInstruction` has stepped over. */
 export function codeAt(bytes: Uint8Array, at: number): Code {
   const first = bytes[at]!;
   if (first !== OP.misc && first !== OP.simd) return first;
-  // At most 255, in one byte, or in two or more that are padded with zeros.
+  // The number is at most 255; its encoding may be padded with zeros.
   const low = bytes[at + 1]!;
   return (first << 8) | (low < 0x80 ? low : (low & 0x7f) | ((bytes[at + 2]! & 1) << 7));
 }
@@ -204,7 +203,7 @@ export function readValueType(reader: ByteReader): string {
 function readBlockType(reader: ByteReader): void {
   const first = reader.u8();
   if (first === EMPTY_BLOCK || VALUE_TYPES.has(first)) return;
-  // Else it is the index of a function type, a positive number of 33 bits.
+  // Otherwise it is the index of a function type, a positive number of 33 bits.
   if (first >= 0x40 && first < 0x80) throw unsupported('typed references');
   if (first >= 0x80) reader.skipSigned(4);
 }

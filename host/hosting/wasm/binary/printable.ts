@@ -1,8 +1,8 @@
-// Text of a module made fit for a message of admission. A name may look like another one, so nothing
-// but ASCII is shown as it is.
+// Escapes a module's text for a message of admission. A name may look like another one, so only ASCII is
+// printed as it is.
 import { escapedCharacter } from '@svc/contract/harmful-character';
 
-/** Printable ASCII stays, everything else becomes `\u{…}`, and what is too long is cut with `…`. */
+/** Keeps printable ASCII, writes every other character as `\u{…}`, and cuts a long text with `…`. */
 export function printable(text: string, lengthMax = 120): string {
   let result = '';
   for (const character of text) {

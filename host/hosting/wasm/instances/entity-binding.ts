@@ -20,7 +20,7 @@ import type { ModuleInstance } from './module-instance.ts';
 /** `result<effect, refusal>` and `result<string, refusal>`: tag 0, payload 4. */
 const RESULT_SIZE = 4 + REFUSAL_SIZE;
 
-/** Makes the entity and answers its representation in the module. */
+/** Creates the entity and returns its representation in the module. */
 export function constructEntity(
   instance: ModuleInstance,
   entity: EntityRef,
@@ -55,7 +55,7 @@ export function constructEntity(
   }
 }
 
-/** Answers what could not be decoded. */
+/** Applies events, and returns those that the module could not decode. */
 export function applyEvents(
   instance: ModuleInstance,
   rep: number,
@@ -149,7 +149,7 @@ export function destroyEntity(instance: ModuleInstance, rep: number, source: str
   }
 }
 
-/** Answers the result's pointer, and closes the phase. */
+/** Calls the export, closes the phase, and returns the pointer to the result. */
 function callInContext(
   instance: ModuleInstance,
   call: CallInContext,
@@ -191,12 +191,12 @@ function liftEffect(memory: GuestMemory, result: number): Effect | Refusal {
   return { kind: 'effect', events, actions, reply: memory.stringAt(address + 16) };
 }
 
-/** The events whose list lies at `address`, or a refusal where they are too large to be passed on. */
+/** Lifts the events whose list lies at `address`, or returns a refusal if they are too large. */
 function eventsAt(memory: GuestMemory, address: number): StoredEvent[] | Refusal {
   try {
     return liftEvents(memory, memory.u32(address), memory.u32(address + 4));
   } catch (error) {
-    // The module's memory is as it was, so other entities in it are not lost for the size of this one's events.
+    // The module's memory is unchanged, so the size of this entity's events need not lose the other entities in it.
     if (error instanceof GuestFault && error.faultCause === 'limit')
       return eventsTooLarge('it is more than a module may pass on in one call');
     throw error;

@@ -1,11 +1,11 @@
-// EntityInstances: the live entities of a module and the instances that hold them, many entities in
-// each. A fault loses every entity of its instance and none of another; whose fault it was is opened in an
+// EntityInstances: the live entities of a module and the instances that hold them, many entities in each. A
+// fault loses every entity of its instance and none of another. The entity that caused it is opened in an
 // instance of its own the next time.
 //
-// Invariants: an instance is kept for as long as one of its entities is open, and takes new ones in
-// the place of those that were closed: live instances are scarce, and one that was kept alive by its
-// last entity would be wasted. An instance that was made for one entity alone takes no other, ever, and one
-// that is being emptied, because memory is short, takes none any more; both end with their last entity.
+// Invariants: an instance is kept while one of its entities is open, and new entities take the slots of
+// closed ones: live instances are scarce, and keeping one for its last entity alone would waste it. An
+// instance that was created for one entity takes no other. An instance that is being emptied because memory
+// is short takes none any more. Both end with their last entity.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
@@ -26,18 +26,18 @@ import { ModuleInstance } from './module-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
 const PAGE_BYTES = 64 * 1024;
-/** Entities that have faulted of late and so are opened alone, and how many are open so. */
+/** Maximum number of recently faulted entities that are opened alone, and of instances that hold one of them. */
 const SUSPECTS_MAX = 100;
 
-/** An instance that entities share. It is let go of with its fault: the idle ones would keep its memory. */
+/** An instance that entities share. A fault releases it: an idle instance would keep its memory. */
 interface Shared {
-  /** Undefined once it is lost. */
+  /** Undefined after the instance is lost. */
   instance: ModuleInstance | undefined;
-  /** Its entities, those that were opened first at the front. */
+  /** Its entities in the order in which they were opened. */
   readonly open: Set<WasmEntity>;
-  /** It is one entity's, which has faulted: its next fault shall be nobody else's. */
+  /** True if it belongs to one entity that has faulted, so that its next fault affects no other. */
   readonly isSuspects: boolean;
-  /** Grows with every use of any. */
+  /** Logical time of the last use of any of its entities. */
   usedAt: number;
 }
 
@@ -46,14 +46,14 @@ export class EntityInstances implements GuestEntities {
   readonly #limits: WasmLimits;
   readonly #memory: InstanceMemory;
   readonly #log: GuestLog;
-  /** Component → what the log calls it. */
+  /** Component → source in the log. */
   readonly #sources = new Map<string, string>();
   readonly #shared = new Set<Shared>();
-  /** Where the last entity was opened. */
+  /** The instance in which the last entity was opened. */
   #current: Shared | undefined;
-  /** Its entities are being closed, to let go of it. */
+  /** The instance whose entities are being closed, to release it. */
   #emptied: Shared | undefined;
-  /** Names of entities, the one that has faulted last at the end. */
+  /** Names of entities, the one that faulted last at the end. */
   readonly #suspects = new Set<string>();
   /** An instance whose memory has grown beyond this takes no more entities. */
   readonly #crowdedBytes: number;
@@ -110,26 +110,26 @@ export class EntityInstances implements GuestEntities {
     return opened;
   }
 
-  /** How many there are. */
+  /** Number of instances. */
   get instances(): number {
     return this.#shared.size;
   }
 
-  /** Of the instance that was not used for longest; it is let go of once all its entities are closed. */
+  /** Returns entities of the least recently used instance, which is released once all of them are closed. */
   toClose(max: number): readonly EntityRef[] {
     const refs: EntityRef[] = [];
     for (const { ref } of this.#toEmpty()?.open ?? []) if (refs.push(ref) === max) break;
     return refs;
   }
 
-  /** Loses every entity. */
+  /** Closes all instances and loses every entity. */
   close(): void {
     this.#closed = true;
     this.#current = undefined;
     for (const shared of this.#shared) this.#letGo(shared);
   }
 
-  /** Its instance is lost. The next time it is opened it shall take no other with it. */
+  /** Releases the entity's instance, and marks the entity to be opened alone. */
   #faulted(shared: Shared, entity: EntityRef): void {
     if (shared.instance?.lost !== true) return;
     this.#letGo(shared);
@@ -143,7 +143,7 @@ export class EntityInstances implements GuestEntities {
       }
   }
 
-  /** Its entities are lost. */
+  /** Releases an instance; its entities are lost. */
   #letGo(shared: Shared): void {
     shared.instance?.letGo();
     shared.instance = undefined;
@@ -151,14 +151,17 @@ export class EntityInstances implements GuestEntities {
     if (this.#current === shared) this.#current = undefined;
   }
 
-  /** Of those that were not used for longest. False: there is none. The entities are brought back when they are called. */
+  /**
+   * Releases the least recently used instance; returns false if there is none. Its entities are reopened when they
+   * are called.
+   */
   #letGoOfOldest(spared: MemoryShare | undefined, suspectsOnly: boolean): boolean {
     const oldest = this.#oldest(spared, suspectsOnly);
     if (oldest !== undefined) this.#letGo(oldest);
     return oldest !== undefined;
   }
 
-  /** One after the other, for as long as memory is short; never the one that takes new entities. */
+  /** Picks one instance after the other while memory is short; never the one that takes new entities. */
   #toEmpty(): Shared | undefined {
     if (this.#memory.isShort) {
       if (this.#emptied?.instance !== undefined) return this.#emptied;
@@ -181,7 +184,7 @@ export class EntityInstances implements GuestEntities {
     return oldest;
   }
 
-  /** The last instance if it has room, or any other that has, or a new one. */
+  /** Returns the last instance if it has a free slot, or any other that has one, or a new one. */
   #withRoom(): Opening {
     const current = this.#current?.instance;
     if (this.#current !== undefined && current !== undefined && this.#hasRoom(this.#current))
@@ -212,8 +215,8 @@ export class EntityInstances implements GuestEntities {
   }
 
   /**
-   * Until it has its number of entities, or half of the memory it may have is taken: entities grow,
-   * and one that finds no memory takes all the others with it.
+   * Returns whether the instance has fewer than its maximum of entities and uses less than half of its memory:
+   * entities grow, and one that finds no memory loses all the others with it.
    */
   #hasRoom(shared: Shared): boolean {
     const { instance, open, isSuspects } = shared;
@@ -232,18 +235,18 @@ interface Opening {
   readonly instance: ModuleInstance;
 }
 
-/** A name has no NUL in it. */
+/** Joins the parts with NUL, which no name contains. */
 function nameOf({ component, id }: EntityRef): string {
   return `${component}\0${id}`;
 }
 
-/** What an entity tells of itself. */
+/** Events of an entity that its owner handles. */
 interface Owner {
   readonly log: GuestLog;
-  /** Whether an empty text stands for a reply that is to be asked for. */
+  /** Returns whether an empty text stands for a reply that must be requested. */
   repliesFromState(entity: EntityRef): boolean;
   using(shared: Shared): void;
-  /** A call threw. */
+  /** Called after a call threw. */
   faulted(shared: Shared, entity: EntityRef): void;
   closed(shared: Shared, entity: WasmEntity): void;
 }
@@ -319,7 +322,10 @@ class WasmEntity implements GuestEntity {
     }
   }
 
-  /** A fault of the destructor is not the caller's: it only loses the instance, and is logged. */
+  /**
+   * Closes the entity. A fault of the destructor does not reach the caller: it only loses the instance, and is
+   * logged.
+   */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

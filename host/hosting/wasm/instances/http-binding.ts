@@ -1,5 +1,5 @@
-// The module's export `http.handle`: lowers a request, calls the handler on a stack that may wait,
-// and lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
+// The module's export `http.handle`: lowers a request, calls the handler on a stack that may suspend, and
+// lifts the response, which the HTTP server checks. Offsets are those of the canonical ABI for
 // wit/runtime.wit.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../../model/call.ts';
@@ -22,12 +22,12 @@ const BODY_CASES = 4;
 
 export type WaitingHandle = (...parameters: Parameters<Handle>) => Promise<number>;
 
-/** The handler as a call that may wait. Once per instance. */
+/** Wraps the handler as a call that may suspend. Call it once per instance. */
 export function waitingHandle(instance: ModuleInstance): WaitingHandle {
   return WebAssembly.promising(instance.exports.handle);
 }
 
-/** Begins a handler's call. What it throws, or rejects with, goes to `ModuleInstance.fail`. */
+/** Begins a handler's call. Pass what it throws or rejects with to `ModuleInstance.fail`. */
 export function beginRequest(
   instance: ModuleInstance,
   handle: WaitingHandle,
@@ -39,7 +39,7 @@ export function beginRequest(
   return callHandle(instance.memory, handle, context, request);
 }
 
-/** `result`: what the handler has returned. Throws what `ModuleInstance.fail` answers. */
+/** Ends the call. `result`: the handler's result. Throws the error that `ModuleInstance.fail` returns. */
 export function endRequest(
   instance: ModuleInstance,
   result: number,
@@ -56,7 +56,7 @@ export function endRequest(
   }
 }
 
-/** Lowers the request and calls the handler: as a call that may wait, or as a plain one. */
+/** Lowers the request and calls the handler, either suspending or plain. */
 export function callHandle<Result>(
   memory: GuestMemory,
   handle: (...parameters: Parameters<Handle>) => Result,

@@ -1,13 +1,13 @@
-// MemoryImage: what a memory held at one moment, so that it can be put back.
+// MemoryImage: the content of a memory at one moment, to be restored later.
 //
-// Invariant: putting back writes every byte of the memory, also of one that has grown since: what it
-// holds by then is the module's own doing and is never asked. The image is kept as the stretches that
-// are not zero: most of a memory is, and filling costs half of what copying does.
+// Invariant: restoring writes every byte of the memory, also of one that has grown since: the module decides
+// what it holds by then, so nothing of it is trusted. The image keeps only the runs that are not zero: most
+// of a memory is zero, and filling costs half of what copying does.
 import assert from 'node:assert/strict';
 
-/** The grain of a stretch, in bytes. Divides a page. */
+/** Granularity of a run in bytes; divides a page. */
 const BLOCK_BYTES = 1024;
-/** Zeros between two stretches, up to which these are one: the call is dearer than copying the zeros. */
+/** Runs with at most this many zero bytes between them are merged: a call costs more than copying the zeros. */
 const GAP_BYTES_MAX = 4 * 1024;
 
 interface Stretch {
@@ -16,7 +16,7 @@ interface Stretch {
 }
 
 export class MemoryImage {
-  /** Of the memory when the image was taken, in bytes. */
+  /** Length of the memory when the image was taken, in bytes. */
   readonly length: number;
   readonly #stretches: readonly Stretch[];
 
@@ -25,7 +25,7 @@ export class MemoryImage {
     this.#stretches = stretches(memory);
   }
 
-  /** `memory`: as long as it was, or longer; what it has grown by holds zeros then. */
+  /** Restores the memory. `memory`: as long as it was or longer; the bytes that it has grown by become zeros. */
   putBack(memory: Uint8Array): void {
     assert(memory.length >= this.length, 'a memory cannot shrink');
     let end = 0;

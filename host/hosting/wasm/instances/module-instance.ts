@@ -1,8 +1,8 @@
-// ModuleInstance: one live instance of a module: its memory, its fuel, its phase, its log. A call
-// is `begin`, the binding's work, and `settle`; whatever is thrown in between goes through `fail`.
+// ModuleInstance: one live instance of a module: its memory, its fuel, its phase, its log. A call is `begin`,
+// the binding's work, and `settle`; an error in between goes through `fail`.
 //
-// Invariants: one call at a time. After a fault the instance is `lost` and never called again, but
-// for its last words.
+// Invariants: one call at a time. After a fault the instance is `lost`, and the host calls it only to read
+// its last log lines.
 import assert from 'node:assert/strict';
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Spent } from '../../../model/call.ts';
@@ -31,10 +31,10 @@ import {
 import { trapFrames } from '../binding/trap-frames.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** How the abort line of a module begins: `abort: message at file:line:column`. */
+/** Beginning of a module's abort message: `abort: message at file:line:column`. */
 const ABORT = 'abort';
 const PAGE_BYTES = 65_536;
-/** So many calls pay together for the instance that replaces a roomy one. */
+/** Number of consecutive calls that share the cost of replacing an instance whose memory is mostly unused. */
 const ROOMY_CALLS_MAX = 100;
 const SOURCE_AT_START = 'module';
 
@@ -42,15 +42,15 @@ export class ModuleInstance {
   readonly exports: CoreExports;
   readonly memory: GuestMemory;
   readonly limits: WasmLimits;
-  /** Its part of the memory of all instances. */
+  /** Its share of the memory of all instances. */
   readonly share: MemoryShare;
-  /** True after a fault: throw it away. */
+  /** True after a fault: discard the instance. */
   lost = false;
   readonly #state: CallState;
-  /** In a row, of those that needed less than half of a memory that has grown. */
+  /** Consecutive calls that needed less than half of a memory that has grown. */
   #roomyCalls = 0;
   readonly #fuel: WebAssembly.Global;
-  /** With which the present call began, and where it is noted what it has cost. */
+  /** Fuel at the beginning of the present call, and the record of the fuel that it used. */
   #fuelGiven = 0;
   #spent: Spent | undefined;
   readonly #growthRefused: WebAssembly.Global;
@@ -60,8 +60,8 @@ export class ModuleInstance {
   readonly #log: GuestLog;
 
   /**
-   * Instantiates and initialises. `suspending`: calls of the host may wait, as handlers need.
-   * Throws GuestFault when the module's own start does, SVC_OVERLOADED where there is no memory for it.
+   * Instantiates and initialises the module. `suspending`: calls of the host may suspend, as handlers need. Throws
+   * GuestFault when the module's own start does, SVC_OVERLOADED if there is no memory for it.
    */
   constructor(
     module: AdmittedModule,
@@ -115,8 +115,8 @@ export class ModuleInstance {
   }
 
   /**
-   * Begins a call with its fuel, and what that is called. `nowMs`: what its clock says; `spent`: where its cost
-   * is noted.
+   * Begins a call with its fuel and the limit that the fuel comes from. `nowMs`: time that its clock reports;
+   * `spent`: receives its cost.
    */
   begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n, spent?: Spent): void {
     assert(!this.lost, 'a lost instance was called');
@@ -138,15 +138,15 @@ export class ModuleInstance {
     this.#state.calls = calls;
   }
 
-  /** The module's code has come back: from here on it reaches no import. */
+  /** Closes the phase once the module's code has returned: it reaches no import any more. */
   returned(): void {
     this.#state.phase = PHASE.closed;
     this.memory.beginLifting();
   }
 
   /**
-   * Calls the post-return, if there is one. What the module frees and collects then, and its log, has fuel
-   * of its own: what a call costs does not hang on when its instance last collected.
+   * Calls the post-return, if there is one. What the module frees and collects then, and its log, has fuel of its
+   * own: the cost of a call does not depend on when its instance last collected.
    */
   release(postReturn: ((result: number) => void) | undefined, result: number): void {
     this.#noteSpent();
@@ -155,7 +155,7 @@ export class ModuleInstance {
     postReturn?.(result);
   }
 
-  /** Ends a call that went well, and hands its log lines over. */
+  /** Ends a successful call, and hands its log lines over. */
   settle(source: string): void {
     this.#state.phase = PHASE.closed;
     this.#state.calls = undefined;
@@ -164,26 +164,26 @@ export class ModuleInstance {
     this.memory.noticeGrowth();
   }
 
-  /** A call that used up its fuel has left less than none. */
+  /** Notes the fuel used. A call that used up its fuel has a negative rest. */
   #noteSpent(): void {
     if (this.#spent === undefined) return;
     this.#spent.fuel += this.#fuelGiven - Math.max(0, this.#fuel.value as number);
     this.#spent = undefined;
   }
 
-  /** Makes the module pay for what the host does for it, a unit of fuel for each byte. */
+  /** Charges the module for the host's work, a unit of fuel for each byte. */
   pay(bytes: number): void {
     payFuel(this.#fuel, bytes, this.#state.fuelLimit);
   }
 
-  /** Takes the resource that the module has given away with this handle. */
+  /** Takes the resource whose handle the module has given away. */
   takeHandle(handle: number): number {
     return this.#state.takeHandle(handle);
   }
 
   /**
-   * Ends a call that threw, and the instance with it. Answers what to throw: a GuestFault with the
-   * module's last words and log lines; or the error itself when it is none of the module's, but a bug.
+   * Ends a call that threw, and the instance with it. Returns the error to throw: a GuestFault with the module's
+   * abort message and log lines; or the error itself if it is a bug rather than the module's fault.
    */
   fail(error: unknown, source: string): unknown {
     this.letGo();
@@ -199,15 +199,15 @@ export class ModuleInstance {
     return new GuestFault(faultCause, message, options);
   }
 
-  /** The memory as a later `restore` puts it back. Taken after initialisation. */
+  /** Copies the memory for a later `restore`. Called after initialisation. */
   memoryImage(): MemoryImage {
     return new MemoryImage(this.memory.bytes);
   }
 
   /**
-   * Puts memory and globals back to what they were after initialisation. That costs what the memory has
-   * grown to. False: a new instance is better, since it has grown beyond `reusedPagesMax`, or calls
-   * mostly need less than half of it; or the instance is lost.
+   * Restores memory and globals to their state after initialisation. The cost grows with the memory. Returns false if
+   * a new instance is better: it has grown beyond `reusedPagesMax`, its calls mostly need less than half of it, or it
+   * is lost.
    */
   restore(image: MemoryImage): boolean {
     if (this.lost) return false;
@@ -227,7 +227,7 @@ export class ModuleInstance {
     try {
       ({ bytes } = this.memory);
     } catch (error) {
-      // A call that was given up has grown it, and nobody has counted that yet.
+      // A cancelled call has grown the memory, and that was not counted yet.
       if (error instanceof GuestFault) return undefined;
       throw error;
     }
@@ -235,7 +235,7 @@ export class ModuleInstance {
     return isTooLarge || this.#isTooRoomy(bytes.length, initialLength) ? undefined : bytes;
   }
 
-  /** Never to be called again. */
+  /** Releases the instance; never call it again. */
   letGo(): void {
     this.lost = true;
     this.share.release();
@@ -277,7 +277,7 @@ export class ModuleInstance {
   }
 }
 
-/** Of an instance that could not be made: it does not fit its own memory or tables, or the host's. */
+/** Returns the error for an instance that could not be created: it exceeds its own memory or tables, or the host's. */
 function startFailure(error: unknown): unknown {
   const fault = asFault(error, false, undefined);
   if (!(error instanceof RangeError) || fault instanceof GuestFault) return fault;
@@ -289,14 +289,14 @@ function startFailure(error: unknown): unknown {
   );
 }
 
-/** By the engine's own word for it; any other RangeError is the host's. */
+/** Recognises the engine's own message; any other RangeError belongs to the host. */
 export function isStackOverflow(error: unknown): boolean {
   return error instanceof RangeError && error.message === 'Maximum call stack size exceeded';
 }
 
 /**
- * A GuestFault of what the engine threw for the module; another error as it is. `usedUpFuel`: which fuel of
- * the module is used up, if it is.
+ * Converts an error that the engine threw for the module into a GuestFault; returns any other error unchanged.
+ * `usedUpFuel`: the limit whose fuel is used up, if any.
  */
 function asFault(
   error: unknown,
@@ -315,7 +315,7 @@ function asFault(
           limit: 'memory',
         })
       : new GuestFault('trap', `The module trapped: ${error.message}.`, cause);
-  // Thrown instead of calling an import that may wait, while no handler runs: in the start, in realloc.
+  // The engine throws this when an import that may suspend is called while no handler runs: in the start, in realloc.
   if (error instanceof WebAssembly.SuspendError)
     return new GuestFault('trap', 'The module called the host where it may not be called.', cause);
   return error;
