@@ -1,7 +1,7 @@
-// AtOnce: entities and codecs have nothing to wait for. An answer that is a promise is an error of the program,
-// and how it ends concerns nobody.
+// AtOnce: entities and codecs are synchronous. A promise as a result is an error of the program, and how the
+// promise settles is ignored.
 
-/** `what`: what is said of a promise, which nobody would wait for. Throws then. */
+/** Returns the value, or throws if it is a promise. `what`: subject of the error message. */
 export function atOnce(answer: unknown, what: string): unknown {
   if (!isThenable(answer)) return answer;
   if (answer instanceof Promise) answer.catch(() => {});

@@ -1,5 +1,5 @@
-// Codec: how values of one type are read from JSON text and written as it. It is made of a schema: of
-// typebox, or of any library that keeps to Standard Schema.
+// Codec: reads values of one type from JSON text and writes them as it. It is made of a schema of typebox, or
+// of any library that implements Standard Schema.
 import type { StaticDecode, TSchema } from 'typebox';
 import { codecOfShape, ShapeProblem } from './shape-codec.ts';
 import { type Shape, invalidDefinition } from './shape.ts';
@@ -12,7 +12,7 @@ import {
   issuesText,
 } from './standard-schema.ts';
 
-/** What components describe their types with. */
+/** Schemas that components describe their types with. */
 export type Schema = TSchema | StandardSchema;
 
 /** The type of a schema's values. */
@@ -23,21 +23,21 @@ export type ValueOf<Described> =
       ? StaticDecode<Described>
       : never;
 
-/** Levels of objects and lists of what callers send, and of what was stored. */
+/** Maximum nesting of objects and lists in values that callers send, and in stored values. */
 export const SENT_DEPTH_MAX = 100;
 export const STORED_DEPTH_MAX = 200;
 
 export interface Codec {
   readonly shape: Shape;
-  /** `label`: what it is, for a problem with the whole of it. Throws CodecProblem. */
+  /** Decodes JSON text. `label`: names the whole value in a problem. Throws CodecProblem. */
   decode(json: string, label: string, depthMax?: number): unknown;
-  /** As `decode`, of what JSON.parse would give. */
+  /** Like `decode`, for a value as JSON.parse returns it. */
   decodeValue(value: unknown, label: string, depthMax?: number): unknown;
-  /** Throws CodecProblem. */
+  /** Encodes a value as JSON text. Throws CodecProblem. */
   encode(value: unknown, label: string): string;
 }
 
-/** What is wrong with a value, with its path, fit for whoever sent it. */
+/** Problem of a value, with its path, worded for the sender. */
 export class CodecProblem extends TypeError {
   constructor(message: string) {
     super(message);
@@ -46,8 +46,8 @@ export class CodecProblem extends TypeError {
 }
 
 /**
- * A schema of a library that has no `~standard.jsonSchema`, with its description: a schema of typebox, or
- * JSON Schema. It checks as before.
+ * Describes a schema of a library that has no `~standard.jsonSchema`, by a schema of typebox or JSON Schema. The
+ * library's own checks stay the same.
  */
 export function described<Input, Output>(
   schema: StandardSchema<Input, Output>,
@@ -56,7 +56,7 @@ export function described<Input, Output>(
   return { '~standard': { ...schema['~standard'], jsonSchema: { input: () => jsonSchema } } };
 }
 
-/** `place`: what is said of a problem's place. Throws SVC_DEFINITION_INVALID. */
+/** Creates the codec of a schema. `place`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
 export function codecOf(schema: Schema, place: string): Codec {
   return isStandardSchema(schema) ? standardCodec(schema, place) : ownCodec(schema, place);
 }
@@ -91,7 +91,7 @@ function standardCodec(schema: StandardSchema, place: string): Codec {
     );
   const shape = shapeOfSchema(jsonSchema.input({ target: 'draft-2020-12' }), place, true);
   const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown => {
-    // The library may recurse as deep as the value goes.
+    // The library may recurse as deep as the value is nested.
     if (isDeeper(value, depthMax)) throw new CodecProblem(`${label}: is nested too deep`);
     const result = atOnce(
       validate(value),
@@ -107,7 +107,7 @@ function standardCodec(schema: StandardSchema, place: string): Codec {
     encode: (value, label) => {
       const text = JSON.stringify(value) as string | undefined;
       if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
-      // The schema says what is read; that nothing else is written, nobody but it can tell.
+      // The schema describes what is read; only the library itself can tell that nothing else is written.
       try {
         decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
       } catch (error) {

@@ -1,4 +1,4 @@
-// EmbeddedDescriptor: what TypeScript components say of themselves, in the words in which a module does.
+// EmbeddedDescriptor: the module descriptor of TypeScript components.
 import { type ModuleDescriptor, PROTOCOL_VERSION, parseModuleDescriptor } from '@svc/contract';
 import type { EndpointDefinition } from './endpoint-definition.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
@@ -8,7 +8,7 @@ import { type Field, type Shape, invalidDefinition, isRequired, targetOf } from 
 
 const SDK = { name: '@svc/host', version: '0.1.0' };
 
-/** Throws SVC_DEFINITION_INVALID: names that no component may have, two routes that are the same. */
+/** Describes the components. Throws SVC_DEFINITION_INVALID for invalid component names and duplicate routes. */
 export function describeComponents(
   entities: readonly EntityDefinition[],
   endpoints: readonly EndpointDefinition[],
@@ -29,7 +29,7 @@ export function describeComponents(
       ),
     })),
   };
-  // As a module's, through its text: the rules are the same.
+  // The descriptor is parsed from its text like a module's, so the same rules apply.
   const result = parseModuleDescriptor(JSON.stringify(descriptor));
   if (result.ok) return result.descriptor;
   throw invalidDefinition('the components', result.problems.join('; '), 'Change what is named.');
@@ -98,7 +98,7 @@ function describeRoute(
   };
 }
 
-/** The fields of the query's schema; one that takes any name declares none. */
+/** Returns the fields of the query's schema; a schema that accepts any name declares none. */
 function queryParameters(shape: Shape | undefined): readonly Field[] {
   const target = shape && targetOf(shape);
   return target?.kind === 'record' ? target.fields : [];

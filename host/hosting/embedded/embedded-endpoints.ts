@@ -1,6 +1,6 @@
-// EmbeddedEndpoints: the routes of TypeScript endpoints, as the engine needs them. Requests are served side
-// by side, each handler once. What a handler throws is its request's fault alone; a failure of what it
-// called goes on as it is, unless the handler does something about it.
+// EmbeddedEndpoints: implements the engine's endpoints for the routes of TypeScript endpoints. Requests are
+// served concurrently, each by one call of its handler. An error that a handler throws fails only its
+// request; the failure of a call passes through unchanged unless the handler handles it.
 import type { GuestEndpoints, HostCalls } from '../../engine/needs/guest.ts';
 import { type CallContext, type Refusal, refusal } from '../../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../../model/endpoint.ts';
@@ -24,14 +24,14 @@ interface GivingContext extends EndpointContext {
 
 interface ServedRoute {
   readonly route: RouteDefinition;
-  /** For the log. */
+  /** Source of its lines in the log. */
   readonly source: string;
 }
 
 export class EmbeddedEndpoints implements GuestEndpoints {
   readonly #routes: readonly ServedRoute[];
   readonly #entities: ReadonlySet<EntityDefinition>;
-  /** What fails the requests that are under way. */
+  /** Functions that fail the running requests. */
   readonly #underWay = new Set<(reason: GuestFault) => void>();
   #isClosed = false;
 
@@ -60,7 +60,7 @@ export class EmbeddedEndpoints implements GuestEndpoints {
     });
   }
 
-  /** Fails what is under way: it cannot be ended, and nobody learns what it answers. */
+  /** Fails the running requests: they cannot be stopped, and their results are dropped. */
   close(): void {
     this.#isClosed = true;
     for (const fail of this.#underWay) fail(closedFault());
@@ -133,7 +133,7 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
   };
 }
 
-/** What a check has ended the request with. What was left out by mistake lets nobody through. */
+/** Returns the result of a check that ends the request. A check that forgets to return a value admits nobody. */
 function endOf(answer: unknown): EndpointResponse | Refusal | undefined {
   if (answer instanceof Refused) return refusalOf(answer);
   if (answer instanceof ErrorResponse) return errorOf(answer);
@@ -152,7 +152,7 @@ function errorOf({ status, headers, body }: ErrorResponse): EndpointResponse {
   return { kind: 'response', status, headers, body: { kind: 'json', text: body } };
 }
 
-/** Throws CodecProblem. */
+/** Decodes the request. Throws CodecProblem. */
 function requestOf(
   route: RouteDefinition,
   request: EndpointRequest,
@@ -217,7 +217,7 @@ function replyBody(reply: RouteBody | undefined, value: unknown): Body {
   }
 }
 
-/** What a call has failed with goes on as what it is. */
+/** Passes the failure of a call on unchanged, and turns any other error into a fault. */
 function failureOf(error: unknown, source: string): unknown {
   if (error instanceof SvcError || error instanceof GuestFault) return error;
   return programFault(source, error);

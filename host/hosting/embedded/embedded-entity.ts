@@ -1,8 +1,8 @@
-// EmbeddedEntity: one live entity of a TypeScript component, as the engine needs it. What its handlers throw
-// is a fault: the entity's state is dropped, and no other entity's.
+// EmbeddedEntity: implements the engine's entity for one live entity of a TypeScript component. An error that
+// its handlers throw is a fault: this entity's state is dropped, and no other's.
 //
-// Invariants: a state is made of stored events alone, each decoded from its JSON text; nothing that was
-// thrown by a program reaches the engine but as a GuestFault, and nothing of it a caller.
+// Invariants: a state is computed from stored events alone, each decoded from its JSON text. The engine
+// receives an error of the program only as a GuestFault, and a caller receives nothing of it.
 import assert from 'node:assert';
 import { atOnce } from './at-once.ts';
 import { STORED_DEPTH_MAX, CodecProblem } from './codec.ts';
@@ -27,16 +27,17 @@ export class EmbeddedEntity implements GuestEntity {
   readonly #definition: RunnableEntity;
   readonly #id: string;
   #state: unknown;
-  /** Computes the reply of the last command; undefined when that has replied. */
+  /** Computes the reply of the last command; undefined if the command has replied already. */
   #laterReply: LaterReply | undefined;
   #isLost = false;
 
-  /** Throws GuestFault. */
+  /** Opens the entity. Throws GuestFault. */
   constructor(definition: RunnableEntity, id: string, snapshot: string | undefined) {
     this.#definition = definition;
     this.#id = id;
     this.#state = this.#guarded('its empty state', () =>
-      // Through its text: what a program keeps for itself is never an entity's state.
+      // The initial state is copied through its JSON text: a value that the program holds on to is never an entity's
+      // state.
       definition.state.codec.decode(
         snapshot ?? definition.state.codec.encode(atOnce(definition.empty(id), EMPTY), 'state'),
         'state',
@@ -120,7 +121,7 @@ export class EmbeddedEntity implements GuestEntity {
     this.#state = undefined;
   }
 
-  /** The handler with its input decoded. */
+  /** Returns the handler with its decoded input. */
   #handler(
     kind: HandlerDefinition['kind'],
     name: string,
@@ -162,7 +163,10 @@ export class EmbeddedEntity implements GuestEntity {
   }
 }
 
-/** Nothing is no state of any schema, and is the one mistake that no type of JavaScript's finds. */
+/**
+ * Checks that `apply` returned a state: undefined is valid in no schema, and TypeScript does not catch it in every
+ * case.
+ */
 function stateOf(applied: unknown): unknown {
   if (applied === undefined) throw new Error('it answered nothing: return the state');
   return applied;

@@ -1,4 +1,4 @@
-// EmbeddedGuest: components in TypeScript that run in the host's own process, as the engine needs a guest.
+// EmbeddedGuest: implements the engine's Guest for TypeScript components that run in the host's own process.
 // They are the program's own code: nothing bounds what they compute or reach.
 import assert from 'node:assert/strict';
 import type { Guest } from '../../engine/needs/guest.ts';
@@ -13,7 +13,7 @@ import type { EntityDefinition, RunnableEntity } from './entity-definition.ts';
 export interface Components {
   readonly entities?: readonly EntityDefinition[];
   readonly endpoints?: readonly EndpointDefinition[];
-  /** Of what the entities do: a snapshot of another version is not read. Absent: none is kept. */
+  /** Version of the entities' behaviour: a snapshot of another version is not read. Absent: no snapshots are stored. */
   readonly version?: string;
 }
 

@@ -1,4 +1,4 @@
-// EndpointDefinition: the routes of a service below one prefix, and who may call them.
+// EndpointDefinition: the routes of a service below one prefix, and the callers that they admit.
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import {
   type Access,
@@ -13,17 +13,17 @@ export interface EndpointDefinition {
   readonly prefix: string;
   readonly access: AccessRule;
   readonly cors: CorsDescriptor | undefined;
-  /** By the names that the descriptor gives their handlers. */
+  /** Routes by the names of their handlers in the descriptor. */
   readonly routes: Readonly<Record<string, RouteDefinition>>;
 }
 
 export interface EndpointSpecification {
-  /** For the log and the descriptor; absent: made of the prefix. */
+  /** Name in the log and the descriptor; absent: derived from the prefix. */
   readonly name?: string;
-  /** Routes begin with it: `/carts`. */
+  /** Prefix of all routes: `/carts`. */
   readonly prefix: string;
   readonly access: Access;
-  /** Of the routes that the internet may call. Absent: pages of other origins cannot read what they answer. */
+  /** CORS of the routes that the internet may call. Absent: pages of other origins cannot read their responses. */
   readonly cors?: Cors;
   readonly routes: Readonly<Record<string, RouteDefinition>>;
 }

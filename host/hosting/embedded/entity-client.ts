@@ -1,4 +1,4 @@
-// EntityClient: calls of one entity, typed by its definition: `call(cart, id).addItem(input)`.
+// EntityClient: typed calls of one entity by its definition: `call(cart, id).addItem(input)`.
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import type { Metadata } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -7,9 +7,9 @@ import { type Codec, CodecProblem, STORED_DEPTH_MAX } from './codec.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { Ok, type Result, refusedBy } from './result.ts';
 
-/** An event as the journal keeps it. */
+/** An event as the journal stores it. */
 export interface RecordedEvent<Event> {
-  /** Place in the entity's history: 1, 2, 3 … */
+  /** Sequence number in the entity's history: 1, 2, 3 … */
   readonly seq: number;
   /** When it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly timeMs: number;
@@ -17,8 +17,8 @@ export interface RecordedEvent<Event> {
 }
 
 /**
- * A method for each command and query, and the members below. A method answers once the events of a
- * command are on disk. It rejects when the call failed: with an SvcError, or a GuestFault when a handler did.
+ * Has a method for each command and query, and the members below. A command's method resolves once its events are on
+ * disk. It rejects when the call failed: with an SvcError, or with a GuestFault when a handler faulted.
  */
 export type EntityClient<Definition> =
   Definition extends EntityDefinition<infer Handlers, infer Event>
@@ -34,13 +34,16 @@ export type EntityClient<Definition> =
 
 interface ClientMembers<Client, Event> {
   readonly id: string;
-  /** A client whose commands carry the key: each is done once, however often it is sent. */
+  /** Returns a client whose commands carry the key: each is executed once, however often it is sent. */
   withIdempotencyKey(key: string): Client;
-  /** Acknowledged events of the entity's present life after `afterSeq`, oldest first, at most `limit` (1 to 1,000). */
+  /**
+   * Returns acknowledged events of the entity's present incarnation after `afterSeq`, oldest first, at most `limit`
+   * (1 to 1,000).
+   */
   events(afterSeq?: number, limit?: number): Promise<readonly RecordedEvent<Event>[]>;
 }
 
-/** Where calls go. */
+/** Path by which calls reach the entity. */
 export interface CallPath {
   readonly calls: Pick<HostCalls, 'call' | 'readEvents'>;
   readonly metadata: () => Metadata;
@@ -52,7 +55,7 @@ type ClientClass = new (
   key: string | undefined,
 ) => EntityClient<EntityDefinition>;
 
-/** Made once for each definition. */
+/** Client classes, one for each definition. */
 const classes = new WeakMap<EntityDefinition, ClientClass>();
 
 export function entityClient(
@@ -109,7 +112,7 @@ function clientClass(definition: EntityDefinition): ClientClass {
       return new Ok(handler.reply.decode(outcome.json, 'reply', STORED_DEPTH_MAX));
     }
 
-    /** Adds the method of a handler. */
+    /** Adds the method of a handler to the class. */
     static add(handler: HandlerDefinition): void {
       const method = function (this: Client, input?: unknown): Promise<Result<unknown>> {
         return this.#call(handler, input);

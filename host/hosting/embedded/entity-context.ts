@@ -1,6 +1,6 @@
-// What the handlers of an entity are given beside state and input, and what a command answers: an Effect,
-// which only the context of a command can make. Events, and a reply that is handed over, are encoded there and
-// then, so that nothing that happens to them later is stored.
+// The contexts of an entity's handlers, and the result of a command: an Effect, which only the context of a
+// command can create. Events, and replies that are passed as values, are encoded immediately, so later
+// changes of them are never stored.
 import type { RefusalCode } from '@svc/contract';
 import { DELETE_ENTITY, NO_ACTIONS } from '../../model/call.ts';
 import type { CallContext, Effect as StoredEffect, EntityAction } from '../../model/call.ts';
@@ -10,7 +10,7 @@ import type { Codec } from './codec.ts';
 import { refuse, type RefusalDetails, type Refused } from './result.ts';
 import { SeededRandom } from './seeded-random.ts';
 
-/** As a handler may look at it: only `apply` changes a state. */
+/** A read-only view of a state: only `apply` changes a state. */
 export type ReadonlyDeep<Value> = Value extends
   | string
   | number
@@ -25,8 +25,8 @@ export type ReadonlyDeep<Value> = Value extends
   : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
 /**
- * Of a query, and what the context of a command has as well. The same context gives the same result. Its
- * functions may be taken out of it.
+ * Context of a query, and the part that the context of a command shares. The same context gives the same result. You
+ * can destructure its functions.
  */
 export interface QueryContext {
   readonly entityId: string;
@@ -34,11 +34,11 @@ export interface QueryContext {
   readonly nowMs: number;
   /** 64 random bits, recorded for this call. */
   readonly seed: bigint;
-  /** From 0 up to 1, made from the seed: to be used in the place of Math.random. */
+  /** Returns a number from 0 up to 1, derived from the seed. Use it instead of Math.random. */
   readonly random: () => number;
-  /** Of the request: `traceparent`, `tracestate`. */
+  /** Returns metadata of the request: `traceparent`, `tracestate`. */
   readonly metadata: (name: string) => string | undefined;
-  /** Says no. */
+  /** Refuses the call. */
   readonly refuse: (
     message: string,
     code?: RefusalCode | 'OTHER',
@@ -47,22 +47,22 @@ export interface QueryContext {
 }
 
 export interface CommandContext<Event, Reply, State = never> extends QueryContext {
-  /** An event happens. */
+  /** Persists an event. */
   readonly persist: (event: ReadonlyDeep<Event>) => Change<Event, Reply, State>;
-  /** These events happen, in this order, all or none. */
+  /** Persists these events in this order, all or none. */
   readonly persistAll: (events: readonly ReadonlyDeep<Event>[]) => Change<Event, Reply, State>;
-  /** The entity is deleted; the same id starts again from the empty state. */
+  /** Deletes the entity; the same id starts again from the empty state. */
   readonly deleteEntity: () => Change<Event, Reply, State>;
-  /** Nothing happens. */
+  /** Replies without persisting an event. */
   readonly reply: (...reply: ReplyArguments<Reply>) => Effect<Reply>;
 }
 
-/** A command without a reply says none. */
+/** Arguments of a reply; none for a command without a reply. */
 export type ReplyArguments<Reply> = [Reply] extends [null]
   ? readonly []
   : readonly [reply: ReadonlyDeep<Reply>];
 
-/** `thenReplyState` takes nothing where the state is a reply of the command, and cannot be called elsewhere. */
+/** Makes `thenReplyState` callable only where the state is a valid reply of the command. */
 export type StateArguments<State, Reply> = [ReadonlyDeep<State>] extends [ReadonlyDeep<Reply>]
   ? readonly []
   : readonly [mistake: 'the state is no reply of this command: use thenReplyFrom'];
@@ -70,9 +70,9 @@ export type StateArguments<State, Reply> = [ReadonlyDeep<State>] extends [Readon
 /** Computes the text of a reply from the state after the events. */
 export type LaterReply = (state: unknown) => string;
 
-/** What a command wants to happen, all of it or nothing. Made by its context. */
+/** Actions of a command, executed completely or not at all. Its context creates it. */
 export class Effect<Reply> {
-  /** For the compiler only. */
+  /** Carries the reply's type for the compiler only. */
   declare readonly replies: Reply;
   readonly #events: readonly StoredEvent[];
   readonly #actions: readonly EntityAction[];
@@ -97,13 +97,13 @@ export class Effect<Reply> {
     };
   }
 
-  /** Undefined where the reply is known. */
+  /** Undefined if the reply is known already. */
   get laterReply(): LaterReply | undefined {
     return typeof this.#reply === 'string' ? undefined : this.#reply;
   }
 }
 
-/** Events that a command wants to happen. `thenReply` and its variants make it an effect. */
+/** Events that a command persists. `thenReply` and its variants turn the change into an effect. */
 export class Change<Event, Reply, State = never> {
   readonly #codecs: CommandCodecs;
   readonly #events: StoredEvent[] = [];
@@ -113,32 +113,32 @@ export class Change<Event, Reply, State = never> {
     this.#codecs = codecs;
   }
 
-  /** One more event. */
+  /** Adds another event. */
   thenPersist(event: ReadonlyDeep<Event>): this {
     const { manifest, event: codec } = this.#codecs;
     this.#events.push({ manifest, json: codec.encode(event, 'event') });
     return this;
   }
 
-  /** The entity is deleted after the events. */
+  /** Deletes the entity after the events. */
   thenDelete(): this {
     this.#actions = DELETE_ENTITY;
     return this;
   }
 
-  /** What the caller gets once the events are on disk. */
+  /** Replies with this value once the events are on disk. */
   thenReply(...[reply]: ReplyArguments<Reply>): Effect<Reply> {
     return this.#effect(replyText(this.#codecs.reply, reply));
   }
 
-  /** The caller gets the state after the events, once they are on disk. */
+  /** Replies with the state after the events, once they are on disk. */
   thenReplyState(..._none: StateArguments<State, Reply>): Effect<Reply> {
     return this.#later((state) => state);
   }
 
   /**
-   * The caller gets what `compute` makes of the state after the events, once they are on disk. It answers at
-   * once, and leaves the state as it is.
+   * Replies with what `compute` returns for the state after the events, once they are on disk. `compute` is
+   * synchronous and must not change the state.
    */
   thenReplyFrom(compute: (state: ReadonlyDeep<State>) => ReadonlyDeep<Reply>): Effect<Reply> {
     return this.#later(compute as (state: unknown) => unknown);
@@ -152,7 +152,7 @@ export class Change<Event, Reply, State = never> {
   }
 
   #effect(reply: string | LaterReply): Effect<Reply> {
-    // What is added to the change later is no part of it: the engine has it by then.
+    // The effect copies the events, so later additions to the change do not reach the engine.
     return new Effect([...this.#events], this.#actions, reply);
   }
 }
@@ -160,7 +160,7 @@ export class Change<Event, Reply, State = never> {
 export interface CommandCodecs {
   readonly manifest: string;
   readonly event: Codec;
-  /** Undefined: the command has no reply. */
+  /** Undefined if the command has no reply. */
   readonly reply: Codec | undefined;
 }
 
@@ -233,7 +233,7 @@ export class DecidingContext extends HandlerContext implements Deciding {
   }
 }
 
-/** JSON text; `null` of what has no reply. */
+/** Encodes a reply as JSON text; `null` for a command without a reply. */
 export function replyText(codec: Codec | undefined, reply: unknown): string {
   return codec === undefined ? 'null' : codec.encode(reply, 'reply');
 }

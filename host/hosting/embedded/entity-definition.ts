@@ -1,5 +1,5 @@
-// EntityDefinition: an event-sourced entity in TypeScript. Its types follow from its schemas, and its codecs
-// are made when it is defined, so that a type which cannot be stored is told where the program starts.
+// EntityDefinition: an event-sourced entity in TypeScript. Its types follow from its schemas. Its codecs are
+// created when it is defined, so the program fails at its start if a type cannot be stored.
 import { NameTable } from '../../model/name-table.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
 import type {
@@ -12,25 +12,25 @@ import type {
 import type { Refused } from './result.ts';
 import { type RecordShape, type Shape, invalidDefinition } from './shape.ts';
 
-/** A handler's input or reply, of the schema; `null` where there is none. */
+/** Type of a handler's input or reply by its schema; `null` without a schema. */
 export type Described<S> = S extends Schema ? ValueOf<S> : null;
 
 type HandlerArguments<State, Input, Context> = Input extends Schema
   ? [state: ReadonlyDeep<State>, input: ValueOf<Input>, context: Context]
   : [state: ReadonlyDeep<State>, context: Context];
 
-/** The schemas stand before `handle`, whose types follow from them. */
+/** Declare the schemas before `handle`, whose types follow from them. */
 interface WithInput<Input> {
-  /** Absent: the handler takes none. */
+  /** Absent: the handler takes no input. */
   readonly input?: Input;
-  /** The name in requests and calls; absent: the handler's own, `addItem` as `add-item`. */
+  /** Name in requests and calls; absent: derived from the handler's own name, `addItem` as `add-item`. */
   readonly name?: string;
 }
 
 interface Command<State, Event, Input, Reply> {
-  /** Absent: the command replies nothing. */
+  /** Absent: the command has no reply. */
   readonly reply?: Reply;
-  /** Decides, and leaves the state as it is. */
+  /** Decides on the command without changing the state. */
   handle(
     ...args: HandlerArguments<State, Input, CommandContext<Event, Described<Reply>, State>>
   ): Effect<Described<Reply>> | Refused;
@@ -38,13 +38,13 @@ interface Command<State, Event, Input, Reply> {
 
 interface Query<State, Input, Reply> {
   readonly reply: Reply;
-  /** Answers, and leaves the state as it is. */
+  /** Answers the query without changing the state. */
   handle(
     ...args: HandlerArguments<State, Input, QueryContext>
   ): ReadonlyDeep<Described<Reply>> | Refused;
 }
 
-/** What is stored: its manifest names the type, and is stored with it. */
+/** A stored type: its manifest names it, and is stored with each value. */
 export interface StoredType<S> {
   readonly manifest: string;
   readonly schema: S;
@@ -53,14 +53,14 @@ export interface StoredType<S> {
 type Of<Types, Key> = Key extends keyof Types ? Types[Key] : undefined;
 
 export interface EntitySpecification<State extends Schema, Event extends Schema, CI, CR, QI, QR> {
-  /** The id of the component: it is stored, and part of addresses. */
+  /** Id of the component: it is stored, and part of addresses. */
   readonly component: string;
   readonly state: StoredType<State>;
   /** A union of objects whose field `type` names the case. */
   readonly event: StoredType<Event>;
-  /** The state of an entity that has no events. */
+  /** Returns the state of an entity without events. */
   empty(entityId: string): ValueOf<State>;
-  /** The state after an event; the given state may be changed and returned. It decides nothing. */
+  /** Returns the state after an event; it may change and return the given state. It must not decide anything. */
   apply(state: ValueOf<State>, event: ValueOf<Event>): ValueOf<State>;
   readonly commands: { readonly [Key in keyof CI]: WithInput<CI[Key]> } & {
     readonly [Key in keyof CR]: Command<ValueOf<State>, ValueOf<Event>, Of<CI, Key>, CR[Key]>;
@@ -70,7 +70,7 @@ export interface EntitySpecification<State extends Schema, Event extends Schema,
   };
 }
 
-/** What calls of an entity take and give, by the handlers' names. */
+/** Input and reply types of an entity's calls, by the handlers' names. */
 export type HandlerTypes<Inputs, Replies> = {
   readonly [Key in keyof Replies]: {
     readonly input: Of<Inputs, Key> extends infer Input extends Schema ? ValueOf<Input> : undefined;
@@ -78,17 +78,17 @@ export type HandlerTypes<Inputs, Replies> = {
   };
 };
 
-/** `Handlers` and `Event` are the types of its calls and its events. */
+/** `Handlers` and `Event` are the types of the entity's calls and events. */
 export interface EntityDefinition<Handlers = unknown, Event = unknown> {
   readonly component: string;
   readonly state: { readonly manifest: string; readonly codec: Codec };
   readonly event: { readonly manifest: string; readonly codec: Codec };
   readonly handlers: readonly HandlerDefinition[];
-  /** For the compiler only. */
+  /** Carries the types for the compiler only. */
   readonly types?: { readonly handlers: Handlers; readonly event: Event };
 }
 
-/** As the hosting has it, its types forgotten. */
+/** A definition as the hosting runs it, without its types. */
 export interface RunnableEntity extends EntityDefinition {
   readonly empty: (entityId: string) => unknown;
   readonly apply: (state: unknown, event: unknown) => unknown;
@@ -96,7 +96,7 @@ export interface RunnableEntity extends EntityDefinition {
 }
 
 export interface HandlerDefinition {
-  /** Of the program; calls are made by it. */
+  /** Name of the handler in the program; clients call it by this name. */
   readonly key: string;
   readonly name: string;
   readonly kind: 'command' | 'query';
@@ -105,11 +105,11 @@ export interface HandlerDefinition {
   readonly handle: (state: unknown, input: unknown, context?: HandlerContext) => unknown;
 }
 
-/** Members that every client has. */
+/** Names that every client reserves for its own members. */
 const CLIENT_MEMBERS = new Set(['id', 'events', 'withIdempotencyKey', 'then', 'constructor']);
 const REMEDY_NAME = 'Give it another name.';
 
-/** Throws SVC_DEFINITION_INVALID, which says what of it cannot be. */
+/** Defines an entity. Throws SVC_DEFINITION_INVALID, which names the invalid part. */
 export function defineEntity<State extends Schema, Event extends Schema, CI, CR, QI, QR>(
   specification: EntitySpecification<State, Event, CI, CR, QI, QR>,
 ): EntityDefinition<HandlerTypes<CI, CR> & HandlerTypes<QI, QR>, ValueOf<Event>> {
@@ -179,7 +179,7 @@ function eventCodec(schema: Schema, place: string): Codec {
   return { ...codec, shape: casesOf(codec.shape, place) };
 }
 
-/** The journal names the case of each event. */
+/** Returns the cases of the event type; the journal stores the case of each event. */
 function casesOf(shape: Shape, place: string): Shape {
   const target = shape.kind === 'reference' ? shape.target() : shape;
   if (target.kind === 'union') return target;

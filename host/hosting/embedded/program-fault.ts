@@ -1,10 +1,10 @@
-// ProgramFault: what a program has thrown, as the GuestFault that the engine and the log know. The caller
-// learns nothing of it.
+// ProgramFault: converts an error that a program has thrown into the GuestFault that the engine and the log
+// know. The caller receives nothing of it.
 import { GuestFault } from '../../model/guest-fault.ts';
 import { CodecProblem } from './codec.ts';
 import { textOf } from './thrown-text.ts';
 
-/** `what`: of the program, `command 'add' of component 'cart'`. */
+/** `what`: the part of the program that threw, such as `command 'add' of component 'cart'`. */
 export function programFault(what: string, error: unknown): GuestFault {
   if (error instanceof CodecProblem)
     return new GuestFault('value', `${what} made a value that does not fit: ${error.message}`, {

@@ -1,5 +1,4 @@
-// Result: a value, or the refusal that came in its place. A refusal is a value too: it is returned, and
-// never thrown.
+// Result: a value, or the refusal in its place. A refusal is a value too: it is returned, and never thrown.
 import { REFUSAL_CODES, type RefusalCode } from '@svc/contract';
 import type { Refusal } from '../../model/call.ts';
 
@@ -15,16 +14,16 @@ export class Ok<Value> {
 }
 
 export interface RefusalDetails {
-  /** For the program that reads it; it has a JSON form. */
+  /** Details for the calling program; they must have a JSON form. */
   readonly details?: unknown;
-  /** With code `OTHER`: which one. */
+  /** The code's name if the code is `OTHER`. */
   readonly otherCode?: string;
 }
 
 export class Refused {
   readonly isOk = false;
   readonly code: RefusalCode | 'OTHER';
-  /** For the person who reads it; the caller is told. */
+  /** Message for the person who reads it; the caller receives it. */
   readonly message: string;
   readonly details: unknown;
   readonly otherCode: string | undefined;
@@ -41,7 +40,7 @@ export class Refused {
   }
 }
 
-/** Says no: `return refuse('the cart is checked out', 'CONFLICT')`. */
+/** Refuses a call: `return refuse('the cart is checked out', 'CONFLICT')`. */
 export function refuse(
   message: string,
   code?: RefusalCode | 'OTHER',
@@ -52,7 +51,7 @@ export function refuse(
 
 const CODES: ReadonlySet<unknown> = new Set([...REFUSAL_CODES, 'OTHER']);
 
-/** Throws when it is one that a program without types has made. */
+/** Converts a refusal for the engine. Throws if an untyped program made an invalid one. */
 export function refusalOf({ code, message, details, otherCode }: Refused): Refusal {
   if (!CODES.has(code)) throw new TypeError(`a refusal has no code '${code}'`);
   const json = details === undefined ? undefined : (JSON.stringify(details) as string | undefined);
@@ -65,7 +64,7 @@ export function refusalOf({ code, message, details, otherCode }: Refused): Refus
   };
 }
 
-/** `details` that are no JSON are left out. */
+/** Converts a refusal of the engine. `details` that are not JSON are left out. */
 export function refusedBy({ code, message, details, otherCode }: Refusal): Refused {
   return new Refused(message, code, {
     details: details === undefined ? undefined : valueOf(details),

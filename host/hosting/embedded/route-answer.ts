@@ -1,5 +1,5 @@
-// What the handler of a route may answer: a value, a value with a status and headers, a refusal, or an error
-// with a status and headers of its own.
+// The results of a route's handler: a value, a value with a status and headers, a refusal, or an error with a
+// status and headers of its own.
 import type { HeaderList } from '../../model/endpoint.ts';
 import type { ReadonlyDeep } from './entity-context.ts';
 import type { Ok, Refused } from './result.ts';
@@ -7,9 +7,9 @@ import type { Ok, Refused } from './result.ts';
 type Headers = Readonly<Record<string, string>> | HeaderList;
 
 export interface ResponseOptions {
-  /** Absent: 200, or 204 of what has no reply. */
+  /** Absent: 200, or 204 without a reply. */
   readonly status?: number;
-  /** One more for each; a `content-type` goes before that of the value's type. */
+  /** Additional headers; a `content-type` overrides that of the value's type. */
   readonly headers?: Headers;
 }
 
@@ -26,18 +26,18 @@ export class Response<Value> {
   }
 }
 
-/** The answer of a route with a status and headers: `return respond(list, { status: 201 })`. */
+/** Returns a response with a status and headers: `return respond(list, { status: 201 })`. */
 export function respond<Value>(value: Value, options?: ResponseOptions): Response<Value> {
   return new Response(value, options);
 }
 
 export interface ErrorOptions {
   readonly headers?: Headers;
-  /** For the program that reads it; it has a JSON form. */
+  /** Details for the calling program; they must have a JSON form. */
   readonly details?: unknown;
 }
 
-/** An error in the form of every other: `{ status, error, details? }`. */
+/** An error in the common form: `{ status, error, details? }`. */
 export class ErrorResponse {
   readonly status: number;
   readonly headers: HeaderList;
@@ -54,14 +54,14 @@ export class ErrorResponse {
 }
 
 /**
- * An error with a status and headers: `return respondError(401, 'log in', { headers: { 'www-authenticate':
- * 'Bearer' } })`. The caller is told.
+ * Returns an error with a status and headers: `return respondError(401, 'log in', { headers: { 'www-authenticate':
+ * 'Bearer' } })`. The caller receives the text.
  */
 export function respondError(status: number, error: string, options?: ErrorOptions): ErrorResponse {
   return new ErrorResponse(status, error, options);
 }
 
-/** What a handler answers: a value, what an entity answered, a refusal, or one with a status of its own. */
+/** Result of a handler: a value, an entity's result, a refusal, or a response with a status of its own. */
 export type Answer<Value> =
   | ReadonlyDeep<Value>
   | Ok<ReadonlyDeep<Value>>
@@ -69,10 +69,10 @@ export type Answer<Value> =
   | ErrorResponse
   | Response<ReadonlyDeep<Value>>;
 
-/** Of a route without a reply. */
+/** Result of a handler of a route without a reply. */
 export type NoAnswer = void | null | Ok<unknown> | Refused | ErrorResponse | Response<null>;
 
-/** Throws TypeError where a program without types says something else. */
+/** Converts headers. Throws TypeError if an untyped program passes an invalid one. */
 function headerList(headers: Headers = []): HeaderList {
   const list: HeaderList = Array.isArray(headers)
     ? (headers as HeaderList)

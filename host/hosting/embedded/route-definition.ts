@@ -1,6 +1,6 @@
-// RouteDefinition: a route, its types, and its handler in TypeScript. A handler is an async function that runs
-// once for a request; what it takes and answers follows from the path and the schemas. Checks stand before
-// it: what all routes made behind them have in common.
+// RouteDefinition: a route, its types, and its handler in TypeScript. A handler is an async function that
+// runs once for a request; its parameter and result types follow from the path and the schemas. Checks run
+// before it and hold what several routes have in common.
 import type { AccessRule, CorsDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import { type Codec, type Schema, type ValueOf, codecOf } from './codec.ts';
@@ -16,10 +16,10 @@ import { invalidDefinition, targetOf } from './shape.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** JSON of a schema, text, or bytes as they are. */
+/** A schema of JSON, text, or raw bytes. */
 export type BodyType = Schema | 'text' | 'bytes';
 
-/** A body's value; absent: `Nothing`. */
+/** Type of a body's value; `Nothing` without a body. */
 type BodyValue<Body, Nothing> = Body extends 'text'
   ? string
   : Body extends 'bytes'
@@ -42,23 +42,23 @@ type ParameterValues<Path extends string, Parameters> = {
 };
 
 interface RouteOptions<Path extends string, Parameters, Query, Reply> {
-  /** Of parameters that are no text, by their names: integers, numbers, booleans, enums. */
+  /** Schemas of path parameters that are not text, by their names: integers, numbers, booleans, enums. */
   readonly parameters?: Parameters & {
     readonly [Name in keyof Parameters]: Name extends NamesIn<Path>
       ? Schema
       : `the path has no parameter {${Name & string}}`;
   };
-  /** Of an object, a field for each name. */
+  /** Schema of the query: an object with a field for each name. */
   readonly query?: Query;
-  /** Absent: no content (204). */
+  /** Absent: the route replies without content (204). */
   readonly reply?: Reply;
-  /** Overrides the endpoint's. */
+  /** Overrides the access rule of the endpoint. */
   readonly access?: Access;
-  /** Overrides the endpoint's. Only a route that the internet may call has one. */
+  /** Overrides the CORS of the endpoint. Only a route that the internet may call has one. */
   readonly cors?: Cors;
-  /** Statuses of the handler's answers; the first below 300 is that of a value without one. */
+  /** Statuses of the handler's responses; the first below 300 is the default. */
   readonly answers?: readonly number[];
-  /** For people who read the OpenAPI document: one line, and the rest. */
+  /** Summary in the OpenAPI document, in one line. */
   readonly summary?: string;
   readonly description?: string;
 }
@@ -95,7 +95,7 @@ type RouteWithoutBody<Context> = <
   handle: Handler<Path, Parameters, Query, undefined, Reply, Context>,
 ) => RouteDefinition;
 
-/** Who may call: `{ services: ['orders', 'billing.finance'] }` names services, `services` is any of the project. */
+/** Admitted callers: `{ services: ['orders', 'billing.finance'] }` names services, `services` is any of the project. */
 export type Access =
   | 'internet'
   | 'services'
@@ -104,19 +104,19 @@ export type Access =
   | { readonly services: readonly string[] };
 
 /**
- * That pages of other origins may call, within the settings `svc.http.cors.*`: `true` as far as these allow, or with
- * less. Without such a declaration no page of another origin can read what is answered.
+ * Allows pages of other origins to call, within the settings `svc.http.cors.*`: `true` allows all that the settings
+ * allow, an object allows less. Without such a declaration no page of another origin can read the responses.
  */
 export type Cors =
   | true
   | {
-      /** Of the allowed origins, only these: `https://shop.example.com`, `https://*.example.com`. */
+      /** Subset of the allowed origins: `https://shop.example.com`, `https://*.example.com`. */
       readonly origins?: readonly string[];
-      /** Of the allowed request headers, only these. */
+      /** Subset of the allowed request headers. */
       readonly headers?: readonly string[];
-      /** Of the allowed response headers, only these. */
+      /** Subset of the allowed response headers. */
       readonly exposedHeaders?: readonly string[];
-      /** `false`: never with cookies, HTTP authentication or client certificates. */
+      /** `false`: pages never send cookies, HTTP authentication or client certificates. */
       readonly credentials?: boolean;
     };
 
@@ -136,37 +136,37 @@ export interface RouteDefinition {
   readonly handle: (request: unknown, context: CheckedContext<unknown>) => unknown;
 }
 
-/** `codec`: of JSON. */
+/** `codec`: codec of a JSON body. */
 export type RouteBody =
   | { readonly kind: 'json'; readonly codec: Codec }
   | { readonly kind: 'text' | 'bytes'; readonly codec?: undefined };
 
 type Check = (request: CheckRequest, context: CheckedContext<unknown>) => unknown;
 
-/** What a check lets through: its answer, or the value of what an entity answered. */
+/** Type of what a check passes on: its result, or the value of an entity's result. */
 export type GivenBy<Checked> = Checked extends Refused | ErrorResponse | Response<unknown>
   ? never
   : Checked extends Ok<infer Value>
     ? Value
     : Checked;
 
-/** Makers of routes whose handlers run behind checks, and have in `context.given` what the last one answered. */
+/** Creates routes whose handlers run behind checks; `context.given` is the result of the last check. */
 export interface CheckedRoutes<Given> {
   readonly get: RouteWithoutBody<CheckedContext<Given>>;
   readonly del: RouteWithoutBody<CheckedContext<Given>>;
   readonly post: RouteWithBody<CheckedContext<Given>>;
   readonly put: RouteWithBody<CheckedContext<Given>>;
   readonly patch: RouteWithBody<CheckedContext<Given>>;
-  /** One more check, which has what this one answered. */
+  /** Adds a check, which receives the result of the one before it. */
   before<Checked>(
     check: (request: CheckRequest, context: CheckedContext<Given>) => Awaitable<Checked>,
   ): CheckedRoutes<GivenBy<Checked>>;
 }
 
 /**
- * Makers of routes behind a check: `const loggedIn = before(callerOf)`, and then `loggedIn.get(…)`. A check that
- * answers a refusal, an error or `respond(null, …)` ends the request before anything of it is decoded; what
- * else it answers, the handler has in `context.given`. One that answers nothing is a fault.
+ * Creates routes behind a check: `const loggedIn = before(callerOf)`, and then `loggedIn.get(…)`. A check that
+ * returns a refusal, an error or `respond(null, …)` ends the request before anything of it is decoded. The handler
+ * receives any other result in `context.given`. A check that returns nothing is a fault.
  */
 export function before<Checked>(
   check: (request: CheckRequest, context: EndpointContext) => Awaitable<Checked>,
@@ -186,7 +186,7 @@ function checkedRoutes<Given>(checks: readonly Check[]): CheckedRoutes<Given> {
 }
 
 export const get = route('GET', []) as RouteWithoutBody<EndpointContext>;
-/** A route of DELETE. */
+/** Creates a route for DELETE. */
 export const del = route('DELETE', []) as RouteWithoutBody<EndpointContext>;
 export const post = route('POST', []) as RouteWithBody<EndpointContext>;
 export const put = route('PUT', []) as RouteWithBody<EndpointContext>;
@@ -252,7 +252,7 @@ function bodyOf(body: BodyType | undefined, place: string): RouteBody | undefine
   return { kind: 'json', codec: codecOf(body, place) };
 }
 
-/** A body that may be null may be left out, and is null then. */
+/** Returns whether the body is optional: a body that may be null may be left out, and is null then. */
 export function isOptionalBody({ codec }: RouteBody): boolean {
   return codec !== undefined && targetOf(codec.shape).kind === 'nullable';
 }
@@ -263,7 +263,7 @@ export function accessRule(access: Access): AccessRule {
     : { allow: 'services', services: [...access.services] };
 }
 
-/** Names of headers and origins are the same in upper case. */
+/** Converts CORS for the descriptor, in lower case: header names and origins ignore case. */
 export function corsRule(cors: Cors): CorsDescriptor {
   if (cors === true) return {};
   const { origins, headers, exposedHeaders, credentials } = cors;

@@ -1,51 +1,54 @@
-// What the handler of a route is given: the request by its types, and the context; and what a check before it
-// is given, to which nothing of the request has been decoded yet.
+// The parameters of a route's handler: the typed request, and the context. A check before the handler
+// receives a request of which nothing is decoded yet.
 import type { HeaderList } from '../../model/endpoint.ts';
 import type { EntityClient } from './entity-client.ts';
 import type { EntityDefinition } from './entity-definition.ts';
 
-/** Of a request, whatever its route. */
+/** Parts of every request, whatever its route. */
 interface AnyRequest {
-  /** As it arrived, without the question mark. */
+  /** Query string as it arrived, without the question mark. */
   readonly queryText: string;
-  /** In their order, names in lower case. */
+  /** Headers in their order, with names in lower case. */
   readonly headers: HeaderList;
-  /** The first of the name, in whatever case. */
+  /** Returns the first header of the name, which ignores case. */
   readonly header: (name: string) => string | undefined;
-  /** `internet`, `service <project>/<service>` or `local`. */
+  /** The caller: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
 }
 
 export interface RouteRequest<Parameters, Query, Body> extends AnyRequest {
-  /** Of the path, decoded. */
+  /** Decoded parameters of the path. */
   readonly parameters: Parameters;
   readonly query: Query;
   readonly body: Body;
 }
 
 export interface CheckRequest extends AnyRequest {
-  /** Of the path, as text. Throws when the route has none of the name. */
+  /** Returns a path parameter as text. Throws if the route has no such parameter. */
   readonly parameter: (name: string) => string;
 }
 
 export interface EndpointContext {
-  /** A client of an entity of this service; the request's metadata goes along. */
+  /** Returns a client of an entity of this service; calls carry the request's metadata. */
   readonly call: <Definition extends EntityDefinition>(
     entity: Definition,
     id: string,
   ) => EntityClient<Definition>;
-  /** Milliseconds since 1970-01-01T00:00:00Z: of the request, and after a call of its answer. Read it when it is needed. */
+  /**
+   * Milliseconds since 1970-01-01T00:00:00Z: the time of the request, or of the last call's result. Read it when you
+   * need it.
+   */
   readonly nowMs: number;
   /** 64 random bits. */
   readonly seed: bigint;
-  /** From 0 up to 1, made from the seed. */
+  /** Returns a number from 0 up to 1, derived from the seed. */
   readonly random: () => number;
-  /** Of the request: `traceparent`, `tracestate`. */
+  /** Returns metadata of the request: `traceparent`, `tracestate`. */
   readonly metadata: (name: string) => string | undefined;
 }
 
-/** The context behind a check. */
+/** Context of a handler behind a check. */
 export interface CheckedContext<Given> extends EndpointContext {
-  /** What the last check before the handler has answered. */
+  /** Result of the last check before the handler. */
   readonly given: Given;
 }

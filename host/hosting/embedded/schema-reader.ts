@@ -1,6 +1,6 @@
-// SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. Typebox's
-// schemas are checked here, so each of their rules is either kept or refused by name; those of other
-// libraries check themselves, and only have to be described.
+// SchemaReader reads a schema of typebox, or the JSON Schema of another library, into a Shape. This hosting
+// checks values against typebox's schemas, so each of their rules is either supported or refused by name.
+// Other libraries check values themselves, and their schemas only need a description.
 import {
   type Field,
   type RecordShape,
@@ -16,7 +16,7 @@ const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 const REMEDY = 'docs/reference/embedding.md lists the types.';
-/** They say nothing about values. */
+/** Keywords that do not restrict values. */
 const NOTES = [
   'title',
   'description',
@@ -38,21 +38,21 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'patternProperties', 'additionalProperties'],
 };
 
-/** `place`: what is said of a problem's place. Throws SVC_DEFINITION_INVALID. */
+/** `place`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
 export function shapeOfSchema(schema: object, place: string, checksItself: boolean): Shape {
   return new SchemaReader(checksItself).shape(schema, place, []);
 }
 
 class SchemaReader {
   readonly #checksItself: boolean;
-  /** `$defs` that are being read or were: a type may hold itself. */
+  /** Shapes of the `$defs` read so far; undefined while one is being read: a type may contain itself. */
   readonly #defined = new Map<object, Shape | undefined>();
 
   constructor(checksItself: boolean) {
     this.#checksItself = checksItself;
   }
 
-  /** `scopes`: the `$defs` around it, innermost last. */
+  /** `scopes`: the `$defs` around the schema, innermost last. */
   shape(schema: unknown, place: string, scopes: readonly Node[], isField = false): Shape {
     if (typeof schema !== 'object' || schema === null)
       throw invalidDefinition(place, 'there is no schema', REMEDY);
@@ -69,7 +69,7 @@ class SchemaReader {
     if (node['~refine'] !== undefined) throw unmapped(place, 'Refine');
     const codec = node['~codec'] as { decode: Converter; encode: Converter } | undefined;
     if (codec === undefined) return shape;
-    // Looked up at each use, as typebox does.
+    // References are resolved at each use, as typebox does.
     return {
       kind: 'converted',
       inner: shape,
@@ -114,7 +114,7 @@ class SchemaReader {
     }
   }
 
-  /** What is not known would not be checked. */
+  /** Refuses unknown keywords, which would not be checked. */
   #checkKeywords(node: Node, kept: readonly string[], place: string): void {
     if (this.#checksItself) return;
     const known = new Set(['type', 'aliases', ...kept, ...NOTES, ...IDENTITY]);
@@ -221,7 +221,7 @@ class SchemaReader {
       this.#field(name, schema, required.has(name), `${place}.${name}`, scopes),
     );
     const tag = tagOf(fields.find(({ name }) => name === 'type')?.shape);
-    // The tag comes first, as every other hosting writes it.
+    // The tag comes first, as in every other hosting.
     const rest = tag === undefined ? fields : fields.filter(({ name }) => name !== 'type');
     checkAliases(fields, tag !== undefined, place);
     return { kind: 'record', fields: rest, isClosed: additionalProperties === false, tag };
@@ -247,7 +247,7 @@ class SchemaReader {
   }
 }
 
-/** A library that checks for itself reads no aliases; those of typebox's schemas are read here. */
+/** Reads the aliases of typebox's schemas; a library that checks values itself has none. */
 function aliasesOf(schema: unknown, place: string): readonly string[] {
   const aliases = isNode(schema) ? (schema['aliases'] ?? []) : [];
   if (Array.isArray(aliases) && aliases.every((name) => typeof name === 'string' && name !== ''))
@@ -288,7 +288,7 @@ function unmapped(place: string, what: string): Error {
   return invalidDefinition(place, `${what} has no form in a descriptor`, REMEDY);
 }
 
-/** As typebox calls it, or JSON Schema. */
+/** Returns the kind by typebox's name, or by JSON Schema's. */
 function kindOf(node: Node): string {
   if (typeof node['~kind'] === 'string') return node['~kind'];
   if (Array.isArray(node['allOf'])) return 'Intersect';
@@ -306,7 +306,7 @@ function literalsOf(node: Node): readonly unknown[] | undefined {
   return Array.isArray(node['enum']) ? (node['enum'] as unknown[]) : undefined;
 }
 
-/** The one text that a field `type` may hold. */
+/** Returns the one text that a field `type` may hold. */
 function tagOf(shape: Shape | undefined): string | undefined {
   if (shape?.kind !== 'text' || shape.values?.size !== 1) return undefined;
   return [...shape.values][0];

@@ -1,4 +1,5 @@
-// SeededRandom: random numbers of one call, made from its recorded seed: the same seed, the same numbers.
+// SeededRandom: the random numbers of one call, derived from its recorded seed: the same seed gives the same
+// numbers.
 
 const STEP = 0x9e3779b97f4a7c15n;
 
@@ -9,7 +10,7 @@ export class SeededRandom {
     this.#state = BigInt.asUintN(64, seed);
   }
 
-  /** From 0 up to, but not including, 1: 53 random bits (SplitMix64). */
+  /** Returns a number from 0 up to, but not including, 1: 53 random bits (SplitMix64). */
   next(): number {
     this.#state = BigInt.asUintN(64, this.#state + STEP);
     let bits = this.#state;

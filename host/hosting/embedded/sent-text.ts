@@ -1,11 +1,11 @@
-// SentText: what stands as text in a path or a query string, as the value that its shape wants. Numbers have
-// the grammar of JSON; what does not fit stays text, and the codec says so.
+// SentText: converts text in a path or a query string into a value of its shape. Numbers have the grammar of
+// JSON. Text that does not fit stays text, and the codec reports it.
 import { type Shape, targetOf } from './shape.ts';
 
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-/** As JSON.parse would give it. */
+/** Returns the value as JSON.parse would. */
 export function valueOfText(text: string, shape: Shape): unknown {
   switch (shape.kind) {
     case 'integer':
@@ -31,7 +31,10 @@ export function valueOfText(text: string, shape: Shape): unknown {
   }
 }
 
-/** An object with a field for each name of the query string. A name that is given again adds to a list, and else is left alone. */
+/**
+ * Returns an object with a field for each name of the query string. A repeated name adds to a list; for any other
+ * shape the repetition is ignored.
+ */
 export function valueOfQuery(query: string, shape: Shape): Record<string, unknown> {
   const target = targetOf(shape);
   const fields =

@@ -1,14 +1,15 @@
-// ShapeCodec turns what JSON.parse gives into a program's value, and back, as a shape says: strictly, with
-// the path of what does not fit, and always into fresh objects. Each shape is made closures of once.
+// ShapeCodec converts what JSON.parse returns into a program's value, and back, as a shape describes:
+// strictly, with the path of a mismatch, and always into fresh objects. The closures of a shape are created
+// once.
 //
-// Invariants: what is encoded decodes to the same value; fields that are not known are skipped, those of
-// a closed record are refused. What recurses does so at most `depth` levels.
+// Invariants: an encoded value decodes to the same value; unknown fields are skipped, those of a closed
+// record are refused. Recursion is limited to `depth` levels.
 import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
 import { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
 import { textOf } from './thrown-text.ts';
 
-/** `depth`: how many levels there may still be. Throws ShapeProblem. */
+/** `depth`: number of levels that are still allowed. Throws ShapeProblem. */
 export type Convert = (value: unknown, depth: number) => unknown;
 
 export interface ShapeCodec {
@@ -16,7 +17,7 @@ export interface ShapeCodec {
   readonly encode: Convert;
 }
 
-/** What a value is not, and where. */
+/** Mismatch of a value and its path. */
 export class ShapeProblem extends Error {
   #path = '';
 
@@ -25,14 +26,14 @@ export class ShapeProblem extends Error {
     this.name = 'ShapeProblem';
   }
 
-  /** The place is one further out. */
+  /** Adds an outer step to the path. */
   within(part: string | number): this {
     const joint = this.#path === '' || this.#path.startsWith('[') ? '' : '.';
     this.#path = `${typeof part === 'number' ? `[${part}]` : part}${joint}${this.#path}`;
     return this;
   }
 
-  /** `items[2].sku: must be a string, found 1`. `label`: what is said where there is no path. */
+  /** Returns `items[2].sku: must be a string, found 1`. `label`: used where there is no path. */
   text(label: string): string {
     return `${this.#path === '' ? label : this.#path}: ${this.message}`;
   }
@@ -47,7 +48,7 @@ export function codecOfShape(shape: Shape): ShapeCodec {
 }
 
 class Codecs {
-  /** By the types' shapes, which may hold themselves. */
+  /** Codecs by the shapes of named types, which may contain themselves. */
   readonly #references = new Map<Shape, ShapeCodec>();
 
   of(shape: Shape): ShapeCodec {
@@ -221,7 +222,7 @@ class Codecs {
   }
 }
 
-/** The name of the field under which `from` has a value; the field's own name when there is none. */
+/** Returns the name under which `from` has the field: its own, or an alias. Its own name if there is none. */
 function givenName(from: object, name: string, aliases: readonly string[]): string {
   const [given = name, other] = [name, ...aliases].filter((one) => Object.hasOwn(from, one));
   if (other === undefined) return given;
@@ -233,7 +234,7 @@ function mapped(convert: Convert, keyOf: (key: string) => string): Convert {
   return (value, depth) => {
     if (!isObject(value)) return mismatch('an object', value);
     const inner = deeper(depth);
-    // Any text is a key, and none is there that was not put there.
+    // Any text is a key, so the map inherits none.
     const map = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(value)) map[keyOf(key)] = at(key, convert, value[key], inner);
     return map;
@@ -285,7 +286,7 @@ function integer(min: number, max: number): Convert {
   return (value) => {
     if (!Number.isSafeInteger(value)) return mismatch(words, value);
     const found = value as number;
-    // Zero has no sign.
+    // Adding 0 turns -0 into 0.
     return found >= min && found <= max ? found + 0 : mismatch(words, value);
   };
 }
@@ -347,7 +348,7 @@ function converted(convert: (value: unknown) => unknown, value: unknown): unknow
   return atOnce(result, 'a codec answered a promise');
 }
 
-/** `record[name] = value`, also where the name is `__proto__`. */
+/** Sets `record[name] = value`, even if the name is `__proto__`. */
 function put(record: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__')
     Object.defineProperty(record, name, {

@@ -1,5 +1,5 @@
-// ShapeDescription: a shape in the words of a module descriptor. Cases of unions and types that hold
-// themselves stand among the descriptor's types, under names that are made of where they were first met.
+// ShapeDescription: describes a shape as a type of a module descriptor. Cases of unions and recursive types
+// become named types of the descriptor; their names are derived from where they were first used.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 import { type RecordShape, type Shape, type TextForm, isRequired } from './shape.ts';
 
@@ -16,7 +16,7 @@ export class ShapeDescription {
   readonly types: ModuleDescriptor['types'] = {};
   readonly #names = new Map<Shape, string>();
 
-  /** `name`: what types that are made for it begin with. */
+  /** `name`: prefix of the types that are created for the shape. */
   of(shape: Shape, name: string): TypeSchema {
     const schema = this.#plain(shape, name);
     const { description } = shape;
@@ -88,7 +88,7 @@ export class ShapeDescription {
     if (name === undefined) {
       name = this.#freeName(wish);
       this.#names.set(shape, name);
-      // Before it is described, since it may hold itself.
+      // The name is reserved before the type is described, since the type may contain itself.
       this.types[name] = { type: 'null' };
       this.types[name] = this.of(shape, name);
     }

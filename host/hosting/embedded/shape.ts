@@ -1,4 +1,4 @@
-// Shape: what a value may be in JSON, in the closed set of forms that a descriptor can say. A schema is read
+// Shape: the JSON form of a value, in the closed set of forms that a descriptor can express. A schema is read
 // into a shape once; values are decoded, encoded and described by their shape.
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -27,11 +27,11 @@ export type Shape = { readonly description?: string | undefined } & (
   | { readonly kind: 'map'; readonly values: Shape }
   | RecordShape
   | { readonly kind: 'nullable'; readonly inner: Shape }
-  /** By what the field `type` of each holds. */
+  /** Cases by the value of the field `type`. */
   | { readonly kind: 'union'; readonly cases: ReadonlyMap<string, RecordShape> }
-  /** A type that is known by name, so that it can hold itself. */
+  /** A named type, which may contain itself. */
   | { readonly kind: 'reference'; readonly name: string; readonly target: () => Shape }
-  /** The program has another form of it than JSON. */
+  /** A value that the program holds in another form than JSON. */
   | {
       readonly kind: 'converted';
       readonly inner: Shape;
@@ -40,37 +40,37 @@ export type Shape = { readonly description?: string | undefined } & (
     }
 );
 
-/** A text that stands for something else. */
+/** Format of a text. */
 export type TextForm = 'date-time' | 'decimal' | 'duration' | 'base64';
 
 export interface RecordShape {
   readonly kind: 'record';
   readonly description?: string | undefined;
   readonly fields: readonly Field[];
-  /** A field that is not known is a problem; else it is skipped. */
+  /** True: an unknown field is a problem; false: it is skipped. */
   readonly isClosed: boolean;
-  /** What the field `type` holds, of a case of a union. */
+  /** Value of the field `type` in a case of a union. */
   readonly tag?: string | undefined;
 }
 
 export interface Field {
   readonly name: string;
   readonly shape: Shape;
-  /** Other names that are read as this field; it is written under its own. */
+  /** Other names that are read as this field; it is written under its own name. */
   readonly aliases: readonly string[];
-  /** It may be missing, and then has the default, if there is one. */
+  /** True: the field may be missing, and then has the default, if there is one. */
   readonly isOptional: boolean;
   readonly hasDefault: boolean;
-  /** As in JSON. */
+  /** Default in its JSON form. */
   readonly default?: unknown;
 }
 
-/** Whether a record without the field is refused. */
+/** Returns whether a record without the field is refused. */
 export function isRequired({ isOptional, shape }: Field): boolean {
   return !isOptional && shape.kind !== 'nullable';
 }
 
-/** The shape itself where it is known by a name. */
+/** Resolves a reference to its shape; returns any other shape unchanged. */
 export function targetOf(shape: Shape): Shape {
   return shape.kind === 'reference' ? shape.target() : shape;
 }
@@ -82,7 +82,7 @@ export interface NumberRange {
   readonly below?: number | undefined;
 }
 
-/** A component, an endpoint or a type that cannot be as it was written. `remedy`: what to do. */
+/** Creates the error for an invalid component, endpoint or type. `remedy`: what to do. */
 export function invalidDefinition(place: string, problem: string, remedy: string): SvcError {
   return new SvcError('SVC_DEFINITION_INVALID', `${place}: ${problem}. ${remedy}`);
 }

@@ -1,16 +1,16 @@
-// StandardSchema: what any schema library's schema has under `~standard` (Standard Schema, version 1), as far
-// as it is asked here: it checks a value, and says its JSON Schema when the library can.
+// StandardSchema: the part of Standard Schema, version 1, that this hosting uses: a library's schema, under
+// `~standard`, checks a value, and returns its JSON Schema if the library can.
 
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly '~standard': {
     readonly version: 1;
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
-    /** JSON Schema of what is checked; libraries that do not have it are described by `described`. */
+    /** JSON Schema of the input; `described` adds one to a library that has none. */
     readonly jsonSchema?:
       | { readonly input: (options: { readonly target: 'draft-2020-12' }) => object }
       | undefined;
-    /** For the compiler only. */
+    /** Carries the types for the compiler only. */
     readonly types?: { readonly input: Input; readonly output: Output } | undefined;
   };
 }
@@ -28,7 +28,7 @@ export function isStandardSchema(schema: object): schema is StandardSchema {
   return '~standard' in schema;
 }
 
-/** The issues in the words of a refusal: `items[2].sku: must not be empty; …`. */
+/** Words the issues as a refusal: `items[2].sku: must not be empty; …`. */
 export function issuesText(issues: readonly StandardIssue[], label: string): string {
   return issues.map(({ message, path = [] }) => `${placeOf(path) || label}: ${message}`).join('; ');
 }

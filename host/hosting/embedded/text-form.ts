@@ -1,5 +1,5 @@
-// The forms of text that stand for something else: dates with time as RFC 3339, exact decimals, durations as ISO 8601
-// and bytes as base64, as every hosting reads and writes them.
+// The text formats: dates with time as RFC 3339, exact decimals, durations as ISO 8601 and bytes as base64,
+// as every hosting reads and writes them.
 
 const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -9,14 +9,14 @@ const DECIMAL = /^(?!-0(\.0+)?$)-?(0|[1-9]\d*)(\.\d+)?$/;
 const DECIMAL_DIGITS_MAX = 100;
 const DURATION =
   /^(-?)P(?=.)(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,3}))?S)?)?$/;
-/** More than any duration has that is not padded with zeros: a longer text is not looked at. */
+/** Maximum length of a duration's text; only zero padding makes one longer. */
 const DURATION_UNITS_MAX = 100;
 const DURATION_MS_MAX = 8_640_000_000_000_000n;
-/** Four digits of a year reach no further. */
+/** Earliest time, in milliseconds: the beginning of year 0, the first of four digits. */
 const FIRST_MS = -62_167_219_200_000;
 const LAST_MS = 253_402_300_799_999;
 
-/** In UTC with milliseconds; undefined when the text is none. */
+/** Normalises a date to UTC with milliseconds; returns undefined if the text is not a date. */
 export function dateTimeOf(text: string): string | undefined {
   const parts = DATE_TIME.exec(text);
   if (parts === null) return undefined;
@@ -31,18 +31,18 @@ function daysOfMonth(year: number, month: number): number {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
 }
 
-/** With padding, one text for each sequence of bytes (RFC 4648, section 4). */
+/** Returns whether the text is base64 with padding, in its one form for the bytes (RFC 4648, section 4). */
 export function isBase64(text: string): boolean {
   return BASE64.test(text);
 }
 
-/** No exponent, no plus, no zeros in front and no `-0`. */
+/** Returns whether the text is a decimal without exponent, plus, leading zeros and `-0`. */
 export function isDecimal(text: string): boolean {
   if (text.length > DECIMAL_DIGITS_MAX + 2 || !DECIMAL.test(text)) return false;
   return text.replaceAll(/[-.]/g, '').length <= DECIMAL_DIGITS_MAX;
 }
 
-/** In days, hours, minutes and seconds, as it is written; undefined when the text is none. */
+/** Normalises a duration to days, hours, minutes and seconds; returns undefined if the text is not a duration. */
 export function durationOf(text: string): string | undefined {
   const parts = text.length > DURATION_UNITS_MAX ? null : DURATION.exec(text);
   if (parts === null) return undefined;
