@@ -107,7 +107,7 @@ function standardCodec(schema: StandardSchema, place: string): Codec {
     encode: (value, label) => {
       const text = JSON.stringify(value) as string | undefined;
       if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
-      // The schema describes what is read; only the library itself can tell that nothing else is written.
+      // The schema describes what is read. Only decoding the text shows that it covers what is written, too.
       try {
         decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
       } catch (error) {

@@ -163,10 +163,7 @@ export class EmbeddedEntity implements GuestEntity {
   }
 }
 
-/**
- * Checks that `apply` returned a state: undefined is valid in no schema, and TypeScript does not catch it in every
- * case.
- */
+/** Refuses undefined, which no schema allows as a state: the handler forgot to return the state. */
 function stateOf(applied: unknown): unknown {
   if (applied === undefined) throw new Error('it answered nothing: return the state');
   return applied;
