@@ -1,5 +1,5 @@
-// The types of the WebAssembly namespace as far as the host uses it: the compiler's library has
-// them only for browsers, and there without the promise integration. It holds no code.
+// Types of the WebAssembly namespace as far as the host uses it: TypeScript's library has them only for
+// browsers, and there without the promise integration. This file holds no code.
 
 declare global {
   namespace WebAssembly {
@@ -32,7 +32,7 @@ declare global {
     /** A suspending import was called where the stack cannot wait. */
     class SuspendError extends Error {}
 
-    /** Wraps an import that may answer with a promise: the guest's stack waits for it. */
+    /** Wraps an import that may return a promise: the guest's stack suspends until it settles. */
     const Suspending: new (call: (...parameters: never[]) => unknown) => object;
 
     /** Wraps an export whose imports may suspend. */
