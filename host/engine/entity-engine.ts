@@ -22,7 +22,7 @@ import { PurityCheck } from './entity/purity-check.ts';
 import { RefoldCheck } from './entity/refold-check.ts';
 import { storedIncarnation } from './entity/stored-incarnation.ts';
 import { SnapshotPolicy } from './entity/snapshot-policy.ts';
-import type { Surroundings } from './entity/surroundings.ts';
+import type { EntityDependencies } from './entity/entity-dependencies.ts';
 import { UnsettledBytes } from './entity/unsettled-bytes.ts';
 import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
@@ -41,7 +41,7 @@ export interface EngineNeeds {
   readonly digest: Digest;
   readonly turn: Turn;
   readonly faultLog: FaultLog;
-  /** Left out: nobody looks. */
+  /** Left out: nothing is recorded. */
   readonly recorder?: Recorder;
   /** Those left out have their default. */
   readonly limits?: Partial<EngineLimits>;
@@ -67,9 +67,9 @@ export class EntityEngine {
   readonly #journal: Journal;
   readonly #digest: Digest;
   readonly #limits: EngineLimits;
-  readonly #around: Surroundings<LiveEntity>;
+  readonly #dependencies: EntityDependencies<LiveEntity>;
   readonly #breaker: EntityBreaker;
-  /** Undefined: it is turned off. */
+  /** Undefined: the refold check is turned off. */
   readonly #refolds: RefoldCheck | undefined;
   readonly #snapshots: SnapshotPolicy;
   readonly #passivation: Passivation;
@@ -126,7 +126,7 @@ export class EntityEngine {
         this.#evict(entity);
       },
     });
-    this.#around = {
+    this.#dependencies = {
       entities,
       snapshots: this.#snapshots,
       journal,
@@ -223,13 +223,13 @@ export class EntityEngine {
         ? undefined
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
-    // Rather a text that stays in memory anyhow than one that goes with the request.
+    // The entity's own text stays in memory anyhow; that of the request goes with it.
     call.recordedBy(this.#recorder, place, entity?.ref.id ?? target.id);
     try {
       if (entity === undefined) {
-        // One that is in memory, or on its way there, is not held back.
-        const heldBack = this.#breaker.refusalOf(target);
-        if (heldBack !== undefined) throw heldBack;
+        // An entity that is in memory, or on its way there, is not backed off.
+        const backedOff = this.#breaker.refusalOf(target);
+        if (backedOff !== undefined) throw backedOff;
         entity = this.#enter(component, target);
       }
       entity.submit(call);
@@ -241,7 +241,7 @@ export class EntityEngine {
   }
 
   /**
-   * Events of an entity's present life that are on disk, with `seq > afterSeq`, oldest first, at
+   * Events of an entity's current incarnation that are on disk, with `seq > afterSeq`, oldest first, at
    * most `limit` (1 to 1,000), and no more than `READ_UNITS_MAX` of the journal allows. An empty
    * list is the end; an entity that cannot be has nothing else. Rejects with SvcError
    * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
@@ -264,7 +264,7 @@ export class EntityEngine {
       const records = await this.#journal.read(entity, startSeq, limit);
       const deletion = records.findLast((record) => record.kind === 'deleted');
       if (deletion === undefined) return eventsInOrder(entity, records, startSeq);
-      // It was deleted in between, and these events belong to the life before.
+      // It was deleted in between, and these events belong to the incarnation before.
       deletedSeq = await this.#journal.lastDeletion(entity);
       if (deletedSeq < deletion.seq) throw unknownDeletion(entity, deletion.seq);
     }
@@ -272,13 +272,13 @@ export class EntityEngine {
 
   /**
    * Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. To be called
-   * now and then, since an engine has no timers. It goes on while others have their turns, and never rejects.
+   * now and then, since an engine has no timers. It yields to the event loop, and never rejects.
    */
   passivate(): Promise<void> {
     return this.#passivation.run();
   }
 
-  /** For whoever looks on. */
+  /** For introspection. */
   get numbers(): EngineNumbers {
     const { empty, snapshot, folded } = this.#activations;
     return {
@@ -317,7 +317,7 @@ export class EntityEngine {
   #enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
     const ref = { component: componentId, id };
     this.#passivation.makeMemory();
-    const entity = new LiveEntity(ref, component.eventManifest, this.#around);
+    const entity = new LiveEntity(ref, component.eventManifest, this.#dependencies);
     component.live.set(id, entity);
     this.#liveCount++;
     this.#passivation.makeRoom();

@@ -56,10 +56,10 @@ export class HeldCalls {
   }
 
   /**
-   * What the command with this idempotency key will be answered, if it is under way. One that was told its
-   * answer again, or that the key is another's, has no append of its own.
+   * The outcome of the command with this idempotency key, if its append is under way. A command that was answered with a
+   * stored reply, or that the key belongs to another input, has no append of its own.
    */
-  foreseen(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
+  speculative(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
     for (const { idempotency, heldOutcome, heldForOwnAppend } of this.#calls)
       if (heldForOwnAppend && idempotency?.key === key && heldOutcome !== undefined)
         return { digest: idempotency.digest, outcome: heldOutcome };

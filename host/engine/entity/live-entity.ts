@@ -1,5 +1,5 @@
-// LiveEntity owns one entity in memory: its guest state, the calls that wait for it, and the
-// answers that wait for the disk. It decides nothing of its own and knows no other entity.
+// LiveEntity owns one entity in memory: its guest state, and the order in which calls reach it, are decided, appended and
+// answered. It decides nothing of its own and knows no other entity. The calls themselves are EntityCalls'.
 //
 // Invariants
 // I1  Calls reach the guest one at a time, in arrival order.
@@ -20,77 +20,64 @@ import type { StoredReply } from '../needs/journal.ts';
 import { applyEffect } from './applied-effect.ts';
 import type { CommandKey } from './command-key.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
+import { EntityCalls } from './entity-calls.ts';
 import { effectFault, outcomeFault, storable } from './guest-answer.ts';
 import { EntitySnapshots } from './entity-snapshots.ts';
-import { entityName } from './history.ts';
 import { answerToKeep, isForgotten, repeatedOutcome } from './idempotency.ts';
-import { HeldCalls } from './held-calls.ts';
 import type { Idler } from './idle-list.ts';
 import { recordsOf } from './recorded-effect.ts';
 import { replay } from './replay.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { EntityDependencies } from './entity-dependencies.ts';
 import { answerBytes, appendBytes, diskTooSlow } from './unsettled-bytes.ts';
 
 /** A guest's call under way; undefined when it came back at once. */
 type Step = Promise<void> | undefined;
 
-/** For so long calls that have waited are served without letting others go first. */
+/** Calls that have waited are served for this long before the entity yields to the event loop. */
 const SLICE_MS = 10;
 
 export class LiveEntity implements Idler {
   readonly ref: EntityRef;
   idleBefore: Idler | undefined = undefined;
   idleAfter: Idler | undefined = undefined;
-  /** When it was called last. */
+  /** Time of its last call. */
   usedMs = 0;
-  readonly #around: Surroundings<LiveEntity>;
+  readonly #needs: EntityDependencies<LiveEntity>;
   readonly #eventManifest: string;
   #guest: GuestEntity | undefined = undefined;
-  /** Of the last record that was decided, on disk or not. */
+  /** Sequence number of the last record that was decided, on disk or not. */
   #seq = 0;
-  /** Calls that did not reach the guest yet. */
-  #queue: EntityCall[] = [];
-  /** Calls whose outcome waits for the disk. */
-  readonly #held: HeldCalls;
+  readonly #calls: EntityCalls;
   /** Appends under way. */
   #unsettled = 0;
   /** True while a replay or a guest's call is under way. */
   #working = false;
-  /** An append failed while a guest's call was under way: its outcome counts no more. */
+  /** An append failed while a guest's call was under way: the outcome of that call is void. */
   #lostAppend: SvcError | undefined = undefined;
-  /** Queries that were held on it: they run again before all that came later. */
-  #again: EntityCall[] = [];
   readonly #snapshots: EntitySnapshots;
   readonly #settled = (failure?: SvcError): void => this.#appendSettled(failure);
 
-  constructor(ref: EntityRef, eventManifest: string, around: Surroundings<LiveEntity>) {
+  constructor(ref: EntityRef, eventManifest: string, needs: EntityDependencies<LiveEntity>) {
     this.ref = ref;
     this.#eventManifest = eventManifest;
-    this.#around = around;
-    this.#snapshots = new EntitySnapshots(around.snapshots, ref);
-    this.#held = new HeldCalls(around.unsettled);
+    this.#needs = needs;
+    this.#snapshots = new EntitySnapshots(needs.snapshots, ref);
+    this.#calls = new EntityCalls(ref, needs.unsettled, needs.limits);
   }
 
   /** Nothing is under way, and it may be closed. */
   get isIdle(): boolean {
-    return this.#queue.length === 0 && this.#unsettled === 0 && !this.#working;
+    return !this.#calls.isQueued && this.#unsettled === 0 && !this.#working;
   }
 
-  /** Of its last record. */
+  /** Sequence number of its last record. */
   get seq(): number {
     return this.#seq;
   }
 
   /** Serves the call at once where it can. Throws SvcError. */
   submit(call: EntityCall): void {
-    const waiting = this.#queue.length + this.#held.length;
-    if (waiting >= this.#around.limits.callsPerEntityMax)
-      throw new SvcError(
-        'SVC_OVERLOADED',
-        `${waiting} calls wait for ${entityName(this.ref)}. ` +
-          'Try again later, or spread the work over more entities.',
-      );
-    this.#queue.push(call);
+    this.#calls.enter(call);
     if (!this.#working) this.#work();
   }
 
@@ -106,9 +93,9 @@ export class LiveEntity implements Idler {
   #work(): void {
     this.#working = true;
     let sinceMs: number | undefined;
-    // It failed after the last call had come back, and before this.
+    // The append failed after the last call had come back, and before this.
     if (this.#lostAppend !== undefined) this.#drop();
-    while (this.#queue.length > 0 || this.#snapshots.isDue) {
+    while (this.#calls.isQueued || this.#snapshots.isDue) {
       if (this.#guest?.lost === true) {
         this.#drop();
         continue;
@@ -120,28 +107,28 @@ export class LiveEntity implements Idler {
       }
       const step = this.#snapshots.isDue ? this.#snapshot(this.#guest) : this.#next(this.#guest);
       if (step !== undefined) {
-        this.#around.busy(this);
+        this.#needs.busy(this);
         void step.then(() => this.#work());
         return;
       }
-      if (this.#queue.length === 0) continue;
+      if (!this.#calls.isQueued) continue;
       sinceMs ??= this.usedMs;
-      if (this.#around.clock.nowMs() - sinceMs < SLICE_MS) continue;
-      this.#around.busy(this);
-      void this.#around.turn.next().then(() => this.#work());
+      if (this.#needs.clock.nowMs() - sinceMs < SLICE_MS) continue;
+      this.#needs.busy(this);
+      void this.#needs.turn.next().then(() => this.#work());
       return;
     }
     this.#working = false;
-    if (this.#queue.length > 0 || this.#unsettled > 0) return;
-    if (this.#guest === undefined) this.#around.gone(this);
-    else this.#around.idle(this);
+    if (this.#calls.isQueued || this.#unsettled > 0) return;
+    if (this.#guest === undefined) this.#needs.gone(this);
+    else this.#needs.idle(this);
   }
 
   async #replay(): Promise<void> {
-    this.#around.busy(this);
+    this.#needs.busy(this);
     try {
-      const { breaker } = this.#around;
-      const replayed = await replay(this.#around, this.ref, breaker.hasFaulted(this.ref));
+      const { breaker } = this.#needs;
+      const replayed = await replay(this.#needs, this.ref, breaker.hasFaulted(this.ref));
       if (replayed.kind === 'folded') {
         breaker.folded(this.ref);
         this.#guest = replayed.guest;
@@ -154,12 +141,10 @@ export class LiveEntity implements Idler {
     this.#work();
   }
 
-  #failedToFold(failure: unknown, heldBack: SvcError | undefined): void {
-    this.#around.faultLog(this.ref, undefined, failure);
-    if (heldBack !== undefined) this.#around.faultLog(this.ref, undefined, heldBack);
-    const calls = this.#queue;
-    this.#queue = [];
-    for (const call of calls) call.fail(failure);
+  #failedToFold(failure: unknown, backedOff: SvcError | undefined): void {
+    this.#needs.faultLog(this.ref, undefined, failure);
+    if (backedOff !== undefined) this.#needs.faultLog(this.ref, undefined, backedOff);
+    this.#calls.failQueued(failure);
   }
 
   #snapshot(guest: GuestEntity): Step {
@@ -170,8 +155,7 @@ export class LiveEntity implements Idler {
   }
 
   #next(guest: GuestEntity): Step {
-    const call = this.#queue.shift();
-    assert(call !== undefined);
+    const call = this.#calls.next();
     if (call.kind === 'query') return this.#query(guest, call);
     const { idempotency } = call;
     return idempotency === undefined
@@ -179,15 +163,16 @@ export class LiveEntity implements Idler {
       : this.#keyedCommand(guest, call, idempotency);
   }
 
-  /** Answers what the key was answered before, and else does the command. */
+  /** Repeats the stored reply of the key, or else runs the command. */
   #keyedCommand(guest: GuestEntity, call: EntityCall, command: CommandKey): Step {
-    this.usedMs = this.#around.clock.nowMs();
-    // One whose answer is not on disk yet: this one leaves behind it, or fails with it.
-    const foreseen = this.#held.foreseen(command.key);
-    if (foreseen !== undefined) return this.#answered(call, repeatedOutcome(command, foreseen));
+    this.usedMs = this.#needs.clock.nowMs();
+    // The reply of the command with this key may not be on disk yet: this call is answered after it, or fails with it.
+    const speculative = this.#calls.speculative(command.key);
+    if (speculative !== undefined)
+      return this.#answered(call, repeatedOutcome(command, speculative));
     let kept: Awaitable<StoredReply | undefined>;
     try {
-      kept = this.#around.journal.answer(this.ref, command.key);
+      kept = this.#needs.journal.answer(this.ref, command.key);
     } catch (failure) {
       call.fail(failure);
       return undefined;
@@ -197,7 +182,7 @@ export class LiveEntity implements Idler {
       (later) => {
         if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
         if (!guest.lost) return this.#lookedUp(guest, call, command, later);
-        this.#queue.unshift(call);
+        this.#calls.putBack(call);
         return undefined;
       },
       (failure: unknown) => call.fail(failure),
@@ -210,14 +195,14 @@ export class LiveEntity implements Idler {
     command: CommandKey,
     kept: StoredReply | undefined,
   ): Step {
-    const { clock, limits } = this.#around;
+    const { clock, limits } = this.#needs;
     return kept === undefined || isForgotten(kept, clock.nowMs(), limits.idempotencyRetentionMs)
       ? this.#command(guest, call)
       : this.#answered(call, repeatedOutcome(command, kept));
   }
 
   #query(guest: GuestEntity, call: EntityCall): Step {
-    if (this.#held.mustWait(call) && this.#isTurnedDown(call)) return undefined;
+    if (this.#calls.mustWait(call) && this.#isTurnedDown(call)) return undefined;
     let answer: Awaitable<Outcome>;
     try {
       answer = guest.query(this.#context(call), call.name, call.input);
@@ -233,7 +218,7 @@ export class LiveEntity implements Idler {
 
   /** Fails the call where too much waits for the disk. */
   #isTurnedDown(call: EntityCall): boolean {
-    const { limits, unsettled, clock } = this.#around;
+    const { limits, unsettled, clock } = this.#needs;
     if (unsettled.total >= limits.unsettledBytesMax) {
       this.usedMs = clock.nowMs();
       call.fail(diskTooSlow(unsettled.total));
@@ -244,8 +229,8 @@ export class LiveEntity implements Idler {
 
   #answered(call: EntityCall, outcome: Outcome): undefined {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    const fault = outcomeFault(outcome, this.#around.limits);
-    if (fault === undefined) this.#held.hold(call, outcome);
+    const fault = outcomeFault(outcome, this.#needs.limits);
+    if (fault === undefined) this.#calls.hold(call, outcome);
     else this.#refuse(call, fault);
   }
 
@@ -271,11 +256,11 @@ export class LiveEntity implements Idler {
     context: CallContext,
     decided: Effect | Refusal,
   ): Step {
-    const decision = storable(decided, this.#around.limits);
+    const decision = storable(decided, this.#needs.limits);
     const isRefusal = decision.kind === 'refusal';
     if (isRefusal && call.idempotency === undefined) return this.#answered(call, decision);
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
-    const { limits, fullJournal } = this.#around;
+    const { limits, fullJournal } = this.#needs;
     const fault = isRefusal
       ? outcomeFault(decision, limits)
       : effectFault(decision, this.#eventManifest, limits);
@@ -303,12 +288,12 @@ export class LiveEntity implements Idler {
     if (this.#lostAppend !== undefined) return this.#discard(call, this.#lostAppend);
     const records = recordsOf(effect, context, call, this.#seq);
     if (records.length === 0 && call.idempotency === undefined) {
-      this.#held.hold(call, reply);
+      this.#calls.hold(call, reply);
       return;
     }
     const bytes = appendBytes(effect.events, effect.actions.length);
     this.#append(call, reply, records, context.nowMs, bytes);
-    // The next life begins like any other, from what the journal says.
+    // The next incarnation begins like any other, from what the journal says.
     if (deletesEntity(effect)) this.#drop();
   }
 
@@ -320,14 +305,14 @@ export class LiveEntity implements Idler {
     nowMs: number,
     bytes: number,
   ): undefined {
-    const { unsettled, journal, limits } = this.#around;
+    const { unsettled, journal, limits } = this.#needs;
     this.#seq += records.length;
     this.#snapshots.grew(records.length, bytes);
     this.#unsettled++;
     call.heldForOwnAppend = true;
     call.eventsPersisted = records.length;
-    this.#held.hold(call, outcome);
-    this.#around.busy(this);
+    this.#calls.hold(call, outcome);
+    this.#needs.busy(this);
     unsettled.queued(bytes + answerBytes(call, outcome));
     const answer = answerToKeep(call, outcome, nowMs, limits.idempotencyRetentionMs);
     journal.append(this.ref, records, this.#settled, answer);
@@ -335,12 +320,12 @@ export class LiveEntity implements Idler {
 
   #appendSettled(failure: SvcError | undefined): void {
     this.#unsettled--;
-    const bytes = this.#around.unsettled.settled();
+    const bytes = this.#needs.unsettled.settled();
     if (failure === undefined) {
       this.#snapshots.settled();
-      this.#held.release();
+      this.#calls.release();
     } else {
-      this.#around.fullJournal.failed(bytes, failure);
+      this.#needs.fullJournal.failed(bytes, failure);
       this.#appendFailed(failure);
     }
     if (!this.#working) this.#work();
@@ -348,22 +333,19 @@ export class LiveEntity implements Idler {
 
   /** The appends behind it fail as well, and find nothing left to do. */
   #appendFailed(failure: SvcError): void {
-    const dependent = this.#held.takeAll();
-    for (const call of dependent)
-      if (call.kind === 'command') call.fail(failure);
-      else this.#again.push(call);
+    this.#calls.loseHeld(failure);
     if (this.#working) this.#lostAppend = failure;
     else this.#drop();
   }
 
-  /** The guest's call came back after the state it was made on was lost. */
+  /** Discards what a guest's call came back with after the state it was made on was lost. */
   #discard(call: EntityCall, failure: SvcError): undefined {
-    if (call.kind === 'query') this.#queue.unshift(call);
+    if (call.kind === 'query') this.#calls.putBack(call);
     else call.fail(failure);
     this.#drop();
   }
 
-  /** The guest broke down, or its state is not to be trusted any more. */
+  /** Drops the state after a fault of the guest: it cannot be trusted any more. */
   #faulted(call: EntityCall, fault: unknown): undefined {
     this.#drop();
     this.#refuse(call, fault);
@@ -371,7 +353,7 @@ export class LiveEntity implements Idler {
 
   /** Fails a call whose answer breaks a rule; the state, which it did not change, stays. */
   #refuse(call: EntityCall, fault: unknown): undefined {
-    this.#around.faultLog(this.ref, call.name, fault);
+    this.#needs.faultLog(this.ref, call.name, fault);
     call.fail(fault);
   }
 
@@ -379,7 +361,7 @@ export class LiveEntity implements Idler {
     const guest = this.#guest;
     this.#guest = undefined;
     this.#lostAppend = undefined;
-    this.#queue.unshift(...this.#again.splice(0));
+    this.#calls.queueLost();
     this.#snapshots.dropped();
     if (guest !== undefined) this.#close(guest);
   }
@@ -388,12 +370,12 @@ export class LiveEntity implements Idler {
     try {
       guest.close();
     } catch (fault) {
-      this.#around.faultLog(this.ref, undefined, fault);
+      this.#needs.faultLog(this.ref, undefined, fault);
     }
   }
 
   #context(call: EntityCall): CallContext {
-    const { clock, random } = this.#around;
+    const { clock, random } = this.#needs;
     this.usedMs = clock.nowMs();
     return call.context(this.usedMs, random);
   }

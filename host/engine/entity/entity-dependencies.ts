@@ -1,4 +1,4 @@
-// What the live entities of one engine share.
+// EntityDependencies: what the live entities of one engine share.
 import type { EngineLimits } from '../engine-limits.ts';
 import type { RandomSource, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
@@ -10,7 +10,7 @@ import type { ReplayNeeds } from './replay.ts';
 import type { SnapshotPolicy } from './snapshot-policy.ts';
 import type { UnsettledBytes } from './unsettled-bytes.ts';
 
-export interface Surroundings<Entity> extends ReplayNeeds {
+export interface EntityDependencies<Entity> extends ReplayNeeds {
   readonly journal: Journal;
   readonly snapshots: SnapshotPolicy;
   readonly clock: Clock;
@@ -21,10 +21,10 @@ export interface Surroundings<Entity> extends ReplayNeeds {
   readonly breaker: EntityBreaker;
   readonly unsettled: UnsettledBytes;
   readonly fullJournal: FullJournal;
-  /** It was used, and has nothing to do any more. */
+  /** The entity was used, and has nothing to do any more. */
   idle(entity: Entity): void;
-  /** It has something to do beyond the present call. */
+  /** The entity has something to do beyond the present call. */
   busy(entity: Entity): void;
-  /** It holds no state any more: forget it. */
+  /** The entity holds no state any more: forget it. */
   gone(entity: Entity): void;
 }

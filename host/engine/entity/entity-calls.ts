@@ -1,0 +1,100 @@
+// EntityCalls owns the calls of one live entity, in arrival order: those that wait for the guest, those whose outcome waits for
+// the disk, and queries that have to run again because the state they saw did not reach the disk.
+//
+// Invariant: queries that run again come before every call that arrived later.
+import assert from 'node:assert';
+import { SvcError } from '@svc/kit/svc-error';
+import type { EntityRef } from '../../model/entity.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
+import { HeldCalls } from './held-calls.ts';
+import { entityName } from './history.ts';
+import type { UnsettledBytes } from './unsettled-bytes.ts';
+
+export class EntityCalls {
+  readonly #ref: EntityRef;
+  readonly #limits: Pick<EngineLimits, 'callsPerEntityMax'>;
+  /** Calls that did not reach the guest yet. */
+  #queue: EntityCall[] = [];
+  /** Calls whose outcome waits for the disk. */
+  readonly #held: HeldCalls;
+  /** Queries that were held on a failed append. */
+  #lost: EntityCall[] = [];
+
+  constructor(
+    ref: EntityRef,
+    unsettled: UnsettledBytes,
+    limits: Pick<EngineLimits, 'callsPerEntityMax'>,
+  ) {
+    this.#ref = ref;
+    this.#limits = limits;
+    this.#held = new HeldCalls(unsettled);
+  }
+
+  /** A call waits for the guest. */
+  get isQueued(): boolean {
+    return this.#queue.length > 0;
+  }
+
+  /** Queues a call. Throws SVC_OVERLOADED. */
+  enter(call: EntityCall): void {
+    const waiting = this.#queue.length + this.#held.length;
+    if (waiting >= this.#limits.callsPerEntityMax)
+      throw new SvcError(
+        'SVC_OVERLOADED',
+        `${waiting} calls wait for ${entityName(this.#ref)}. ` +
+          'Try again later, or spread the work over more entities.',
+      );
+    this.#queue.push(call);
+  }
+
+  /** Takes the oldest queued call; there must be one. */
+  next(): EntityCall {
+    const call = this.#queue.shift();
+    assert(call !== undefined);
+    return call;
+  }
+
+  /** Queues a call that was taken before all others. */
+  putBack(call: EntityCall): void {
+    this.#queue.unshift(call);
+  }
+
+  failQueued(failure: unknown): void {
+    const calls = this.#queue;
+    this.#queue = [];
+    for (const call of calls) call.fail(failure);
+  }
+
+  /** Answers the call, now or when the appends before it have settled. */
+  hold(call: EntityCall, outcome: Outcome): void {
+    this.#held.hold(call, outcome);
+  }
+
+  /** Whether an append has to settle before the call may be answered. */
+  mustWait(call: EntityCall): boolean {
+    return this.#held.mustWait(call);
+  }
+
+  /** The outcome of the command with this idempotency key, if it waits for the disk. */
+  speculative(key: string): ReturnType<HeldCalls['speculative']> {
+    return this.#held.speculative(key);
+  }
+
+  /** Answers the calls that waited for the oldest append. */
+  release(): void {
+    this.#held.release();
+  }
+
+  /** After a failed append: fails the commands that were held, and keeps the queries for `queueLost`. */
+  loseHeld(failure: SvcError): void {
+    for (const call of this.#held.takeAll())
+      if (call.kind === 'command') call.fail(failure);
+      else this.#lost.push(call);
+  }
+
+  /** Queues the queries that were held on a failed append before all other calls. */
+  queueLost(): void {
+    if (this.#lost.length > 0) this.#queue.unshift(...this.#lost.splice(0));
+  }
+}
