@@ -1,9 +1,9 @@
-// Who calls, and whether the access rule of a route admits the caller. Both are decided before a
-// handler runs, and from the connection: nothing in a request can say who sent it.
+// Identifies the caller, and decides whether the access rule of a route admits it. Both happen before a
+// handler runs, and use the connection only: nothing in a request can identify its sender.
 import type { AccessRule } from '@svc/contract';
 
 export type Caller =
-  /** On the developer's own machine. */
+  /** The caller is on the developer's own machine. */
   | { readonly kind: 'local' }
   | { readonly kind: 'internet' }
   | { readonly kind: 'service'; readonly project: string; readonly service: string };
@@ -11,7 +11,7 @@ export type Caller =
 export const LOCAL: Caller = { kind: 'local' };
 export const INTERNET: Caller = { kind: 'internet' };
 
-/** `project` is the service's own; a run on a developer's machine has none. */
+/** Returns whether the rule admits the caller. `project`: the service's own; undefined on a developer's machine. */
 export function isAdmitted(rule: AccessRule, caller: Caller, project: string | undefined): boolean {
   if (caller.kind === 'local') return true;
   switch (rule.allow) {
@@ -25,7 +25,10 @@ export function isAdmitted(rule: AccessRule, caller: Caller, project: string | u
   }
 }
 
-/** `<service>` is one of the own project, `<service>.<project>` one of another; no list: all of the own. */
+/**
+ * Matches `<service>` in the own project and `<service>.<project>` in another; without a list every service of the
+ * own project.
+ */
 function isListed(
   services: readonly string[] | undefined,
   caller: Caller & { readonly kind: 'service' },
@@ -39,12 +42,12 @@ function isListed(
   );
 }
 
-/** The caller in the words that a handler sees. */
+/** Returns the caller's name, as a handler sees it. */
 export function callerName(caller: Caller): string {
   return caller.kind === 'service' ? `service ${caller.project}/${caller.service}` : caller.kind;
 }
 
-/** For a run on a developer's machine: this machine is `local`, every other `internet`. */
+/** Identifies callers on a developer's machine: this machine is `local`, every other one `internet`. */
 export function callerOfAddress(remoteAddress: string | undefined): Caller {
   if (remoteAddress === undefined) return INTERNET;
   const address = remoteAddress.startsWith('::ffff:') ? remoteAddress.slice(7) : remoteAddress;

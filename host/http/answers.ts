@@ -1,6 +1,6 @@
-// Every answer that is not an endpoint's own response: which status and body a refusal or a failure
-// has. What a module or the runtime says of a failure goes to the log under the error id; the
-// caller gets a fixed sentence.
+// Every answer except an endpoint's own response: the status and body of a refusal or a failure. The text of
+// a failure from a module or the runtime goes to the log under the error id; the caller gets a fixed
+// sentence.
 import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { isTooLong } from '../model/call-failure.ts';
@@ -9,11 +9,11 @@ import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
 export interface Answer {
   readonly status: number;
-  /** Names and values keep the grammar of HTTP. Without `content-length`. */
+  /** Headers in the grammar of HTTP, without `content-length`. */
   readonly headers: HeaderList;
   /** Undefined: the status has no content. */
   readonly body: string | Uint8Array | undefined;
-  /** The connection is to close after it. */
+  /** True: the connection closes after the answer. */
   readonly close?: boolean;
 }
 
@@ -37,8 +37,8 @@ const OVERLOADED = errorAnswer(
   [RETRY_AFTER],
 );
 /**
- * The failures that a caller can do something about. Every other is 500. A handler may pass on the failure of
- * one of its calls, and others may have been done.
+ * Failures that a caller can do something about. Every other failure is 500. A handler may pass on the failure of one
+ * of its calls, although other calls have been executed.
  */
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   SVC_OVERLOADED: OVERLOADED,
@@ -75,7 +75,7 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   ),
 };
 
-/** What is said to a connection that brings more than the service takes. */
+/** Returns the answer for a connection that sends more than the service accepts. */
 export function overloadedAnswer(): Answer {
   return OVERLOADED;
 }
@@ -84,7 +84,7 @@ export function errorAnswer(status: number, error: string, headers: HeaderList =
   return jsonAnswer(status, JSON.stringify({ status, error }), headers);
 }
 
-/** A refusal is meant for the caller: its message and its details are told. */
+/** Returns the answer for a refusal, whose message and details are meant for the caller. */
 export function refusalAnswer(refusal: Refusal): Answer {
   const status = STATUS_OF_REFUSAL[refusal.code];
   const body = JSON.stringify({ status, error: refusal.message });
@@ -92,7 +92,7 @@ export function refusalAnswer(refusal: Refusal): Answer {
   return jsonAnswer(status, `${body.slice(0, -1)},"details":${refusal.details}}`);
 }
 
-/** What would only flood the log: load, stopping, and what the engine has said when it began. */
+/** Failures that would only flood the log: load, stopping, and failures that the engine logged when they began. */
 const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_OVERLOADED',
   'SVC_STOPPING',
@@ -101,7 +101,7 @@ const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_RESPONSE_DROPPED',
 ]);
 
-/** Whether a failure gets a line in the log. */
+/** Returns whether a failure gets a line in the log. */
 export function isLogged(failure: unknown): boolean {
   return !(failure instanceof SvcError && NOT_LOGGED.has(failure.code));
 }
@@ -115,7 +115,7 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
 }
 
-/** Says when to try again, where that is known; undefined: it is not. */
+/** Adds the header `retry-after` if the time is known. */
 function retriedAfter(answer: Answer, ms: number | undefined): Answer {
   if (ms === undefined) return answer;
   const seconds = String(Math.max(1, Math.ceil(ms / S_MS)));

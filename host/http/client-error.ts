@@ -1,10 +1,10 @@
-// What a caller is told whose bytes are not HTTP, or do not come in time.
+// Answers a caller whose bytes are not HTTP, or do not arrive in time.
 import type { Socket } from 'node:net';
 import { type Answer, errorAnswer } from './answers.ts';
 import type { Connections } from './connections.ts';
 import type { HttpSettings } from './http-settings.ts';
 
-/** Says so once the requests before it are answered, and closes the connection. */
+/** Answers once the requests before it are answered, and closes the connection. */
 export function breakOff(
   connections: Connections,
   socket: Socket,
@@ -16,7 +16,7 @@ export function breakOff(
   else connections.breakOff(socket, answer);
 }
 
-/** Undefined: there is nobody left to tell. */
+/** Returns undefined if nobody is left to answer. */
 function clientErrorAnswer(code: string, settings: HttpSettings): Answer | undefined {
   switch (code) {
     case 'ECONNRESET':

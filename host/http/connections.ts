@@ -1,17 +1,19 @@
-// Connections owns the open sockets: which requests each has under way, when a broken one may be
-// told so, how long one may be idle, and closing them. It knows nothing of what is asked or answered.
+// Connections owns the open sockets: the running requests of each, the moment to answer a broken one, idle
+// timeouts, and closing. It knows nothing of the content of requests and answers.
 //
-// Time is looked after in sweeps over all of them: a timer for each, set anew with every request and every
-// answer, would be a part of what a short request costs.
+// Periodic sweeps over all sockets check the timeouts: a timer for each socket, reset with every request and
+// answer, would be a noticeable part of the cost of a short request.
 //
-// Requests that are pipelined wait while the connection keeps more than a little for its caller, and nothing further is read
-// from it meanwhile: a caller that reads no response gets no further one made.
+// Pipelined requests wait while the connection buffers more than a little for its caller, and nothing further
+// is read from it meanwhile: no response is computed for a caller that reads none.
 //
 // Invariants:
-// - A socket whose bytes were not HTTP gets its last answer after those of the requests before it, which are served.
-// - Once closing, a socket without a request under way is closed.
-// - No request is taken from a socket after the answer that said it would close.
-// - An idle socket is closed after its time, and one whose other end takes nothing of an answer, or too little, too.
+// - A socket whose bytes were not HTTP gets its last answer after those of the requests before it, which are
+//   served.
+// - After `close`, a socket without a running request is closed.
+// - No request is accepted from a socket after an answer that announced closing it.
+// - An idle socket is closed after its timeout, and so is one whose other end reads nothing of an answer, or
+//   too little.
 import type { Socket } from 'node:net';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { KeptTogether } from '../model/kept-bytes.ts';
@@ -22,43 +24,45 @@ import { writeLastAnswer } from './response-writer.ts';
 
 /** A request whose answer is not finished. */
 export interface OpenRequest {
-  /** Its body is still arriving, and it has no answer yet. */
+  /** True: the body is still arriving, and the request has no answer yet. */
   readonly isReading: boolean;
-  /** Its connection is closed: nobody is left to take its answer. */
+  /** Called when the connection is closed and nobody can receive the answer. */
   abandon(): void;
-  /** The request had to wait for those before it, and is served now. */
+  /** Called when the request no longer has to wait for those before it. */
   serve(): void;
 }
 
-/** What a request knows of its connection. */
+/** State that a request shares with the others of its connection. */
 export interface Connection extends KeptTogether {
   readonly socket: Socket;
-  /** In the order of arrival. An array: without pipelining there is one. */
+  /** Requests in the order of arrival. An array: without pipelining there is one. */
   readonly open: OpenRequest[];
   newest: OpenRequest | undefined;
-  /** Of the open ones, those that are not served yet, in the order of arrival. */
+  /** Open requests that are not served yet, in the order of arrival. */
   readonly waiting: OpenRequest[];
-  /** Requests that came too late to be answered, and are in memory until the socket is closed. */
+  /** Requests that came too late to be answered; they stay in memory until the socket is closed. */
   ignored: number;
   readonly rate: ResponseRate;
   lastAnswer: Answer | undefined;
-  /** The last answer is given or due: nothing further is taken from the socket. */
+  /** True: the last answer is written or due, and nothing further is accepted from the socket. */
   isEnding: boolean;
-  /** Since its last answer was finished. */
+  /** Sweeps since the last answer was finished. */
   idleSweeps: number;
 }
 
 const SWEEPS_PER_TIME = 4;
 const SWEEP_MS_MAX = 5000;
-/** What a connection may keep for its caller while its next request is served, in bytes. */
+/** Maximum bytes that a connection may buffer for its caller while its next request is served. */
 const KEPT_BYTES_MAX = 64 * 1024;
-/** Pipelined requests of all connections that wait; a connection that brings a further one is broken off. */
+/**
+ * Maximum number of waiting pipelined requests of all connections; a connection that sends another one is broken off.
+ */
 const WAITING_MAX = 1_000;
-/** Requests of all connections that came too late; one that brings more is cut. */
+/** Maximum number of late requests of all connections; a connection that sends more is cut. */
 const IGNORED_MAX = 10_000;
 
 export class Connections {
-  /** The header of that name for an answer after which the connection stays open. */
+  /** Value of the header `keep-alive` in an answer after which the connection stays open. */
   readonly keepAlive: string | undefined;
   readonly #connections = new Map<Socket, Connection>();
   readonly #times: ConnectionTimes;
@@ -70,7 +74,7 @@ export class Connections {
   #ignored = 0;
   #waiting = 0;
 
-  /** `unsent`: what all connections keep for their callers. */
+  /** `unsent`: budget of the bytes that all connections buffer for their callers. */
   constructor(times: ConnectionTimes, unsent: ByteBudget) {
     this.#times = times;
     this.#unsent = unsent;
@@ -99,7 +103,7 @@ export class Connections {
     };
     this.#connections.set(socket, connection);
     this.#sweeper ??= setInterval(() => this.#sweep(), this.#sweepMs);
-    // Node tells a response that waits for its turn, but not behind a CONNECT that it closes upon.
+    // Node tells the response that waits for its turn, except behind a CONNECT that closes the connection.
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#ignored -= connection.ignored;
@@ -109,14 +113,15 @@ export class Connections {
     });
   }
 
-  /** Undefined: the socket is closed. */
+  /** Returns undefined if the socket is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#connections.get(socket);
   }
 
   /**
-   * A request's headers have arrived. False when it comes too late to be answered. `isFull`: the server has as many
-   * requests in flight as it may; one that comes behind another is not taken then, unless it has to wait.
+   * Registers a request whose headers have arrived. Returns false if it comes too late to be answered. `isFull`: the
+   * server has its maximum of requests in flight; then a request behind another one is not accepted unless it has to
+   * wait.
    */
   begin(connection: Connection, request: OpenRequest, isFull: boolean): boolean {
     const isTooMany = mustQueue(connection)
@@ -132,11 +137,11 @@ export class Connections {
     return true;
   }
 
-  /** Whether a request that has begun has to wait for those before it; `serve` is called once it has not. */
+  /** Returns whether a new request has to wait for those before it; `serve` is called later then. */
   mustWait(connection: Connection, request: OpenRequest): boolean {
     if (!mustQueue(connection)) return false;
     const { waiting, socket } = connection;
-    // Node pauses a connection, too, for other reasons, and resumes it by itself.
+    // Node also pauses a connection for other reasons, and resumes it by itself.
     if (waiting.length === 0) socket.pause().on('resume', stayPaused);
     waiting.push(request);
     this.#waiting += 1;
@@ -144,8 +149,9 @@ export class Connections {
   }
 
   /**
-   * A request of the connection is done: serves those that wait, as far as they may. `isFull`: whether the server has as
-   * many requests in flight as it may. Then they wait on for the next to be done, if there is one before them.
+   * Serves the waiting requests of a connection, as far as possible, after one of its requests is done. `isFull`:
+   * returns whether the server has its maximum of requests in flight. In that case they wait for the next request to
+   * finish, if there is one before them.
    */
   proceed(connection: Connection, isFull: () => boolean): void {
     const { open, waiting, socket } = connection;
@@ -158,7 +164,7 @@ export class Connections {
     if (waiting.length === 0) socket.off('resume', stayPaused).resume();
   }
 
-  /** The answer that is being given says that the connection closes: those that wait behind it get none. */
+  /** Notes that the current answer announces closing: the requests that wait behind it get none. */
   markEnding(socket: Socket): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -166,7 +172,7 @@ export class Connections {
     this.#dropWaiting(connection);
   }
 
-  /** A request's answer is finished, or nobody is left to take it. */
+  /** Removes a request whose answer is finished, or cannot be received any more. */
   end(socket: Socket, request: OpenRequest): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return;
@@ -178,12 +184,12 @@ export class Connections {
     if (this.#isClosing && open.length === 0) socket.destroySoon();
   }
 
-  /** Whether no later request has arrived on the socket: only such a one's answer may close it. */
+  /** Returns whether no later request has arrived on the socket: only the newest request's answer may close it. */
   isNewest(socket: Socket, request: OpenRequest): boolean {
     return this.#connections.get(socket)?.newest === request;
   }
 
-  /** What arrives on the socket is not HTTP: no further request of it can be understood. */
+  /** Ends a socket whose bytes are not HTTP: no further request on it can be understood. */
   breakOff(socket: Socket, answer: Answer): void {
     const connection = this.#connections.get(socket);
     if (connection === undefined || connection.isEnding) return;
@@ -192,14 +198,14 @@ export class Connections {
     this.#sayLast(socket, connection);
   }
 
-  /** Closes what has no request under way, now and as the requests end. */
+  /** Closes sockets without a running request, now and as requests end. */
   close(): void {
     this.#isClosing = true;
     for (const [socket, connection] of this.#connections)
       if (connection.open.length === 0) socket.destroy();
   }
 
-  /** Cuts every connection. Says whether a request was under way, whose answer may be leaving. */
+  /** Cuts every connection. Returns whether a request was running, whose answer may be lost. */
   cut(): boolean {
     let hasCut = false;
     for (const [socket, { open }] of this.#connections) {
@@ -224,13 +230,13 @@ export class Connections {
     const { idleMs, stallMs } = this.#times;
     this.#pressure = nextPressure(this.#pressure, this.#unsent);
     for (const [socket, connection] of this.#connections) {
-      // With bytes that wait, the socket's own timer sees whether any of them leave.
+      // While bytes wait to be written, the socket's own timer sees whether any of them leave.
       const isWriting = socket.writableLength > 0;
       const isTimed = (socket.timeout ?? 0) > 0;
       if (isWriting !== isTimed) socket.setTimeout(isWriting ? stallMs : 0);
       const writingMs = isWriting ? this.#sweepMs : 0;
       if (connection.rate.isTooLow(writingMs, this.#pressure)) socket.destroy();
-      // Before its first request, the time for its headers runs.
+      // Before the first request, the timeout of its headers runs.
       if (connection.open.length > 0 || connection.newest === undefined) continue;
       connection.idleSweeps += 1;
       if ((connection.idleSweeps - 1) * this.#sweepMs >= idleMs) socket.destroy();
@@ -258,7 +264,7 @@ export class Connections {
   }
 }
 
-/** Whether its next request has to wait. */
+/** Returns whether the connection's next request has to wait. */
 function mustQueue({ waiting, keptBytes }: Connection): boolean {
   return waiting.length > 0 || keptBytes > KEPT_BYTES_MAX;
 }

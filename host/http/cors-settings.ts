@@ -1,4 +1,5 @@
-// CorsSettings: what the operator allows pages of other origins. An endpoint may ask for less, never for more.
+// CorsSettings: the permissions that the operator gives pages of other origins. An endpoint may ask for less,
+// never for more.
 import { originProblem } from '@svc/contract';
 import { SvcError } from '@svc/kit/svc-error';
 import { isFieldName } from '@svc/kit/header-grammar';
@@ -32,7 +33,7 @@ export const CORS_SETTINGS_DEFAULT: CorsSettings = {
 
 const ENTRIES_MAX = 100;
 
-/** The range of the number, and of the lengths of the lists. */
+/** Ranges of the number, and of the lengths of the lists. */
 export const CORS_SETTINGS_RANGE = {
   origins: [0, ENTRIES_MAX],
   methods: [0, ENTRIES_MAX],

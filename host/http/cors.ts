@@ -1,12 +1,13 @@
-// Cors decides what a browser learns about which pages of other origins may call a route (the CORS protocol of the
-// Fetch standard): it answers preflights, and adds headers to the answers of routes.
+// Cors implements the CORS protocol of the Fetch standard for browsers: it answers preflights, and adds
+// headers to the answers of routes that pages of other origins may call.
 //
 // Invariants:
-// - A route has a policy only when the operator allows origins and the route's method, the module declares CORS for the
-//   route, and the route admits every caller. No other answer, to a preflight or a request, has a header of CORS.
+// - A route has a policy only when the operator allows origins and the route's method, the module declares
+//   CORS for the route, and the route admits every caller. No other answer, to a preflight or a request, has
+//   a header of CORS.
 // - A policy never allows more than the operator, whatever the module declares: both have to match an origin.
-// - An origin is repeated in an answer only after it matched, and an answer that depends on it says so in `Vary`, also
-//   where the origin did not match or the request has none.
+// - An origin is repeated in an answer only after it matched. An answer that depends on the origin says so in
+//   `Vary`, also where the origin did not match or the request has none.
 import type { CorsDescriptor } from '@svc/contract';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { HeaderList } from '../model/endpoint.ts';
@@ -18,12 +19,12 @@ import { parseRequestTarget } from './request-target.ts';
 type Header = HeaderList[number];
 
 interface Policy {
-  /** Every origin is allowed, and none is repeated. */
+  /** True: every origin is allowed, and none is repeated. */
   readonly isOpen: boolean;
   readonly allows: (origin: string) => boolean;
-  /** Beside the origin, for an answer that a page may read. */
+  /** Headers of an answer that a page may read, except the origin. */
   readonly answerHeaders: HeaderList;
-  /** Beside the origin, for a preflight. */
+  /** Headers of a preflight, except the origin. */
   readonly preflightHeaders: HeaderList;
 }
 
@@ -35,7 +36,7 @@ const VARY_PREFLIGHT: Header = [
 
 export class Cors {
   readonly #routes: RouteTable;
-  /** By the routes' indices. */
+  /** Indexed by route. */
   readonly #policies: readonly (Policy | undefined)[];
 
   private constructor(routes: RouteTable, policies: readonly (Policy | undefined)[]) {
@@ -43,7 +44,7 @@ export class Cors {
     this.#policies = policies;
   }
 
-  /** Undefined: no route has a policy, and no answer depends on CORS. */
+  /** Returns undefined if no route has a policy, so no answer depends on CORS. */
   static of(settings: CorsSettings, routes: RouteTable): Cors | undefined {
     if (settings.origins.length === 0) return undefined;
     const methods = new Set(settings.methods.map((method) => method.toUpperCase()));
@@ -54,8 +55,9 @@ export class Cors {
   }
 
   /**
-   * The headers for the answer to `OPTIONS`: none unless it is a preflight of a route with a policy. The browser
-   * compares the method and the headers that it asks for with those of the answer, so they are not looked at here.
+   * Returns the headers for the answer to `OPTIONS`: none unless it is a preflight of a route with a policy. The
+   * browser compares the method and the headers that it asks for with those of the answer, so this function ignores
+   * them.
    */
   preflightHeaders(headers: IncomingHttpHeaders, segments: readonly string[]): HeaderList {
     const { origin, 'access-control-request-method': method } = headers;
@@ -68,7 +70,7 @@ export class Cors {
     return [allowed, VARY_PREFLIGHT, ...policy.preflightHeaders];
   }
 
-  /** The answer of a route, or one that the server gives in its place, with the headers of its policy. */
+  /** Adds the headers of the route's policy to its answer, or to one that the server gives in its place. */
   answerOf(answer: Answer, headers: IncomingHttpHeaders, routeIndex: number): Answer {
     const policy = this.#policies[routeIndex];
     if (policy === undefined) return answer;
@@ -78,7 +80,7 @@ export class Cors {
     return { ...answer, headers: [...answer.headers, ...added, ...vary] };
   }
 
-  /** The route that a request is for which was answered before its route was looked for; -1: none. */
+  /** Finds the route of a request that was answered before its route was looked up; -1 if there is none. */
   routeIndex(method: string, target: string): number {
     const parsed = parseRequestTarget(target);
     if (parsed.kind !== 'path') return -1;
@@ -87,7 +89,7 @@ export class Cors {
   }
 }
 
-/** What an operator should know who allows origins in vain; undefined: nothing. */
+/** Returns a warning for an operator whose allowed origins have no effect; undefined if there is none. */
 export function corsRemark(settings: CorsSettings, routes: RouteTable): string | undefined {
   if (settings.origins.length === 0 || Cors.of(settings, routes) !== undefined) return undefined;
   return (
@@ -125,7 +127,7 @@ function policyOf(settings: CorsSettings, declared: CorsDescriptor, method: stri
   };
 }
 
-/** Whether an origin, as a browser sends it, is one of these or covered by one of these. */
+/** Matches an origin, as a browser sends it, against origins and patterns. */
 function originMatcher(patterns: readonly string[]): (origin: string) => boolean {
   if (patterns.includes(ANY_ORIGIN)) return () => true;
   const exact = new Set<string>();
@@ -149,7 +151,7 @@ function originMatcher(patterns: readonly string[]): (origin: string) => boolean
 /** One label of a host name. */
 const LABEL = /^[a-z0-9_-]{1,63}$/;
 
-/** Those of the operator's names that the module declares too, in lower case; not declared: all of them. */
+/** Returns the operator's names that the module declares too, in lower case; all of them if it declares none. */
 function common(allowed: readonly string[], declared: readonly string[] | undefined): string[] {
   const names = new Set(allowed.map((name) => name.toLowerCase()));
   return [...names].filter((name) => declared === undefined || declared.includes(name));

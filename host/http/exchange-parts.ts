@@ -1,4 +1,4 @@
-// ExchangeParts: what all exchanges of a server share, and what each is made of.
+// ExchangeParts: the state that all exchanges of a server share, and the parts of each exchange.
 import type { HttpCounts } from './http-observer.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -22,14 +22,14 @@ export type EndpointHandler = (
   waiter: AnswerWaiter,
 ) => Awaitable<EndpointResponse | Refusal>;
 
-/** What all exchanges of a server share. */
+/** State that all exchanges of a server share. */
 export interface ExchangeParts {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly settings: HttpSettings;
   readonly log: HttpLog;
   readonly random: RandomSource;
-  /** Who is at the other end of a connection. */
+  /** Identifies the caller at the other end of a connection. */
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
@@ -40,28 +40,28 @@ export interface ExchangeParts {
   readonly cors: Cors | undefined;
   readonly load: Load;
   readonly recorder: Recorder;
-  /** The number of the first route's handler, for the recorder. */
+  /** Handler index of the first route, for the recorder. */
   readonly firstPlace: number;
   readonly counts: HttpCounts;
 }
 
 export interface Load {
-  /** Requests whose answer or handler is not done. */
+  /** Requests whose answer or handler is not finished. */
   inFlight: number;
   isStopping: boolean;
 }
 
-/** A request as it came from the server. */
+/** A request as the server received it. */
 export interface Arrival {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The address as the caller sent it. */
+  /** Request target as the caller sent it. */
   readonly target: string;
-  /** The caller sends the body only when told to. */
+  /** True: the caller sends the body only after `100 Continue`. */
   readonly expectsContinue: boolean;
 }
 
-/** What is known of a request before its body is read. */
+/** Facts about a request that are known before its body is read. */
 export interface Admitted {
   readonly route: Route;
   readonly parameters: readonly string[];

@@ -1,9 +1,9 @@
-// Exchange: one request, from its headers to the end of its answer. It decides in this order:
-// stop, form, route, room, access, idempotency key, media type, size; then the body is read and the handler runs.
+// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, form,
+// route, load, access, idempotency key, media type, size; then the body is read and the handler runs.
 //
 // Invariants:
-// - A request is answered exactly once. At its deadline its handler is told that nobody waits any more, also
-//   where the caller has gone before; what the handler says after that reaches the log, and its last lines the span.
+// - A request is answered exactly once. At its deadline its handler is cancelled, also where the caller has
+//   gone before; a later failure of the handler reaches the log, and its last lines the span.
 // - The handler runs only for an admitted caller and a body that was read whole.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
@@ -51,7 +51,7 @@ import { requestTrace } from './trace-context.ts';
 export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {
   cancel: ((reason: GuestFault) => void) | undefined;
   fuel = 0;
-  /** Of the handler; -1: it has not run. */
+  /** Handler index; -1 if the handler has not run. */
   place = -1;
   startMs = 0;
   trace: TraceParent | undefined;
@@ -69,17 +69,17 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #isBodyUnread: boolean;
   #isAnswered = false;
   #arrivedMs = 0;
-  /** How the handler's run came out, and what its span says of a failure. */
+  /** Outcome of the handler's run, and the failure for its span. */
   #outcome: SpanOutcome | undefined;
   #failure: unknown;
-  /** The handler was not done at the deadline. */
+  /** Set if the handler was not done at the deadline. */
   #late: LateHandler | undefined;
   #isOver = false;
-  /** It has not to wait for those before it on its connection any more. */
+  /** True once the request no longer waits for those before it on its connection. */
   #isInFlight = false;
-  /** What is to be written, and whether the connection closes after it. */
+  /** The answer to be written, and whether the connection closes after it. */
   #given: { readonly answer: Answer; readonly closes: boolean } | undefined;
-  /** What keeps the request in flight: its answer and, while it runs, its handler. */
+  /** Counts what keeps the request in flight: its answer and, while it runs, its handler. */
   #pending = 1;
 
   constructor(parts: ExchangeParts, arrival: Arrival) {
@@ -101,7 +101,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const isFull = load.inFlight >= settings.requestsInFlightMax;
     if (connection === undefined || !connections.begin(connection, this, isFull)) return;
     this.#arrivedMs = recorder.arrivalMs();
-    // It comes once, and `once` would cost more.
+    // The event comes once, and `once` would cost more than `on`.
     this.#arrival.response.on('close', () => this.abandon());
     if (!connections.mustWait(connection, this)) this.serve();
   }
@@ -121,7 +121,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     }
   }
 
-  /** The answer is finished, or can reach nobody. */
+  /** Called when the answer is finished, or can reach nobody. */
   abandon(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -153,8 +153,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
       }
       return errorAnswer(405, `This path takes ${found.allow}.`, headers);
     }
-    // Not before: the answers above cost no more than a refusal, and a page can read the 503 of its request only after a
-    // preflight that was answered.
+    // The limit is checked only here: the answers above cost no more than a refusal, and a page can read the 503 of
+    // its request only after a preflight that was answered.
     if (load.inFlight > settings.requestsInFlightMax)
       throw new SvcError('SVC_OVERLOADED', 'The server has too many requests in flight.');
     if (budgets.unsent.isUsedUp) throw tooMuchUnsent();
@@ -181,7 +181,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     if (expectsContinue) response.writeContinue();
     const read = await readBody(request, admitted.route, bodyBytesMax, this.#body);
     this.startMs = this.#parts.recorder.latestMs();
-    // The connection was told that the body is late or broken; what came after that is too late.
+    // The caller was already answered that the body is late or broken; the rest came too late.
     if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large' || read.kind === 'no-room';
     try {
@@ -254,7 +254,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     );
   }
 
-  /** What it was told is let go of with `cancel`, while its response may wait for the caller. */
+  /** Releases the deadline and the reason in `cancel`, while the response may wait for the caller. */
   #handlerDone(deadline: NodeJS.Timeout): void {
     clearTimeout(deadline);
     this.cancel = undefined;
@@ -307,14 +307,17 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     return failureAnswer(failure, errorId);
   }
 
-  /** Once, when it is known how the handler's run came out. One that nobody waited for has no status. */
+  /**
+   * Records the request once, when the outcome of the handler's run is known. A request without an answer has no
+   * status.
+   */
   #record(outcome: SpanOutcome, failure?: unknown, status = 0): void {
     if (this.place < 0 || this.#outcome !== undefined) return;
     const late = this.#late?.ended(failure);
     this.#outcome = late === undefined ? outcome : outcomeOfFailure(late);
     this.#failure = late ?? failure;
     const { recorder } = this.#parts;
-    // Else it is over when its answer is written.
+    // Otherwise the request ends when its answer is written.
     if (this.#isAnswered && this.#given === undefined)
       recorder.served(this, recorder.endMs(), this.#outcome, this.#failure);
     else if (late === undefined) this.status = status;
@@ -326,8 +329,8 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const { load, connections, outbox, cors } = this.#parts;
     const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
-    // A body that nobody read would be taken for the next request. A short one that is on its way
-    // is thrown away by the connection; any other ends it.
+    // An unread body would be parsed as the next request. The connection discards a short one that is on its way; any
+    // other body ends the connection.
     const isStuck = this.#isBodyUnread && (this.#arrival.expectsContinue || !this.#isBodyWithin());
     const isLast = load.isStopping && connections.isNewest(this.#socket, this);
     const closes = isStuck || isLast || answer.close === true;
@@ -336,7 +339,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     outbox.add(this);
   }
 
-  /** The answer with the headers of CORS, without which browsers hide it, an error too. */
+  /** Adds the headers of CORS, without which browsers hide the answer from the page, an error too. */
   #readable(cors: Cors, answer: Answer): Answer {
     const { request, target } = this.#arrival;
     const index = this.#route?.index ?? cors.routeIndex(request.method!, target);

@@ -1,5 +1,5 @@
-// GatheredBytes: bytes that come in pieces, in one buffer that grows. A list of the pieces would take a hundred bytes for
-// each beside its own, and whoever sends them decides how small they are.
+// GatheredBytes: collects bytes that arrive in pieces in one growing buffer. A list of the pieces would take
+// a hundred bytes for each beside its own, and the sender decides how small they are.
 
 const NONE = Buffer.alloc(0);
 
@@ -8,12 +8,12 @@ export class GatheredBytes {
   #buffer: Buffer = NONE;
   #length = 0;
 
-  /** `bytesMax`: no more than this come. */
+  /** `bytesMax`: upper bound of all bytes. */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** What they take in memory once the piece is added. */
+  /** Bytes of memory once the piece is added. */
   bytesWith(piece: Buffer): number {
     const needed = this.#length + piece.length;
     if (this.#length === 0 || needed <= this.#buffer.length)
@@ -23,7 +23,7 @@ export class GatheredBytes {
 
   add(piece: Buffer): void {
     const bytes = this.bytesWith(piece);
-    // One that comes alone stays where it is.
+    // A single piece is not copied.
     if (this.#length === 0) this.#buffer = piece;
     else {
       if (bytes > this.#buffer.length) this.#grow(bytes);

@@ -1,36 +1,36 @@
-// HttpLog: what the HTTP server says to whoever runs the service. Structured: what came from a
-// module or a caller is in the fields, never in the message, so that the logger can escape it.
+// HttpLog: the HTTP server's log for the operator. Its lines are structured: text of a module or a caller is
+// in the fields, never in the message, so that the logger can escape it.
 import { GuestFault } from '../model/guest-fault.ts';
 import type { LimitName } from '../model/limit-name.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpLogFields {
-  /** What the caller was told, to find this line again. */
+  /** Error id that the caller received, to find this line by. */
   readonly errorId: string;
   /** Method and template of the route; absent when none was matched. */
   readonly route?: string;
   /** The failure's documented code, the cause of a guest's fault, or `bug`. */
   readonly code: string;
-  /** Which limit the guest met, if it was one. */
+  /** Limit that the guest exceeded, if any. */
   readonly limit?: LimitName;
-  /** What happened. */
+  /** Reason of the failure. */
   readonly reason: string;
-  /** The module's own last words, with `file:line`. Untrusted text. */
+  /** The module's own abort message, with `file:line`. Untrusted text. */
   readonly guestMessage?: string;
   /** The failure itself, for its stack and its causes. */
   readonly err: unknown;
 }
 
 export interface HttpLog {
-  /** A fault of the guest, or a failure that the runtime knows. */
+  /** Logs a fault of the guest, or a failure that the runtime knows. */
   warn(fields: HttpLogFields, message: string): void;
-  /** A bug of the runtime. */
+  /** Logs a bug of the runtime. */
   error(fields: HttpLogFields, message: string): void;
-  /** A failure that gets no line, so that it can be counted. */
+  /** Called for a failure that gets no line, so that it can be counted. */
   unlogged?(failure: unknown): void;
 }
 
-/** Of a request. `route`: as in HttpLogFields. */
+/** Logs the failure of a request. `route`: as in HttpLogFields. */
 export function logFailure(
   log: HttpLog,
   failure: unknown,

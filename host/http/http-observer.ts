@@ -1,9 +1,9 @@
 // HttpObserver records and counts the requests of an HTTP server.
 import { NO_RECORDER, type Recorder } from '../engine/needs/recorder.ts';
 
-/** What is counted of every request, also of those that no route is there for. */
+/** Counts every request, including those without a route. */
 export interface HttpCounts {
-  /** `route`: its index; -1: none. `status`: of the answer. */
+  /** `route`: index of the route, -1 for none. `status`: status of the answer. */
   answered(route: number, status: number, durationMs: number): void;
 }
 
@@ -12,7 +12,7 @@ const NO_COUNTS: HttpCounts = { answered() {} };
 export interface HttpObserver {
   readonly recorder: Recorder;
   readonly counts: HttpCounts;
-  /** The number of the first route's handler, for the recorder. */
+  /** Handler index of the first route, for the recorder. */
   readonly firstPlace: number;
 }
 

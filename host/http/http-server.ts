@@ -1,6 +1,6 @@
-// HttpServer owns the listening socket and the life of the server: it listens, hands each request to
-// an Exchange, and stops. Node's own server serves the connections: the routes are a module's and known
-// only once it is admitted, so a framework's router, hooks and body parsers would have nothing to do.
+// HttpServer owns the listening socket and the server's lifecycle: it listens, hands each request to an
+// Exchange, and stops. Node's own server serves the connections: the routes belong to a module and are known
+// only once it is admitted, so a framework's router, hooks and body parsers would be of no use.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { RandomSource } from '../engine/needs/clock.ts';
@@ -26,15 +26,15 @@ export interface HttpServerOptions {
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
   readonly log: HttpLog;
-  /** For new traces and error ids. */
+  /** Source of new trace ids and error ids. */
   readonly random: RandomSource;
-  /** Who is at the other end of a connection; it may look at the connection only. */
+  /** Identifies the caller at the other end of a connection; it may look at the connection only. */
   readonly callerOf: (socket: Socket) => Caller;
   /** The service's own project; absent on a developer's machine. */
   readonly project?: string;
-  /** What is told of each request; left out: nobody looks. */
+  /** Observes each request; absent: nothing does. */
   readonly observer?: HttpObserver;
-  /** Shared with other servers of the service; left out: this one has all that the settings give. */
+  /** Budgets shared with other servers of the service; absent: this server has all that the settings give. */
   readonly budgets?: RequestBudgets;
 }
 
@@ -44,21 +44,20 @@ export type HttpAddress = ListenAddress;
 const WORDS: ListenWords = { settings: { host: '--host', port: '--port' } };
 
 export interface HttpServer {
-  /** The address it really has. Throws SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  /** Listens, and resolves with the actual address. Throws SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
   listen(address: HttpAddress): Promise<HttpAddress>;
   /**
-   * Takes no further request, finishes those in flight, and after `graceMs` milliseconds cuts what
-   * is left. Resolves when every connection is closed, and says whether something was cut. The second call
-   * waits for the first.
+   * Accepts no further request, finishes those in flight, and cuts the rest after `graceMs` milliseconds. Resolves
+   * when every connection is closed, with whether something was cut. A second call waits for the first.
    */
   stop(graceMs?: number): Promise<{ readonly hasCut: boolean }>;
-  /** Requests whose answer or handler is not done. */
+  /** Requests whose answer or handler is not finished. */
   readonly inFlight: number;
 }
 
 const STOP_GRACE_MS = 10_000;
 
-/** Throws SVC_SETTING_INVALID. */
+/** Creates a server. Throws SVC_SETTING_INVALID. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { settings, routes, cors = CORS_SETTINGS_DEFAULT } = options;
   checkHttpSettings(settings);
@@ -109,16 +108,16 @@ function createNodeServer(parts: ExchangeParts): Server {
     (expectsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
       new Exchange(parts, { request, response, target: request.url!, expectsContinue }).run();
   const server = createServer({
-    // Connections sees to those that idle or stall.
+    // Connections handles sockets that idle or stall.
     keepAliveTimeout: 0,
     requestTimeout: settings.requestTimeoutMs,
     maxHeaderSize: settings.headerBytesMax,
     headersTimeout: settings.headersTimeoutMs,
-    // Ours has a body.
+    // The server's own answer has a body.
     requireHostHeader: false,
     connectionsCheckingInterval: Math.min(1000, Math.ceil(settings.headersTimeoutMs / 4)),
   });
-  // With a limit on headers Node would drop the further ones in silence; they are counted later.
+  // With a limit on headers Node would drop the excess silently; the server counts them later.
   server.maxHeadersCount = 0;
   server.maxConnections = settings.connectionsMax;
   // Node takes a connection for idle as soon as an answer was handed to it, and would cut the rest of

@@ -53,7 +53,8 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   responseBytesMax: 8 * 1024 * 1024,
   bodyBytesTotalMax: 256 * 1024 * 1024,
   unsentBytesMax: 256 * 1024 * 1024,
-  // Less than the slowest mobile networks carry. What fits into the buffers of the system is not measured.
+  // The rate is less than the slowest mobile networks carry. Bytes that fit into the system's buffers are not
+  // measured.
   responseRateMin: 4096,
   responseRateGraceMs: 30_000,
   requestsInFlightMax: 1000,
@@ -61,21 +62,21 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   answerTimeoutMs: 60_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
-  // Longer than the 60 s after which common balancers drop an idle connection, so that it is
-  // they who close it: a request sent into a connection that is being closed here would be lost.
+  // The timeout is longer than the 60 s after which common balancers drop an idle connection, so that the balancer
+  // closes it: a request sent into a connection that is being closed here would be lost.
   keepAliveTimeoutMs: 72_000,
   stallTimeoutMs: 60_000,
   lingerTimeoutMs: 2000,
 };
 
-/** Timers count in 31 bits, and take more for none at all. */
+/** Timers count in 31 bits, and treat more as 1 ms. */
 const TIMER_MS_MAX = 1_000_000_000;
 const COUNT_MAX = 1_000_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
 const TOTAL_BYTES_MIN = 64 * 1024;
 const TOTAL_BYTES_MAX = 1024 * BYTES_MAX;
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [number, number]>> =
   {
     bodyBytesMax: [0, BYTES_MAX],
@@ -117,7 +118,7 @@ export function checkHttpSettings(settings: HttpSettings): void {
   checkTotal(settings, 'responseBytesMax', 'unsentBytesMax');
 }
 
-/** Throws SVC_SETTING_INVALID when the largest one alone would never have room. */
+/** Throws SVC_SETTING_INVALID when the total is smaller than one of the largest size. */
 function checkTotal(
   settings: HttpSettings,
   one: 'bodyBytesMax' | 'responseBytesMax',
@@ -151,7 +152,7 @@ export interface ConnectionTimes {
   readonly rateGraceMs: number;
 }
 
-/** What the connections of a server are timed by. */
+/** Returns the timeouts of a server's connections. */
 export function connectionTimes(settings: HttpSettings): ConnectionTimes {
   return {
     lingerMs: settings.lingerTimeoutMs,

@@ -1,5 +1,5 @@
-// The header Idempotency-Key: whether it can be one, and what the calls of its request get their keys from.
-// It counts for methods that change something; to a GET it is a header like any other.
+// The header Idempotency-Key: its validity, and the source of the idempotency keys of a request's calls. It
+// applies to methods that change something; a GET treats it like any other header.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, errorAnswer } from './answers.ts';
@@ -8,7 +8,7 @@ const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 const ORIGIN_DIGITS = 16;
 
-/** The header's value, undefined where it does not count, or what is answered where it cannot be. */
+/** Returns the header's value, undefined where it does not apply, or the answer to an invalid one. */
 export function idempotencyKeyOf(
   method: string,
   headers: IncomingHttpHeaders,
@@ -16,7 +16,7 @@ export function idempotencyKeyOf(
 ): string | Answer | undefined {
   const key = headers['idempotency-key'];
   if (key === undefined || !METHODS.has(method)) return undefined;
-  // Repeated ones come joined by a comma and a space.
+  // Node joins repeated headers with a comma and a space.
   if (typeof key === 'string' && key.length <= bytesMax && VISIBLE_ASCII.test(key)) return key;
   return errorAnswer(
     400,
@@ -25,7 +25,7 @@ export function idempotencyKeyOf(
   );
 }
 
-/** The key of the request: the header's, and a digest of who sent it where. Equal ones are repeats. */
+/** Returns the key of the request: the header's value, and a digest of caller and route. Equal keys are repeats. */
 export function requestKey(key: string, caller: string, route: string): string {
   return `${key}/${hash('sha256', `${caller}\n${route}`, 'hex').slice(0, ORIGIN_DIGITS)}`;
 }

@@ -1,5 +1,5 @@
-// InProcessHttp: the HTTP server without a socket, for programs that try a module out. A request
-// crosses a pair of streams in memory and is parsed, judged, served and written as any other.
+// InProcessHttp: the HTTP server without a socket, for programs that try a module out. A request crosses a
+// pair of streams in memory and is parsed, judged, served and written like any other.
 import { type IncomingMessage, createServer, request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -24,17 +24,17 @@ export interface InProcessHttpOptions {
   readonly routes: RouteTable;
   readonly handle: EndpointHandler;
   readonly log: HttpLog;
-  /** For new traces and error ids. */
+  /** Source of new trace ids and error ids. */
   readonly random: RandomSource;
   /** The service's own project. */
   readonly project: string | undefined;
-  /** Absent: the defaults. Those of connections mean nothing here. */
+  /** Absent: the defaults. Settings of connections have no effect here. */
   readonly settings?: HttpSettings;
-  /** Shared with a server of the same service. */
+  /** Budgets shared with a server of the same service. */
   readonly budgets?: RequestBudgets;
   /** Absent: no page of another origin may read an answer. */
   readonly cors?: CorsSettings;
-  /** Records each request; left out: nobody does. */
+  /** Records each request; absent: nothing does. */
   readonly observer?: HttpObserver;
 }
 
@@ -49,7 +49,7 @@ export interface InProcessRequest {
 
 export interface InProcessAnswer {
   readonly status: number;
-  /** Names in lower case, in their order; without those of the connection. */
+  /** Headers with names in lower case, in their order, without those of the connection. */
   readonly headers: HeaderList;
   readonly body: Uint8Array;
 }
@@ -76,10 +76,10 @@ export class InProcessHttp {
       load: { inFlight: 0, isStopping: false },
       ...observer,
     };
-    // Without a host there is an answer of our own, with a body.
+    // Without a host header, the server's own answer applies, which has a body.
     const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };
     this.#server = createServer(limits, (request, response) => {
-      // The time of the machine is none of an answer's: whoever tries a module out sets the time.
+      // The answer has no date from the machine's clock: the program that tries the module out sets the time.
       response.sendDate = false;
       new Exchange(parts, {
         request,
@@ -120,7 +120,7 @@ export class InProcessHttp {
     return { status: answer.statusCode!, headers: answerHeaders, body: await buffer(answer) };
   }
 
-  /** Cuts what is under way. */
+  /** Cuts the running requests. */
   close(): void {
     this.#connections.cut();
   }
@@ -128,7 +128,7 @@ export class InProcessHttp {
   #connect(caller: Caller): Duplex {
     const [near, far] = duplexPair();
     this.#callers.set(far, caller);
-    // Of a socket, the server uses what every stream has.
+    // The server uses only the part of a socket that every stream has.
     this.#connections.accept(far as Socket);
     this.#server.emit('connection', far);
     return near;

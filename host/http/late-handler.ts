@@ -1,6 +1,6 @@
-// LateHandler: a handler that was not done at the deadline of its request. Its caller is answered at once; the span of
-// the request waits for the handler's end, which brings the last lines that the module has logged, and not for long:
-// code of an embedding program may never end.
+// LateHandler: a handler that was not done at the deadline of its request. The caller is answered at once.
+// The span of the request waits for the handler's end, which brings the last lines that the module has
+// logged, but only briefly: code of an embedding program may never end.
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -8,9 +8,9 @@ import { SvcError } from '@svc/kit/svc-error';
 const HANDLER_END_MS = 200;
 
 export class LateHandler {
-  /** Why the calls of the handler fail from now on. */
+  /** Error of the handler's calls from now on. */
   readonly reason: GuestFault;
-  /** What the log says of the request. */
+  /** Failure in the request's log line. */
   readonly failure: SvcError;
   readonly #timer: NodeJS.Timeout;
 
@@ -22,7 +22,7 @@ export class LateHandler {
     this.#timer = setTimeout(record, HANDLER_END_MS).unref();
   }
 
-  /** What the span says. `end`: how the handler ended, if it did. */
+  /** Returns the failure for the span. `end`: the handler's result or error, if it ended. */
   ended(end: unknown): SvcError {
     clearTimeout(this.#timer);
     const hasEndedForIt = end instanceof GuestFault && end.limit === this.reason.limit;

@@ -1,5 +1,5 @@
-// The body of a request: whether its media type is what the route takes, and reading it within the
-// limit. A body is read whole before the handler runs; nothing is parsed here.
+// The body of a request: checks its media type against the route, and reads it within the limit. A body is
+// read whole before the handler runs; nothing is parsed here.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Body } from '../model/endpoint.ts';
 import { type KeptBytes, textBytes } from '../model/kept-bytes.ts';
@@ -9,17 +9,17 @@ import type { BodyKind, Route } from './route-table.ts';
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly body: Body }
-  /** Not read to its end: the connection has to close. */
+  /** The body was not read to its end: the connection has to close. */
   | { readonly kind: 'too-large' }
-  /** Bodies of other requests fill the memory that there is for them; the rest is thrown away. */
+  /** Bodies of other requests fill the budget; the rest of this one is discarded. */
   | { readonly kind: 'no-room' }
   | { readonly kind: 'refused'; readonly answer: Answer }
-  /** The connection is gone. */
+  /** The connection is closed. */
   | { readonly kind: 'aborted' };
 
 type BodyWanted = Pick<Route, 'bodyKind' | 'isBodyOptional'>;
 
-/** It keeps nothing from one whole text to the next. */
+/** Shared: the decoder keeps no state between whole texts. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const ACCEPTED: Readonly<Record<BodyKind, string>> = {
@@ -35,13 +35,13 @@ export function hasBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-/** Whether the body says beforehand that it keeps within the limit. */
+/** Returns whether the body's declared length is within the limit. */
 export function isWithin(headers: IncomingHttpHeaders, bytesMax: number): boolean {
   const length = headers['content-length'];
   return length !== undefined && Number(length) <= bytesMax;
 }
 
-/** Asks only for a request that has a body: without one there is nothing to have a type. */
+/** Checks the media type of a request that has a body; without a body there is no type. */
 export function mediaTypeProblem(
   kind: BodyKind | undefined,
   headers: IncomingHttpHeaders,
@@ -62,7 +62,7 @@ export function mediaTypeProblem(
   ]);
 }
 
-/** What a request without a body gives its route. */
+/** Returns the body that a route receives for a request without one. */
 export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyRead {
   switch (isBodyOptional ? undefined : kind) {
     case undefined:
@@ -80,8 +80,8 @@ export function emptyBody({ bodyKind: kind, isBodyOptional }: BodyWanted): BodyR
 }
 
 /**
- * Reads a body that was not read yet. A route that takes none has it thrown away, within the limit. `kept`: what it
- * takes in memory.
+ * Reads a body that was not read yet. A route without a body has it discarded, within the limit. `kept`: accounts for
+ * the memory that the body takes.
  */
 export function readBody(
   request: IncomingMessage,
@@ -117,7 +117,7 @@ export function readBody(
   });
 }
 
-/** A text is kept in the place of its bytes. */
+/** Accounts for the text in place of its bytes. */
 function keepText(body: Body, kept: KeptBytes): void {
   if (body.kind === 'json' || body.kind === 'text') kept.become(textBytes(body.text));
 }
@@ -133,7 +133,7 @@ function decodeBody(wanted: BodyWanted, bytes: Buffer): BodyRead {
   }
 }
 
-/** Type and charset in lower case; other parameters say nothing here. */
+/** Returns type and charset in lower case; other parameters are ignored. */
 function parseMediaType(value: string): { readonly type: string; readonly charset?: string } {
   const [type = '', ...parameters] = value.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='));

@@ -1,11 +1,11 @@
-// The headers of a request as a handler sees them, and the checks of those that say how the
-// request itself is to be read.
+// The headers of a request as a handler sees them, and checks of the headers that determine how the request
+// itself is read.
 import type { HeaderList } from '../model/endpoint.ts';
 import type { IncomingMessage } from 'node:http';
 import { type Answer, errorAnswer } from './answers.ts';
 import { connectionOptions, isForThisHop } from '@svc/kit/header-grammar';
 
-/** Names in lower case, in the order of arrival, repeated ones kept; those of this hop left out. */
+/** Returns the headers with names in lower case, in the order of arrival, with repeats, without those of this hop. */
 export function endpointHeaders(request: IncomingMessage): HeaderList {
   const raw = request.rawHeaders;
   const connection = request.headers.connection;
@@ -19,7 +19,7 @@ export function endpointHeaders(request: IncomingMessage): HeaderList {
   return headers;
 }
 
-/** Why the request cannot be read as HTTP should be, or undefined. */
+/** Returns the answer to a request that is not valid HTTP, or undefined. */
 export function headerProblem(request: IncomingMessage, headersMax: number): Answer | undefined {
   const raw = request.rawHeaders;
   if (raw.length > headersMax * 2)

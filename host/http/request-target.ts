@@ -8,9 +8,9 @@ import { SEGMENTS_MAX } from '@svc/contract';
 export type RequestTarget =
   | {
       readonly kind: 'path';
-      /** `/carts/7` is `['carts', '7']`, `/` is `['']`. More than SEGMENTS_MAX are cut off after one more. */
+      /** Segments: `/carts/7` is `['carts', '7']`, `/` is `['']`. At most SEGMENTS_MAX + 1 are kept. */
       readonly segments: readonly string[];
-      /** Without the question mark. */
+      /** Query string without the question mark. */
       readonly query: string;
     }
   /** `OPTIONS *`: the server as a whole. */
@@ -40,7 +40,7 @@ export function parseRequestTarget(target: string): RequestTarget {
   return { kind: 'path', segments, query };
 }
 
-/** As `split` with a limit, at half the price. */
+/** Equals `split` with a limit, at half the cost. */
 function segmentsOf(path: string): string[] {
   const segments: string[] = [];
   let start = 1;
@@ -52,7 +52,7 @@ function segmentsOf(path: string): string[] {
   }
 }
 
-/** Undefined when the percent-encoding is malformed or not UTF-8. */
+/** Returns undefined when the percent-encoding is malformed or not UTF-8. */
 export function decodeSegment(segment: string): string | undefined {
   if (!segment.includes('%')) return segment;
   try {
@@ -62,7 +62,7 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** `http://host/path` as proxies send it. The authority says nothing that routing would use. */
+/** Accepts `http://host/path`, as proxies send it. Routing ignores the authority. */
 function withoutAuthority(target: string): string | undefined {
   const scheme = /^https?:\/\//i.exec(target);
   if (scheme === null) return undefined;

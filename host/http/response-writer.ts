@@ -1,6 +1,6 @@
-// Writing an answer: an endpoint's response is checked here and becomes an Answer, and an Answer
-// becomes bytes. A module decides status, headers and body; it cannot end a header, frame a body or
-// speak for the connection or the platform. What it may not say is a fault, or left out.
+// Writes an answer: an endpoint's response is checked and becomes an Answer, and an Answer becomes bytes. A
+// module decides status, headers and body; it cannot end a header, frame a body or speak for the connection
+// or the platform. Such an attempt is a fault, or is left out.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Refusal } from '../model/call.ts';
@@ -11,13 +11,13 @@ import { type Answer, refusalAnswer } from './answers.ts';
 import { isCorsField, isFieldName, isFieldValue, isForThisHop } from '@svc/kit/header-grammar';
 import type { HttpSettings } from './http-settings.ts';
 
-/** The server's own: left out of what an endpoint says. */
+/** Headers that the server sets itself: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
-/** A refusal's details are parsed before they are told, and parsing is not paid for. */
+/** Maximum bytes of a refusal's details, which are parsed before they are sent; no fuel pays for parsing. */
 const DETAILS_BYTES_MAX = 64 * 1024;
 
-/** Of a larger body so much is written at a time. */
+/** Bytes of a larger body that are written at a time. */
 export const PIECE_BYTES = 64 * 1024;
 
 const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
@@ -26,7 +26,7 @@ const CONTENT_TYPE: Readonly<Record<Exclude<Body['kind'], 'none'>, string>> = {
   bytes: 'application/octet-stream',
 };
 
-/** Throws GuestFault when the response is not one that HTTP can carry. */
+/** Converts a response. Throws GuestFault if HTTP cannot carry it. */
 export function responseAnswer(response: EndpointResponse, settings: HttpSettings): Answer {
   const { status } = response;
   if (!Number.isInteger(status) || status < 200 || status > 599)
@@ -44,7 +44,7 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
   return { status, headers, body: sendable(content, bytes) };
 }
 
-/** Throws GuestFault when it is more than a handler may answer. */
+/** Converts a refusal of a handler. Throws GuestFault if it exceeds a response's limits. */
 export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): Answer {
   const { message, details = '' } = refusal;
   const detailsBytes = Buffer.byteLength(details);
@@ -55,12 +55,12 @@ export function handlerRefusalAnswer(refusal: Refusal, settings: HttpSettings): 
   return { ...answer, body: sendable(body, Buffer.byteLength(body)) };
 }
 
-/** The bytes of a large text, so that it is not kept beside them until they have left. */
+/** Converts a large text to bytes, so that the text is not kept beside them until they have left. */
 function sendable(content: string | Uint8Array, bytes: number): string | Uint8Array {
   return typeof content === 'string' && bytes > SMALL_BYTES ? Buffer.from(content) : content;
 }
 
-/** What an answer takes in memory until it has left, roughly. */
+/** Returns the approximate memory of an answer until it has left, in bytes. */
 export function answerBytes({ headers, body = '' }: Answer): number {
   let bytes = body.length;
   for (const [name, value] of headers) bytes += name.length + value.length;
@@ -86,7 +86,7 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
   let bytes = 0;
   const checked: [string, string][] = [];
   for (const [name, value] of headers) {
-    // Before the grammar is looked at, so that looking at it is bounded.
+    // The size is checked before the grammar, so that the check of the grammar is bounded.
     bytes += name.length + value.length;
     if (bytes > settings.responseHeaderBytesMax)
       throw new GuestFault(
@@ -110,15 +110,15 @@ function checkedHeaders(headers: HeaderList, settings: HttpSettings): [string, s
 }
 
 export interface WriteOptions {
-  /** The connection closes after the answer. */
+  /** True: the connection closes after the answer. */
   readonly closes: boolean;
-  /** How long to throw away what the caller is still sending before closing, in milliseconds; 0 for not at all. */
+  /** How long to discard what the caller is still sending before closing, in milliseconds; 0 closes at once. */
   readonly lingerMs: number;
-  /** The header `keep-alive` of a connection that stays open. */
+  /** Value of the header `keep-alive` for a connection that stays open. */
   readonly keepAlive: string | undefined;
 }
 
-/** Begins and ends the answer. Node leaves out the content where the request was `HEAD`. */
+/** Begins and ends the answer. Node leaves out the content if the request was `HEAD`. */
 export function writeAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -136,8 +136,8 @@ export function writeAnswer(
     else endInPieces(response, body as Uint8Array);
     return;
   }
-  // Closing a socket that has unread bytes resets it, and the reset may overtake the answer. So the
-  // answer leaves whole, the rest of the body is thrown away for a while, and then it closes.
+  // Closing a socket that has unread bytes resets it, and the reset may overtake the answer. So the whole answer is
+  // sent first, the rest of the body is discarded for a while, and then the socket closes.
   response.flushHeaders();
   if (body !== undefined && body.length > 0) response.write(body);
   const end = (): void => {
@@ -146,11 +146,11 @@ export function writeAnswer(
   };
   const timer = setTimeout(end, options.lingerMs);
   request.once('end', end).once('close', end).on('error', end).resume();
-  // A caller that waits to be asked for its body, and is not, says so by ending its side.
+  // A caller that waits for `100 Continue` in vain ends its side.
   request.socket.once('end', end);
 }
 
-/** As the other end takes them: so it is seen that it does. */
+/** Writes the body in pieces as the other end reads them, so that its progress is visible. */
 function endInPieces(response: ServerResponse, body: Uint8Array): void {
   let at = 0;
   const goOn = (): void => {
@@ -167,18 +167,18 @@ function endInPieces(response: ServerResponse, body: Uint8Array): void {
   goOn();
 }
 
-/** Says one last thing to a connection whose bytes were not HTTP, and closes it. */
+/** Writes a last answer to a connection whose bytes were not HTTP, and closes it. */
 export function writeLastAnswer(socket: Socket, answer: Answer, lingerMs: number): void {
   const fields = flatHeaders(answer);
   let head = `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}\r\n`;
   for (let at = 0; at < fields.length; at += 2) head += `${fields[at]}: ${fields[at + 1]}\r\n`;
   socket.end(`${head}connection: close\r\n\r\n${answer.body?.toString() ?? ''}`);
-  // Not the socket's own timer, which starts anew with all that the caller goes on sending.
+  // This is not the socket's own timer, which restarts with everything that the caller goes on sending.
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Names and values in turn, with the content's length where there may be content. */
+/** Returns names and values in turn, with the content's length where content is allowed. */
 function flatHeaders(answer: Answer): string[] {
   const flat: string[] = [];
   for (const [name, value] of answer.headers) flat.push(name, value);
@@ -192,7 +192,7 @@ function hasNoContent(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-/** For the log: short, and without characters that a terminal would act on. */
+/** Shortens and escapes text for the log. */
 function quoted(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -29,12 +29,12 @@ export interface Route {
   /** Method and template, for logs and messages. */
   readonly label: string;
   readonly access: AccessRule;
-  /** What it declares of CORS; undefined: nothing, or not every caller is admitted. */
+  /** The module's declaration of CORS; undefined if it has none, or not every caller is admitted. */
   readonly cors: CorsDescriptor | undefined;
   readonly bodyKind: BodyKind | undefined;
-  /** A request without a body is given to the handler as one that has none. */
+  /** True: the handler receives a request without a body as it is. */
   readonly isBodyOptional: boolean;
-  /** Which segments of the path are the parameters, in the order of the template. */
+  /** Indexes of the path's segments that are parameters, in the order of the template. */
   readonly parameterPositions: readonly number[];
 }
 
@@ -56,7 +56,7 @@ const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTI
 const NONE: RouteSearch = { kind: 'none' };
 
 export class RouteTable {
-  /** By their indices. */
+  /** Routes by their indices. */
   readonly routes: readonly Route[];
   readonly #root: Node = newNode();
 
@@ -75,7 +75,7 @@ export class RouteTable {
     this.routes = routes;
   }
 
-  /** `HEAD` finds the route of `GET`. `segments` are decoded. */
+  /** Finds a route; `HEAD` finds that of `GET`. `segments`: decoded segments of the path. */
   find(method: string, segments: readonly string[]): RouteSearch {
     if (segments.length > SEGMENTS_MAX) return NONE;
     const route = search(this.#root, segments, 0, method === 'HEAD' ? 'GET' : method);
@@ -166,8 +166,8 @@ function collectMethods(
 }
 
 /**
- * Whether a parameter may take the segment. Clients and proxies resolve dot segments, so one that
- * arrives was sent to be understood differently by two readers.
+ * Returns whether a parameter may take the segment. Clients and proxies resolve dot segments, so one that arrives was
+ * sent to make two readers understand it differently.
  */
 function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';

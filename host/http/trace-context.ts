@@ -1,5 +1,5 @@
-// The trace of a request (W3C Trace Context): the caller's, when it is well formed, or a new one. The request is a
-// span of its own in it, and what its handler passes on with its calls makes them the children of that span.
+// The trace of a request (W3C Trace Context): the caller's, if it is well formed, or a new one. The request
+// is a span of its own, and the calls of its handler become the children of that span.
 import type { RandomSource } from '../engine/needs/clock.ts';
 import type { Metadata } from '../model/call.ts';
 import {
@@ -12,12 +12,12 @@ import {
 import { isTraceState } from '@svc/kit/trace-state';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** What a request's handler passes on, and where the request stands in its trace. */
+/** Trace data that a request's handler passes on, and the request's position in its trace. */
 export interface RequestTrace {
-  /** Its own `traceparent`, and the caller's `tracestate` where both of the caller's are good. */
+  /** The request's own `traceparent`, and the caller's `tracestate` where both headers of the caller are valid. */
   readonly metadata: Metadata;
   readonly own: TraceParent;
-  /** The caller's; undefined: the trace begins here. */
+  /** The caller's span; undefined: the trace begins here. */
   readonly parent: TraceParent | undefined;
   /** The `tracestate` in `metadata`. */
   readonly state: string | undefined;
@@ -25,7 +25,7 @@ export interface RequestTrace {
 
 export function requestTrace(headers: IncomingHttpHeaders, random: RandomSource): RequestTrace {
   const header = headers['traceparent'];
-  // Repeated headers arrive joined by a comma and so are none.
+  // Node joins repeated headers with a comma, so they are not valid.
   const parent = typeof header === 'string' ? parseTraceParent(header) : undefined;
   const own = parent === undefined ? newTraceParent(random) : childTraceParent(parent, random);
   const metadata: [string, string][] = [['traceparent', traceParentText(own)]];
