@@ -1,5 +1,5 @@
-// The grammar of header fields (RFC 9110, 5.1 and 5.5), and which fields belong to the connection
-// or to the platform and so never pass between a caller and a module.
+// The grammar of header fields (RFC 9110, 5.1 and 5.5), and the fields that belong to the connection or to
+// the platform and so never pass between a caller and a module.
 
 const TOKEN_CHARACTERS: ReadonlySet<string> = new Set(
   "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
@@ -12,7 +12,10 @@ export function isFieldName(name: string): boolean {
   return name !== '';
 }
 
-/** Visible characters of Latin-1, with spaces and tabs inside only. Its second set of controls acts on terminals. */
+/**
+ * Accepts visible characters of Latin-1, with spaces and tabs only inside. The second set of controls in Latin-1 acts
+ * on terminals.
+ */
 export function isFieldValue(value: string): boolean {
   for (let at = 0; at < value.length; at++) {
     const code = value.charCodeAt(at);
@@ -36,23 +39,23 @@ const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** What only the platform may say, in either direction. */
+/** Prefix of the fields that only the platform may send, in either direction. */
 const PLATFORM_PREFIX = 'x-svc-';
 
-/** What says to a browser which pages may read an answer: the operator decides, and no module. */
+/** Prefix of the fields that tell a browser which pages may read an answer: the operator decides, and no module. */
 const CORS_PREFIX = 'access-control-';
 
-/** Whether a field of an answer (name in lower case) belongs to CORS, which only the host speaks. */
+/** Returns whether a field of an answer (name in lower case) belongs to CORS, which only the host implements. */
 export function isCorsField(name: string): boolean {
   return name.startsWith(CORS_PREFIX);
 }
 
-/** Whether a field (name in lower case) ends at this hop. */
+/** Returns whether a field (name in lower case) ends at this hop. */
 export function isForThisHop(name: string): boolean {
   return CONNECTION_FIELDS.has(name) || name.startsWith(PLATFORM_PREFIX);
 }
 
-/** The further fields that a `Connection` header names as its own, in lower case. */
+/** Returns the further fields that a `Connection` header lists, in lower case. */
 export function connectionOptions(value: string): readonly string[] {
   return value.split(',').map((option) => option.trim().toLowerCase());
 }

@@ -1,4 +1,4 @@
-// Listen: how a server of a program gets its address, and what its operator is told when it cannot.
+// Listen: binds a server of a program to its address, and words the errors for its operator.
 import type { AddressInfo, Server } from 'node:net';
 import { SvcError } from './svc-error.ts';
 
@@ -7,19 +7,19 @@ export interface ListenAddress {
   readonly host: string;
   /** From 0 to 65535; 0 takes any free port. */
   readonly port: number;
-  /** Other servers of this process listen there too, and the system gives each connection to one of them. */
+  /** True: other servers of this process listen there too, and the system gives each connection to one of them. */
   readonly isShared?: boolean;
 }
 
-/** The words of a message: what listens, and how the operator chooses another address. */
+/** Words of an error: the server that listens, and how the operator chooses another address. */
 export interface ListenWords {
   /** `the management server`; absent: the program as a whole. */
   readonly server?: string;
-  /** The flags or settings of its address: `--host`, `svc.management.port`. Absent: nobody chooses it. */
+  /** Flags or settings of its address: `--host`, `svc.management.port`. Absent: the address cannot be chosen. */
   readonly settings?: { readonly host: string; readonly port: string };
 }
 
-/** Listens, and resolves with the address that was given. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
+/** Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
 export async function listen(
   server: Server,
   address: ListenAddress,

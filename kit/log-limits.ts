@@ -1,11 +1,11 @@
-// LogLimits: how much a shard may write to the log.
+// LogLimits: the amount that a shard may write to the log.
 
 export interface LogLimits {
   /** Lines of the log in a second; further ones are counted and not written. */
   readonly linesPerSecond: number;
   /** Bytes of the log in a second; further lines are counted and not written. */
   readonly bytesPerSecond: number;
-  /** For how many seconds' worth of both there is room at once. */
+  /** Capacity of both buckets, in seconds of their rates. */
   readonly burstSeconds: number;
   /** Bytes of lines that wait for the main thread to write them; further lines are counted and not written. */
   readonly waitingBytesMax: number;
@@ -21,7 +21,7 @@ export const LOG_LIMITS_DEFAULT: LogLimits = {
 const COUNT_MAX = 1_000_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const LOG_LIMITS_RANGE: Readonly<Record<keyof LogLimits, readonly [number, number]>> = {
   linesPerSecond: [1, COUNT_MAX],
   bytesPerSecond: [1024, BYTES_MAX],

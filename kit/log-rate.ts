@@ -1,11 +1,11 @@
-// LogRate: how much of what a shard has to say goes to the main thread, which writes it. Lines and bytes
-// have a bucket each, that fills with time; what has not been written yet has a bound. A line for which
-// there is no room is counted, and the count is said once there is room again. It runs in the shard: what
-// it keeps back costs the main thread nothing.
+// LogRate: limits the log lines that a shard sends to the main thread, which writes them. Lines and bytes
+// have a token bucket each; bytes that are not written yet have a bound. A line that exceeds a limit is
+// counted, and the count is logged once there is capacity again. LogRate runs in the shard, so dropped lines
+// cost the main thread nothing.
 import type { LogLimits } from './log-limits.ts';
 import type { LogEntry } from './log-entry.ts';
 
-/** For time, level and what stands around a message. */
+/** Bytes for time, level and the text around a message. */
 const FRAME_BYTES = 100;
 
 export class LogRate<Entry extends LogEntry = LogEntry> {
@@ -15,12 +15,12 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
   #lines: number;
   #bytes: number;
   #filledAtMs: number;
-  /** Of lines since the start: posted, and written by the main thread. */
+  /** Bytes of lines since the start: posted, and written by the main thread. */
   #postedBytes = 0;
   #writtenBytes = 0;
   #notWritten = 0;
 
-  /** `post` gives a line to the main thread; `countNotWritten` is told of each that is not given to it. */
+  /** `post` sends a line to the main thread; `countNotWritten` is called for each line that is not sent. */
   constructor(
     limits: LogLimits,
     nowMs: number,
@@ -35,11 +35,11 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
     this.#filledAtMs = nowMs;
   }
 
-  /** `nowMs` never goes back. */
+  /** Sends or drops a line. `nowMs` must never decrease. */
   write(entry: Entry | LogEntry, nowMs: number): void {
     this.#fill(nowMs);
     const bytes = entryBytes(entry);
-    // Whoever reads of a gap reads it where it is, so the line about it needs room as well.
+    // The line about a gap comes before the next line, so it needs capacity as well.
     const isFull =
       this.#lines < (this.#notWritten > 0 ? 2 : 1) ||
       this.#bytes < bytes ||
@@ -53,7 +53,7 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
     this.#give(entry, bytes);
   }
 
-  /** Says how many lines were not written, if any; called now and then, and at the end. */
+  /** Logs how many lines were not written, if any. Call it from time to time, and at the end. */
   report(nowMs: number): void {
     this.#fill(nowMs);
     if (this.#notWritten === 0 || this.#lines < 1) return;
@@ -66,7 +66,7 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
     this.#give(entry, 0);
   }
 
-  /** How much of what was posted the main thread has written by now: the sum of `entryBytes`. */
+  /** Notes that the main thread has written `bytes` of the posted lines, as `entryBytes` counts them. */
   written(bytes: number): void {
     this.#writtenBytes = bytes;
   }
@@ -87,7 +87,7 @@ export class LogRate<Entry extends LogEntry = LogEntry> {
   }
 }
 
-/** How many bytes a line of the log counts for. A control character counts for one, and is written as six. */
+/** Returns the bytes that a line counts for. A control character counts as one byte, and is written as six. */
 export function entryBytes({ message, fields }: LogEntry): number {
   let bytes = FRAME_BYTES + Buffer.byteLength(message);
   for (const name in fields) bytes += name.length + Buffer.byteLength(String(fields[name]));

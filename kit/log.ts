@@ -1,7 +1,7 @@
-// Log: what the host and its guests have to say, on stderr: JSON lines for programs, or one line of
-// text each for a person. Text of a guest or a caller never reaches a terminal unescaped, and never looks
-// like a field of its line. Where stderr is a pipe or a terminal, writing waits for who reads it: the
-// thread that logs stands still meanwhile, and log-rate.ts bounds what gathers for it.
+// Log: the log of the host and its guests on stderr: JSON lines for programs, or one line of text each for a
+// person. Text of a guest or a caller never reaches a terminal unescaped, and never looks like a field of its
+// line. If stderr is a pipe or a terminal, writing waits for its reader: the thread that logs blocks
+// meanwhile, and log-rate.ts bounds the lines that queue for it.
 import { pino, type DestinationStream } from 'pino';
 import { printable, printableJson } from './printable.ts';
 import type { LogEntry } from './log-entry.ts';
@@ -24,7 +24,7 @@ export function createLog(service: string, format: 'text' | 'json'): Log {
   return ({ level, message, fields }) => logger[level](fields ?? {}, message);
 }
 
-/** A line of JSON as `time level message field=value field="several words"`. */
+/** Formats a line of JSON as `time level message field=value field="several words"`. */
 export function textLine(json: string): string {
   const {
     time,
@@ -40,7 +40,7 @@ export function textLine(json: string): string {
   return `${printable(`${start} ${messageText(String(message))}${details}`)}\n`;
 }
 
-/** What holds a sign of a field is quoted as a whole. */
+/** Quotes a message that contains characters of a field. */
 function messageText(message: string): string {
   return /[="]/.test(message) ? JSON.stringify(message) : message;
 }

@@ -1,13 +1,13 @@
-// Printable: text of a module, a caller or a file made fit for a log, a terminal or a report. Harmful characters
-// are shown by their number, and nothing else is changed.
+// Printable: escapes text of a module, a caller or a file for a log, a terminal or a report. Harmful
+// characters are printed by their number, and nothing else is changed.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 
-/** On one line; each harmful character as `\u{…}`. */
+/** Escapes text for one line; each harmful character becomes `\u{…}`. */
 export function printable(text: string): string {
   return text.replaceAll(HARMFUL_CHARACTERS, escapedCharacter);
 }
 
-/** JSON text that shows no harmful character and is still the same JSON; line feeds between its parts stay. */
+/** Escapes harmful characters of JSON text, which stays the same JSON; line feeds between its parts stay. */
 export function printableJson(json: string): string {
   return json.replaceAll(HARMFUL_CHARACTERS, (character) => {
     if (character === '\n') return character;

@@ -1,4 +1,4 @@
-// Names of settings: each has one dotted name, and one environment variable that follows from it.
+// Names of settings: each setting has one dotted name, and one environment variable derived from it.
 
 /** `http`, `answerTimeoutMs` → `svc.http.answer-timeout-ms` */
 export function dottedName(room: string, key: string): string {

@@ -1,7 +1,9 @@
-// SettingsReader reads a program's settings. Every setting has one dotted name: `svc.http.port` is also the variable
-// SVC_HTTP_PORT, and may be given as NAME=VALUE on the command line. What the command line gives goes before the
-// environment, and that before the default. Invariants: every number and every list has a range, an empty value is
-// refused, and a message names the setting in both its forms.
+// SettingsReader reads a program's settings. Every setting has one dotted name: `svc.http.port` is also the
+// variable SVC_HTTP_PORT, and may be given as NAME=VALUE on the command line. The command line overrides the
+// environment, which overrides the default.
+//
+// Invariants: every number and every list has a range, an empty value is refused, and a message names the
+// setting in both its forms.
 import { dottedName, variableName } from './setting-name.ts';
 import { SvcError } from './svc-error.ts';
 
@@ -10,7 +12,7 @@ export type SettingValue = number | boolean | readonly string[];
 /** The settings of a section with their defaults: `{ answerTimeoutMs: 60_000 }`. */
 export type SectionDefaults = Readonly<Record<string, SettingValue>>;
 
-/** The least and the most of a number, or how many entries a list has. */
+/** Minimum and maximum of a number, or of the number of entries of a list. */
 export type Range = readonly [min: number, max: number];
 
 /** The type of a setting's values, whatever its default is. */
@@ -34,7 +36,7 @@ export type SectionValues<Sections extends AllDefaults> = {
   };
 };
 
-/** Sets a list to nothing: an empty value is refused. */
+/** Value that sets a list to no entries: an empty value is refused. */
 const EMPTY_LIST = 'none';
 const PORT_RANGE: Range = [0, 65_535];
 
@@ -42,7 +44,7 @@ export class SettingsReader {
   readonly #given: ReadonlyMap<string, string>;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
-  /** `given`: the values of the command line, by dotted names. */
+  /** `given`: values of the command line, by dotted names. */
   constructor(
     given: ReadonlyMap<string, string>,
     env: Readonly<Record<string, string | undefined>>,
@@ -61,10 +63,10 @@ export class SettingsReader {
         );
   }
 
-  /** The value as it was given; undefined: it was not. Throws SVC_SETTING_INVALID when it is empty. */
+  /** Returns the given value; undefined if none was given. Throws SVC_SETTING_INVALID when it is empty. */
   text(dotted: string): string | undefined {
     const value = this.#given.get(dotted) ?? this.#env[variableName(dotted)];
-    // It comes of a variable that is not set, and as a folder would be this one, as a host every address.
+    // An empty value comes from an unset variable. As a folder it would mean this one, as a host every address.
     if (value === '') throw invalidSetting(dotted, value, 'a value that is not empty');
     return value;
   }

@@ -1,18 +1,18 @@
-// StopRequest: what tells the host's process to stop: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or the end
-// of the process that started it, where that one is named. It imports nothing of the host, so that it listens first of all:
-// process 1 never learns of a signal that came before.
+// StopRequest: the events that stop the host's process: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or
+// the end of the process that started it, where that one is named. The file imports nothing of the host, so
+// that it listens first of all: process 1 never receives a signal that was sent before.
 import { constants } from 'node:os';
 
 const PARENT_LOOKED_FOR_MS = 200;
 /**
- * A signal to a whole process group comes twice where another process of the group passes it on (npm, a shell, what
- * started Node). Within this time it is the same one.
+ * A signal to a whole process group arrives twice if another process of the group forwards it (npm, a shell, the
+ * process that started Node). Within this time it counts as the same signal.
  */
 const PASSED_ON_MS = 1_000;
 
 type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 
-/** Resolves with what told it. The same signal again, later than it would be passed on, ends the process at once. */
+/** Resolves with the reason to stop. The same signal again, later than a forwarded one, ends the process at once. */
 export async function stopRequest(
   parentPid: string | undefined,
   signals: readonly StopSignal[] = ['SIGINT', 'SIGTERM', 'SIGHUP'],
@@ -37,7 +37,7 @@ function listen(signal: StopSignal, told: () => void): void {
     isTold = true;
     told();
     setTimeout(() => {
-      // To process 1 a signal that nothing listens for does nothing.
+      // Process 1 ignores a signal without a listener.
       if (process.pid === 1)
         process.once(signal, () => process.exit(128 + constants.signals[signal]));
       process.off(signal, heard);

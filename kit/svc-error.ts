@@ -1,5 +1,5 @@
-// SvcError: a failure with a documented code. `docs/errors/<code>.md` says what it means and what
-// to do; a test holds this list against that folder.
+// SvcError: a failure with a documented code. `docs/errors/<code>.md` explains the code and what to do; a
+// test compares this list with that folder.
 
 export const SVC_ERROR_CODES = [
   // Admission of a module.
@@ -64,10 +64,10 @@ export type SvcErrorCode = (typeof SVC_ERROR_CODES)[number];
 
 export class SvcError extends Error {
   readonly code: SvcErrorCode;
-  /** When it is worth trying again, where that is known. */
+  /** Milliseconds after which a retry makes sense, where that is known. */
   readonly retryAfterMs: number | undefined;
 
-  /** `message`: one sentence of what happened and where, and one of what to do. */
+  /** `message`: one sentence about what happened and where, and one about what to do. */
   constructor(
     code: SvcErrorCode,
     message: string,

@@ -1,6 +1,6 @@
-// The trace of a request (W3C Trace Context, level 2), passed on from call to call: the same trace
-// id, and a parent id of the call's own. The header comes from callers and modules, so it is read
-// strictly and without a regular expression; what is not valid is dropped, `tracestate` with it.
+// The trace of a request (W3C Trace Context, level 2), passed on from call to call with the same trace id and
+// a parent id of the call's own. The header comes from callers and modules, so it is read strictly and
+// without a regular expression; an invalid header is dropped, together with `tracestate`.
 
 /** The names and values that a call carries, such as `traceparent`. */
 export type TraceMetadata = readonly (readonly [name: string, value: string])[];
@@ -9,10 +9,10 @@ const TRACEPARENT = 'traceparent';
 const TRACESTATE = 'tracestate';
 /** Version, trace id, parent id and flags, in hexadecimal digits with a dash between them. */
 const TRACEPARENT_LENGTH = 55;
-/** `sampled` and `random trace id`: the flags that have a meaning. */
+/** Flags that have a meaning: `sampled` and `random trace id`. */
 const KNOWN_FLAGS = 0x03;
 const SAMPLED = 0x01;
-/** The one that will never be. */
+/** Version that the standard forbids. */
 const FORBIDDEN_VERSION = 0xff;
 /** Hexadecimal digits of 64 bits. */
 const WORD_DIGITS = 16;
@@ -20,7 +20,7 @@ const TRACE_ID_AT = 3;
 const SPAN_ID_AT = 36;
 const FLAGS_AT = 53;
 
-/** Where a request or a call stands. */
+/** Position of a request or a call in a trace. */
 export interface TraceParent {
   readonly trace: TraceId;
   /** 64 bits, not all zero. */
@@ -28,18 +28,21 @@ export interface TraceParent {
   readonly flags: number;
 }
 
-/** Two words of 64 bits, not both zero. What carries a trace on shares one: it is compared and kept without a text. */
+/**
+ * Two words of 64 bits, not both zero. Spans of one trace share the object, so comparing and storing it needs no
+ * text.
+ */
 export interface TraceId {
   readonly high: bigint;
   readonly low: bigint;
 }
 
 export interface RandomBits {
-  /** Answers 64 random bits. */
+  /** Returns 64 random bits. */
   next64(): bigint;
 }
 
-/** What was read or made last: a request and the calls it makes carry the same. */
+/** The header that was read or created last: a request and its calls carry the same one. */
 let last: { readonly value: string; readonly parent: TraceParent | undefined } = {
   value: '',
   parent: undefined,
@@ -62,70 +65,70 @@ function readTraceParent(value: string): TraceParent | undefined {
   if (version === -1 || version === FORBIDDEN_VERSION || flags === -1) return undefined;
   if (high === undefined || low === undefined || (high === 0n && low === 0n)) return undefined;
   if (spanId === undefined || spanId === 0n) return undefined;
-  // Later versions may append fields; this one has none.
+  // Later versions may append fields; version 0 has none.
   if (value.length > TRACEPARENT_LENGTH && (version === 0 || value[55] !== '-')) return undefined;
   return { trace: { high, low }, spanId, flags: flags & KNOWN_FLAGS };
 }
 
-/** Draws a span id. All zero bits are no id: one draw in 2^64 becomes 1. */
+/** Draws a span id. Zero is not a valid id: one draw in 2^64 becomes 1. */
 export function newSpanId(random: RandomBits): bigint {
   const bits = random.next64();
   return bits === 0n ? 1n : bits;
 }
 
-/** Of a trace that begins here: sampled, as it is to be recorded. */
+/** Starts a trace, which is sampled because it is recorded. */
 export function newTraceParent(random: RandomBits): TraceParent {
   const trace = { high: newSpanId(random), low: newSpanId(random) };
   return { trace, spanId: newSpanId(random), flags: SAMPLED };
 }
 
-/** Of what `parent` has asked for. */
+/** Creates a child span of `parent`. */
 export function childTraceParent({ trace, flags }: TraceParent, random: RandomBits): TraceParent {
   return { trace, spanId: newSpanId(random), flags };
 }
 
-/** 64 bits, the highest first on every machine. */
+/** Buffer of 64 bits, in big-endian order on every machine. */
 const word = new DataView(new ArrayBuffer(8));
 const wordBytes = new Uint8Array(word.buffer);
 const DIGITS = '0123456789abcdef';
-/** The header that is being written, so that it becomes one flat string, without parts to be joined. */
+/** Buffer of the header being written, so that the header becomes one flat string. */
 const header = Buffer.from(`00-${'0'.repeat(2 * WORD_DIGITS)}-${'0'.repeat(WORD_DIGITS)}-00`);
-/** Whose id stands in it. */
+/** Trace whose id the buffer contains. */
 let headerTrace: TraceId | undefined;
 
-/** The header that says so. It is likely the next one that is read. */
+/** Returns the header `traceparent`. It is cached, since it is likely the next one that is read. */
 export function traceParentText(parent: TraceParent): string {
   const value = headerOf(parent);
   last = { value, parent };
   return value;
 }
 
-/** 32 lower-case hexadecimal digits. */
+/** Returns 32 lower-case hexadecimal digits. */
 export function traceIdText(trace: TraceId): string {
   writeTraceId(trace);
   return header.toString('latin1', TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
 }
 
-/** 16 lower-case hexadecimal digits. */
+/** Returns 16 lower-case hexadecimal digits. */
 export function spanIdText(spanId: bigint): string {
   writeWord(spanId, SPAN_ID_AT);
   return header.toString('latin1', SPAN_ID_AT, SPAN_ID_AT + WORD_DIGITS);
 }
 
-/** The trace that the metadata names once, and well formed. */
+/** Reads the trace from metadata that contains it once, and well formed. */
 export function traceParentOf(metadata: TraceMetadata): TraceParent | undefined {
   const value = traceTextOf(metadata);
   return value === undefined ? undefined : parseTraceParent(value);
 }
 
-/** The id of the trace that a call with this metadata belongs to: 32 lower-case hexadecimal digits. */
+/** Returns the id of the trace that a call with this metadata belongs to: 32 lower-case hexadecimal digits. */
 export function traceIdOf(metadata: TraceMetadata): string | undefined {
   const value = traceTextOf(metadata);
   if (value === undefined || parseTraceParent(value) === undefined) return undefined;
   return value.slice(TRACE_ID_AT, TRACE_ID_AT + 2 * WORD_DIGITS);
 }
 
-/** The metadata of a call that was made with `metadata`, and is `own` in its trace; undefined: in none. */
+/** Returns the metadata of a call that continues `metadata` as the span `own`; undefined: the call has no trace. */
 export function childMetadata(
   metadata: TraceMetadata,
   own: TraceParent | undefined,
@@ -139,7 +142,7 @@ export function childMetadata(
   return child;
 }
 
-/** Of a header that is there once. */
+/** Returns the value of a header that occurs once. */
 function traceTextOf(metadata: TraceMetadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)
@@ -173,7 +176,7 @@ function writeWord(value: bigint, start: number): void {
   }
 }
 
-/** Of 16 lower-case hexadecimal digits; undefined where one is something else. */
+/** Parses 16 lower-case hexadecimal digits; returns undefined for any other character. */
 function hexWord(text: string, start: number): bigint | undefined {
   const middle = start + WORD_DIGITS / 2;
   const high = hexNumber(text, start, middle);
@@ -184,7 +187,7 @@ function hexWord(text: string, start: number): bigint | undefined {
   return word.getBigUint64(0);
 }
 
-/** Of at most eight lower-case hexadecimal digits; -1 where one is something else. */
+/** Parses at most eight lower-case hexadecimal digits; returns -1 for any other character. */
 function hexNumber(text: string, start: number, end: number): number {
   let number = 0;
   for (let index = start; index < end; index++) {

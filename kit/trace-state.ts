@@ -1,5 +1,6 @@
-// The `tracestate` of a trace (W3C Trace Context, level 2): what tracing systems pass on beside the `traceparent`.
-// Callers and modules write it, so it is checked before it is kept: 512 characters and 32 members at most.
+// The `tracestate` of a trace (W3C Trace Context, level 2): vendor data that tracing systems pass on with
+// `traceparent`. Callers and modules write it, so it is checked before it is stored: 512 characters and 32
+// members at most.
 import type { TraceMetadata } from './trace-context.ts';
 
 const TRACESTATE = 'tracestate';
@@ -8,7 +9,7 @@ const MEMBER =
 const TRACESTATE_LENGTH_MAX = 512;
 const TRACESTATE_MEMBERS_MAX = 32;
 
-/** Says whether a `tracestate` is well formed and within the bounds. */
+/** Returns whether a `tracestate` is well formed and within the bounds. */
 export function isTraceState(value: string): boolean {
   if (value.length > TRACESTATE_LENGTH_MAX) return false;
   const members = value
@@ -20,7 +21,7 @@ export function isTraceState(value: string): boolean {
   return keys.size === members.length && members.every((member) => MEMBER.test(member));
 }
 
-/** The `tracestate` that the metadata of a call names once and well formed; undefined: there is none. */
+/** Returns the `tracestate` that a call's metadata contains once and well formed; undefined if there is none. */
 export function traceStateOf(metadata: TraceMetadata): string | undefined {
   let value: string | undefined;
   for (const entry of metadata)
