@@ -1,12 +1,12 @@
-// What a route declares of CORS: its own declaration or its endpoint's, and only where every caller is admitted. A page
-// is never a service, and one of another origin has no business with what only the own machine may call.
+// The CORS declaration of a route: its own or its endpoint's, and only where every caller is admitted. A page
+// is never a service, and a page of another origin must not call routes that only the own machine may call.
 import type {
   CorsDescriptor,
   EndpointDescriptor,
   RouteDescriptor,
 } from './module-descriptor-schema.ts';
 
-/** Undefined: pages of other origins cannot read what the route answers. */
+/** Returns undefined if pages of other origins cannot read the route's answers. */
 export function declaredCors(
   endpoint: EndpointDescriptor,
   route: RouteDescriptor,

@@ -1,5 +1,5 @@
-// The codes with which a request is refused or fails, in the words of HTTP bodies and component
-// calls. Which status each stands for is decided at the HTTP edge, in one file of the host.
+// The codes with which a request is refused or fails, as HTTP bodies and component calls contain them. One
+// file of the host, at the HTTP edge, maps each to a status.
 
 /** Codes with which a module may refuse. */
 export const REFUSAL_CODES = [

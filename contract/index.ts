@@ -1,4 +1,4 @@
-// The published package's one door.
+// The entry point of the published package.
 export { REFUSAL_CODES, type RefusalCode } from './error-code.ts';
 export {
   DESCRIPTOR_BYTES_MAX,

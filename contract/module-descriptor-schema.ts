@@ -1,6 +1,6 @@
-// The schema of a module descriptor: what a module says of itself. It is published as JSON Schema
-// (generated/module-descriptor.schema.json), and that is what descriptors are checked against:
-// programs take the types from here, and leave the schema library to `npm run generate`.
+// The schema of a module descriptor, the description that a module carries. It is published as JSON Schema
+// (generated/module-descriptor.schema.json), and descriptors are checked against that file: programs take the
+// types from here, and leave the schema library to `npm run generate`.
 import { Type, type Static } from 'typebox';
 import {
   ANSWERS_MAX,
@@ -24,7 +24,7 @@ const Path = Type.String({ pattern: "^(/[A-Za-z0-9_.~!$&'()*+,;=:@{}%-]*)*$", ma
 
 const shapes = {
   ...typeSchemaShapes,
-  /** Who may call. `services` without a list: any service of the project. */
+  /** Admitted callers. `services` without a list: any service of the project. */
   AccessRule: Type.Union([
     Type.Object({ allow: Type.Literal('internet') }, closed),
     Type.Object(
@@ -45,7 +45,10 @@ const shapes = {
     Type.Object({ allow: Type.Literal('local') }, closed),
     Type.Object({ allow: Type.Literal('nobody') }, closed),
   ]),
-  /** That pages of other origins may call, within what the operator allows. What is left out is as the operator allows. */
+  /**
+   * Allows pages of other origins to call, within what the operator allows. An absent field allows all that the
+   * operator does.
+   */
   Cors: Type.Object(
     {
       /** Narrows the operator's origins to those that one of these is or covers. */
@@ -86,7 +89,7 @@ const shapes = {
   ),
   Body: Type.Object(
     {
-      /** How the bytes are read: JSON of `schema`, text, or bytes as they are. */
+      /** Format of the bytes: JSON of `schema`, text, or raw bytes. */
       kind: Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('bytes')]),
       schema: Type.Optional(Type.Ref('TypeSchema')),
       /** Whether a request may come without this body; absent: only a text or bytes body may be empty. */
@@ -114,14 +117,14 @@ const shapes = {
       ]),
       /** Relative to the endpoint's prefix, with `{name}` parameters that are whole segments. */
       path: Path,
-      /** Name of the handler in the source, for people. */
+      /** Name of the handler in the source, for display. */
       handler: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
       /** Parameters of the path, in the order of the template. */
       parameters: Type.Array(
         Type.Object({ name: ParameterName, schema: Type.Ref('TypeSchema') }, closed),
         { maxItems: 32 },
       ),
-      /** Absent: the route declares none. What a handler reads from the query string itself is not here. */
+      /** Absent: the route declares none. Query parameters that a handler reads by itself are not listed. */
       query: Type.Optional(
         Type.Array(Type.Ref('QueryParameter'), { minItems: 1, maxItems: QUERY_PARAMETERS_MAX }),
       ),
@@ -139,9 +142,9 @@ const shapes = {
       summary: Type.Optional(Type.String({ minLength: 1, maxLength: SUMMARY_LENGTH_MAX })),
       /** Description of the route without its summary, for people. */
       description: Type.Optional(Type.String({ minLength: 1, maxLength: DESCRIPTION_LENGTH_MAX })),
-      /** Overrides the endpoint's. */
+      /** Overrides the access rule of the endpoint. */
       access: Type.Optional(Type.Ref('AccessRule')),
-      /** Overrides the endpoint's. Only a route that the internet may call has one. */
+      /** Overrides the CORS of the endpoint. Only a route that the internet may call has one. */
       cors: Type.Optional(Type.Ref('Cors')),
     },
     closed,
@@ -151,7 +154,7 @@ const shapes = {
       name: Type.String({ pattern: '^[A-Za-z_$][A-Za-z0-9_$]{0,99}$' }),
       prefix: Path,
       access: Type.Ref('AccessRule'),
-      /** Declares CORS for the routes that the internet may call; absent: pages of other origins cannot read their answers. */
+      /** CORS of the routes that the internet may call; absent: pages of other origins cannot read their answers. */
       cors: Type.Optional(Type.Ref('Cors')),
       routes: Type.Array(Type.Ref('Route'), { maxItems: 1000 }),
     },

@@ -1,6 +1,6 @@
-// ModuleDescriptor: what a module says of itself, as JSON in the custom section `svc:descriptor`.
-// It comes from the module and is as untrusted as the rest of it: parse it with
-// `parseModuleDescriptor`, which refuses whatever the schema does not know.
+// ModuleDescriptor: a module's description of itself, as JSON in the custom section `svc:descriptor`. It
+// comes from the module and is as untrusted as the rest of it: parse it with `parseModuleDescriptor`, which
+// refuses everything that the schema does not know.
 import schema from './generated/module-descriptor.schema.json' with { type: 'json' };
 import type {
   CorsDescriptor,
@@ -28,7 +28,7 @@ export type DescriptorResult =
   | { readonly ok: true; readonly descriptor: ModuleDescriptor }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the text of the custom section. A problem is named with its place; at most ten are. */
+/** Reads the text of the custom section. Reports at most ten problems, each with its place in the JSON. */
 export function parseModuleDescriptor(text: string): DescriptorResult {
   let value: unknown;
   try {
@@ -47,10 +47,10 @@ export function parseModuleDescriptor(text: string): DescriptorResult {
   return problems.length === 0 ? { ok: true, descriptor } : { ok: false, problems };
 }
 
-/** Made at the first use: most programs that import this never check a descriptor. */
+/** Created at the first use: most programs that import this file never check a descriptor. */
 let check: SchemaCheck | undefined;
 
-/** Problems that a schema cannot find: names that are not unique, references and templates that do not fit. */
+/** Returns problems that a schema cannot find: duplicate names, references and templates that do not match. */
 function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const components = new Set<string>();
@@ -71,7 +71,7 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   return problems.slice(0, 10);
 }
 
-/** Each route can be served, and no two take the same requests. */
+/** Checks that each route can be served, and that no two take the same requests. */
 function routeProblems({ endpoints }: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const taken = new Map<string, string>();
@@ -111,7 +111,7 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
   return problems;
 }
 
-/** Problems of what a route takes and answers, apart from its path. */
+/** Returns problems of a route's parameters and replies, apart from its path. */
 function contentProblems({ query = [], body, reply, answers = [] }: RouteDescriptor): string[] {
   const problems: string[] = [];
   for (const part of [body, reply])
@@ -136,8 +136,8 @@ function corsProblems(place: string, cors: CorsDescriptor | undefined): string[]
 }
 
 /**
- * Of any text in it: a half of a surrogate pair has no encoding, and `__proto__` is not a name like
- * others in JavaScript.
+ * Checks every text of the descriptor: a half of a surrogate pair has no encoding, and `__proto__` is a special name
+ * in JavaScript.
  */
 function textProblem(value: unknown): string | undefined {
   if (typeof value === 'string')
@@ -153,7 +153,7 @@ function textProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-/** A type that is nothing but a reference has to lead to one that is more. */
+/** Finds types that consist of references alone: a reference has to lead to another kind of type. */
 function circularReferences({ types }: ModuleDescriptor): string[] {
   const leads = new Set<string>();
   const circular: string[] = [];
@@ -175,7 +175,7 @@ function referenceOf(type: TypeSchema | undefined): string | undefined {
   return type.$ref.slice(REFERENCE_PREFIX.length);
 }
 
-/** Without recursion, since the depth is what is in doubt. */
+/** Computes the depth without recursion, since the depth may be excessive. */
 function depthOf(value: unknown): number {
   let depth = 0;
   let level: unknown[] = [value];
@@ -188,7 +188,7 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** A name is read as one field. */
+/** Checks that a name is read as one field only. */
 function aliasProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const visit = (node: unknown): void => {
@@ -210,7 +210,7 @@ function aliasProblems(descriptor: ModuleDescriptor): string[] {
   return problems;
 }
 
-/** A record by its own fields: a map of properties may have properties of these names. */
+/** Recognises a record by its own fields: a map of properties may have properties of these names. */
 function isAliased(node: object): node is Aliased {
   return 'aliases' in node && 'type' in node && node.type === 'object' && 'properties' in node;
 }

@@ -1,7 +1,7 @@
-// The schemas of what a service on a developer's machine answers at its loopback observability endpoint. They are
-// published as JSON Schema (generated/observability.schema.json); programs take the types from here, and leave the
-// schema library to `npm run generate`. Times are ISO 8601 in UTC with milliseconds, durations milliseconds with
-// fractions. What there may be none of is null. Fields are only ever added.
+// The schemas of the responses of the loopback observability endpoint of a service on a developer's machine.
+// They are published as JSON Schema (generated/observability.schema.json); programs take the types from here,
+// and leave the schema library to `npm run generate`. Times are ISO 8601 in UTC with milliseconds, durations
+// milliseconds with fractions. A missing value is null. Fields are only ever added.
 import { Type, type Static, type TSchema } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
@@ -13,7 +13,7 @@ const TraceId = Type.String({ pattern: '^[0-9a-f]{32}$' });
 const SpanId = Type.String({ pattern: '^[0-9a-f]{16}$' });
 const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 const Word = Type.Literal;
-/** As in the module's descriptor (generated/module-descriptor.schema.json); its references are '#/types/NAME'. */
+/** Type as in the module's descriptor (generated/module-descriptor.schema.json); its references are '#/types/NAME'. */
 const DescribedType = Type.Unknown();
 
 const shapes = {
@@ -22,7 +22,7 @@ const shapes = {
 
   Instance: Type.Object(
     {
-      /** Where its HTTP server listens: 'http://127.0.0.1:9000'; null while it does not. */
+      /** Address of its HTTP server: 'http://127.0.0.1:9000'; null while it does not listen. */
       address: OrNull(Text),
       shards: Count,
     },
@@ -32,7 +32,7 @@ const shapes = {
   Query: Type.Object(
     {
       name: Text,
-      /** Absent: it takes none. */
+      /** Absent: the handler takes no input. */
       input: Type.Optional(DescribedType),
       reply: DescribedType,
     },
@@ -53,7 +53,7 @@ const shapes = {
     {
       kind: Type.Union([Word('json'), Word('text'), Word('bytes')]),
       schema: Type.Optional(DescribedType),
-      /** A request may come without it. */
+      /** True: a request may come without the body. */
       optional: Type.Optional(Type.Literal(true)),
     },
     closed,
@@ -65,7 +65,7 @@ const shapes = {
       path: Text,
       endpoint: Text,
       handler: Text,
-      /** Who may call: 'internet', 'services', 'services shop/cart', 'local' or 'nobody'. */
+      /** Admitted callers: 'internet', 'services', 'services shop/cart', 'local' or 'nobody'. */
       access: Text,
       parameters: Type.Array(Type.Object({ name: Text, schema: DescribedType }, closed)),
       /** Absent: the route declares none. */
@@ -84,7 +84,7 @@ const shapes = {
   ServiceDescription: Type.Object(
     {
       name: Text,
-      /** As in the registration file. */
+      /** Instance id, as in the registration file. */
       instanceId: Text,
       runtimeVersion: Text,
       startedAt: Time,
@@ -92,35 +92,35 @@ const shapes = {
       instances: Type.Array(Type.Ref('Instance')),
       components: Type.Array(Type.Ref('Component')),
       routes: Type.Array(Type.Ref('ServiceRoute')),
-      /** What '#/types/NAME' refers to. */
+      /** Types that '#/types/NAME' refers to. */
       types: Type.Record(Text, DescribedType),
       module: Type.Object({ fingerprint: Text, sdk: OrNull(Text) }, closed),
-      /** It is run by `svc dev`. */
+      /** True: `svc dev` runs the service. */
       dev: Type.Boolean(),
     },
     closed,
   ),
 
-  /** A place in the sources of a module. */
+  /** Location in the sources of a module. */
   SourcePlace: Type.Object(
     { file: Text, line: Count, column: OrNull(Count), function: OrNull(Text) },
     closed,
   ),
-  /** Why an invocation was refused, failed or was late. */
+  /** Reason why an invocation was refused, failed or was late. */
   SpanFault: Type.Object(
     {
-      /** Of a refusal ('CONFLICT'), of a guest's fault ('trap', 'fuel') or of docs/errors ('SVC_…'). */
+      /** Code of a refusal ('CONFLICT'), of a guest's fault ('trap', 'fuel') or of docs/errors ('SVC_…'). */
       code: Text,
-      /** Which limit was met. */
+      /** Limit that was exceeded. */
       limit: OrNull(Text),
       reason: Text,
-      /** The module's own last words. */
+      /** Abort message of the module. */
       guestMessage: OrNull(Text),
-      /** What it logged before that: the last 20 lines, the oldest first, with 2,000 characters in all. */
+      /** Log lines before the fault: the last 20, oldest first, with 2,000 characters in all. */
       logLines: Type.Optional(Type.Array(Text)),
-      /** Where in the sources, the innermost first; empty where it is not known. */
+      /** Source locations, innermost first; empty if they are unknown. */
       places: Type.Array(Type.Ref('SourcePlace')),
-      /** As in the answer and in the log. */
+      /** Error id, as in the answer and in the log. */
       errorId: OrNull(Text),
     },
     closed,
@@ -132,21 +132,21 @@ const shapes = {
       kind: Type.Ref('InvocationKind'),
       component: Text,
       handler: Text,
-      /** Of a command or a query. */
+      /** Entity of a command or a query. */
       entityId: OrNull(Text),
       startedAt: Time,
-      /** After the beginning of the trace. */
+      /** Milliseconds since the beginning of the trace. */
       offsetMs: Amount,
       durationMs: Amount,
       outcome: Type.Ref('Outcome'),
       /** Units that the module used; null where nothing is metered. */
       fuel: OrNull(Count),
       events: Count,
-      /** Of the answer of an endpoint. */
+      /** Status of an endpoint's answer. */
       status: OrNull(Count),
       shard: Count,
       fault: OrNull(Type.Ref('SpanFault')),
-      /** In the order in which they began. */
+      /** Child spans in the order in which they began. */
       children: Type.Array(Type.Ref('Span')),
     },
     closed,
@@ -154,24 +154,24 @@ const shapes = {
   TraceSummary: Type.Object(
     {
       traceId: TraceId,
-      /** Of the span that began first. */
+      /** Kind of the span that began first. */
       kind: Type.Ref('InvocationKind'),
       component: Text,
       handler: Text,
-      /** For people: 'POST /carts/{cartId}/items', 'shopping-cart.add-item'. */
+      /** Display name: 'POST /carts/{cartId}/items', 'shopping-cart.add-item'. */
       name: Text,
-      /** Of the first command or query in it. */
+      /** Entity of the first command or query in the trace. */
       entityId: OrNull(Text),
       startedAt: Time,
       durationMs: Amount,
       outcome: Type.Ref('Outcome'),
       status: OrNull(Count),
       spans: Count,
-      /** Of these, how many have failed or were late. */
+      /** Number of these that failed or were late. */
       failed: Count,
-      /** The reason of the first that has. */
+      /** Reason of the first failure. */
       error: OrNull(Text),
-      /** The module's own last words about it. */
+      /** Abort message of the module for that failure. */
       guestMessage: OrNull(Text),
     },
     closed,
@@ -179,13 +179,13 @@ const shapes = {
   /** GET /observability/traces */
   TraceList: Type.Object(
     {
-      /** Newest first. */
+      /** Traces, newest first. */
       traces: Type.Array(Type.Ref('TraceSummary')),
       /** Spans that are kept at most, and spans since the process started. */
       window: Type.Object({ capacity: Count, recorded: Count }, closed),
       /** Traces in the window that fit the filter, on all pages together. */
       total: Count,
-      /** How many of them are newer than this page. */
+      /** Number of them that are newer than this page. */
       newer: Count,
       /** The value of `after` for the page before this one; null: that is the first page, which takes no `after`. */
       previous: OrNull(Text),
@@ -204,9 +204,9 @@ const shapes = {
       durationMs: Amount,
       /** Spans without a parent in the window. */
       roots: Type.Array(Type.Ref('Span')),
-      /** That are not shown: the trace is cut. */
+      /** Number of spans that are left out of a trace that is too long. */
       moreSpans: Count,
-      /** A caller's span outside of this service that the first span is a child of. */
+      /** Span of a caller outside of this service that is the parent of the first span. */
       remoteParent: OrNull(SpanId),
       silentShards: Type.Array(Count),
     },
@@ -216,7 +216,7 @@ const shapes = {
     {
       at: Time,
       traceId: OrNull(TraceId),
-      /** It and `handler` are empty where no handler has failed, but a shard has ended. */
+      /** Component; empty, like `handler`, if a shard has ended rather than a handler failed. */
       component: Text,
       handler: Text,
       entityId: OrNull(Text),
@@ -225,7 +225,7 @@ const shapes = {
     },
     closed,
   ),
-  /** GET /observability/faults: what has failed or was late, newest first; refusals are none. */
+  /** GET /observability/faults: failures and late invocations, newest first; refusals are not included. */
   FaultList: Type.Object(
     { faults: Type.Array(Type.Ref('Fault')), silentShards: Type.Array(Count) },
     closed,
@@ -240,7 +240,7 @@ const shapes = {
       refused: Count,
       failed: Count,
       timedOut: Count,
-      /** Of their durations; null where there were none. */
+      /** Percentiles of their durations; null if there were none. */
       p50Ms: OrNull(Amount),
       p95Ms: OrNull(Amount),
       p99Ms: OrNull(Amount),
@@ -253,7 +253,7 @@ const shapes = {
       at: Time,
       /** The last two minutes, oldest first. */
       seconds: Type.Array(Type.Ref('LiveSecond')),
-      /** Since the start, by the names of the metrics' series. */
+      /** Totals since the start, by the names of the metrics' series. */
       totals: Type.Record(Text, Type.Number()),
     },
     closed,
@@ -271,7 +271,7 @@ const shapes = {
       entities: Type.Array(Type.Ref('StoredEntity')),
       /** Entities whose id begins with `prefix`, on all pages together; counting stops at 100,000. */
       total: Count,
-      /** There are more than `total`. */
+      /** True: there are more than `total`. */
       totalCapped: Type.Boolean(),
       /** The value of `after` for the next page; null: there is none. */
       next: OrNull(Text),
@@ -295,20 +295,20 @@ const shapes = {
       kind: Type.Union([Word('event'), Word('deleted'), Word('damaged')]),
       time: OrNull(Time),
       manifest: OrNull(Text),
-      /** The case of a sum type. */
+      /** Case of a sum type. */
       type: OrNull(Text),
-      /** As it is stored, JSON text. */
+      /** The stored event, as JSON text. */
       event: OrNull(Text),
       traceId: OrNull(TraceId),
-      /** The idempotency key that it answered. */
+      /** Idempotency key of the command that recorded it. */
       key: OrNull(Text),
       changes: Type.Array(Type.Ref('StateChange')),
       moreChanges: Count,
-      /** After it, JSON text; null where it is not known. */
+      /** State after the event, as JSON text; null if it is unknown. */
       state: OrNull(Text),
-      /** The state is too large and was left out. */
+      /** True: the state is too large and was left out. */
       stateCut: Type.Boolean(),
-      /** Why the state is not known from here on. */
+      /** Reason why the state is unknown from here on. */
       problem: OrNull(Text),
     },
     closed,
@@ -320,9 +320,9 @@ const shapes = {
       id: Text,
       /** Oldest first. */
       steps: Type.Array(Type.Ref('HistoryStep')),
-      /** What `from` is given to have the next page; null: there is none. */
+      /** Value of `from` for the next page; null: there is none. */
       next: OrNull(Count),
-      /** Records of the entity, of all its lives. */
+      /** Number of records of the entity, over all its incarnations. */
       total: Count,
     },
     closed,
@@ -334,7 +334,7 @@ const shapes = {
       file: OrNull(Text),
       line: OrNull(Count),
       column: OrNull(Count),
-      /** The line itself, and what to do. */
+      /** The source line, and what to do. */
       source: OrNull(Text),
       help: OrNull(Text),
     },
@@ -345,18 +345,21 @@ const shapes = {
     {
       state: Type.Union([Word('building'), Word('serving'), Word('build-failed'), Word('refused')]),
       since: Time,
-      /** Of the compiler, or why the module was refused at its start. The old one is served on. */
+      /**
+       * Problems of the compiler, or the reason why the module was refused at its start. The old module stays in
+       * service.
+       */
       problems: Type.Array(Type.Ref('DevProblem')),
-      /** What stored events say to the module; null: it is not known yet. */
+      /** Result of checking stored events against the module; null: it is not known yet. */
       upgrade: OrNull(Type.Array(Text)),
-      /** Of the last build, and from its end to the first answer. */
+      /** Duration of the last build, and of the time from its end to the first answer. */
       builtMs: OrNull(Amount),
       servedAfterMs: OrNull(Amount),
     },
     closed,
   ),
 
-  /** Every answer that is not 200. */
+  /** Body of every response that is not 200. */
   Problem: Type.Object(
     { status: Count, error: Text, details: Type.Optional(Type.Unknown()) },
     closed,
@@ -364,7 +367,7 @@ const shapes = {
 };
 
 const module = Type.Module(shapes);
-/** By name, with references of the form `{ $ref: 'NAME' }`. */
+/** Shapes by name, with references of the form `{ $ref: 'NAME' }`. */
 export const observabilityShapes: Readonly<Record<string, TSchema>> = shapes;
 export type Outcome = Static<typeof module.Outcome>;
 export type InvocationKind = Static<typeof module.InvocationKind>;

@@ -1,5 +1,5 @@
-// OpenApi: the routes of a module as an OpenAPI 3.1 document, for tools that read one. It repeats the descriptor without
-// a check, and adds what the runtime answers by itself.
+// OpenApi: writes the routes of a module as an OpenAPI 3.1 document, for tools that read one. It trusts the
+// descriptor without a check, and adds the responses that the runtime gives by itself.
 import { declaredCors } from './declared-cors.ts';
 import type {
   EndpointDescriptor,
@@ -25,7 +25,7 @@ const MEDIA_TYPES = {
   text: 'text/plain',
   bytes: 'application/octet-stream',
 } as const;
-/** Failures that the runtime answers in the place of a handler; `default` covers the handler's refusals too. */
+/** Failures that the runtime answers in place of a handler; `default` covers the handler's refusals too. */
 const FAILURES: Readonly<Record<string, string>> = {
   400: 'The request does not fit',
   403: 'The caller is not admitted',
@@ -99,7 +99,7 @@ interface Path {
   readonly operations: Map<string, Json>;
 }
 
-/** Two templates that differ in the names of their parameters are one path, under the names of the first. */
+/** Merges templates that differ only in the names of their parameters into one path, under the names of the first. */
 function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
   const paths = new Map<string, Path>();
   const operationIds = new Names();
@@ -131,7 +131,7 @@ function pathsOf({ endpoints }: ModuleDescriptor, writer: SchemaWriter): Json {
   );
 }
 
-/** Which pages of other origins may call it, as far as the operator allows; nothing: none may. */
+/** Describes the origins whose pages may call, as far as the operator allows; returns nothing if none may. */
 function corsOf(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
   const cors = declaredCors(endpoint, route);
   return cors === undefined ? {} : { 'x-svc-cors': cors };
@@ -187,17 +187,17 @@ function operation(
   };
 }
 
-/** The statuses that the runtime may answer a route with. Which of its refusals a handler uses no descriptor says. */
+/** Returns the statuses with which the runtime may answer a route. No descriptor lists a handler's own refusals. */
 function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): readonly string[] {
   const { method, parameters, query = [], body, access = endpoint.access } = route;
   const isWrite = WRITES.has(method);
   const isGiven = parameters.length + query.length > 0 || body !== undefined;
   return [
-    // A write may have an idempotency key that cannot be one.
+    // A write may have an invalid idempotency key.
     ...(isGiven || isWrite ? ['400'] : []),
     ...(access.allow === 'internet' ? [] : ['403']),
     ...(body === undefined ? [] : ['413']),
-    // Bytes are taken as they are, whatever their type.
+    // Raw bytes are accepted with any media type.
     ...(body === undefined || body.kind === 'bytes' ? [] : ['415']),
     ...(isWrite ? ['422'] : []),
     '500',
@@ -207,12 +207,12 @@ function failuresOf(endpoint: EndpointDescriptor, route: RouteDescriptor): reado
   ];
 }
 
-/** A text or bytes body that is left out is empty. */
+/** Returns whether the body is required: a text or bytes body that is left out is empty. */
 function isRequired({ kind, optional }: NonNullable<RouteDescriptor['body']>): boolean {
   return kind === 'json' && optional !== true;
 }
 
-/** What the handler answers. A failure that it declares may also be one of the runtime's. */
+/** Returns the handler's responses. A failure that it declares may also be one of the runtime's. */
 function ownResponses(
   { reply, answers = [reply === undefined ? 204 : 200] }: RouteDescriptor,
   writer: SchemaWriter,
@@ -253,7 +253,7 @@ function responseName(status: string): string {
   return status === 'default' ? 'Default' : `Status${status}`;
 }
 
-/** Writes the types of a descriptor that routes lead to as schemas of components: no other state, event or input. */
+/** Writes the types that routes refer to as schemas of components: no other state, event or input. */
 class SchemaWriter {
   readonly errorReference: string;
   readonly #types: ModuleDescriptor['types'];
@@ -273,10 +273,13 @@ class SchemaWriter {
     this.errorReference = `#/components/schemas/${this.#errorKey}`;
   }
 
-  /** The types that were referred to, and those that they refer to. Call it when everything else is written. */
+  /**
+   * Returns the schemas of the types that were referred to, directly or not. Call it after everything else is
+   * written.
+   */
   schemas(): Json {
     const schemas: [key: string, schema: Json][] = [];
-    // A set that grows while it is walked is walked to its new end.
+    // Iterating a set also visits the elements that are added meanwhile.
     for (const name of this.#referred) {
       const type = this.#types[name];
       if (type !== undefined)
@@ -306,12 +309,12 @@ class SchemaWriter {
     return {
       ...plain,
       properties: Object.fromEntries(properties) as Json,
-      // Not a keyword of JSON Schema.
+      // JSON Schema has no keyword for aliases.
       ...(aliases === undefined ? {} : { 'x-svc-aliases': aliases }),
     };
   }
 
-  /** Of each case that has a tag, where its schema is. */
+  /** Maps each case that has a tag to its schema. */
   #mapping(cases: readonly { readonly $ref: string }[]): Json {
     const tagged = cases.flatMap(({ $ref }) => {
       const type = this.#types[nameIn($ref)];
@@ -328,11 +331,11 @@ class SchemaWriter {
   }
 }
 
-/** Names of which no two are the same. */
+/** Creates names that are unique. */
 class Names {
   readonly #taken = new Set<string>();
 
-  /** The name itself, or with a number behind it. */
+  /** Returns the name itself, or the name with a number behind it. */
   unique(name: string): string {
     let unique = name;
     for (let count = 2; this.#taken.has(unique); count++) unique = `${name}_${count}`;
@@ -345,7 +348,7 @@ function nameIn(reference: string): string {
   return reference.slice(REFERENCE_PREFIX.length);
 }
 
-/** The name with only the letters that a key of a component may have: `Page<Entry>` is `Page_Entry`. */
+/** Replaces characters that the key of a component may not have: `Page<Entry>` becomes `Page_Entry`. */
 function componentKey(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, '_').replace(/(?<=.)_$/, '');
 }

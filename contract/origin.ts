@@ -1,4 +1,4 @@
-// Origins as CORS compares them: what a browser sends in the header `Origin`, and one wildcard form.
+// Origins as CORS compares them: the form that a browser sends in the header `Origin`, and one wildcard form.
 
 /** A scheme, a host that may begin with `*.`, and a port. */
 const ORIGIN = /^([a-z][a-z0-9+.-]*):\/\/(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?$/;
@@ -6,8 +6,8 @@ const ORIGIN_LENGTH_MAX = 300;
 const EXAMPLES = 'https://shop.example.com, http://localhost:5173 or https://*.example.com';
 
 /**
- * Why the text is not an origin (`https://shop.example.com`) or an origin whose first label may be any
- * (`https://*.example.com`), with what to write instead; undefined: it is one.
+ * Returns why the text is neither an origin (`https://shop.example.com`) nor one whose first label is a wildcard
+ * (`https://*.example.com`), with what to write instead. Returns undefined for a valid one.
  */
 export function originProblem(text: string): string | undefined {
   const found = text.length > ORIGIN_LENGTH_MAX ? null : ORIGIN.exec(text);
@@ -28,7 +28,7 @@ export function originProblem(text: string): string | undefined {
     : `is not an origin as browsers send it: write ${canonical.replace('://', `://${wildcard}`)}`;
 }
 
-/** The origin of an HTTP address as browsers write it; undefined: the text is none. */
+/** Returns the origin of an HTTP address as browsers write it; undefined for any other text. */
 function canonicalOrigin(text: string): string | undefined {
   if (text.length > ORIGIN_LENGTH_MAX || !URL.canParse(text)) return undefined;
   const { protocol, origin } = new URL(text);

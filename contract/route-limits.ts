@@ -1,8 +1,8 @@
-// How much a route of the module descriptor may declare. The schema holds descriptors to these limits, and
-// the compiler and the embedded hosting report their authors' mistakes against the same ones.
+// Limits of a route in the module descriptor. The schema enforces them, and the compiler and the embedded
+// hosting report authors' mistakes against the same limits.
 
 export const QUERY_PARAMETERS_MAX = 64;
 export const ANSWERS_MAX = 32;
-/** UTF-16 code units, as is DESCRIPTION_LENGTH_MAX. */
+/** Maximum length in UTF-16 code units, as is DESCRIPTION_LENGTH_MAX. */
 export const SUMMARY_LENGTH_MAX = 200;
 export const DESCRIPTION_LENGTH_MAX = 2000;

@@ -10,10 +10,13 @@ export type TemplateSegment =
 
 export type TemplateResult =
   | { readonly ok: true; readonly segments: readonly TemplateSegment[] }
-  /** `problem`: what is said of the template, `remedy`: what to do. */
+  /** `problem`: what is wrong with the template, `remedy`: what to do. */
   | { readonly ok: false; readonly problem: string; readonly remedy: string };
 
-/** The template of a route: the endpoint's prefix and the route's path. An address without a path is that of `/`. */
+/**
+ * Returns the template of a route: the endpoint's prefix and the route's path. An address without a path has the path
+ * `/`.
+ */
 export function routeTemplate(prefix: string, path: string): string {
   return prefix + path || '/';
 }
@@ -55,7 +58,7 @@ export function parseRouteTemplate(template: string): TemplateResult {
   return { ok: true, segments };
 }
 
-/** The same for two templates that match the same requests. */
+/** Returns the same text for two templates that match the same requests. */
 export function templateShape(segments: readonly TemplateSegment[]): string {
   return segments
     .map((segment) => (segment.kind === 'parameter' ? '{}' : encodeURIComponent(segment.text)))
@@ -66,7 +69,7 @@ function hasBrace(text: string): boolean {
   return text.includes('{') || text.includes('}');
 }
 
-/** Undefined when the percent-encoding is malformed or not UTF-8. */
+/** Returns undefined when the percent-encoding is malformed or not UTF-8. */
 function decoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

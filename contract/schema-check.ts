@@ -2,7 +2,7 @@
 // typebox's own check walks the schema anew at every value (a hundred milliseconds for a small
 // descriptor), and its compiler generates code from strings, which a host of untrusted modules avoids.
 
-/** Answers the first problem with its place (`/endpoints/0/access: …`), or undefined. */
+/** Returns the first problem with its place (`/endpoints/0/access: …`), or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 type Check = (value: unknown, path: string) => string | undefined;
@@ -43,7 +43,7 @@ function compile(
   if (schema.$ref !== undefined) {
     const name = schema.$ref.slice('#/$defs/'.length);
     if (!done.has(name)) {
-      // Present before it is compiled, since types refer to each other in circles.
+      // The entry exists before the type is compiled, since types may refer to each other in cycles.
       done.set(name, () => undefined);
       done.set(name, inner(defs[name]!));
     }
@@ -75,7 +75,7 @@ function compile(
   }
 }
 
-/** The problem of the alternative that fits best: the one that fails deepest in the value. */
+/** Reports the problem of the best matching alternative: the one that fails deepest in the value. */
 function anyOf(alternatives: readonly Check[]): Check {
   return (value, path) => {
     let deepest: string | undefined;
@@ -133,7 +133,7 @@ function list(schema: Schema, inner: (child: Schema) => Check): Check {
   };
 }
 
-/** Closed: what is neither declared nor fits the one pattern of a record is a problem. */
+/** Objects are closed: a property that is neither declared nor matches the one pattern of a record is a problem. */
 function object(schema: Schema, inner: (child: Schema) => Check): Check {
   const properties = new Map(
     Object.entries(schema.properties ?? {}).map(([name, child]) => [name, inner(child)]),

@@ -1,4 +1,5 @@
-// ServiceList: what the console's server tells its page of the services of a machine (GET /api/services).
+// ServiceList: the services of a machine, as the console's server reports them to its page (GET
+// /api/services).
 
 export interface ListedService {
   readonly instanceId: string;

@@ -1,7 +1,7 @@
-// What programs say of a name that was mistyped: the one that was probably meant. It stands alone: a
-// command line that starts with it does not wait for the descriptor's validation.
+// Suggests the intended name for a mistyped one. The file imports nothing: a command line that starts with it
+// does not wait for the descriptor's validation.
 
-/** Steps of one letter (added, dropped, changed, or two swapped) from one word to the other. */
+/** Returns the number of single-letter edits (added, dropped, changed, or two swapped) between two words. */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {
@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
   return rows[a.length]![b.length]!;
 }
 
-/** The candidate nearest to the word, when it is near enough to be what was meant. */
+/** Returns the candidate nearest to the word, if it is near enough. */
 export function closest(word: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
