@@ -1,4 +1,4 @@
-// Answer: what the console says to a request, and the headers that every answer has.
+// Answer: the console's responses, and the headers that every response has.
 import { STATUS_CODES, type ServerResponse } from 'node:http';
 
 export interface Answer {
@@ -8,7 +8,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** No page but the console's shows it, and it loads and reaches nothing but the console. */
+/** No other page may embed the console's, and it loads and connects to nothing but the console. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -25,7 +25,7 @@ export function jsonAnswer(status: number, value: unknown): Answer {
   return { status, type: JSON_TYPE, body: JSON.stringify(value) };
 }
 
-/** `error`: what happened, and what to do, for a person. */
+/** Creates the response of a failure. `error`: what happened, and what to do, for a person. */
 export function refusal(
   status: number,
   error: string,

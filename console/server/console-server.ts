@@ -1,5 +1,5 @@
-// ConsoleServer: finds out what a request asks for, and has it answered: the page, the list of services, what a service
-// shows of itself, and requests to a service's routes. No path of it leads to an entity's command.
+// ConsoleServer: routes a request to its part: the page, the list of services, the introspection of a
+// service, and requests to a service's routes. No path of it leads to an entity's command.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';
@@ -14,17 +14,20 @@ export interface Shown {
   readonly page: ReadonlyMap<string, PageFile>;
   readonly services: RunningServices;
   readonly observedDeadlineMs: number;
-  /** Told what must not happen: a bug of the console. */
+  /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
 }
 
 const CONNECTIONS_MAX = 200;
-/** The input of a query is in the address: as much as a service's own endpoint takes. */
+/**
+ * Maximum bytes of the headers. The input of a query is in the address: the limit is that of a service's own
+ * endpoint.
+ */
 const HEADER_BYTES_MAX = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
-/** A body of 8 MiB as base64 in JSON. */
+/** Maximum bytes of a body: 8 MiB as base64 in JSON. */
 const BODY_BYTES_MAX = 12 * 1024 * 1024;
-/** What may be asked of a service: reading, all of it. */
+/** Paths of a service's introspection that may be requested; all of them only read. */
 const OBSERVED: ReadonlySet<string> = new Set([
   'service',
   'traces',
@@ -129,7 +132,7 @@ function fileAnswer({ type, bytes, isImmutable }: PageFile): Answer {
   };
 }
 
-/** Its status and JSON as they are; what is no such answer is said to be none. */
+/** Passes on status and JSON unchanged; reports any other response as a failure. */
 function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
   switch (answer.kind) {
     case 'answer':
@@ -158,7 +161,7 @@ function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
   }
 }
 
-/** Undefined: there is more of it than is taken. */
+/** Returns undefined if the body exceeds the limit. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-// Console: the package's one door. It serves the page, on the loopback interface and nowhere else.
+// Console: the entry point of the package. It serves the page, on the loopback interface and nowhere else.
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { consoleServer } from './console-server.ts';
@@ -6,21 +6,21 @@ import { readPage } from './page-files.ts';
 import { RunningServices } from './running-services.ts';
 
 export interface ConsoleOptions {
-  /** 0 takes a free one. */
+  /** Port; 0 takes a free one. */
   readonly port: number;
-  /** Where services register. */
+  /** Folder in which services register. */
   readonly runningFolder: string;
-  /** The page as it was built; left out: the package's own. */
+  /** Folder of the built page; absent: the package's own. */
   readonly pageFolder?: string;
-  /** For a service to show what it is asked for; left out: longer than the service itself gives it. */
+  /** Deadline of a service's introspection, in milliseconds; absent: longer than the service's own. */
   readonly observedDeadlineMs?: number;
-  /** Told of a bug of the console. */
+  /** Called with an error that is a bug of the console. */
   readonly failed: (error: unknown) => void;
 }
 
 export interface Console {
   readonly url: string;
-  /** At once: what is under way is cut off. */
+  /** Closes at once: running requests are cut off. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ const HOST = '127.0.0.1';
 const OBSERVED_DEADLINE_MS = 6_000;
 const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
 
-/** Rejects with SVC_CONSOLE_UNAVAILABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+/** Starts the console. Rejects with SVC_CONSOLE_UNAVAILABLE, SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { port, runningFolder, failed } = options;
   const { pageFolder = PAGE_FOLDER, observedDeadlineMs = OBSERVED_DEADLINE_MS } = options;
@@ -55,7 +55,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   server.once('error', (error) => reject(listenFailure(error, port)));
   server.listen(port, HOST, resolve);
   await promise;
-  // A connection that cannot be accepted, as when this process may open no more files.
+  // The event reports a connection that cannot be accepted, for example when this process may open no more files.
   server.on('error', failed);
   return {
     url: `http://${HOST}:${(server.address() as AddressInfo).port}`,

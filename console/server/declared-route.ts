@@ -1,7 +1,8 @@
-// DeclaredRoute: whether a request is one for which a service has declared a route. Nothing else is sent to it.
+// DeclaredRoute: decides whether a service has declared a route for a request. Nothing else is sent to the
+// service.
 import { parseRouteTemplate, SEGMENTS_MAX, type ServiceRoute } from '@svc/contract';
 
-/** `path`: of a request, without its query. */
+/** `path`: path of a request, without its query. */
 export function isDeclared(
   routes: readonly Pick<ServiceRoute, 'method' | 'path'>[],
   method: string,
@@ -20,7 +21,7 @@ export function isDeclared(
   });
 }
 
-/** As the service itself reads it: what could be understood as another path is no parameter. */
+/** Follows the service's own rule: a segment that could be understood as another path is no parameter. */
 function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }

@@ -1,11 +1,11 @@
-// LocalRequest: one request to a service of this machine. It has a deadline and takes an answer of a bounded size;
-// it follows no redirect, and no proxy of the environment comes between.
+// LocalRequest: one request to a service of this machine. It has a deadline and accepts a response of a
+// bounded size; it follows no redirect, and ignores a proxy of the environment.
 import { Agent, request, type IncomingMessage } from 'node:http';
 import type { LoopbackAddress } from './loopback-address.ts';
 
 export interface LocalRequest {
   readonly method: string;
-  /** As it goes on the wire, query included. */
+  /** Path as it goes on the wire, query included. */
   readonly path: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Buffer | undefined;
@@ -39,9 +39,10 @@ export async function send(
         ? { kind: 'late' }
         : { kind: 'unreachable', reason: error.code ?? error.message },
     );
-  // Said, or Node sends nothing at all in chunks.
+  // Without the length, Node sends an empty body in chunks.
   const hasLength = body !== undefined || (method !== 'GET' && method !== 'HEAD');
-  // A connection of its own: what is sent on one that the service is closing may be lost, or done and not answered.
+  // Each request has its own connection: a request on one that the service is closing may be lost, or executed
+  // without an answer.
   const agent = new Agent({ keepAlive: false });
   const outgoing = request({
     host,
@@ -59,7 +60,7 @@ export async function send(
     signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
   });
   outgoing.on('error', failed);
-  // Who goes on in another protocol ends neither the answer nor, to a deadline, the request.
+  // A peer that switches to another protocol ends neither the response nor, before a deadline, the request.
   outgoing.on('upgrade', (_incoming, socket) => {
     socket.destroy();
     resolve({ kind: 'unreachable', reason: 'it speaks another protocol than HTTP' });

@@ -1,13 +1,17 @@
-// LoopbackAddress: where on this machine a service listens. Addresses come from files and answers that anybody may
-// have written: only what is a plain http address of the loopback interface is ever connected to.
+// LoopbackAddress: the address on this machine at which a service listens. Addresses come from files and
+// responses that anybody may have written: the console connects only to a plain http address of the loopback
+// interface.
 
 export interface LoopbackAddress {
-  /** Numeric: no name is looked up. */
+  /** Numeric address: no name is looked up. */
   readonly host: string;
   readonly port: number;
 }
 
-/** Undefined: the address is another machine's, or none. One of all interfaces is reached by the loopback one. */
+/**
+ * Returns undefined for another machine's address, or an invalid one. An address of all interfaces becomes the
+ * loopback one.
+ */
 export function loopbackAddress(text: string): LoopbackAddress | undefined {
   const url = URL.parse(text);
   if (url === null || url.protocol !== 'http:' || url.pathname !== '/') return undefined;
@@ -17,7 +21,7 @@ export function loopbackAddress(text: string): LoopbackAddress | undefined {
   return host === undefined ? undefined : { host, port: url.port === '' ? 80 : Number(url.port) };
 }
 
-/** `hostname`: as URL writes it, numbers in their one form. */
+/** `hostname`: as URL writes it, with numbers in their canonical form. */
 function loopbackHost(hostname: string): string | undefined {
   if (/^127(?:\.\d+){3}$/.test(hostname)) return hostname;
   if (hostname === 'localhost' || hostname === '0.0.0.0') return '127.0.0.1';

@@ -1,11 +1,11 @@
-// PageFiles: the page as it was built, read once and held in memory: a request names one of these files or nothing.
+// PageFiles: the built page, read once and held in memory: a request names one of these files or nothing.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** Its name changes with what is in it. */
+  /** True: the name of the file changes with its content. */
   readonly isImmutable: boolean;
 }
 
@@ -17,10 +17,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.ico': 'image/x-icon',
 };
-/** Where what builds the page puts files whose names carry a hash. */
+/** Folder in which the build puts files whose names contain a hash. */
 const HASHED = '/assets/';
 
-/** By the path of the request: '/' and '/assets/index-1a2b3c.js'. Undefined: the page is not there. */
+/**
+ * Returns the files by the path of the request: '/' and '/assets/index-1a2b3c.js'; undefined if the page does not
+ * exist.
+ */
 export function readPage(folder: string): ReadonlyMap<string, PageFile> | undefined {
   let entries;
   try {

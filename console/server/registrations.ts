@@ -1,6 +1,6 @@
-// Registrations: the folder in which the services of this machine register, a file PID.json for each, and PID-INSTANCE.json
-// for each further service of one process. Files are read
-// and never written or deleted; one that is half written, or is none of ours, is skipped.
+// Registrations: the folder in which the services of this machine register, a file PID.json for each, and
+// PID-INSTANCE.json for each further service of one process. Files are read and never written or deleted; one
+// that is half written, or invalid, is skipped.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loopbackAddress, type LoopbackAddress } from './loopback-address.ts';
@@ -9,7 +9,7 @@ export interface Registration {
   readonly instanceId: string;
   readonly name: string;
   readonly pid: number;
-  /** ISO 8601. */
+  /** Start time in ISO 8601. */
   readonly startedAt: string;
   readonly observabilityAddress: string;
   readonly address: LoopbackAddress;
@@ -17,14 +17,14 @@ export interface Registration {
 
 export interface RegistrationList {
   readonly registrations: readonly Registration[];
-  /** Why the folder, or some of it, was not read, to follow a colon; null: it was. */
+  /** Reason why the folder, or a part of it, was not read, to follow a colon; null if all of it was. */
   readonly problem: string | null;
 }
 
 const FILES_MAX = 500;
 const FILE_BYTES_MAX = 16 * 1024;
 const TEXT_LENGTH_MAX = 256;
-/** It becomes a part of a path. */
+/** Grammar of an instance id, which becomes a part of a path. */
 export const INSTANCE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export async function readRegistrations(folder: string): Promise<RegistrationList> {
@@ -50,7 +50,7 @@ export async function readRegistrations(folder: string): Promise<RegistrationLis
   };
 }
 
-/** The names that the file of a registration may have. */
+/** Returns the names that the file of a registration may have. */
 function namesOf({ pid, instanceId }: Registration): readonly string[] {
   return [`${pid}.json`, `${pid}-${instanceId}.json`];
 }
@@ -67,7 +67,7 @@ async function readRegistration(file: string, name: string): Promise<Registratio
     const found = registrationOf(JSON.parse(await readFile(file, 'utf8')));
     return found !== undefined && namesOf(found).includes(name) ? found : undefined;
   } catch {
-    // It is gone, or not ours to read, or not written to its end.
+    // The file was removed, is not readable, or is not completely written.
     return undefined;
   }
 }

@@ -1,13 +1,14 @@
-// RequestGuard: which requests the console listens to. A page of the internet that is open in the same browser can
-// send requests to this machine, by a name of its own too: only the console's own page and programs of this machine
-// are answered, and what changes something needs a header that no other page can send without being asked for it.
+// RequestGuard: decides which requests the console answers. A page of the internet that is open in the same
+// browser can send requests to this machine, even under a name of its own. So only the console's own page and
+// programs of this machine are answered, and a request that changes something needs a header that no other
+// page can send without a preflight.
 import type { IncomingMessage } from 'node:http';
 
-/** The header with which the page says that it means it. */
+/** Header with which the page marks a request that changes something. */
 const MEANT = 'x-svc-console';
 const DEFAULT_HTTP_PORT = 80;
 
-/** Why the request is refused, for a person; undefined: it is not. `port`: that the console listens on. */
+/** Returns why the request is refused, for a person; undefined if it is not. `port`: the console's own port. */
 export function refusalOf({ headers }: IncomingMessage, port: number): string | undefined {
   const { host } = headers;
   if (host === undefined || !hostsOf(port).includes(host))
@@ -21,7 +22,7 @@ export function refusalOf({ headers }: IncomingMessage, port: number): string | 
   return undefined;
 }
 
-/** Of a request that has something done. */
+/** Returns why a request that changes something is refused; undefined if it is not. */
 export function writeRefusalOf({ headers }: IncomingMessage): string | undefined {
   if (!/^application\/json(?:;|$)/.test(headers['content-type'] ?? ''))
     return 'The request must have the content-type application/json.';

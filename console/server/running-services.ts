@@ -1,10 +1,11 @@
-// RunningServices: which services of this machine run: those that have registered and answer as who they registered.
-// It looks when it is asked, and does nothing in between.
+// RunningServices: the running services of this machine: those that have registered and answer with the
+// identity that they registered. It probes services only when a list is requested.
 //
 // Invariants:
-// - A service is shown once its address has answered with the instance id of its file: a port that another process
-//   has now is not shown under the old name.
-// - One that was shown and ends stays for a while as gone, and then leaves. One that is only late has not ended.
+// - A service is listed once its address has answered with the instance id of its file: a port that another
+//   process has now is not listed under the old name.
+// - A listed service that ends stays for a while as gone, and then leaves. One that only answers late has not
+//   ended.
 import type { ListedService, ServiceDescription, ServiceList } from '@svc/contract';
 import { setTimeout as delay } from 'node:timers/promises';
 import { send } from './local-request.ts';
@@ -12,14 +13,14 @@ import { readRegistrations, type Registration } from './registrations.ts';
 
 interface Known {
   readonly registration: Registration;
-  /** Its file is there. */
+  /** True: its file exists. */
   isRegistered: boolean;
-  /** It has answered once, so it is shown. */
+  /** True: it has answered once, so it is listed. */
   isShown: boolean;
   goneAtMs: number | undefined;
   address: string | null;
   problem: string | null;
-  /** In a row. */
+  /** Number of consecutive failures. */
   failures: number;
   dueAtMs: number;
   probe: Promise<void> | undefined;
@@ -28,14 +29,14 @@ interface Known {
 export type Described =
   | { readonly kind: 'described'; readonly service: ServiceDescription }
   | { readonly kind: 'late' }
-  /** It has ended, or its port is another's now. */
+  /** The service has ended, or another process has its port now. */
   | { readonly kind: 'other'; readonly reason: string };
 
 const PROBE_EVERY_MS = 2_000;
-/** Between two looks at a file whose service did not answer: the longest pause. */
+/** Longest pause between two probes of a file whose service did not answer. */
 const PAUSE_MAX_MS = 30_000;
 const PROBE_DEADLINE_MS = 2_000;
-/** One that is slow to answer holds up nobody: it is in the next list. */
+/** Time that a list waits for probes: a slow service delays nobody, and is in the next list. */
 const LIST_WAITS_MS = 300;
 const FAILURES_UNTIL_GONE = 2;
 const GONE_SHOWN_MS = 10_000;
@@ -69,14 +70,14 @@ export class RunningServices {
   }
 
   /**
-   * One that is listed, gone or not; `silent`: it has registered and does not answer. It looks again when there is
-   * none: a link may be older than this process.
+   * Finds a listed service, gone or not; `silent`: it has registered and does not answer. Reads the folder again when
+   * there is none: a link may be older than this process.
    */
   async find(instanceId: string): Promise<Registration | 'silent' | undefined> {
     if (!this.#known.has(instanceId)) await this.list();
     const known = this.#known.get(instanceId);
     if (known === undefined) return undefined;
-    // Before a program has answered as the service, it is asked for nothing else: it may be any.
+    // Until a program has answered as the service, it gets no other request: it may be any program.
     if (!known.isShown) await this.#probe(known, performance.now());
     return known.isShown ? known.registration : 'silent';
   }
@@ -104,7 +105,7 @@ export class RunningServices {
       });
   }
 
-  /** The look at the service that is under way; undefined: none is due. */
+  /** Returns the running probe of the service; undefined if none is due. */
   #probe(known: Known, nowMs: number): Promise<void> | undefined {
     if (known.probe === undefined && known.isRegistered && nowMs >= known.dueAtMs)
       known.probe = look(known).finally(() => {
@@ -114,7 +115,7 @@ export class RunningServices {
   }
 }
 
-/** What the service says of itself, if it is still the one that registered. */
+/** Returns the service's description of itself, if it is still the one that registered. */
 export async function describe(
   { address, instanceId }: Registration,
   deadlineMs: number,
@@ -161,7 +162,7 @@ function listed({ registration, goneAtMs, address, problem }: Known): ListedServ
   return { ...registered, state: goneAtMs === undefined ? 'running' : 'gone', address, problem };
 }
 
-/** What was read is shown and compared, and no more is taken for granted of it than that. */
+/** Parses the body without a check of its form: it is only displayed and compared. */
 function parsed(body: Buffer): ServiceDescription | null {
   try {
     const json = JSON.parse(body.toString('utf8')) as Partial<ServiceDescription> | null;

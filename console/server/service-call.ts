@@ -1,5 +1,5 @@
-// ServiceCall: a request that the page has filled in and that is sent to a service's own HTTP server, once, to a route
-// that the service has declared. It is the only way in which the console has anything done.
+// ServiceCall: a request that the user has filled in on the page, sent once to a service's own HTTP server,
+// for a route that the service has declared. It is the only way in which the console changes anything.
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, jsonAnswer, refusal } from './answer.ts';
@@ -11,7 +11,7 @@ import { describe } from './running-services.ts';
 
 export interface AskedCall {
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | undefined;
@@ -22,11 +22,11 @@ type Read =
   | { readonly ok: false; readonly problem: string };
 
 const DESCRIBE_DEADLINE_MS = 6_000;
-/** Longer than a service waits for a handler unless it is told otherwise: its own answer is worth seeing. */
+/** Deadline; longer than a service's default deadline for a handler, so that the service's own answer is seen. */
 const CALL_DEADLINE_MS = 70_000;
 const LISTENS_AGAIN_MS = 150;
 const HEADERS_MAX = 100;
-/** Said by the console: they frame the request, or carry its trace. */
+/** Headers that the console sets itself: they frame the request, or carry its trace. */
 const OWN_HEADERS = new Set([
   'connection',
   'content-length',
@@ -40,7 +40,7 @@ const OWN_HEADERS = new Set([
   'upgrade',
 ]);
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What Node takes as a header's value. */
+/** Header values that Node accepts. */
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const PATH = /^\/[\x21-\x22\x24-\x7e]*$/;
 
@@ -79,13 +79,13 @@ export function readCall(text: string): Read {
   };
 }
 
-/** `signal`: nobody waits for the answer any more. */
+/** `signal`: aborted when nobody waits for the response any more. */
 export async function callService(
   registration: Registration,
   { method, path, headers, body }: AskedCall,
   signal: AbortSignal,
 ): Promise<Answer> {
-  // What it declares now: a module that is being worked on changes its routes, and a port may have a new owner.
+  // The current declaration counts: a module under development changes its routes, and a port may have a new owner.
   const found = await describe(registration, DESCRIBE_DEADLINE_MS);
   if (found.kind === 'late')
     return refusal(
@@ -111,7 +111,8 @@ export async function callService(
     );
 
   const traceId = randomBytes(16).toString('hex');
-  // The console's own span: the page tells by its id that the trace began here (page/view/trace-origin.ts).
+  // The parent is the console's own span: the page recognises by its id that the trace began here
+  // (page/view/trace-origin.ts).
   const traceParent = `00-${traceId}-${traceId.slice(0, 16)}-01`;
   const asked = {
     method,
@@ -124,7 +125,7 @@ export async function callService(
   let beganMs = performance.now();
   let answer = await send(address, asked);
   if (isRefused(answer)) {
-    // Nothing was sent; a service that puts a new module into its place listens again in a moment.
+    // Nothing was sent; a service that replaces its module listens again in a moment.
     await delay(LISTENS_AGAIN_MS);
     beganMs = performance.now();
     answer = await send(address, asked);
@@ -182,7 +183,7 @@ function headerProblem(header: unknown): string | undefined {
   return undefined;
 }
 
-/** Undefined: it is no text. */
+/** Returns undefined if the body is not text. */
 function textOf(body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined {
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   if (type?.startsWith('application/octet-stream') === true) return undefined;
