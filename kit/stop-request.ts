@@ -30,18 +30,18 @@ export async function stopRequest(
   return promise;
 }
 
-function listen(signal: StopSignal, told: () => void): void {
-  let isTold = false;
-  const heard = (): void => {
-    if (isTold) return;
-    isTold = true;
-    told();
+function listen(signal: StopSignal, report: () => void): void {
+  let isReported = false;
+  const onSignal = (): void => {
+    if (isReported) return;
+    isReported = true;
+    report();
     setTimeout(() => {
       // Process 1 ignores a signal without a listener.
       if (process.pid === 1)
         process.once(signal, () => process.exit(128 + constants.signals[signal]));
-      process.off(signal, heard);
+      process.off(signal, onSignal);
     }, PASSED_ON_MS).unref();
   };
-  process.on(signal, heard);
+  process.on(signal, onSignal);
 }

@@ -22,7 +22,6 @@ export const UNCLEAN: readonly string[] = [
   'host/service',
   'host/shards',
   'host/tools.ts',
-  'kit',
   'scripts',
 ];
 
