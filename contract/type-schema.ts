@@ -77,8 +77,8 @@ const shapes = {
       properties: Type.Record(FieldName, Type.Ref('Property')),
       required: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 1000 }),
       /**
-       * Of a property, further names under which it is read; it is written under its own. No keyword of JSON Schema:
-       * programs that do not know it see what is written.
+       * Further names under which a property is read; it is written under its own name. JSON Schema has no such keyword:
+       * programs that do not know it see the written name.
        */
       aliases: Type.Optional(
         Type.Record(FieldName, Type.Array(FieldName, { minItems: 1, maxItems: 100 })),
