@@ -190,7 +190,7 @@ export function checkNumbers(path: string): void {
     const lastSeq = new Map<unknown, number>();
     let last = 0;
     for (const { pos, entityNo, seq } of database
-      .prepare('SELECT pos, eno, seq FROM journal ORDER BY pos')
+      .prepare('SELECT pos, eno AS entityNo, seq FROM journal ORDER BY pos')
       .iterate()) {
       assert.equal(pos, ++last, 'positions have a gap');
       const expected = (lastSeq.get(entityNo) ?? 0) + 1;
