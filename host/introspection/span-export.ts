@@ -96,7 +96,9 @@ export class SpanExport implements IntrospectionPart {
     });
     this.#worker.on('message', (message: FromOtlpWorker) => this.#settle(message));
     this.#worker.on('error', (error: unknown) => this.#fail(String(error)));
-    this.#timer = setInterval(() => this.#take(), exportIntervalMs);
+    this.#timer = setInterval(() => this.#take(), exportIntervalMs).unref();
+    // A program that embeds a service ends when its own work is done.
+    this.#worker.unref();
     view.metrics.exportCounts = () => this.counts();
   }
 

@@ -41,9 +41,9 @@ interface CommonOptions extends Components {
   readonly settings?: ServiceSettings;
   /**
    * Where the management server listens: readiness, metrics, version and cluster, for the operator. A host that is left
-   * out is 127.0.0.1 (0.0.0.0 when deployed), a port 7626, and 0 is any free one. Left out: there is none.
+   * out is 127.0.0.1 (0.0.0.0 when deployed), a port 7626, and 0 is any free one. Left out, or `false`: there is none.
    */
-  readonly management?: { readonly host?: string; readonly port?: number };
+  readonly management?: { readonly host?: string; readonly port?: number } | false;
   readonly observability?: ObservabilityOptions;
   /** Lines on stderr, or what takes each. Absent: text on a terminal, else JSON. */
   readonly log?: 'text' | 'json' | 'none' | Log;
@@ -95,7 +95,13 @@ export function checkOptions({ name, http, management }: ServiceOptions): void {
       `The name of a service takes lower-case letters, digits and hyphens, at most 63, and found '${name}'.`,
     );
   if (typeof http === 'object') checkPort(http.port);
-  checkPort(management?.port);
+  if (typeof management === 'object') checkPort(management.port);
+  // A program in JavaScript may say anything.
+  else if ((management as unknown) === true)
+    throw new SvcError(
+      'SVC_SETTING_INVALID',
+      'The management server of a service is an object, such as {} or { port: 0 }, or false.',
+    );
 }
 
 function checkPort(port = DEFAULT_PORT): void {

@@ -20,7 +20,8 @@ import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
 import { entryBytes } from '@svc/kit/log-rate';
 import { requestBudgets } from '../model/request-budgets.ts';
-import type { SvcError } from '@svc/kit/svc-error';
+import { SvcError } from '@svc/kit/svc-error';
+import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
 import { newTraceParent, traceParentText } from '@svc/kit/trace-context';
 import { systemRandom } from '../system.ts';
 import { embeddedLog } from './embedded-log.ts';
@@ -51,18 +52,41 @@ const LIMITS_LOGGED_MS = 60_000;
 export async function createService(options: ServiceOptions): Promise<Service> {
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
+  const receiver = otlpReceiver(options);
   const guest = createEmbeddedGuest(options);
   const fingerprint = programFingerprint(guest);
   const { descriptor } = guest;
   const storage = await openEmbeddedStorage(options, sections.journal, { fingerprint, descriptor });
-  const service = new EmbeddedService(options, { sections, guest, storage, fingerprint });
+  const parts = { sections, guest, storage, fingerprint, otlp: receiver };
+  let service: EmbeddedService | undefined;
   try {
+    service = new EmbeddedService(options, parts);
     await service.start();
     return service;
   } catch (error) {
-    await service.stop(0);
+    // Why it cannot be served is told, and not what its stop may fail with.
+    await (service?.stop(0) ?? storage.close()).catch(() => {});
     throw error;
   }
+}
+
+/** Throws SVC_SETTING_INVALID. */
+function otlpReceiver({ observability }: ServiceOptions): IntrospectionSettings['otlp'] {
+  const otlp = observability?.otlp;
+  if (otlp === undefined) return undefined;
+  return { url: otlpUrl(otlp.endpoint), headers: checkedHeaders(otlp.headers ?? {}) };
+}
+
+function checkedHeaders(
+  headers: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  for (const [name, value] of Object.entries(headers))
+    if (!isFieldName(name) || typeof value !== 'string' || (value !== '' && !isFieldValue(value)))
+      throw new SvcError(
+        'SVC_SETTING_INVALID',
+        'A header of observability.otlp.headers cannot be one: a name is a token, and a value is text on one line.',
+      );
+  return headers;
 }
 
 /** A program is another one when its types or its version are. */
@@ -75,6 +99,7 @@ interface EmbeddedParts {
   readonly guest: Guest;
   readonly storage: EmbeddedStorage;
   readonly fingerprint: string;
+  readonly otlp: IntrospectionSettings['otlp'];
 }
 
 class EmbeddedService implements Service {
@@ -122,12 +147,13 @@ class EmbeddedService implements Service {
     const inProcess = new InProcessHttp({ ...this.#served.http, project: undefined });
     this.#inProcess = new InProcessFetch(inProcess, inProcessCaller(deployed));
     this.#stops.defer(() => this.#introspection.close());
-    this.#stops.defer(async () => {
-      await this.#served.close();
-      await storage.close();
-      await guest.close();
-      log.report();
-    });
+    this.#stops.defer(() => log.report());
+    this.#stops.defer(() => guest.close());
+    this.#stops.defer(() => storage.close());
+    this.#stops.defer(() => this.#served.close());
+    void storage.failure.then(({ code, message }) =>
+      log.write('error', 'the journal can store nothing any more', { code, reason: message }),
+    );
   }
 
   get url(): string | undefined {
@@ -140,6 +166,7 @@ class EmbeddedService implements Service {
     await this.#introspection.open();
     // This phase stops first, and at once: no request is taken any more when `stop` returns.
     this.#stops.defer(async () => {
+      this.#shard.isServing = false;
       this.#introspection.stopping();
       const graceMs = this.#graceMs;
       await Promise.all([
@@ -155,6 +182,7 @@ class EmbeddedService implements Service {
       const { host, port } = await this.#served.listen(wanted);
       this.#url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
     }
+    this.#shard.isServing = true;
     const { descriptor } = this.#guest;
     await this.#introspection.served({ url: this.#url, descriptor });
   }
@@ -239,20 +267,23 @@ class EmbeddedService implements Service {
 
 function introspectionSettings(
   { name, http, deployed = false, management, observability = {}, endpoints = [] }: ServiceOptions,
-  { sections, storage }: EmbeddedParts,
+  { sections, storage, otlp }: EmbeddedParts,
 ): IntrospectionSettings {
-  const { local, runningFolder: folder, otlp } = observability;
+  const { local, runningFolder: folder } = observability;
   return {
     name,
     http: http !== false && endpoints.length > 0,
     port: (http === false ? undefined : http?.port) ?? DEFAULT_PORT,
-    management: management && {
-      host: management.host ?? hostOf(deployed),
-      port: management.port ?? MANAGEMENT_PORT,
-    },
+    management:
+      management === undefined || management === false
+        ? undefined
+        : {
+            host: management.host ?? hostOf(deployed),
+            port: management.port ?? MANAGEMENT_PORT,
+          },
     isLocal: local ?? (!deployed && storage.dir !== undefined),
     runningFolder: runningFolder(folder),
-    otlp: otlp && { url: otlpUrl(otlp.endpoint), headers: otlp.headers ?? {} },
+    otlp,
     sections,
   };
 }

@@ -1,5 +1,6 @@
 // ProcessHistory answers questions about the journal of an embedded service in the process of its program, whose own
-// components fold the events. Invariants: one question is answered at a time, and at most QUESTIONS_MAX wait.
+// components fold the events. Invariants: one question is answered at a time and at most QUESTIONS_MAX wait; requests are
+// served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and none is given once the service stops.
 import type { Guest } from '../engine/needs/guest.ts';
 import { type EntityQuestion, HistoryAnswers } from '../history/reader/history-answers.ts';
 import type {
@@ -9,30 +10,42 @@ import type {
   HistoryReader,
 } from '../history/reader/history-reader.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { pacedEntities } from './paced-entities.ts';
 
 const QUESTIONS_MAX = 32;
+const TIMEOUT_MS = 10_000;
 
 export class ProcessHistory implements HistoryReader {
   readonly #answers: HistoryAnswers | undefined;
   #latest: Promise<unknown> = Promise.resolve();
   #waiting = 0;
   #isClosed = false;
+  readonly #timeoutMs: number;
+  #deadlineMs = 0;
 
-  /** `dir`: the data folder; undefined: the journal is in memory, and cannot be read beside the engine. */
-  constructor(guest: Guest, dir: string | undefined) {
-    const { descriptor } = guest;
-    if (dir !== undefined)
-      this.#answers = new HistoryAnswers({ dir, descriptor, startGuest: () => guest });
+  /**
+   * `dir`: the data folder; undefined: the journal is in memory, and cannot be read beside the engine. `timeoutMs`: for one
+   * answer.
+   */
+  constructor(guest: Guest, dir: string | undefined, timeoutMs = TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs;
+    if (dir === undefined) return;
+    const entities = pacedEntities(guest.entities, () => this.#check());
+    this.#answers = new HistoryAnswers({
+      dir,
+      descriptor: guest.descriptor,
+      startGuest: () => ({ entities }),
+    });
   }
 
   async ask<Question extends HistoryQuestion>(
     question: Question,
   ): Promise<AnswerToQuestion<Question>> {
-    if (this.#isClosed) throw new SvcError('SVC_STOPPING', 'The service is stopping.');
+    if (this.#isClosed) throw stopping();
     return (await this.#answer(question)) as AnswerToQuestion<Question>;
   }
 
-  /** Waits for the question that is being answered. */
+  /** Ends the answer that is under way; questions that wait are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#latest;
@@ -57,7 +70,11 @@ export class ProcessHistory implements HistoryReader {
         'Too many questions about the journal wait for their answer. Try again.',
       );
     this.#waiting += 1;
-    const answer = this.#latest.then(() => answers.answer(question));
+    const answer = this.#latest.then(() => {
+      if (this.#isClosed) throw stopping();
+      this.#deadlineMs = performance.now() + this.#timeoutMs;
+      return answers.answer(question);
+    });
     this.#latest = answer.catch(() => {});
     try {
       return await answer;
@@ -65,4 +82,17 @@ export class ProcessHistory implements HistoryReader {
       this.#waiting -= 1;
     }
   }
+
+  #check(): void {
+    if (this.#isClosed) throw stopping();
+    if (performance.now() < this.#deadlineMs) return;
+    throw new SvcError(
+      'SVC_ANSWER_TIMED_OUT',
+      `What was asked of the journal was not answered within ${this.#timeoutMs} ms. Ask for less.`,
+    );
+  }
+}
+
+function stopping(): SvcError {
+  return new SvcError('SVC_STOPPING', 'The service is stopping.');
 }

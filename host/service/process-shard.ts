@@ -15,6 +15,8 @@ export class ProcessShard implements ServiceShards {
   readonly numbers: readonly [ShardNumbers];
   /** Answers questions while the components are served. */
   answers: ShardAnswers | undefined;
+  /** Whether the service listens, where it has an address, and has not been told to stop. */
+  isServing = false;
   readonly #questions = new OpenQuestions();
 
   constructor(descriptor: ModuleDescriptor, ringCapacity: number) {
@@ -22,7 +24,7 @@ export class ProcessShard implements ServiceShards {
   }
 
   get serving(): readonly boolean[] {
-    return [this.answers !== undefined];
+    return [this.isServing];
   }
 
   async ask<Question extends ShardQuestion>(

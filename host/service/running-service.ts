@@ -16,6 +16,7 @@ import { MetricsSource } from '../introspection/metrics-source.ts';
 import { PlacedLog } from '../introspection/placed-log.ts';
 import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
+import type { SvcError } from '@svc/kit/svc-error';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
 import type { Address } from '../shards/shard-messages.ts';
@@ -53,14 +54,21 @@ export class RunningService {
   /** While a developer works on it, one module after the other; undefined until the first is admitted. */
   #served: GuestSource | undefined;
   #hasFinishedInTime = true;
+  #isToStop = false;
+  /** Why nothing can be stored any more, also where that happens during the stop. */
+  #journalFailure: SvcError | undefined;
 
   /** Begins to admit the module, and starts nothing else. */
   constructor(settings: Settings<SettingsSections>, options: RunOptions) {
     this.#settings = settings;
     this.#options = options;
     this.#log = this.#startLog();
-    void options.stopRequested.then(this.#ended.resolve);
+    void options.stopRequested.then((reason) => {
+      this.#isToStop = true;
+      this.#ended.resolve(reason);
+    });
     this.#ended.promise.catch(() => {});
+    this.#stops.defer(() => this.#admission.abort());
     this.#source = this.#admit();
     // Each shard looks at a failure, and there may never be a shard.
     this.#source.catch(() => {});
@@ -71,7 +79,10 @@ export class RunningService {
       // A developer is told of what cannot be read, and goes on.
       ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
       // Without its writer the service can promise nothing any more.
-      onFailure: (failure) => this.#ended.reject(failure),
+      onFailure: (failure) => {
+        this.#journalFailure = failure;
+        this.#ended.reject(failure);
+      },
     });
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
@@ -81,26 +92,30 @@ export class RunningService {
   /** Serves until it is to stop. Rejects with the reason why it cannot, or can no longer, after everything has stopped. */
   async run(): Promise<void> {
     try {
-      await this.#openIntrospection();
-      this.#stops.defer(() => this.#journal.close());
-      this.#startLimitLog();
-      const started = await Promise.race([this.#startShards(), this.#ended.promise]);
-      if (typeof started !== 'string') {
-        const address = await this.#announce(started);
-        await this.#startDevLoop(address);
-      }
-      this.#log({
-        level: 'info',
-        message: 'stopping',
-        fields: { reason: await this.#ended.promise },
-      });
-    } finally {
-      await this.#stops.disposeAsync();
+      await this.#serve();
+    } catch (error) {
+      // The reason is told, and not what the stop may fail with.
+      await this.#stops.disposeAsync().catch(() => {});
+      throw error;
     }
+    await this.#stops.disposeAsync();
+    if (this.#journalFailure !== undefined) throw this.#journalFailure;
     const message = this.#hasFinishedInTime
       ? 'stopped'
       : 'stopped, and cut what did not finish in time';
     this.#log({ level: 'info', message });
+  }
+
+  async #serve(): Promise<void> {
+    await this.#openIntrospection();
+    this.#stops.defer(() => this.#journal.close());
+    this.#startLimitLog();
+    if (!this.#isToStop) {
+      const started = await Promise.race([this.#startShards(), this.#ended.promise]);
+      if (typeof started !== 'string') await this.#startDevLoop(await this.#announce(started));
+    }
+    const reason = await this.#ended.promise;
+    this.#log({ level: 'info', message: 'stopping', fields: { reason } });
   }
 
   /** Fault lines on a terminal have their source location below them; `svc dev` and programs that read JSON do not want it. */

@@ -46,6 +46,8 @@ export async function openObservability(
   server.timeout = SILENCE_MS;
   const { port } = await listen(server, { host: LOOPBACK, port: 0 }, WORDS);
   server.on('error', report);
+  // It keeps no program that has nothing else to do.
+  server.unref();
   let answering = 0;
   const answerTo = async (request: IncomingMessage): Promise<ObservedAnswer> => {
     const why = foreignRequest(request.headers, port);

@@ -16,19 +16,23 @@ export interface Registration {
   readonly startedAt: string;
 }
 
-/** Files that services of this process have at the moment. */
-const ownPaths = new Set<string>();
+/** The files of services of this process, by their paths. */
+const own = new Map<string, RegistrationFile>();
+
+/** A process may end without stopping its services: by an error that nobody expected. */
+function removeAll(): void {
+  for (const file of own.values()) file.remove();
+}
 
 export class RegistrationFile {
   readonly #path: string;
   readonly #instanceId: string;
-  readonly #onExit = (): void => this.remove();
 
   /** Throws what the file system says. */
   constructor(folder: string, registration: Registration) {
     const { pid, instanceId } = registration;
     const first = join(folder, `${pid}.json`);
-    this.#path = ownPaths.has(first) ? join(folder, `${pid}-${instanceId}.json`) : first;
+    this.#path = own.has(first) ? join(folder, `${pid}-${instanceId}.json`) : first;
     this.#instanceId = instanceId;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const written = join(folder, `.${pid}-${instanceId}.tmp`);
@@ -40,15 +44,14 @@ export class RegistrationFile {
       rmSync(written, { force: true });
       throw error;
     }
-    ownPaths.add(this.#path);
-    // A process may end without stopping its service: by an error that nobody expected.
-    process.once('exit', this.#onExit);
+    if (own.size === 0) process.on('exit', removeAll);
+    own.set(this.#path, this);
   }
 
   /** May be called again. Never throws: what is left is ignored once nothing answers at its address. */
   remove(): void {
-    process.off('exit', this.#onExit);
-    ownPaths.delete(this.#path);
+    own.delete(this.#path);
+    if (own.size === 0) process.off('exit', removeAll);
     try {
       // What is no file by now may be one that is never read to its end.
       if (!lstatSync(this.#path).isFile()) return;

@@ -200,6 +200,14 @@ describe('the management server of an embedded service', () => {
     expect(log.filter(({ message }) => message === 'management listening')).toEqual([]);
   });
 
+  test('is not there with false, and nothing but an object asks for it', async () => {
+    const { log } = await start({ management: false });
+    expect(log.filter(({ message }) => message === 'management listening')).toEqual([]);
+    await expect(start({ management: true } as never)).rejects.toMatchObject({
+      code: 'SVC_SETTING_INVALID',
+    });
+  });
+
   test('that cannot listen fails the service, which leaves its folder free', async () => {
     const { log, folder } = await start({ management: { port: 0 } });
     const { fields } = log.find(({ message }) => message === 'management listening')!;
@@ -222,13 +230,20 @@ test('spans of an embedded service are exported, the last ones at its stop', asy
   expect(names.toSorted()).toEqual(['POST /counters/{id}', 'counter.add']);
 });
 
-test('an endpoint of OTLP that is no address is refused by its name', async () => {
-  const otlp = { endpoint: 'localhost:4318' };
-  await expect(start({ observability: { otlp } })).rejects.toMatchObject({
-    code: 'SVC_SETTING_INVALID',
-    message: expect.stringContaining('otlp-endpoint'),
-  });
-});
+test.each([
+  [{ endpoint: 'localhost:4318' }, 'otlp-endpoint'],
+  [{ endpoint: 'http://127.0.0.1:4318', headers: { 'a\nb': 'c' } }, 'otlp.headers'],
+])(
+  'the receiver of OTLP %j is refused by its name, and leaves the folder free',
+  async (otlp, name) => {
+    const dataFolder = temporaryFolder();
+    await expect(start({ dataFolder, observability: { otlp } })).rejects.toMatchObject({
+      code: 'SVC_SETTING_INVALID',
+      message: expect.stringContaining(name),
+    });
+    await start({ dataFolder });
+  },
+);
 
 test('a journal notes the program that writes it, and another one when its version changes', async () => {
   const { service, folder } = await start({ version: '1' });

@@ -50,6 +50,7 @@ export async function judgeInThread(
   limits: WasmLimits,
   { env = {}, signal }: AdmissionOptions = {},
 ): Promise<ModuleVerdict> {
+  signal?.throwIfAborted();
   return new AdmissionThread(limits, env).judge(bytes, signal);
 }
 
