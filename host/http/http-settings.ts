@@ -19,7 +19,7 @@ export interface HttpSettings {
   readonly responseBytesMax: number;
   /** Bodies of requests that are being read or handled, of all requests together, in bytes; 503 beyond. At least `bodyBytesMax`. */
   readonly bodyBytesTotalMax: number;
-  /** Responses that callers have not taken yet, of all connections together, in bytes; 503 beyond. At least `responseBytesMax`. */
+  /** Responses that callers have not taken yet and inputs of calls that are not done, of all connections together, in bytes; 503 beyond. At least `responseBytesMax`. */
   readonly unsentBytesMax: number;
   /** Bytes of a response that a caller has to take in a second, on average; its connection is cut when it takes fewer. */
   readonly responseRateMin: number;

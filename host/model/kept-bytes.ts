@@ -1,6 +1,7 @@
 // KeptBytes: how much of one kind a request keeps in memory, counted in the budget of the service and, if need be, on its
 // connection. Of responses: the response until the caller has taken it and, while it waits for the disk, what its
-// handler was told. Of bodies: what has come of the request's body, until its handler is done.
+// handler was told; also the inputs of its handler's calls, until these are done. Of bodies: what has come of the
+// request's body, until its handler is done.
 //
 // Invariant: what was counted is given back once, by `free`.
 import type { ByteBudget } from './byte-budget.ts';
@@ -37,6 +38,23 @@ export class KeptBytes {
       return false;
     this.become(bytes);
     return true;
+  }
+
+  /**
+   * Replaces what is kept by so many bytes. Returns false, and changes nothing, when the service would have no room for
+   * one more of the largest after it.
+   */
+  leavesRoom(bytes: number): boolean {
+    const before = this.#bytes;
+    this.become(bytes);
+    if (bytes <= before || !this.isUsedUp) return true;
+    this.become(before);
+    return false;
+  }
+
+  /** What is kept beside this, and given back by itself; it does not count on the connection. */
+  beside(): KeptBytes {
+    return new KeptBytes(this.#budget);
   }
 
   /** Replaces what is kept by so many bytes, whether there is room or not. */

@@ -24,6 +24,7 @@ import { callFailure, readFailure } from '../../model/call-failure.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { KeptBytes } from '../../model/kept-bytes.ts';
 import { CallFailures } from './call-failures.ts';
+import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
 /** What is known of a call whose answer is not due yet. */
@@ -110,18 +111,20 @@ export class RequestCalls implements HostCalls {
     if (made === undefined) {
       const [target, name, input, metadata] = call;
       const key = this.#keyOf(target, name, call[4]);
-      return this.#asked(() => {
+      const make = (): Awaitable<Outcome> => {
         checkOwnKey(call[4], target, name);
         return this.#engine.call(target, name, input, metadata, key);
-      });
+      };
+      // The input is there while the call waits for a turn as well.
+      return this.#asked(() => countInput(this.#kept, callBytes(call), () => this.#inTurn(make)));
     }
     checkSame(made.call, call);
     this.#retold++;
-    return this.#asked(() => made.answer ?? thrown(made.failure));
+    return this.#asked(() => this.#inTurn(() => made.answer ?? thrown(made.failure)));
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    return this.#asked(() => this.#engine.readEvents(...range), readFailure);
+    return this.#asked(() => this.#inTurn(() => this.#engine.readEvents(...range)), readFailure);
   }
 
   /** The failure that an answer of the handler passes on; undefined when the answer is the handler's own word. */
@@ -151,6 +154,9 @@ export class RequestCalls implements HostCalls {
   /** Nobody waits for the handler's answer any more. */
   cancel(reason: GuestFault): void {
     this.#cancelReason = reason;
+    const last = this.#made.at(-1);
+    if (last?.answer instanceof Promise && this.#kept !== undefined)
+      countUnfinished(this.#kept, callBytes(last.call), last.answer);
     this.#failWait?.(reason);
   }
 
@@ -200,6 +206,7 @@ export class RequestCalls implements HostCalls {
     const keyOfCall = this.#keyOf(target, name, key);
     let answer: ReturnType<NonNullable<CallableEngine['callAhead']>>;
     try {
+      keepInput(this.#kept, this.keptBytes);
       checkOwnKey(key, target, name);
       answer = this.#engine.callAhead!(target, name, input, metadata, keyOfCall);
     } catch (error) {
@@ -261,25 +268,26 @@ export class RequestCalls implements HostCalls {
     return !isFirst && this.#turn.isUsedUp();
   }
 
-  /** Stays synchronous where the call does, unless the turn is used up. `told`: what the module is told of a failure. */
+  /** Stays synchronous where the call does. `told`: what the module is told of a failure. */
   #asked<T>(call: () => Awaitable<T>, told = callFailure): Awaitable<T> {
     // Since it waited last; what it used is not known before its end.
     this.#turn.hasComputed();
     if (this.#cancelReason !== undefined) throw this.#cancelReason;
-    if (this.#mustTurn())
-      return this.#waited(
-        this.#turn.next().then(() => {
-          if (this.#cancelReason !== undefined) throw this.#cancelReason;
-          return call();
-        }),
-        told,
-      );
     try {
       const answer = call();
       return answer instanceof Promise ? this.#waited(answer, told) : answer;
     } catch (error) {
       return this.#noticed(error, told);
     }
+  }
+
+  /** Calls at once, or in a later turn of the event loop when this one is used up. */
+  #inTurn<T>(call: () => Awaitable<T>): Awaitable<T> {
+    if (!this.#mustTurn()) return call();
+    return this.#turn.next().then(() => {
+      if (this.#cancelReason !== undefined) throw this.#cancelReason;
+      return call();
+    });
   }
 
   /** As the promise, or failed before it by `cancel`. */
@@ -329,6 +337,10 @@ function callUnits([{ component, id }, name, input, metadata, key = '']: Call): 
   let units = component.length + id.length + name.length + input.length + key.length;
   for (const [field, value] of metadata) units += field.length + value.length;
   return units;
+}
+
+function callBytes(call: Call): number {
+  return callUnits(call) * BYTES_PER_UNIT;
 }
 
 function outcomeUnits(outcome: Outcome): number {

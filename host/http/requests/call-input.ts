@@ -1,0 +1,54 @@
+// The input of a call in the memory that requests may keep together (svc.http.unsent-bytes-max). A waiting call holds
+// its input, and so does a call whose handler was given up and that waits for its entity still.
+//
+// Invariant: an input counts until its call is done, and leaves room for a response of the largest size: a call can be
+// turned down before anything is done, a response only after it.
+import type { Awaitable } from '../../model/call.ts';
+import { type KeptBytes, SMALL_BYTES } from '../../model/kept-bytes.ts';
+import { SvcError } from '@svc/kit/svc-error';
+
+/**
+ * Makes a call whose input takes so many bytes, and counts them until the call is done. Inputs of up to 16 KiB are not
+ * counted. Throws SvcError SVC_OVERLOADED, and does not make the call, when there is no room.
+ */
+export function countInput<T>(
+  kept: KeptBytes | undefined,
+  bytes: number,
+  call: () => Awaitable<T>,
+): Awaitable<T> {
+  if (kept === undefined || bytes <= SMALL_BYTES) return call();
+  const input = kept.beside();
+  try {
+    keepInput(input, bytes);
+    const answer = call();
+    if (answer instanceof Promise) freeWhenDone(input, answer);
+    else input.free();
+    return answer;
+  } catch (failure) {
+    input.free();
+    throw failure;
+  }
+}
+
+/** Replaces what is kept by so many bytes. Throws SvcError SVC_OVERLOADED, and changes nothing, when there is no room. */
+export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
+  if (kept === undefined || bytes <= SMALL_BYTES || kept.leavesRoom(bytes)) return;
+  throw new SvcError(
+    'SVC_OVERLOADED',
+    'Inputs of calls and responses that callers do not take fill the memory that is there for them ' +
+      '(svc.http.unsent-bytes-max).',
+  );
+}
+
+/** Counts the input of a call that goes on although its request ends. */
+export function countUnfinished(kept: KeptBytes, bytes: number, answer: Promise<unknown>): void {
+  if (bytes <= SMALL_BYTES) return;
+  const input = kept.beside();
+  input.become(bytes);
+  freeWhenDone(input, answer);
+}
+
+function freeWhenDone(input: KeptBytes, answer: Promise<unknown>): void {
+  const free = (): void => input.free();
+  answer.then(free, free);
+}
