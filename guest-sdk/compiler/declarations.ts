@@ -147,34 +147,10 @@ function readData(
 ): DataClass {
   const name = declaration.name.text;
   const isCase = decoratorName(role) === 'variant';
-  const argument = stringArguments(role);
-  const given = argument?.[0];
-  const report = (message: string): void => {
-    problems.push(problemAt(role.range, message));
-  };
-  if (argument === undefined || argument.length > 1)
-    report(`@${decoratorName(role)} takes one name, as a string`);
-  else if (given !== undefined && !SAFE_MANIFEST.test(given))
-    report(`'${given}' cannot be stored as a name: use letters, digits, '.', '_' and '-'`);
-  if (isCase && given === undefined)
-    report('@variant needs the name that is stored in the field `type`: @variant("item-added")');
-
+  const given = readStoredName(role, problems);
   const base = baseOf(declaration, classes);
   const isSumBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
-  if (isCase && (!isSumBase || !has(base, ABSTRACT)))
-    problems.push(
-      problemAt(
-        declaration.name.range,
-        `case '${name}' must extend an abstract @data class that is declared in the same file`,
-      ),
-    );
-  else if (!isCase && declaration.extendsType !== null)
-    problems.push(
-      problemAt(
-        declaration.extendsType.range,
-        `@data class '${name}' cannot extend another: put the fields into it, or make it a case with @variant("name")`,
-      ),
-    );
+  problems.push(...baseProblems(declaration, isCase, base));
   const own = ownFields(declaration, problems, names);
   const fields = [...(isSumBase ? ownFields(base, [], names) : []), ...own];
   problems.push(...aliasProblems(own, fields, isCase));
@@ -197,28 +173,9 @@ function readData(
         )
         .map((other) => readData(other, decoratorOf(other, 'variant')!, classes, names, []));
   const isSum = !isCase && has(declaration, ABSTRACT);
-  if (
-    isSum &&
-    cases.length === 0 &&
-    !classes.some((other) => baseOf(other, classes) === declaration)
-  )
-    problems.push(
-      problemAt(
-        declaration.name.range,
-        `abstract @data class '${name}' has no case: declare @variant("name") classes that extend it in this file`,
-      ),
-    );
-  if (isSum && (declaration.typeParameters?.length ?? 0) > 0)
-    problems.push(
-      problemAt(declaration.name.range, `sum type '${name}' cannot have type parameters`),
-    );
-  const tags = new Set<string | undefined>();
-  for (const one of cases) {
-    if (tags.has(one.tag))
-      problems.push(
-        problemAt(one.declaration.name.range, `sum type '${name}' has the case '${one.tag}' twice`),
-      );
-    tags.add(one.tag);
+  if (isSum) {
+    const isBase = classes.some((other) => baseOf(other, classes) === declaration);
+    problems.push(...sumProblems(declaration, cases, isBase));
   }
   return {
     kind: isCase ? 'case' : isSum ? 'sum' : 'record',
@@ -233,6 +190,76 @@ function readData(
       (isSumBase && declaresClone(base)) ||
       cases.some((one) => one.hasOwnClone),
   };
+}
+
+/** Reads the name that the decorator gives the stored type or the case; undefined where it gives none. */
+function readStoredName(role: DecoratorNode, problems: Problem[]): string | undefined {
+  const decorator = decoratorName(role);
+  const names = stringArguments(role);
+  const given = names?.[0];
+  const report = (message: string): void => {
+    problems.push(problemAt(role.range, message));
+  };
+  if (names === undefined || names.length > 1) report(`@${decorator} takes one name, as a string`);
+  else if (given !== undefined && !SAFE_MANIFEST.test(given))
+    report(`'${given}' cannot be stored as a name: use letters, digits, '.', '_' and '-'`);
+  if (decorator === 'variant' && given === undefined)
+    report('@variant needs the name that is stored in the field `type`: @variant("item-added")');
+  return given;
+}
+
+/** A case extends an abstract @data class, and any other @data class extends none. */
+function baseProblems(
+  declaration: ClassDeclaration,
+  isCase: boolean,
+  base: ClassDeclaration | undefined,
+): Problem[] {
+  const { name, extendsType } = declaration;
+  const isSumBase = base !== undefined && decoratorOf(base, 'data') !== undefined;
+  if (isCase && (!isSumBase || !has(base, ABSTRACT)))
+    return [
+      problemAt(
+        name.range,
+        `case '${name.text}' must extend an abstract @data class that is declared in the same file`,
+      ),
+    ];
+  if (isCase || extendsType === null) return [];
+  return [
+    problemAt(
+      extendsType.range,
+      `@data class '${name.text}' cannot extend another: put the fields into it, or make it a case with @variant("name")`,
+    ),
+  ];
+}
+
+/** `isBase`: a class of the file extends it, as a case or without a decorator, which has its own message. */
+function sumProblems(
+  { name, typeParameters }: ClassDeclaration,
+  cases: readonly DataClass[],
+  isBase: boolean,
+): Problem[] {
+  const problems: Problem[] = [];
+  if (cases.length === 0 && !isBase)
+    problems.push(
+      problemAt(
+        name.range,
+        `abstract @data class '${name.text}' has no case: declare @variant("name") classes that extend it in this file`,
+      ),
+    );
+  if ((typeParameters?.length ?? 0) > 0)
+    problems.push(problemAt(name.range, `sum type '${name.text}' cannot have type parameters`));
+  const tags = new Set<string | undefined>();
+  for (const one of cases) {
+    if (tags.has(one.tag))
+      problems.push(
+        problemAt(
+          one.declaration.name.range,
+          `sum type '${name.text}' has the case '${one.tag}' twice`,
+        ),
+      );
+    tags.add(one.tag);
+  }
+  return problems;
 }
 
 /** A patch is absent or not by itself, and absent is what it is until a value is given. */

@@ -90,49 +90,19 @@ export function readEntity(
     problems.push(
       problemAt(declaration.name.range, `entity '${name}' cannot have type parameters`),
     );
-  const clash = namesOf(declaration.range.source).find((other) => other.text === `${name}Client`);
-  if (clash !== undefined)
-    problems.push(
-      problemAt(
-        clash.range,
-        `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
-      ),
-    );
-  const handlers: EntityHandler[] = [];
-  const taken = new Map<string, string>();
-  for (const member of declaration.members) {
-    if (!(member instanceof MethodDeclaration)) continue;
-    const handler = readHandler(member, names, problems);
-    if (handler === undefined) continue;
-    const other = taken.get(handler.wireName);
-    if (other !== undefined)
-      problems.push(
-        problemAt(
-          member.name.range,
-          `'${handler.wireName}' is declared twice, by '${other}' and '${member.name.text}'`,
-          'each command and query needs its own name',
-        ),
-      );
-    taken.set(handler.wireName, member.name.text);
-    if (CLIENT_MEMBERS.has(member.name.text))
-      problems.push(
-        problemAt(
-          member.name.range,
-          `every client has a member '${member.name.text}'`,
-          'rename this method, its wire name can stay',
-        ),
-      );
-    handlers.push(handler);
-  }
+  problems.push(...clientClash(declaration));
+  const handlers = readHandlers(declaration, names, problems);
   // A slip in a decorator has its own message.
-  if (declaration.members.every((member) => (member.decorators ?? []).length === 0))
+  if (declaration.members.every((member) => (member.decorators ?? []).length === 0)) {
+    const state = stateNode ? textOf(stateNode) : 'State';
     problems.push(
       problemAt(
         declaration.name.range,
         `entity '${name}' has neither a @command nor a @query: nothing can reach it`,
-        `add one: @query("get") get(state: ${stateNode ? textOf(stateNode) : 'State'}): ${stateNode ? textOf(stateNode) : 'State'} { return state; }`,
+        `add one: @query("get") get(state: ${state}): ${state} { return state; }`,
       ),
     );
+  }
   return {
     declaration,
     name,
@@ -170,6 +140,53 @@ function missingParts(declaration: ClassDeclaration, state: string, event: strin
     );
 }
 
+/** The name that the compiler gives to the client of the entity must be free in its file. */
+function clientClash({ name: { text: name }, range }: ClassDeclaration): Problem[] {
+  const clash = namesOf(range.source).find((other) => other.text === `${name}Client`);
+  if (clash === undefined) return [];
+  return [
+    problemAt(
+      clash.range,
+      `'${name}Client' is the client that the compiler writes for '${name}': give this another name`,
+    ),
+  ];
+}
+
+/** Reads the commands and queries of an entity, in the order of the source. */
+function readHandlers(
+  declaration: ClassDeclaration,
+  names: SdkNames,
+  problems: Problem[],
+): EntityHandler[] {
+  const handlers: EntityHandler[] = [];
+  const taken = new Map<string, string>();
+  for (const member of declaration.members) {
+    if (!(member instanceof MethodDeclaration)) continue;
+    const handler = readHandler(member, names, problems);
+    if (handler === undefined) continue;
+    const other = taken.get(handler.wireName);
+    if (other !== undefined)
+      problems.push(
+        problemAt(
+          member.name.range,
+          `'${handler.wireName}' is declared twice, by '${other}' and '${member.name.text}'`,
+          'each command and query needs its own name',
+        ),
+      );
+    taken.set(handler.wireName, member.name.text);
+    if (CLIENT_MEMBERS.has(member.name.text))
+      problems.push(
+        problemAt(
+          member.name.range,
+          `every client has a member '${member.name.text}'`,
+          'rename this method, its wire name can stay',
+        ),
+      );
+    handlers.push(handler);
+  }
+  return handlers;
+}
+
 /** What the top level of a file declares and imports. */
 function namesOf(source: Source): IdentifierExpression[] {
   return source.statements.flatMap((statement) => {
@@ -184,11 +201,7 @@ function readHandler(
   names: SdkNames,
   problems: Problem[],
 ): EntityHandler | undefined {
-  const report = (
-    message: string,
-    help?: string,
-    node: { readonly range: DecoratorNode['range'] } = method.name,
-  ): void => {
+  const report: Report = (message, help, node = method.name) => {
     problems.push(problemAt(node.range, message, help));
   };
   for (const decorator of method.decorators ?? [])
@@ -214,7 +227,25 @@ function readHandler(
       `@${kind}("add-item"), of letters, digits, '.', '_', '-', beginning with a letter`,
       role,
     );
+  const handler = { kind, wireName, method } as const;
+  const { args, input } = readArguments(handler, names, report);
+  const reply = readReply(handler, names, report);
+  return { ...handler, arguments: args, input, reply };
+}
 
+type Report = (
+  message: string,
+  help?: string,
+  node?: { readonly range: DecoratorNode['range'] },
+) => void;
+type NamedHandler = Pick<EntityHandler, 'kind' | 'wireName' | 'method'>;
+
+/** The state comes first; of the other parameters one is the input and any is the context. */
+function readArguments(
+  { kind, wireName, method }: NamedHandler,
+  names: SdkNames,
+  report: Report,
+): { args: HandlerArgument[]; input: ParameterNode | undefined } {
   const args: HandlerArgument[] = [];
   let input: ParameterNode | undefined;
   for (const [index, parameter] of method.signature.parameters.entries()) {
@@ -235,7 +266,15 @@ function readHandler(
       `${kind} '${wireName}' needs the state as its first parameter`,
       `${method.name.text}(state: State): …`,
     );
+  return { args, input };
+}
 
+/** `Effect<Reply>` of a command; the reply or `Result<Reply>` of a query. */
+function readReply(
+  { kind, wireName, method }: NamedHandler,
+  names: SdkNames,
+  report: Report,
+): TypeNode {
   const returned = method.signature.returnType;
   const sdkType = names.of(returned);
   let reply: TypeNode | undefined = returned;
@@ -252,5 +291,5 @@ function readHandler(
       'return the reply or Result<Reply>, or make it a @command',
     );
   } else if (sdkType === 'Result') reply = typeArgument(returned);
-  return { kind, wireName, method, arguments: args, input, reply: reply ?? returned };
+  return reply ?? returned;
 }

@@ -3,6 +3,7 @@
 import {
   ClassPrototype,
   type Class,
+  type MethodDeclaration,
   type Program,
   type Range,
   type Type,
@@ -11,7 +12,7 @@ import {
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
 import { replyBody } from './descriptor.ts';
-import type { ValueArgument } from './endpoint-declaration.ts';
+import type { EndpointClass, ValueArgument } from './endpoint-declaration.ts';
 import type { EntityClass } from './entity-declaration.ts';
 import { eventCaseProblem } from './event-cases.ts';
 import { SCALARS, isScalarType, routeValueProblems } from './route-values.ts';
@@ -33,81 +34,114 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
     const reference = classOf(program, data.declaration);
     if (reference !== undefined) schemas.schema(reference.type, data.declaration.name.range);
   }
-  const checkJson = (node: TypeNode, reference: Class): void => {
-    const type = resolve(program, node, reference);
-    if (type !== undefined && !isSdkValue(type)) schemas.schema(type, node.range);
-  };
   for (const entity of declarations.entities.values()) {
     const reference = classOf(program, entity.declaration);
-    if (reference === undefined) continue;
-    const state = entity.stateNode && resolve(program, entity.stateNode, reference);
-    const event = entity.eventNode && resolve(program, entity.eventNode, reference);
-    if (state !== undefined && dataOf(schemas, state) === undefined)
-      report(
-        entity.stateNode!.range,
-        `the state '${displayName(state)}' must be a @data class: it is stored`,
-      );
-    const sum = event && dataOf(schemas, event);
-    if (event !== undefined && sum?.kind !== 'sum')
-      report(
-        entity.eventNode!.range,
-        `the event '${displayName(event)}' must be an abstract @data class with @variant cases: events are stored with their case`,
-      );
-    if (state !== undefined && event !== undefined)
-      problems.push(...signatureProblems(program, reference, entity, state, event));
-    const unhandled = sum?.kind === 'sum' && eventCaseProblem(program, reference, sum);
-    if (unhandled) problems.push(unhandled);
-    for (const handler of entity.handlers) {
-      const [first] = handler.method.signature.parameters;
-      const given = first && resolve(program, first.type, reference);
-      if (given !== undefined && state !== undefined && given !== state)
-        report(
-          first!.range,
-          `the first parameter of a ${handler.kind} is the state, '${displayName(state)}'`,
-        );
-      if (handler.input !== undefined) checkJson(handler.input.type, reference);
-      if (resolve(program, handler.reply, reference) !== state) checkJson(handler.reply, reference);
-    }
-    const handlers = new Set(entity.handlers.map((handler) => handler.method));
-    for (const method of entity.laterReplies.methods) {
-      if (handlers.has(method)) continue;
-      const [first] = method.signature.parameters;
-      const given = first && resolve(program, first.type, reference);
-      if (given !== undefined && state !== undefined && given !== state)
-        report(
-          first!.range,
-          `the first parameter of '${method.name.text}' is the state after the events, '${displayName(state)}'`,
-        );
-      const { returnType } = method.signature;
-      if (!isTypeOmitted(returnType) && textOf(returnType) !== 'void')
-        checkJson(returnType, reference);
-    }
+    if (reference !== undefined)
+      checkEntity({ program, reference, schemas, problems, report }, entity);
   }
   for (const endpoint of declarations.endpoints.values()) {
     const reference = classOf(program, endpoint.declaration);
-    if (reference === undefined) continue;
-    for (const route of endpoint.routes) {
-      for (const argument of route.arguments) {
-        if (argument.kind === 'request' || argument.kind === 'context') continue;
-        const type = resolve(program, argument.type, reference);
-        if (type === undefined) continue;
-        if (argument.kind !== 'parameter') {
-          if (!isBytes(type)) schemas.schema(type, argument.type.range);
-        } else if (!isScalarType(type))
-          report(
-            argument.type.range,
-            `path parameter '${argument.name}' must be ${SCALARS}, not '${displayName(type)}'`,
-          );
-      }
-      const typeOf = ({ type }: ValueArgument) => resolve(program, type, reference, SWALLOW);
-      routeValueProblems(route, typeOf, report);
-      const node = route.method.signature.returnType;
-      const returned = resolve(program, node, reference);
-      if (returned !== undefined) replyBody(returned, node.range, schemas, report);
-    }
+    if (reference !== undefined)
+      checkEndpoint({ program, reference, schemas, problems, report }, endpoint);
   }
   schemas.reportEndless();
   return problems;
+}
+
+/** What the check of one class works with. */
+interface ClassCheck {
+  readonly program: Program;
+  /** The class, in which its types are resolved. */
+  readonly reference: Class;
+  readonly schemas: SchemaBuilder;
+  readonly problems: Problem[];
+  /** Adds to `problems`. */
+  readonly report: (range: Range, message: string, help?: string) => void;
+}
+
+function checkEntity(check: ClassCheck, entity: EntityClass): void {
+  const { program, reference, schemas, problems, report } = check;
+  const state = entity.stateNode && resolve(program, entity.stateNode, reference);
+  const event = entity.eventNode && resolve(program, entity.eventNode, reference);
+  if (state !== undefined && dataOf(schemas, state) === undefined)
+    report(
+      entity.stateNode!.range,
+      `the state '${displayName(state)}' must be a @data class: it is stored`,
+    );
+  const sum = event && dataOf(schemas, event);
+  if (event !== undefined && sum?.kind !== 'sum')
+    report(
+      entity.eventNode!.range,
+      `the event '${displayName(event)}' must be an abstract @data class with @variant cases: events are stored with their case`,
+    );
+  if (state !== undefined && event !== undefined)
+    problems.push(...signatureProblems(program, reference, entity, state, event));
+  const unhandled = sum?.kind === 'sum' && eventCaseProblem(program, reference, sum);
+  if (unhandled) problems.push(unhandled);
+  for (const { kind, method, input, reply } of entity.handlers) {
+    const message = (shown: string) => `the first parameter of a ${kind} is the state, '${shown}'`;
+    checkState(check, method, state, message);
+    if (input !== undefined) checkJson(check, input.type);
+    if (resolve(program, reply, reference) !== state) checkJson(check, reply);
+  }
+  checkLaterReplies(check, entity, state);
+}
+
+/** The methods that make a reply of the state after the events. */
+function checkLaterReplies(check: ClassCheck, entity: EntityClass, state: Type | undefined): void {
+  const handlers = new Set(entity.handlers.map((handler) => handler.method));
+  for (const method of entity.laterReplies.methods) {
+    if (handlers.has(method)) continue;
+    const message = (shown: string) =>
+      `the first parameter of '${method.name.text}' is the state after the events, '${shown}'`;
+    checkState(check, method, state, message);
+    const { returnType } = method.signature;
+    if (!isTypeOmitted(returnType) && textOf(returnType) !== 'void') checkJson(check, returnType);
+  }
+}
+
+/** The first parameter must be the state. `message`: the problem when it is not, made of the name of the state. */
+function checkState(
+  { program, reference, report }: ClassCheck,
+  method: MethodDeclaration,
+  state: Type | undefined,
+  message: (shown: string) => string,
+): void {
+  const [first] = method.signature.parameters;
+  const given = first && resolve(program, first.type, reference);
+  if (given !== undefined && state !== undefined && given !== state)
+    report(first!.range, message(displayName(state)));
+}
+
+/** The type must have a JSON form, unless it is one of the SDK's own. */
+function checkJson({ program, reference, schemas }: ClassCheck, node: TypeNode): void {
+  const type = resolve(program, node, reference);
+  if (type !== undefined && !isSdkValue(type)) schemas.schema(type, node.range);
+}
+
+function checkEndpoint(
+  { program, reference, schemas, report }: ClassCheck,
+  endpoint: EndpointClass,
+): void {
+  for (const route of endpoint.routes) {
+    for (const argument of route.arguments) {
+      if (argument.kind === 'request' || argument.kind === 'context') continue;
+      const type = resolve(program, argument.type, reference);
+      if (type === undefined) continue;
+      if (argument.kind !== 'parameter') {
+        if (!isBytes(type)) schemas.schema(type, argument.type.range);
+      } else if (!isScalarType(type))
+        report(
+          argument.type.range,
+          `path parameter '${argument.name}' must be ${SCALARS}, not '${displayName(type)}'`,
+        );
+    }
+    const typeOf = ({ type }: ValueArgument) => resolve(program, type, reference, SWALLOW);
+    routeValueProblems(route, typeOf, report);
+    const node = route.method.signature.returnType;
+    const returned = resolve(program, node, reference);
+    if (returned !== undefined) replyBody(returned, node.range, schemas, report);
+  }
 }
 
 /** `empty` and `apply` as the runtime calls them; where one is missing, that has been said. */

@@ -305,10 +305,11 @@ export class EndpointsUnderTest {
   }
 
   #call(...call: Parameters<EntityEngine['call']>): Awaitable<Reply | Refusal> {
-    const [{ component, id }, name, input, metadata, key] = call;
+    const [{ component, id }, name, input, metadata, idempotencyKey] = call;
     const fake = this.#fakes.get(component);
     if (fake === undefined) return this.#engine.call(...call);
-    return callFake(fake, id, name, input, metadata, key).catch((error: unknown) => {
+    const sent = { id, name, input, metadata, idempotencyKey };
+    return callFake(fake, sent).catch((error: unknown) => {
       // What a fake throws in the kit's words is how the call fails, anything else the test's own.
       if (!(error instanceof SvcError) && !(error instanceof GuestFault)) this.#broken ??= error;
       throw error;

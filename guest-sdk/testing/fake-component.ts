@@ -56,21 +56,21 @@ export function failed(message = 'The test says so.'): CallFailure {
   return new CallFailure(new GuestFault('trap', message));
 }
 
-/** Throws as the runtime does; what the fake itself throws is its own. */
-export async function callFake(
-  fake: FakeComponent,
-  id: string,
-  name: string,
-  input: string,
-  metadata: Metadata,
-  idempotencyKey: string | undefined,
-): Promise<Reply | Refusal> {
+/** A call as the engine takes it: `input` is JSON text. */
+interface SentCall {
+  readonly id: string;
+  readonly name: string;
+  readonly input: string;
+  readonly metadata: Metadata;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** Calls the fake. Throws what the runtime throws for a `CallFailure`, and what the fake itself throws. */
+export async function callFake(fake: FakeComponent, call: SentCall): Promise<Reply | Refusal> {
   const answer = await fake({
-    id,
-    name,
-    input: parsed(input),
-    metadata: Object.fromEntries(metadata),
-    idempotencyKey,
+    ...call,
+    input: parsed(call.input),
+    metadata: Object.fromEntries(call.metadata),
   });
   if (!(answer instanceof CallFailure)) return { kind: 'reply', json: jsonText(answer) };
   if (answer.outcome instanceof Error) throw answer.outcome;

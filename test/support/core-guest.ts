@@ -68,6 +68,17 @@ const ENTITY = 'svc:runtime/entity@0.1.0';
 const METHOD = `${ENTITY}#[method]instance.`;
 const NO_CONTEXT: CoreContext = {};
 
+/** The parameters of `journal.read`, as the canonical ABI flattens them. */
+type ReadParameters = readonly [
+  component: number,
+  componentLength: number,
+  id: number,
+  idLength: number,
+  after: bigint,
+  limit: number,
+  result: number,
+];
+
 type Exported = (...values: (number | bigint)[]) => number;
 
 export class CoreGuest {
@@ -80,15 +91,7 @@ export class CoreGuest {
     const instance = new WebAssembly.Instance(module, {
       'svc:runtime/clock@0.1.0': { 'now-ms': () => imports.nowMs?.() ?? 0n },
       'svc:runtime/journal@0.1.0': {
-        read: (
-          _c: number,
-          _cl: number,
-          id: number,
-          idLength: number,
-          after: bigint,
-          limit: number,
-          at: number,
-        ) => {
+        read: (...[, , id, idLength, after, limit, at]: ReadParameters) => {
           const events =
             imports.readEvents?.(
               this.#text(id, idLength),

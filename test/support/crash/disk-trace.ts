@@ -39,20 +39,26 @@ export function readTrace(path: string): readonly DiskOperation[] {
     const name = bytes.toString('utf8', nameAt, nameAt + nameLength);
     const to = bytes.toString('utf8', nameAt + nameLength, contentAt);
     at = contentAt + length;
-    const operation = operationOf(kind, name, to, offset, bytes.subarray(contentAt, at), failed);
+    const content = bytes.subarray(contentAt, at);
+    const operation = operationOf(kind, failed, { name, to, offset, bytes: content });
     if (operation !== undefined) operations.push(operation);
   }
   return operations;
 }
 
-/** Undefined: it changed nothing. */
+/** The entry of the trace without its head; which parts mean something depends on its kind. */
+interface TraceEntry {
+  readonly name: string;
+  readonly to: string;
+  readonly offset: number;
+  readonly bytes: Buffer;
+}
+
+/** Answers undefined for an entry that changed nothing. */
 function operationOf(
   kind: number,
-  name: string,
-  to: string,
-  offset: number,
-  bytes: Buffer,
   failed: boolean,
+  { name, to, offset, bytes }: TraceEntry,
 ): DiskOperation | undefined {
   if (name === MARKS)
     return kind === KIND.write ? { kind: 'mark', text: bytes.toString().trimEnd() } : undefined;

@@ -68,7 +68,48 @@ export function generateModule(random: Random, guarded: boolean): GeneratedModul
   const elements = Array.from({ length: random.below(tableElements + 1) }, () =>
     u32(random.below(functions.length)),
   );
-  const bytes = [
+  const bytes = moduleBytes(random, {
+    types,
+    imported,
+    own,
+    globals,
+    guarded,
+    tableElements,
+    exportedGlobals,
+    startFunction: starts < 0 ? undefined : imported.length + starts,
+    elements,
+    code,
+  });
+  return {
+    bytes: Uint8Array.from(bytes),
+    importedFunctions: imported.length,
+    functions: own.map((type) => types[type]!),
+    exportedGlobals: exportedGlobals.map((index) => `g${index}`),
+  };
+}
+
+/** The contents of a module's sections, in which functions and globals are named by their index. */
+interface ModuleParts {
+  readonly types: readonly FunctionType[];
+  /** Indexes of the types of the imported functions, and of the module's own. */
+  readonly imported: readonly number[];
+  readonly own: readonly number[];
+  readonly globals: readonly { readonly type: NumberType; readonly mutable: boolean }[];
+  /** The first global counts the steps. */
+  readonly guarded: boolean;
+  readonly tableElements: number;
+  readonly exportedGlobals: readonly number[];
+  readonly startFunction: number | undefined;
+  readonly elements: readonly Bytes[];
+  readonly code: readonly Bytes[];
+}
+
+function moduleBytes(
+  random: Random,
+  { types, imported, own, globals, guarded, ...parts }: ModuleParts,
+): Bytes {
+  const { tableElements, exportedGlobals, startFunction, elements, code } = parts;
+  return [
     ...PREAMBLE,
     ...section(1, types.map(typeBytes)),
     ...section(
@@ -91,7 +132,7 @@ export function generateModule(random: Random, guarded: boolean): GeneratedModul
       ...own.map((_, index) => [...name(`f${index}`), 0, ...u32(imported.length + index)]),
       ...exportedGlobals.map((index) => [...name(`g${index}`), 3, ...u32(index)]),
     ]),
-    ...(starts < 0 ? [] : [8, ...sized(u32(imported.length + starts))]),
+    ...(startFunction === undefined ? [] : [8, ...sized(u32(startFunction))]),
     ...section(9, elements.length === 0 ? [] : [[0, 0x41, 0, 0x0b, ...vector(elements)]]),
     12,
     1,
@@ -102,12 +143,6 @@ export function generateModule(random: Random, guarded: boolean): GeneratedModul
       [1, ...sized(randomBytes(random, PASSIVE_BYTES))],
     ]),
   ];
-  return {
-    bytes: Uint8Array.from(bytes),
-    importedFunctions: imported.length,
-    functions: own.map((type) => types[type]!),
-    exportedGlobals: exportedGlobals.map((index) => `g${index}`),
-  };
 }
 
 function some(random: Random, below: number): NumberType[] {

@@ -148,7 +148,8 @@ export interface CoreExports {
   readonly takeLog: () => number;
   readonly takeLogPost: Release;
 }
-export type CallInContext = (
+/** The parameters of `command` and `query`, as the canonical ABI flattens them. */
+type ContextParameters = readonly [
   rep: number,
   nowMs: bigint,
   seed: bigint,
@@ -158,7 +159,8 @@ export type CallInContext = (
   nameLength: number,
   input: number,
   inputLength: number,
-) => number;
+];
+export type CallInContext = (...parameters: ContextParameters) => number;
 export type Handle = (nowMs: bigint, seed: bigint, ...parameters: readonly number[]) => number;
 
 /** Looks up the exports of an instance; call it once per instance. */

@@ -20,13 +20,21 @@ import type { ModuleInstance } from './module-instance.ts';
 /** `result<effect, refusal>` and `result<string, refusal>`: tag 0, payload 4. */
 const RESULT_SIZE = 4 + REFUSAL_SIZE;
 
-/** Creates the entity and returns its representation in the module. */
+/** An entity that lives in an instance. */
+export interface EntityHandle {
+  /** The number by which the module knows the entity. */
+  readonly rep: number;
+  /** The component, as the log names it. */
+  readonly source: string;
+}
+
+/** Creates the entity in the instance. */
 export function constructEntity(
   instance: ModuleInstance,
   entity: EntityRef,
   snapshot: string | undefined,
   source: string,
-): number {
+): EntityHandle {
   const { exports, memory, limits } = instance;
   instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
   try {
@@ -49,7 +57,7 @@ export function constructEntity(
     const rep = instance.takeHandle(handle);
     instance.release(exports.constructPost, handle);
     instance.settle(source);
-    return rep;
+    return { rep, source };
   } catch (error) {
     throw instance.fail(error, source);
   }
@@ -58,9 +66,8 @@ export function constructEntity(
 /** Applies events, and returns those that the module could not decode. */
 export function applyEvents(
   instance: ModuleInstance,
-  rep: number,
+  { rep, source }: EntityHandle,
   events: readonly StoredEvent[],
-  source: string,
   spent?: Spent,
 ): string | undefined {
   const { exports, memory, limits } = instance;
@@ -83,17 +90,16 @@ export function applyEvents(
 
 export function command(
   instance: ModuleInstance,
-  rep: number,
+  { rep, source }: EntityHandle,
   context: CallContext,
   name: string,
   input: string,
-  source: string,
 ): Effect | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
   instance.begin(PHASE.command, limits.commandFuel, 'command-fuel', nowMs, context.spent);
   try {
-    const result = callInContext(instance, exports.command, rep, nowMs, context, name, input);
+    const result = callInContext(instance, exports.command, rep, context, { name, input });
     const outcome = liftEffect(instance.memory, result);
     instance.release(exports.commandPost, result);
     instance.settle(source);
@@ -105,17 +111,16 @@ export function command(
 
 export function query(
   instance: ModuleInstance,
-  rep: number,
+  { rep, source }: EntityHandle,
   context: CallContext,
   name: string,
   input: string,
-  source: string,
 ): Reply | Refusal {
   const { exports, limits } = instance;
   const nowMs = BigInt(context.nowMs);
   instance.begin(PHASE.query, limits.queryFuel, 'query-fuel', nowMs, context.spent);
   try {
-    const result = callInContext(instance, exports.query, rep, nowMs, context, name, input);
+    const result = callInContext(instance, exports.query, rep, context, { name, input });
     const outcome = liftReply(instance.memory, result);
     instance.release(exports.queryPost, result);
     instance.settle(source);
@@ -125,7 +130,7 @@ export function query(
   }
 }
 
-export function takeSnapshot(instance: ModuleInstance, rep: number, source: string): string {
+export function takeSnapshot(instance: ModuleInstance, { rep, source }: EntityHandle): string {
   const { exports, memory, limits } = instance;
   instance.begin(PHASE.closed, limits.entityFuel, 'entity-fuel');
   try {
@@ -139,7 +144,7 @@ export function takeSnapshot(instance: ModuleInstance, rep: number, source: stri
   }
 }
 
-export function destroyEntity(instance: ModuleInstance, rep: number, source: string): void {
+export function destroyEntity(instance: ModuleInstance, { rep, source }: EntityHandle): void {
   instance.begin(PHASE.closed, instance.limits.entityFuel, 'entity-fuel');
   try {
     instance.exports.destroy?.(rep);
@@ -154,10 +159,8 @@ function callInContext(
   instance: ModuleInstance,
   call: CallInContext,
   rep: number,
-  nowMs: bigint,
   context: CallContext,
-  name: string,
-  input: string,
+  { name, input }: { readonly name: string; readonly input: string },
 ): number {
   const { memory } = instance;
   const metadata = lowerPairs(memory, context.metadata);
@@ -168,7 +171,7 @@ function callInContext(
   const inputLength = memory.loweredLength;
   const result = call(
     rep,
-    nowMs,
+    BigInt(context.nowMs),
     context.seed,
     metadata,
     metadataLength,

@@ -16,6 +16,7 @@ import {
   applyEvents,
   command,
   constructEntity,
+  type EntityHandle,
   destroyEntity,
   query,
   takeSnapshot,
@@ -98,14 +99,14 @@ export class EntityInstances implements GuestEntities {
     const isSuspect = this.#suspects.size > 0 && this.#suspects.has(nameOf(entity));
     const { shared, instance } = alone || isSuspect ? this.#alone() : this.#withRoom();
     this.#owner.using(shared);
-    let rep: number;
+    let handle: EntityHandle;
     try {
-      rep = constructEntity(instance, entity, snapshot, source);
+      handle = constructEntity(instance, entity, snapshot, source);
     } catch (error) {
       this.#faulted(shared, entity);
       throw error;
     }
-    const opened = new WasmEntity(this.#owner, shared, entity, rep, source);
+    const opened = new WasmEntity(this.#owner, shared, entity, handle);
     shared.open.add(opened);
     return opened;
   }
@@ -255,16 +256,14 @@ class WasmEntity implements GuestEntity {
   readonly #owner: Owner;
   readonly #shared: Shared;
   readonly ref: EntityRef;
-  readonly #rep: number;
-  readonly #source: string;
+  readonly #handle: EntityHandle;
   #closed = false;
 
-  constructor(owner: Owner, shared: Shared, ref: EntityRef, rep: number, source: string) {
+  constructor(owner: Owner, shared: Shared, ref: EntityRef, handle: EntityHandle) {
     this.#owner = owner;
     this.#shared = shared;
     this.ref = ref;
-    this.#rep = rep;
-    this.#source = source;
+    this.#handle = handle;
   }
 
   get lost(): boolean {
@@ -274,7 +273,7 @@ class WasmEntity implements GuestEntity {
   apply(events: readonly StoredEvent[], spent: Spent | undefined): string | undefined {
     const instance = this.#live();
     try {
-      return applyEvents(instance, this.#rep, events, this.#source, spent);
+      return applyEvents(instance, this.#handle, events, spent);
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       throw error;
@@ -284,7 +283,7 @@ class WasmEntity implements GuestEntity {
   command(context: CallContext, name: string, input: string): Effect | Refusal {
     const instance = this.#live();
     try {
-      const decision = command(instance, this.#rep, context, name, input, this.#source);
+      const decision = command(instance, this.#handle, context, name, input);
       if (decision.kind === 'refusal' || decision.reply !== '') return decision;
       return this.#owner.repliesFromState(this.ref) ? { ...decision, reply: undefined } : decision;
     } catch (error) {
@@ -305,7 +304,7 @@ class WasmEntity implements GuestEntity {
   query(context: CallContext, name: string, input: string): Reply | Refusal {
     const instance = this.#live();
     try {
-      return query(instance, this.#rep, context, name, input, this.#source);
+      return query(instance, this.#handle, context, name, input);
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       throw error;
@@ -315,7 +314,7 @@ class WasmEntity implements GuestEntity {
   snapshot(): string {
     const instance = this.#live();
     try {
-      return takeSnapshot(instance, this.#rep, this.#source);
+      return takeSnapshot(instance, this.#handle);
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       throw error;
@@ -336,7 +335,7 @@ class WasmEntity implements GuestEntity {
 
   #destroy(instance: ModuleInstance): void {
     try {
-      destroyEntity(instance, this.#rep, this.#source);
+      destroyEntity(instance, this.#handle);
     } catch (error) {
       this.#owner.faulted(this.#shared, this.ref);
       if (!(error instanceof GuestFault)) throw error;
@@ -344,7 +343,7 @@ class WasmEntity implements GuestEntity {
         level: 'warn',
         message:
           `An entity could not be closed. ${error.message} ${error.guestMessage ?? ''}`.trim(),
-        source: this.#source,
+        source: this.#handle.source,
       });
     }
   }

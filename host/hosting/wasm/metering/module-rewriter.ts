@@ -79,6 +79,14 @@ interface Additions extends Meter {
 
 type BodyWriter = typeof writeMeteredBody;
 
+/** What every section of the rewritten module is written from. */
+interface Rewriting {
+  readonly core: CoreModule;
+  readonly additions: Additions;
+  readonly limits: WasmLimits;
+  readonly writeBody: BodyWriter;
+}
+
 /**
  * Rewrites a valid core module. Throws SVC_MODULE_UNSUPPORTED_CODE, SVC_MODULE_STRUCTURE (limits, reserved names),
  * SVC_MODULE_MALFORMED, SVC_MODULE_TOO_LARGE. `writeBody`: a replacement can leave the module's own code without its
@@ -106,12 +114,13 @@ export function rewriteCoreModule(
     keep: functions + 3,
     putBack: functions + 4,
   };
+  const rewriting: Rewriting = { core, additions, limits, writeBody };
   const out = new ByteWriter(core.bytes.length * 2);
   out.bytes(core.bytes.subarray(0, 8));
   const content = new ByteWriter(core.bytes.length * 2);
   for (const id of CORE_SECTION_ORDER) {
     content.clear();
-    if (!writeSection(id, core, additions, limits, writeBody, content)) continue;
+    if (!writeSection(id, rewriting, content)) continue;
     out.u8(id);
     out.u32(content.length);
     out.bytes(content.written);
@@ -171,14 +180,8 @@ function mutableGlobals(core: CoreModule): number[] {
 }
 
 /** Writes the content of a section. Returns false if the module needs none. */
-function writeSection(
-  id: number,
-  core: CoreModule,
-  additions: Additions,
-  limits: WasmLimits,
-  writeBody: BodyWriter,
-  out: ByteWriter,
-): boolean {
+function writeSection(id: number, rewriting: Rewriting, out: ByteWriter): boolean {
+  const { core, additions, limits } = rewriting;
   const section = core.section(id);
   switch (id) {
     case CORE_SECTION.type:
@@ -221,7 +224,7 @@ function writeSection(
     case CORE_SECTION.start:
       return false;
     case CORE_SECTION.code:
-      writeCode(out, core, additions, limits.moduleBytesMax * 2, writeBody);
+      writeCode(out, rewriting, limits.moduleBytesMax * 2);
       return true;
     default:
       if (section === undefined) return false;
@@ -259,10 +262,8 @@ function writeExport(out: ByteWriter, name: string, kind: number, index: number)
 /** Writes the code section. `bytesMax`: limit of all metered code together, checked while it grows. */
 function writeCode(
   out: ByteWriter,
-  core: CoreModule,
-  additions: Additions,
+  { core, additions, writeBody }: Rewriting,
   bytesMax: number,
-  writeBody: BodyWriter,
 ): void {
   const section = core.section(CORE_SECTION.code);
   const count = section?.count() ?? 0;
