@@ -1,7 +1,8 @@
 // What a module has of its surroundings: the log, abort, time, chance; and what is left of it after
 // a trap.
+import { inspectModule } from '@svc/host/tools';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
-import { compileFixtureCore } from '../support/compile-fixture.ts';
+import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
 
 const [DEBUG, INFO, WARN, ERROR] = [0, 1, 2, 3];
@@ -9,9 +10,15 @@ const [DEBUG, INFO, WARN, ERROR] = [0, 1, 2, 3];
 let module: WebAssembly.Module;
 let guest: CoreGuest;
 let entity: number;
+/** Names of the handlers, in the order of their routes. */
+let handlers: readonly string[];
+
+const routeOf = (handler: string) => handlers.indexOf(handler);
 
 beforeAll(async () => {
   module = new WebAssembly.Module(await compileFixtureCore('faulty'));
+  const { descriptor } = inspectModule(await compileFixture('faulty'));
+  handlers = descriptor!.endpoints.flatMap(({ routes }) => routes.map(({ handler }) => handler));
 });
 
 beforeEach(() => {
@@ -62,9 +69,9 @@ test('the last words of a module name the message, the file and the line', () =>
 });
 
 test('a trap in a handler, a query, and in folding leave their last words too', () => {
-  expect(last(() => guest.handle({ route: 0, body: { json: '{"text":"here"}' } }))).toMatch(
-    /^abort: here at index/,
-  );
+  expect(
+    last(() => guest.handle({ route: routeOf('boom'), body: { json: '{"text":"here"}' } })),
+  ).toMatch(/^abort: here at index/);
   expect(last(() => guest.query(entity, 'boom-query', 'null'))).toMatch(
     /^abort: boom in a query at index/,
   );
@@ -108,7 +115,7 @@ test('Math.random() is the same for the same seed, and another for another', () 
   expect(draw(0n)).toEqual(draw(0n));
   expect(draw(0xffff_ffff_ffff_ffffn)).not.toEqual(draw(0x7fff_ffff_ffff_ffffn));
   const query = guest.query(entity, 'ambient-query', 'null', { seed: 42n });
-  const handled = guest.handle({ route: 6 }, { seed: 42n });
+  const handled = guest.handle({ route: routeOf('ambient') }, { seed: 42n });
   if (!('ok' in query) || !('ok' in handled)) throw new Error('refused');
   const drawn = [JSON.parse(query.ok), JSON.parse(handled.ok.body.content)] as {
     random: number;
@@ -131,7 +138,7 @@ test('a handler reads the acknowledged events of an entity, and sends a command 
       return { ok: '{"count":1}' };
     },
   });
-  const history = { route: 12, parameters: ['one', '18446744073709551615', '50'] };
+  const history = { route: routeOf('history'), parameters: ['one', '18446744073709551615', '50'] };
   expect(guest.handle(history)).toMatchObject({
     ok: { body: { content: '["1@1000: 3","2@1001: 0"]' } },
   });
@@ -144,8 +151,8 @@ test('a handler reads the acknowledged events of an entity, and sends a command 
   expect(guest.handle(history)).toMatchObject({
     refused: { otherCode: 'INTERNAL', message: 'not yours' },
   });
-  guest.handle({ route: 11, parameters: ['one', 'ké'] });
-  guest.handle({ route: 9, parameters: ['one', '1'] });
+  guest.handle({ route: routeOf('countOnce'), parameters: ['one', 'ké'] });
+  guest.handle({ route: routeOf('count'), parameters: ['one', '1'] });
   expect(keys).toEqual(['ké', undefined]);
 });
 
