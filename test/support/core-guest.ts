@@ -68,16 +68,8 @@ const ENTITY = 'svc:runtime/entity@0.1.0';
 const METHOD = `${ENTITY}#[method]instance.`;
 const NO_CONTEXT: CoreContext = {};
 
-/** The parameters of `journal.read`, as the canonical ABI flattens them. */
-type ReadParameters = readonly [
-  component: number,
-  componentLength: number,
-  id: number,
-  idLength: number,
-  after: bigint,
-  limit: number,
-  result: number,
-];
+/** The component, its length, the id, its length, the record after which to read, the limit, the place of the result. */
+type ReadParameters = readonly [number, number, number, number, bigint, number, number];
 
 type Exported = (...values: (number | bigint)[]) => number;
 
