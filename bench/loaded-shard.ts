@@ -17,6 +17,7 @@ import type { EndpointRequest } from '../host/model/endpoint.ts';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/introspection/observability/observability-limits.ts';
 import { requestHandler } from '../host/http/requests/request-handler.ts';
 import { requestBudgets } from '../host/model/request-budgets.ts';
+import { HashOwnership } from '../host/shards/hash-ownership.ts';
 import type { Peer } from '../host/shards/shard-messages.ts';
 import { ShardNumbers } from '../host/shards/shard-numbers.ts';
 import { shardRouting } from '../host/shards/shard-routing.ts';
@@ -107,7 +108,14 @@ const texts = Array.from({ length: entities }, (_, n) => [
 
 function routed(): ReturnType<typeof requestHandler> {
   const faults = new FaultReport(new LimitCounters());
-  const routing = shardRouting({ ...parts, index, count, faults, places: numbers.places, unsent });
+  const routing = shardRouting({
+    ...parts,
+    index,
+    ownership: new HashOwnership(count),
+    faults,
+    places: numbers.places,
+    unsent,
+  });
   for (const peer of peers) routing.router.connect(peer);
   return routing.handle;
 }

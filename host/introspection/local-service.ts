@@ -39,7 +39,6 @@ import type { MetricsSource } from './metrics-source.ts';
 import type { PlacedFaults } from './placed-faults.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
-import { shardOf } from '../shards/shard-of.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { ServiceShards } from './service-shards.ts';
 
@@ -59,7 +58,7 @@ export interface ShownModule {
 }
 
 export interface LocalParts {
-  readonly shards: Pick<ServiceShards, 'ask' | 'count' | 'numbers' | 'ends'>;
+  readonly shards: Pick<ServiceShards, 'ask' | 'count' | 'numbers' | 'ends' | 'ownership'>;
   readonly history: Pick<HistoryReader, 'ask'>;
   readonly faults: PlacedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
@@ -183,7 +182,7 @@ export class LocalService implements ObservedService {
     const timeoutMs = Math.min(answerTimeoutMs, QUERY_TIMEOUT_MAX_MS);
     try {
       const answer = await shards.ask(
-        shardOf(component, id, shards.count),
+        shards.ownership.ownerOf(component, id),
         { kind: 'query', target: { component, id }, name: method, input },
         timeoutMs,
       );

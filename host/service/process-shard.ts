@@ -3,6 +3,7 @@ import type { ModuleDescriptor } from '@svc/contract';
 import type { ServiceShards } from '../introspection/service-shards.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import { HashOwnership } from '../shards/hash-ownership.ts';
 import { OpenQuestions, shardAway } from '../shards/open-questions.ts';
 import type { ShardAnswers } from '../shards/shard-answers.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
@@ -10,6 +11,7 @@ import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';
 
 export class ProcessShard implements ServiceShards {
   readonly count = 1;
+  readonly ownership = new HashOwnership(this.count);
   readonly ends = [];
   readonly counters = new LimitCounters();
   readonly numbers: readonly [ShardNumbers];

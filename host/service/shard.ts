@@ -7,6 +7,7 @@ import { LimitCounters } from '../model/limit-counters.ts';
 import { requestBudgets } from '../model/request-budgets.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { FromShard, Peer, ShardSettings, ToShard } from '../shards/shard-messages.ts';
+import { HashOwnership } from '../shards/hash-ownership.ts';
 import { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting } from '../shards/shard-routing.ts';
 import { attachJournal } from '../storage/journal-connection.ts';
@@ -101,8 +102,9 @@ async function servedOptions(
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
   const { unsent } = budgets;
   const { places } = numbers;
+  const ownership = new HashOwnership(count);
   const route: ServedGuestOptions['route'] = (parts) =>
-    connected(routing({ ...parts, index, count, faults: log.faults, places, unsent }), peers);
+    connected(routing({ ...parts, index, ownership, faults: log.faults, places, unsent }), peers);
   return { ...options, createServer, route };
 }
 

@@ -1,26 +1,27 @@
-// RequestRouter: sends a request to the shard of the entity that its handler will ask for, so that the handler runs beside it.
-// Which entity that is, only the handler says. But handlers say the same again and again: of a route it is learned
-// which parameter of the path became the id of the first entity that it asked for. A wrong guess costs time and
-// changes nothing: any shard can run any handler, and calls find their entity from each.
+// RequestRouter sends a request to the shard that owns the entity which its handler will call, so that the handler runs
+// beside the entity. Only the handler decides which entity that is, so the router learns: for each route it notes which
+// path parameter was the id of the first entity that a handler called. A wrong guess costs time and changes nothing: any
+// shard can run any handler, and a call finds its entity from every shard.
+import type { Ownership } from '../engine/needs/ownership.ts';
 import type { requestHandler } from '../http/requests/request-handler.ts';
 import type { Awaitable, Metadata, Refusal } from '../model/call.ts';
 import type { AnswerWaiter, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { EntityRef } from '../model/entity.ts';
-import { shardOf } from './shard-of.ts';
 import type { ShardRouter } from './shard-router.ts';
 
-/** After a request of a route that was sent to the wrong shard, so many stay here that might have taught better. */
+/** Requests of a route that stay here, and from which nothing is learned, after one that was sent to the wrong shard. */
 const REQUESTS_NOT_SENT = 100;
 
-/** The id is that parameter of the path. */
+/** The entity that handlers of a route call first: its component, and the path parameter that is its id. */
 interface Guess {
   readonly component: string;
   readonly parameter: number;
 }
 
 interface Parts {
+  /** Index of this shard. */
   readonly index: number;
-  readonly count: number;
+  readonly ownership: Ownership;
   readonly router: Pick<ShardRouter, 'request'>;
   /** Handles a request in this shard. */
   readonly handleHere: ReturnType<typeof requestHandler>;
@@ -28,9 +29,9 @@ interface Parts {
 
 export class RequestRouter {
   readonly #parts: Parts;
-  /** By route. */
+  /** Indexed by route. */
   readonly #guesses = new Map<number, Guess>();
-  /** By route: requests that are not sent. */
+  /** Indexed by route: how many more requests stay here. */
   readonly #notSent = new Map<number, number>();
 
   constructor(parts: Parts) {
@@ -44,8 +45,8 @@ export class RequestRouter {
   ): Awaitable<EndpointResponse | Refusal> {
     const guess = this.#guesses.get(request.route);
     if (guess !== undefined) {
-      const { index, count, router } = this.#parts;
-      const owner = shardOf(guess.component, request.parameters[guess.parameter]!, count);
+      const { index, ownership, router } = this.#parts;
+      const owner = ownership.ownerOf(guess.component, request.parameters[guess.parameter]!);
       const answer =
         owner === index
           ? undefined
@@ -55,7 +56,7 @@ export class RequestRouter {
     return this.#parts.handleHere(request, metadata, waiter);
   }
 
-  /** The handler of a request that runs here has first asked for an entity of another shard. */
+  /** Learns from a request whose handler ran here and whose first call went to an entity of another shard. */
   asksElsewhere(
     { route, parameters }: EndpointRequest,
     { component, id }: EntityRef,

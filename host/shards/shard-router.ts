@@ -1,7 +1,8 @@
-// ShardRouter: the engine of a shard that is one of several, as handlers call it. Entities of this shard are its
-// own engine's, without any detour; calls of all others go to the shard that they belong to. Events are read
-// from the journal, which is one, by each shard itself. A service of one shard has none of it.
+// ShardRouter is the engine of a shard that is one of several, as handlers call it. Calls of entities that this shard owns
+// go straight to its engine, and all others to the shard that owns the entity. Each shard reads events from the journal by
+// itself, because all shards share one journal. A service with one shard has no router.
 import type { EntityEngine } from '../engine/entity-engine.ts';
+import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
 import type { LoopTurn } from '../http/requests/loop-turn.ts';
@@ -12,36 +13,35 @@ import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';
 import type { CallableEngine, RoutedCall } from '../http/requests/request-calls.ts';
 import type { Peer } from './shard-messages.ts';
-import { shardOf } from './shard-of.ts';
 
 type Outcome = Reply | Refusal;
 
 interface Parts {
-  /** Of the shards, which one this is. */
+  /** Index of this shard. */
   readonly index: number;
-  readonly count: number;
+  readonly ownership: Ownership;
   readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
   readonly turn: LoopTurn;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
-  /** Of the module that all shards run. */
+  /** Numbers of the handlers of the module that all shards run. */
   readonly places: HandlerPlaces;
   readonly unsent: PeerProtocolOptions['unsent'];
-  /** Does a request that another shard has sent here. */
+  /** Serves a request that another shard has sent here. */
   readonly serveRequest: PeerProtocolOptions['serveRequest'];
 }
 
 export class ShardRouter implements CallableEngine {
   readonly #parts: Parts;
-  /** By the index of their shard; undefined: it is not there at present. */
+  /** Indexed by shard; undefined while that shard is not running. */
   readonly #peers: (PeerProtocol | undefined)[] = [];
-  /** By the index of their shard: when those that are not there are started again. */
+  /** Indexed by shard: when a shard that has ended is started again, in milliseconds of `performance.now()`. */
   readonly #backAtMs: number[] = [];
 
   constructor(parts: Parts) {
     this.#parts = parts;
   }
 
-  /** To that shard, which has the other end. */
+  /** Connects this shard to the one that has the other end of the link. */
   connect({ index, ...link }: Peer): void {
     const { faults, places, unsent, serveRequest } = this.#parts;
     const peer = new PeerProtocol(new RingTransport(link, places), {
@@ -57,12 +57,12 @@ export class ShardRouter implements CallableEngine {
     this.#peers[index] = peer;
   }
 
-  /** The shard of that index has ended, and is started again after so long. */
+  /** Notes that the shard has ended and is started again after `pauseMs`. */
   away(index: number, pauseMs: number): void {
     this.#backAtMs[index] = performance.now() + pauseMs;
   }
 
-  /** Of the shard of that index. Undefined: it is not sent, and nothing was done. */
+  /** Sends a request to the shard `owner`. Undefined when it cannot be sent; then nothing was done. */
   request(
     owner: number,
     ...request: Parameters<PeerProtocol['request']>
@@ -71,17 +71,17 @@ export class ShardRouter implements CallableEngine {
   }
 
   call(...call: Parameters<EntityEngine['call']>): Awaitable<Outcome> {
-    const { engine, index, count } = this.#parts;
+    const { engine, index, ownership } = this.#parts;
     const [target, name, input, metadata, key] = call;
-    const owner = shardOf(target.component, target.id, count);
+    const owner = ownership.ownerOf(target.component, target.id);
     if (owner === index) return engine.call(target, name, input, metadata, key);
     return this.#forward(owner, [target, name, input, metadata, key]);
   }
 
   callAhead(...call: Parameters<EntityEngine['callAhead']>): Outcome | RoutedCall {
-    const { engine, index, count } = this.#parts;
+    const { engine, index, ownership } = this.#parts;
     const [target, name, input, metadata, key] = call;
-    const owner = shardOf(target.component, target.id, count);
+    const owner = ownership.ownerOf(target.component, target.id);
     if (owner === index) return engine.callAhead(target, name, input, metadata, key);
     const answer = this.#forward(owner, [target, name, input, metadata, key]);
     return { foreseen: undefined, answer, isElsewhere: true };
@@ -97,7 +97,7 @@ export class ShardRouter implements CallableEngine {
     return peer.call(call);
   }
 
-  /** Calls of other shards take turns with the requests of this one. */
+  /** Serves calls of other shards, which share the event loop with the requests of this one. */
   #serve([target, name, input, metadata, key]: ForwardedCall): Awaitable<Outcome> {
     const { engine, turn } = this.#parts;
     if (!turn.isUsedUp()) return engine.call(target, name, input, metadata, key);

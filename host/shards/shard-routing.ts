@@ -1,8 +1,10 @@
-// ShardRouting: what a shard that is one of several has between its HTTP server and its engine: requests go to the shard of
-// the entity that they are about, and calls to the shard of theirs. A service of one shard has none of it.
+// ShardRouting is what a shard that is one of several has between its HTTP server and its engine: a request goes to the
+// shard that owns the entity which it is about, and a call to the shard that owns its entity. A service with one shard has
+// no routing.
 import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '../engine/needs/guest.ts';
+import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
@@ -12,18 +14,18 @@ import { RequestRouter } from './request-router.ts';
 import { ShardRouter } from './shard-router.ts';
 
 interface Parts {
-  /** Of the shards, which one this is. */
+  /** Index of this shard. */
   readonly index: number;
-  readonly count: number;
+  readonly ownership: Ownership;
   readonly guest: Pick<Guest, 'endpoints'>;
   readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly turn: LoopTurn;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
-  /** Of the module that all shards run. */
+  /** Numbers of the handlers of the module that all shards run. */
   readonly places: HandlerPlaces;
-  /** What the service keeps for callers. */
+  /** Bytes that the service may keep for callers. */
   readonly unsent: ByteBudget;
 }
 
@@ -33,14 +35,14 @@ export interface ShardRouting {
 }
 
 export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRouting {
-  const { index, count, turn } = parts;
+  const { index, ownership, turn } = parts;
   const router = new ShardRouter({
     ...parts,
     serveRequest: (request, metadata, served) => handleHere(request, metadata, served),
   });
   const requests = new RequestRouter({
     index,
-    count,
+    ownership,
     router,
     handleHere: (request, metadata, waiter) => handleHere(request, metadata, waiter),
   });

@@ -10,6 +10,8 @@
 // I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
 import assert from 'node:assert/strict';
 import type { ModuleDescriptor } from '@svc/contract';
+import type { Ownership } from '../engine/needs/ownership.ts';
+import { HashOwnership } from './hash-ownership.ts';
 import { HeldPort } from './held-port.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { type LimitCounts, summedCounts } from '../model/limit-counters.ts';
@@ -46,6 +48,8 @@ export class Supervisor {
   readonly counters = {
     read: (): LimitCounts => summedCounts(this.#shards.map(({ counters }) => counters)),
   };
+  /** Which shard owns an entity. */
+  readonly ownership: Ownership;
   readonly #supervised: SupervisedService;
   readonly #shards: readonly SupervisedShard[];
   readonly #heldPort = new HeldPort();
@@ -59,6 +63,7 @@ export class Supervisor {
 
   constructor(supervised: SupervisedService) {
     this.#supervised = supervised;
+    this.ownership = new HashOwnership(supervised.settings.count);
     this.#address = supervised.settings.address;
     this.#budgets = sharedRequestBudgets(supervised.settings.count);
     this.#shards = Array.from({ length: supervised.settings.count }, (_, index) =>

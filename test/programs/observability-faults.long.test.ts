@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SpanFault } from '@svc/contract';
-import { shardOf } from '../../host/shards/shard-of.ts';
+import { shardOf } from '../../host/shards/hash-ownership.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { observedProcess, until } from '../support/observed-process.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../support/temporary-folder.ts';

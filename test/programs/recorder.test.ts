@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { shardOf } from '../../host/shards/shard-of.ts';
+import { shardOf } from '../../host/shards/hash-ownership.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { RecordedService, recordedService } from '../support/recorded-service.ts';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';

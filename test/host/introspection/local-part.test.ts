@@ -15,6 +15,7 @@ import { SECTION_DEFAULTS, SECTION_RANGES } from '../../../host/service/section-
 import { wasmSource } from '../../../host/hosting/guest-source.ts';
 import { readSettings } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
+import { HashOwnership } from '../../../host/shards/hash-ownership.ts';
 import type { ShardQuestion } from '../../../host/shards/shard-questions.ts';
 import { HistoryThread } from '../../../host/history/reader/history-thread.ts';
 import type { ServiceView } from '../../../host/introspection/service-view.ts';
@@ -55,6 +56,7 @@ function introspection({ hasHome = true, dev }: Made = {}) {
     },
     shards: {
       count: 1,
+      ownership: new HashOwnership(1),
       numbers: [],
       ask: async (_shard: number, question: ShardQuestion) => {
         if (question.kind === 'spans')

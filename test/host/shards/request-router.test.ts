@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { RequestRouter } from '../../../host/shards/request-router.ts';
 import { ServedRequest } from '../../../host/shards/served-request.ts';
-import { shardOf } from '../../../host/shards/shard-of.ts';
+import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { amplyKept } from '../../support/kept-bytes.ts';
 
 const COMPONENT = 'cart';
@@ -35,7 +35,7 @@ function routerUnderTest({ takes = true } = {}) {
   let stray: (() => void) | undefined;
   const router = new RequestRouter({
     index: 0,
-    count: 2,
+    ownership: new HashOwnership(2),
     handleHere: () => {
       went.push('here');
       return HANDLED;

@@ -10,7 +10,7 @@ import { peerLinks } from '../../../host/shards/peer-link.ts';
 import type { PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../host/http/requests/request-calls.ts';
-import { shardOf } from '../../../host/shards/shard-of.ts';
+import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { ShardRouter } from '../../../host/shards/shard-router.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf } from '../../support/engine-under-test.ts';
@@ -29,7 +29,7 @@ class ShardUnderTest extends EngineUnderTest {
     const { engine, report: faults } = this;
     this.router = new ShardRouter({
       index,
-      count: 2,
+      ownership: new HashOwnership(2),
       engine,
       turn: loopTurn,
       faults,

@@ -8,7 +8,7 @@ import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
 import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
-import { shardOf } from '../../../host/shards/shard-of.ts';
+import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { shardRouting } from '../../../host/shards/shard-routing.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
 import { endlessTurn } from '../../support/endless-turn.ts';
@@ -46,7 +46,7 @@ function shards(busy: LoopTurn = endlessTurn()) {
     };
     return shardRouting({
       index,
-      count: 2,
+      ownership: new HashOwnership(2),
       guest: { endpoints },
       engine,
       clock: { nowMs: () => 1 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shardOf } from '../../../host/shards/shard-of.ts';
+import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 
 const ids = (make: (index: number) => string) => Array.from({ length: 10_000 }, (_, i) => make(i));
 
@@ -12,7 +12,9 @@ test.each([
   ['', 'counter', [1, 2, 15]],
   ['größe', '🛒', [1, 2, 11]],
 ] as const)('%s %s belongs to the same shard as ever', (component, id, shards) => {
-  expect([2, 3, 16].map((count) => shardOf(component, id, count))).toEqual(shards);
+  expect([2, 3, 16].map((count) => new HashOwnership(count).ownerOf(component, id))).toEqual(
+    shards,
+  );
 });
 
 test('of one shard there is one answer', () => {

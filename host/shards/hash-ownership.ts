@@ -1,0 +1,35 @@
+// HashOwnership gives each entity to a shard by the hash of its component and id. All shards of a process compute the same
+// owner, so an entity is in the memory of at most one of them. No owner is stored: all shards share one journal, so another
+// number of shards, or another version of the runtime, may distribute the entities differently.
+import type { Ownership } from '../engine/needs/ownership.ts';
+
+export class HashOwnership implements Ownership {
+  readonly #shards: number;
+
+  /** `shards`: how many shards the service has, at least one. */
+  constructor(shards: number) {
+    this.#shards = shards;
+  }
+
+  ownerOf(component: string, id: string): number {
+    return shardOf(component, id, this.#shards);
+  }
+}
+
+/** The owner among `count` shards, 0 to `count` - 1. FNV-1a over the UTF-16 units of both texts, its bits mixed once more. */
+export function shardOf(component: string, id: string, count: number): number {
+  // A unit that no text contains stands between the two texts, so that no two pairs are one text.
+  let hash = Math.imul(hashed(component, 0x811c9dc5) ^ 0x10000, 0x01000193);
+  hash = hashed(id, hash);
+  // The low bits of FNV-1a know the low bits of the text only.
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  hash ^= hash >>> 16;
+  return Math.floor(((hash >>> 0) / 2 ** 32) * count);
+}
+
+function hashed(text: string, start: number): number {
+  let hash = start;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash;
+}
