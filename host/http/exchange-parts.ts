@@ -12,7 +12,7 @@ import type { Connections } from './connections.ts';
 import type { Cors } from './cors.ts';
 import type { HttpLog } from './http-log.ts';
 import type { HttpSettings } from './http-settings.ts';
-import type { Outbox } from './outbox.ts';
+import type { ResponseBatch } from './response-batch.ts';
 import type { Route, RouteTable } from './route-table.ts';
 
 /** Runs the handler of a route. Throws GuestFault or SvcError. */
@@ -34,7 +34,7 @@ export interface ExchangeParts {
   /** The service's own project; undefined on a developer's machine. */
   readonly project: string | undefined;
   readonly connections: Connections;
-  readonly outbox: Outbox;
+  readonly batch: ResponseBatch;
   readonly budgets: RequestBudgets;
   /** Undefined: no page of another origin may read an answer. */
   readonly cors: Cors | undefined;

@@ -35,7 +35,7 @@ import {
   mediaTypeProblem,
   readBody,
 } from './request-body.ts';
-import type { Outgoing } from './outbox.ts';
+import type { BatchedResponse } from './response-batch.ts';
 import { idempotencyKeyOf, requestKey } from './idempotency-key.ts';
 import { endpointHeaders, headerProblem } from './request-headers.ts';
 import { parseRequestTarget } from './request-target.ts';
@@ -48,7 +48,7 @@ import {
 import type { Route } from './route-table.ts';
 import { requestTrace } from './trace-context.ts';
 
-export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedRequest {
+export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, EndedRequest {
   cancel: ((reason: GuestFault) => void) | undefined;
   fuel = 0;
   /** Handler index; -1 if the handler has not run. */
@@ -326,7 +326,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
   #answer(given: Answer): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
-    const { load, connections, outbox, cors } = this.#parts;
+    const { load, connections, batch, cors } = this.#parts;
     const answer = cors === undefined ? given : this.#readable(cors, given);
     this.kept.become(answerBytes(answer));
     // An unread body would be parsed as the next request. The connection discards a short one that is on its way; any
@@ -336,7 +336,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     const closes = isStuck || isLast || answer.close === true;
     if (closes) connections.markEnding(this.#socket);
     this.#given = { answer, closes };
-    outbox.add(this);
+    batch.add(this);
   }
 
   /** Adds the headers of CORS, without which browsers hide the answer from the page, an error too. */
@@ -346,7 +346,7 @@ export class Exchange implements OpenRequest, Outgoing, AnswerWaiter, EndedReque
     return cors.answerOf(answer, request.headers, index);
   }
 
-  /** Called by the outbox. */
+  /** Called by the response batch. */
   write(endMs: number): void {
     assert(this.#given !== undefined, 'an exchange without an answer was to be written');
     const { answer, closes } = this.#given;

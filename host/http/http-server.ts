@@ -16,7 +16,7 @@ import { type EndpointHandler, type ExchangeParts, type Load } from './exchange-
 import type { HttpLog } from './http-log.ts';
 import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import { checkHttpSettings, connectionTimes, type HttpSettings } from './http-settings.ts';
-import { Outbox } from './outbox.ts';
+import { ResponseBatch } from './response-batch.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface HttpServerOptions {
@@ -77,7 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     project: options.project,
     ...observer,
     connections,
-    outbox: new Outbox(() => observer.recorder.endMs()),
+    batch: new ResponseBatch(() => observer.recorder.endMs()),
     budgets,
     load,
   });

@@ -17,7 +17,7 @@ import type { EndpointHandler, ExchangeParts } from './exchange-parts.ts';
 import { type HttpObserver, NO_OBSERVER } from './http-observer.ts';
 import type { HttpLog } from './http-log.ts';
 import { connectionTimes, HTTP_SETTINGS_DEFAULT, type HttpSettings } from './http-settings.ts';
-import { Outbox } from './outbox.ts';
+import { ResponseBatch } from './response-batch.ts';
 import type { RouteTable } from './route-table.ts';
 
 export interface InProcessHttpOptions {
@@ -72,7 +72,7 @@ export class InProcessHttp {
       cors: Cors.of(cors, options.routes),
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
-      outbox: new Outbox(() => observer.recorder.endMs()),
+      batch: new ResponseBatch(() => observer.recorder.endMs()),
       load: { inFlight: 0, isStopping: false },
       ...observer,
     };
