@@ -1,7 +1,7 @@
 // EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
 // time: the engine would let a second one enter while the first waits for the host, and the module's
 // memory is not made for that. After each request the instance is put back to its state after
-// initialisation, so no request sees what another left. What need not wait is served by the prompt
+// initialisation, so no request sees what another left. What need not wait is served by the fastPath
 // instance, beside these.
 import { setFlagsFromString } from 'node:v8';
 import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
@@ -15,7 +15,7 @@ import type { InstanceMemory } from '../binding/instance-memory.ts';
 import { type WaitingHandle, beginRequest, endRequest, waitingHandle } from './http-binding.ts';
 import type { MemoryImage } from './memory-image.ts';
 import { ModuleInstance } from './module-instance.ts';
-import { PromptInstance } from './prompt-instance.ts';
+import { NonSuspendingInstance } from './non-suspending-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
 interface Slot {
@@ -39,7 +39,7 @@ export class EndpointPool implements GuestEndpoints {
   /** Route index → what the log calls its endpoint. */
   readonly #sources: readonly string[];
   readonly #image: MemoryImage;
-  readonly #prompt: PromptInstance;
+  readonly #fastPath: NonSuspendingInstance;
   readonly #idle: Slot[] = [];
   readonly #busy = new Set<Slot>();
   readonly #waiting: Waiting[] = [];
@@ -61,12 +61,12 @@ export class EndpointPool implements GuestEndpoints {
     // Starting is the same each time: it is given no time, no random numbers and no input.
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
-    this.#prompt = new PromptInstance(
+    this.#fastPath = new NonSuspendingInstance(
       () => new ModuleInstance(module, limits, memory, log, false),
       this.#image,
       this.#sources.length,
     );
-    memory.addHolder(() => this.#prompt.letGo());
+    memory.addHolder(() => this.#fastPath.letGo());
   }
 
   handle(
@@ -76,9 +76,10 @@ export class EndpointPool implements GuestEndpoints {
   ): Awaitable<EndpointResponse | Refusal> {
     if (this.#closed) throw closedFault();
     if (calls.callAhead !== undefined) {
-      const prompt = this.#prompt.serve(context, request, calls, this.#sourceOf(request));
-      if (prompt instanceof Promise) return prompt.then(() => this.handle(context, request, calls));
-      if (prompt !== undefined) return prompt;
+      const fastPath = this.#fastPath.serve(context, request, calls, this.#sourceOf(request));
+      if (fastPath instanceof Promise)
+        return fastPath.then(() => this.handle(context, request, calls));
+      if (fastPath !== undefined) return fastPath;
     }
     const hasCalled = calls.runAgain?.() ?? false;
     const slot = this.#freeSlot(hasCalled);
@@ -89,7 +90,7 @@ export class EndpointPool implements GuestEndpoints {
 
   /** How many there are. */
   get instances(): number {
-    return this.#idle.length + this.#busy.size + (this.#prompt.isReady ? 1 : 0);
+    return this.#idle.length + this.#busy.size + (this.#fastPath.isReady ? 1 : 0);
   }
 
   /** Fails what is under way and what waits. */
@@ -102,7 +103,7 @@ export class EndpointPool implements GuestEndpoints {
       slot.abandon?.(reason);
     }
     while (this.#letGoOfIdle());
-    this.#prompt.letGo();
+    this.#fastPath.letGo();
   }
 
   async #serveLater(

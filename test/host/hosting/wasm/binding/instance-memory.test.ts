@@ -110,7 +110,7 @@ const HUNGRY: GuestParts = {
   handle: `(drop (memory.grow (local.get $query-length)))
     (drop (call $clear)) (i32.store16 (i32.const 20) (i32.const 200)) (i32.const 16)`,
 };
-/** The endpoints' first instance has two pages, too; the prompt one is made with the first request. */
+/** The endpoints' first instance has two pages, too; the non-suspending one is made with the first request. */
 const hungry = (pages: number, limits: Partial<WasmLimits> = {}) =>
   liveGuest(HUNGRY, { entitiesPerInstance: 1, ...limits, memoryBytesTotalMax: pages * PAGE });
 
@@ -186,9 +186,9 @@ describe('the instances of a module', () => {
   test('of endpoints count for as long as they are kept', async () => {
     const { endpoints, entities } = await hungry(6, { reusedPagesMax: 3 });
     const first = await entities.open(entityRef('a'), undefined);
-    const prompt = hostCalls({ callAhead: () => undefined });
+    const fastPath = hostCalls({ callAhead: () => undefined });
     const grow = async (pages: number) =>
-      endpoints.handle(CONTEXT, request(0, { query: 'x'.repeat(pages) }), prompt);
+      endpoints.handle(CONTEXT, request(0, { query: 'x'.repeat(pages) }), fastPath);
     for (let time = 0; time < 10; time++) expect(await grow(2)).toMatchObject({ status: 200 });
     // What is idle goes: there is room for another entity.
     await entities.open(entityRef('b'), undefined);
@@ -203,10 +203,10 @@ describe('the instances of a module', () => {
     const module = admitModule(await guestModule(HUNGRY), limits);
     const memory = new InstanceMemory(limits.memoryBytesTotalMax);
     const pool = new EndpointPool(module, limits, memory, () => {});
-    const prompt = hostCalls({ callAhead: () => undefined });
+    const fastPath = hostCalls({ callAhead: () => undefined });
     const held: number[] = [];
     for (const query of ['', 'x', 'xx', '']) {
-      await pool.handle(CONTEXT, request(0, { query }), prompt);
+      await pool.handle(CONTEXT, request(0, { query }), fastPath);
       held.push(memory.bytes / PAGE);
     }
     expect(held).toEqual([4, 5, 2, 4]);

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import type { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
-import { PromptInstance } from '../../../../../host/hosting/wasm/instances/prompt-instance.ts';
+import { NonSuspendingInstance } from '../../../../../host/hosting/wasm/instances/non-suspending-instance.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 import { failureOf, turns } from '../../../../support/engine-under-test.ts';
@@ -228,8 +228,8 @@ test('without memory for the instance, the others serve', () => {
   const noInstance = () => {
     throw full;
   };
-  const prompt = new PromptInstance(noInstance, {} as MemoryImage, 1);
-  expect(prompt.serve(CONTEXT, request(0), hostCalls(), 'here')).toBeUndefined();
+  const fastPath = new NonSuspendingInstance(noInstance, {} as MemoryImage, 1);
+  expect(fastPath.serve(CONTEXT, request(0), hostCalls(), 'here')).toBeUndefined();
 });
 
 test('a closed module answers nothing more at once', async () => {

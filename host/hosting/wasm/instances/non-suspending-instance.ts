@@ -1,4 +1,4 @@
-// PromptInstance: one instance that serves the requests whose handlers have nothing to wait for: no
+// NonSuspendingInstance: one instance that serves the requests whose handlers have nothing to wait for: no
 // call, or calls whose answers are there at once, if only because the caller keeps the handler's own answer
 // until they are on disk. Such a handler needs no stack of its own to wait on, which is the dearest part
 // of a short request.
@@ -22,7 +22,7 @@ import { type ModuleInstance, isStackOverflow } from './module-instance.ts';
  */
 const REQUESTS_NOT_TRIED = 100;
 
-export class PromptInstance {
+export class NonSuspendingInstance {
   readonly #newInstance: () => ModuleInstance;
   readonly #image: MemoryImage;
   /** Undefined also while it serves. */
