@@ -9,7 +9,7 @@ import { SvcError } from '@svc/kit/svc-error';
 import { ENGINE_LIMITS_DEFAULT, type EngineLimits } from './engine-limits.ts';
 import { entityIdProblem } from './entity-id.ts';
 import { type Component, componentsOf } from './entity/component-table.ts';
-import { type CallAhead, EntityCall, type Outcome } from './entity/entity-call.ts';
+import { type PendingCall, EntityCall, type Outcome } from './entity/entity-call.ts';
 import { EntityBreaker } from './entity/entity-breaker.ts';
 import { FoldTurns } from './entity/fold-turns.ts';
 import { FullJournal } from './entity/full-journal.ts';
@@ -172,18 +172,18 @@ export class EntityEngine {
   }
 
   /**
-   * As `call`, for a caller that can go on with what is foreseen: the answer, or what the answer will
-   * be unless a write fails, or neither yet. Refuses and throws as `call` does.
+   * As `call`, for a caller that can use a speculative result: answers the outcome, or a pending call, which may have a
+   * speculative result. Refuses and throws as `call` does.
    */
-  callAhead(
+  speculate(
     target: EntityRef,
     name: string,
     input: string,
     metadata: Metadata,
     idempotencyKey?: string,
-  ): Outcome | CallAhead {
+  ): Outcome | PendingCall {
     const call = this.#submit(target, name, input, metadata, idempotencyKey);
-    return call instanceof EntityCall ? call.resultAhead() : call;
+    return call instanceof EntityCall ? call.speculativeResult() : call;
   }
 
   #submit(

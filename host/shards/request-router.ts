@@ -57,7 +57,7 @@ export class RequestRouter {
   }
 
   /** Learns from a request whose handler ran here and whose first call went to an entity of another shard. */
-  asksElsewhere(
+  firstCallIsRemote(
     { route, parameters }: EndpointRequest,
     { component, id }: EntityRef,
     waiter: AnswerWaiter | undefined,

@@ -20,7 +20,7 @@ interface Parts {
   /** Index of this shard. */
   readonly index: number;
   readonly ownership: Ownership;
-  readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
   readonly turn: LoopTurn;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Numbers of the handlers of the module that all shards run. */
@@ -78,13 +78,13 @@ export class ShardRouter implements CallableEngine {
     return this.#forward(owner, [target, name, input, metadata, key]);
   }
 
-  callAhead(...call: Parameters<EntityEngine['callAhead']>): Outcome | RoutedCall {
+  speculate(...call: Parameters<EntityEngine['speculate']>): Outcome | RoutedCall {
     const { engine, index, ownership } = this.#parts;
     const [target, name, input, metadata, key] = call;
     const owner = ownership.ownerOf(target.component, target.id);
-    if (owner === index) return engine.callAhead(target, name, input, metadata, key);
+    if (owner === index) return engine.speculate(target, name, input, metadata, key);
     const answer = this.#forward(owner, [target, name, input, metadata, key]);
-    return { foreseen: undefined, answer, isElsewhere: true };
+    return { speculative: undefined, answer, isRemote: true };
   }
 
   readEvents(...range: Parameters<EntityEngine['readEvents']>) {

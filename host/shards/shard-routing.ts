@@ -18,7 +18,7 @@ interface Parts {
   readonly index: number;
   readonly ownership: Ownership;
   readonly guest: Pick<Guest, 'endpoints'>;
-  readonly engine: Pick<EntityEngine, 'call' | 'callAhead' | 'readEvents'>;
+  readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly turn: LoopTurn;
@@ -52,7 +52,8 @@ export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRo
     clock,
     random,
     turn,
-    asksElsewhere: (request, target, waiter) => requests.asksElsewhere(request, target, waiter),
+    firstCallIsRemote: (request, target, waiter) =>
+      requests.firstCallIsRemote(request, target, waiter),
   });
   return {
     router,

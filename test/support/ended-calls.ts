@@ -39,7 +39,7 @@ export async function statusOf(
     guest,
     engine: {
       call: async (target) => call(target),
-      ...(isPrompt && { callAhead: call }),
+      ...(isPrompt && { speculate: call }),
       readEvents: async ({ id }) => {
         endOf(id);
         return [];

@@ -17,11 +17,11 @@ import type { CommandKey } from './command-key.ts';
 export type HandlerKind = 'command' | 'query';
 export type Outcome = Reply | Refusal;
 
-/** A call whose answer is not due yet. */
-export interface CallAhead {
-  /** What will be answered unless a write fails; undefined when that is not known. */
-  readonly foreseen: Outcome | undefined;
-  /** Asked for once. Rejects with GuestFault or SvcError. */
+/** A call whose answer is not due yet, because a write has to settle first. */
+export interface PendingCall {
+  /** The speculative result: what will be answered unless a write fails. Undefined when it is not known. */
+  readonly speculative: Outcome | undefined;
+  /** The confirmed answer. Rejects with GuestFault or SvcError. */
   readonly answer: Promise<Outcome>;
 }
 
@@ -102,10 +102,10 @@ export class EntityCall implements EndedCall {
     this.#reject?.(failure);
   }
 
-  /** The outcome, thrown failure, or what is known of it before it is due. To be asked once. */
-  resultAhead(): Outcome | CallAhead {
+  /** The outcome, or the pending call with its speculative result. Throws the failure. Call it once. */
+  speculativeResult(): Outcome | PendingCall {
     const answer = this.result();
-    return answer instanceof Promise ? { foreseen: this.heldOutcome, answer } : answer;
+    return answer instanceof Promise ? { speculative: this.heldOutcome, answer } : answer;
   }
 
   /** The outcome, thrown failure, or a promise of either. To be asked once. */

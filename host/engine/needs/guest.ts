@@ -77,9 +77,15 @@ export interface GuestEndpoints {
   ): Awaitable<EndpointResponse | Refusal>;
 }
 
-/** What a handler may reach while it runs: routing, journal and clock, and nothing else. */
+/**
+ * What a handler may reach while it runs: calls of entities, their events and the clock, and nothing else.
+ *
+ * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
+ * answers undefined, the hosting aborts the handler, calls `beginReplay`, and runs the handler again from its beginning
+ * where it can wait and where its calls go to `call`. The replay gets the same results, and no call is made twice.
+ */
 export interface HostCalls {
-  /** Milliseconds since 1970-01-01T00:00:00Z. Asked when the handler has waited: until then it has the context's time. */
+  /** Milliseconds since 1970-01-01T00:00:00Z. Ask only after the handler has waited: until then it has the context's time. */
   nowMs(): number;
   /** Sends a command or query and waits. Throws SvcError or GuestFault when it fails. */
   call(
@@ -90,12 +96,12 @@ export interface HostCalls {
     idempotencyKey: string | undefined,
   ): Awaitable<Reply | Refusal>;
   /**
-   * As `call`, for a handler that cannot wait: what will be answered unless a write fails. Undefined: it
-   * would have to wait. Then, or when what was foreseen does not come true, the handler is run again
-   * from its beginning and is told by `call` what it was told before. Where it is missing, the handler
-   * is to be run where it can wait. Throws as `call` does.
+   * As `call`, for a handler that cannot wait. The result may be speculative: what the entity will answer unless its write
+   * fails. Undefined: the handler would have to wait. The handler's answer may be discarded and the handler replayed even
+   * after it has returned, when its speculative result was not confirmed. Where the method is absent, run the handler where
+   * it can wait. Throws as `call` does.
    */
-  readonly callAhead?:
+  readonly speculate?:
     | ((
         target: EntityRef,
         name: string,
@@ -105,19 +111,19 @@ export interface HostCalls {
       ) => Reply | Refusal | undefined)
     | undefined;
   /**
-   * The handler is run from its beginning where it can wait. True: it has made calls before, and so must
-   * not be turned down as one for which nothing was done.
+   * Is called before the handler is run again from its beginning where it can wait. True: it has made calls before, so the
+   * request must not be refused as if nothing was done.
    */
-  runAgain?(): boolean;
+  beginReplay?(): boolean;
   /**
-   * The call to which `callAhead` had no answer was sent to another shard: resolves once it has come back,
-   * and then the handler can be run again from its beginning where it cannot wait. Undefined: it was not,
-   * or is to be run where it can wait. Rejects when nobody waits for the handler's answer any more.
+   * Present after `speculate` has answered undefined for a call that was sent to another shard. Resolves once its answer is
+   * there; then run the handler again from its beginning where it cannot wait. Undefined: run it where it can wait. Rejects
+   * when the request is cancelled.
    */
-  fromElsewhere?(): Promise<void> | undefined;
-  /** Why nobody waits for the handler's answer any more; then each call throws it, and so ends the handler. */
+  remoteAnswer?(): Promise<void> | undefined;
+  /** Why the request was cancelled; then each call throws this fault, and so ends the handler. */
   readonly cancelReason?: GuestFault | undefined;
-  /** Acknowledged events of the present life of an entity, after `afterSeq`, at most `limit`. */
+  /** Acknowledged events of the current incarnation of an entity, after `afterSeq`, at most `limit`. */
   readEvents(
     entity: EntityRef,
     afterSeq: number,

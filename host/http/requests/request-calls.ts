@@ -1,20 +1,24 @@
-// RequestCalls: what the handler of one request asks of the host, and what it is told.
+// RequestCalls serves the calls of one request's handler: speculative execution first, deterministic replay if need be.
 //
-// A handler is first run where it cannot wait, and told of a call what is foreseen: what will be answered
-// unless a write fails. When it asks for more than that, or what was foreseen does not come true, it is run
-// again where it can wait. It is deterministic, so it asks the same until there: it is told the same, and
-// the calls are not made a second time. No handler can tell that it was run twice, and no entity.
+// The handler runs first on an instance that cannot suspend. There a call of an entity gives it a speculative result: what
+// the entity will answer unless its write fails. The answer of the handler is sent only after the write has confirmed the
+// result (request-handler.ts). If the handler has to wait, or the result is not confirmed, the handler is replayed from its
+// beginning on an instance that can suspend. A replayed call gets the recorded result and is not made a second time.
+// Calls of entities in another shard have no speculative result; once the answer has come, the handler is replayed without
+// suspending, at most once.
 //
-// Its clock cannot lead it elsewhere: where it cannot wait it has the time of its request, and so it has, run
-// again, until it is told the last of the calls that were made. Of these only the last may be not on disk
-// yet, and no other was made after it. What it reads behind that, later times, leads to new calls.
-//
-// Invariants: a call that finds the turn of the event loop used up waits for a later one, also where all that
-// it asks for is there. Once nobody waits for the answer, what the handler waits for fails, and every call
-// after it.
+// Invariants:
+// R1  At most one result is speculative, and it is that of the last call. The handler calls nothing after it, so nothing
+//     that happens elsewhere can depend on a write that may fail.
+// R2  A replay makes the recorded calls in the same order with the same arguments, which is checked; a handler is
+//     deterministic. Only calls after the last recorded one reach an entity.
+// R3  Until the last recorded call the handler's clock is the time of its request, in the first run and in a replay. It
+//     advances only where new calls follow.
+// R4  A call made when the event-loop budget is used up yields first, even when its result is there.
+// R5  After the request was cancelled, the call that waits fails, and so does every later call.
 import assert from 'node:assert';
 import type { EntityEngine } from '../../engine/entity-engine.ts';
-import type { CallAhead } from '../../engine/entity/entity-call.ts';
+import type { PendingCall } from '../../engine/entity/entity-call.ts';
 import type { Clock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '../../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
@@ -27,19 +31,19 @@ import { CallFailures } from './call-failures.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
-/** What is known of a call whose answer is not due yet. */
-export interface RoutedCall extends CallAhead {
-  /** It was sent to another shard. */
-  readonly isElsewhere?: boolean;
+/** A call whose answer is not there yet. */
+export interface RoutedCall extends PendingCall {
+  /** Whether the call was sent to another shard. */
+  readonly isRemote?: boolean;
 }
 
 export interface CallableEngine extends Pick<EntityEngine, 'call' | 'readEvents'> {
-  readonly callAhead?: (...call: Parameters<EntityEngine['callAhead']>) => Outcome | RoutedCall;
+  readonly speculate?: (...call: Parameters<EntityEngine['speculate']>) => Outcome | RoutedCall;
 }
 
 /**
- * UTF-16 units of calls and answers that are kept to be told again. A handler that wants more is run where
- * none of it is kept.
+ * UTF-16 units of calls and results that are recorded for a replay. A handler that exceeds them is replayed where it can
+ * suspend, and records no more.
  */
 const KEPT_UNITS_MAX = 1024 * 1024;
 const BYTES_PER_UNIT = 2;
@@ -47,7 +51,7 @@ const BYTES_PER_UNIT = 2;
 type Call = Parameters<HostCalls['call']>;
 type Outcome = Reply | Refusal;
 
-/** A call that was made, and how it ended: with an answer, or else with a failure. */
+/** A recorded call and its result: an answer, a failure, or the promise of either. */
 interface Made {
   readonly call: Call;
   answer: Awaitable<Outcome> | undefined;
@@ -55,35 +59,35 @@ interface Made {
 }
 
 export class RequestCalls implements HostCalls {
-  /** Undefined: the handler runs where it can wait. */
-  callAhead: ((...call: Call) => Outcome | undefined) | undefined;
-  /** When the request came, which is the time of its handler until it has waited. */
+  /** Undefined while the handler runs where it can suspend. */
+  speculate: ((...call: Call) => Outcome | undefined) | undefined;
+  /** When the request came; the handler has this time until it has waited. */
   readonly requestMs: number;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
   readonly #turn: LoopTurn;
   readonly #keys: RequestKeys | undefined;
   readonly #kept: KeptBytes | undefined;
-  /** What was told where it could not wait; told again from `#retold` on. */
+  /** Calls recorded where the handler could not suspend; the next one to replay is at `#replayedCalls`. */
   readonly #made: Made[] = [];
   #keptUnits = 0;
-  #retold = 0;
-  /** Of the last call, which was told before it is on disk. */
-  #ahead: { readonly foreseen: Outcome; readonly answer: Promise<Outcome> } | undefined;
-  /** Settles, and never rejects, when the last call has come back from another shard. */
-  #elsewhere: Promise<void> | undefined;
-  #hasWaitedElsewhere = false;
-  #firstElsewhere: EntityRef | undefined;
-  /** Of the calls that were made, how many the handler is still told again where it cannot wait. */
-  #toTellAgain = 0;
+  #replayedCalls = 0;
+  /** The result of the last call, if it is speculative (R1). */
+  #speculation: { readonly speculative: Outcome; readonly answer: Promise<Outcome> } | undefined;
+  /** Settles, and never rejects, when another shard has answered the last call. */
+  #remote: Promise<void> | undefined;
+  #hasAwaitedRemote = false;
+  #firstRemoteTarget: EntityRef | undefined;
+  /** Recorded calls that are still to be replayed where the handler cannot suspend. */
+  #leftToReplay = 0;
   #failures: CallFailures | undefined;
-  /** The first call comes right after the handler has begun, which was not in a turn that is used up. */
+  /** The first call needs no check of the budget: that was checked just before the handler began. */
   #hasCalled = false;
   #cancelReason: GuestFault | undefined;
-  /** Fails what the handler waits for. */
+  /** Fails the call for which the handler waits. */
   #failWait: ((reason: GuestFault) => void) | undefined;
 
-  /** `keys`: of a request that has an idempotency key. `kept`: where is counted what is kept to be told again. */
+  /** `keys`: present when the request has an idempotency key. `kept`: counts the memory of recorded calls. */
   constructor(
     engine: CallableEngine,
     clock: Clock,
@@ -98,16 +102,16 @@ export class RequestCalls implements HostCalls {
     this.#turn = turn;
     this.#keys = keys;
     // oxlint-disable-next-line typescript/unbound-method -- not bound by a closure: it is called as this one's own
-    if (engine.callAhead !== undefined) this.callAhead = this.#callAhead;
+    if (engine.speculate !== undefined) this.speculate = this.#speculate;
   }
 
   nowMs(): number {
-    // What it is told again may wait for a turn, which it did not the first time.
-    return this.#retold < this.#made.length ? this.requestMs : this.#clock.nowMs();
+    // A replayed call may yield where the first run did not, which must not change the time (R3).
+    return this.#replayedCalls < this.#made.length ? this.requestMs : this.#clock.nowMs();
   }
 
   call(...call: Call): Awaitable<Outcome> {
-    const made = this.#made[this.#retold];
+    const made = this.#made[this.#replayedCalls];
     if (made === undefined) {
       const [target, name, input, metadata] = call;
       const key = this.#keyOf(target, name, call[4]);
@@ -115,11 +119,11 @@ export class RequestCalls implements HostCalls {
         checkOwnKey(call[4], target, name);
         return this.#engine.call(target, name, input, metadata, key);
       };
-      // The input is there while the call waits for a turn as well.
+      // The input is in memory while the call yields as well, so it is counted from here on.
       return this.#asked(() => countInput(this.#kept, callBytes(call), () => this.#inTurn(make)));
     }
     checkSame(made.call, call);
-    this.#retold++;
+    this.#replayedCalls++;
     return this.#asked(() => this.#inTurn(() => made.answer ?? thrown(made.failure)));
   }
 
@@ -132,26 +136,26 @@ export class RequestCalls implements HostCalls {
     return this.#failures?.passedOnBy(answer);
   }
 
-  fromElsewhere(): Promise<void> | undefined {
-    const elsewhere = this.#elsewhere;
-    this.#elsewhere = undefined;
-    // Each time the handler computes all that it has computed before.
-    if (elsewhere === undefined || this.#hasWaitedElsewhere) return undefined;
-    this.#hasWaitedElsewhere = true;
-    this.#toTellAgain = this.#made.length;
-    return this.#waited(elsewhere);
+  remoteAnswer(): Promise<void> | undefined {
+    const remote = this.#remote;
+    this.#remote = undefined;
+    // Each replay computes again what was computed before, so there is only one of these.
+    if (remote === undefined || this.#hasAwaitedRemote) return undefined;
+    this.#hasAwaitedRemote = true;
+    this.#leftToReplay = this.#made.length;
+    return this.#waited(remote);
   }
 
-  /** Of the first call, if it was sent to another shard. */
-  get firstElsewhere(): EntityRef | undefined {
-    return this.#firstElsewhere;
+  /** The entity of the handler's first call, if another shard owns it. */
+  get firstRemoteTarget(): EntityRef | undefined {
+    return this.#firstRemoteTarget;
   }
 
   get cancelReason(): GuestFault | undefined {
     return this.#cancelReason;
   }
 
-  /** Nobody waits for the handler's answer any more. */
+  /** Cancels the request: nobody waits for the handler's answer any more. */
   cancel(reason: GuestFault): void {
     this.#cancelReason = reason;
     const last = this.#made.at(-1);
@@ -160,57 +164,57 @@ export class RequestCalls implements HostCalls {
     this.#failWait?.(reason);
   }
 
-  /** Whether the handler was told what is not on disk yet. */
-  get isAhead(): boolean {
-    return this.#ahead !== undefined;
+  /** Whether the last result that the handler got was speculative. */
+  get isSpeculative(): boolean {
+    return this.#speculation !== undefined;
   }
 
-  /** Whether what it was told has come true; it waits until that is known. */
-  async cameTrue(): Promise<boolean> {
-    assert(this.#ahead !== undefined);
-    const { foreseen, answer } = this.#ahead;
+  /** Resolves when the write has settled: whether the speculative result was confirmed. Call it only when `isSpeculative`. */
+  async isConfirmed(): Promise<boolean> {
+    assert(this.#speculation !== undefined);
+    const { speculative, answer } = this.#speculation;
     try {
-      return (await answer) === foreseen;
+      return (await answer) === speculative;
     } catch {
       return false;
     }
   }
 
-  /** What is kept to be told again, in bytes. */
+  /** Memory of the recorded calls and results, in bytes. */
   get keptBytes(): number {
     return this.#keptUnits * BYTES_PER_UNIT;
   }
 
-  runAgain(): boolean {
-    this.callAhead = undefined;
-    this.#ahead = undefined;
+  beginReplay(): boolean {
+    this.speculate = undefined;
+    this.#speculation = undefined;
     this.#failures = undefined;
-    this.#retold = 0;
+    this.#replayedCalls = 0;
     return this.#made.length > 0;
   }
 
-  /** Makes the call. Undefined: what comes of it has to be waited for, or the call itself has to wait. */
-  #callAhead(
+  /** Makes and records the call. Undefined when its result, or the call itself, has to wait. */
+  #speculate(
     target: Call[0],
     name: Call[1],
     input: Call[2],
     metadata: Call[3],
     key: Call[4],
   ): Outcome | undefined {
-    if (this.#toTellAgain > 0) return this.#toldAgain([target, name, input, metadata, key]);
-    // What it would ask may follow from what is not on disk.
-    if (this.#ahead !== undefined || this.#mustTurn()) return undefined;
+    if (this.#leftToReplay > 0) return this.#replayed([target, name, input, metadata, key]);
+    // A further call might depend on a speculative result (R1).
+    if (this.#speculation !== undefined || this.#mustTurn()) return undefined;
     if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
     this.#keptUnits += callUnits(call);
     const keyOfCall = this.#keyOf(target, name, key);
-    let answer: ReturnType<NonNullable<CallableEngine['callAhead']>>;
+    let answer: ReturnType<NonNullable<CallableEngine['speculate']>>;
     try {
       keepInput(this.#kept, this.keptBytes);
       checkOwnKey(key, target, name);
-      answer = this.#engine.callAhead!(target, name, input, metadata, keyOfCall);
+      answer = this.#engine.speculate!(target, name, input, metadata, keyOfCall);
     } catch (error) {
-      // The handler has left the entity too little of the stack that they share here, and nothing was done.
+      // The entity found too little of the stack that it shares with the handler here, and nothing was done.
       if (error instanceof GuestFault && error.limit === 'stack') {
         this.#keys?.takeBack(target, name);
         return undefined;
@@ -223,34 +227,34 @@ export class RequestCalls implements HostCalls {
       this.#made.push({ call, answer });
       return answer;
     }
-    const { foreseen, answer: later, isElsewhere = false } = answer;
+    const { speculative, answer: later, isRemote = false } = answer;
     const made: Made = { call, answer: later };
     this.#made.push(made);
-    if (isElsewhere) {
-      this.#elsewhere = this.#settled(made, later);
-      if (this.#made.length === 1) this.#firstElsewhere = target;
-      // Whoever asks for it sees how it ended; perhaps nobody does.
+    if (isRemote) {
+      this.#remote = this.#settled(made, later);
+      if (this.#made.length === 1) this.#firstRemoteTarget = target;
+      // The replay, or the confirmation, sees the failure; perhaps neither happens.
     } else later.catch(() => {});
-    if (foreseen !== undefined) this.#ahead = { foreseen, answer: later };
-    return foreseen;
+    if (speculative !== undefined) this.#speculation = { speculative, answer: later };
+    return speculative;
   }
 
-  /** Of a call that is made now: what the handler has set, or else what the request has. */
+  /** The idempotency key of the next call: the one that the handler has set, or else one derived from the request's. */
   #keyOf(target: Call[0], name: string, handlerKey: string | undefined): string | undefined {
     const key = this.#keys?.next(target, name);
     return handlerKey === undefined ? key : ownKey(handlerKey);
   }
 
-  /** Undefined: it has not come back yet. */
-  #toldAgain(again: Call): Outcome | undefined {
-    const { call, answer, failure } = this.#made[this.#made.length - this.#toTellAgain]!;
+  /** The recorded result of the next call. Undefined while its answer is not there. */
+  #replayed(again: Call): Outcome | undefined {
+    const { call, answer, failure } = this.#made[this.#made.length - this.#leftToReplay]!;
     checkSame(call, again);
-    this.#toTellAgain--;
+    this.#leftToReplay--;
     if (answer instanceof Promise) return undefined;
     return answer ?? this.#noticed(failure);
   }
 
-  /** Keeps how a call ended that was sent to another shard. */
+  /** Records the result of a call that was sent to another shard. */
   async #settled(made: Made, later: Promise<Outcome>): Promise<void> {
     try {
       made.answer = await later;
@@ -268,9 +272,9 @@ export class RequestCalls implements HostCalls {
     return !isFirst && this.#turn.isUsedUp();
   }
 
-  /** Stays synchronous where the call does. `told`: what the module is told of a failure. */
+  /** Stays synchronous where the call does. `told`: makes the failure that the module sees. */
   #asked<T>(call: () => Awaitable<T>, told = callFailure): Awaitable<T> {
-    // Since it waited last; what it used is not known before its end.
+    // The handler has computed since it waited last; how long is not known before its end.
     this.#turn.hasComputed();
     if (this.#cancelReason !== undefined) throw this.#cancelReason;
     try {
@@ -281,7 +285,7 @@ export class RequestCalls implements HostCalls {
     }
   }
 
-  /** Calls at once, or in a later turn of the event loop when this one is used up. */
+  /** Calls at once, or yields first when the event-loop budget is used up (R4). */
   #inTurn<T>(call: () => Awaitable<T>): Awaitable<T> {
     if (!this.#mustTurn()) return call();
     return this.#turn.next().then(() => {
@@ -290,7 +294,7 @@ export class RequestCalls implements HostCalls {
     });
   }
 
-  /** As the promise, or failed before it by `cancel`. */
+  /** Settles as the promise does, or is failed before that by `cancel`. */
   #waited<T>(answer: Promise<T>, told = callFailure): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#failWait = reject;

@@ -1,6 +1,9 @@
-// RequestHandler: what happens between the HTTP server and a module's handler. It gives the handler its context
-// and its calls, and keeps its answer until what it was told is on disk. When the handler returns the result of a
-// call that failed, it answers with that failure (500, 503 or 504), and not with the handler's word.
+// RequestHandler is what happens between the HTTP server and a module's handler. It gives the handler its context and its
+// calls, and holds the handler's answer back until the write behind a speculative result is on disk (request-calls.ts has
+// the invariants of speculation and replay). If the write confirms the result, the answer is sent as it is. If not, the
+// handler is replayed where it can suspend, and its new answer is sent.
+// When the handler returns the result of a call that failed, the response is that failure (500, 503 or 504) and not the
+// handler's own text.
 import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { LoopTurn } from './loop-turn.ts';
@@ -21,10 +24,10 @@ interface Parts {
   readonly engine: CallableEngine;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** Of the event loop that all of it runs in. */
+  /** The budget of the event loop in which all of it runs. */
   readonly turn?: LoopTurn;
-  /** Is told when the first entity that a handler asks for is another shard's. */
-  readonly asksElsewhere?: (
+  /** Is called when the first entity that a handler calls is owned by another shard. */
+  readonly firstCallIsRemote?: (
     request: EndpointRequest,
     target: EntityRef,
     waiter: AnswerWaiter | undefined,
@@ -33,7 +36,7 @@ interface Parts {
 
 type Outcome = EndpointResponse | Refusal;
 
-/** A handler that has used no more has computed for less than two milliseconds, wherever in its run. */
+/** Fuel units. A handler that has used no more has computed for less than two milliseconds. */
 const QUICK_FUEL = 100_000;
 
 export function requestHandler({
@@ -42,7 +45,7 @@ export function requestHandler({
   clock,
   random,
   turn = new LoopTurn(),
-  asksElsewhere,
+  firstCallIsRemote,
 }: Parts) {
   const run = (
     request: EndpointRequest,
@@ -61,14 +64,14 @@ export function requestHandler({
       if (!isQuick) turn.hasComputed();
     }
     if (answer instanceof Promise) {
-      const { firstElsewhere } = calls;
-      if (firstElsewhere !== undefined) asksElsewhere?.(request, firstElsewhere, waiter);
+      const { firstRemoteTarget } = calls;
+      if (firstRemoteTarget !== undefined) firstCallIsRemote?.(request, firstRemoteTarget, waiter);
       waiter?.kept.become(calls.keptBytes);
       return settled(answer, calls);
     }
-    if (calls.isAhead) {
+    if (calls.isSpeculative) {
       const isKept = waiter?.kept.fits(calls.keptBytes + outcomeBytes(answer)) ?? true;
-      return confirmed(isKept ? answer : undefined, context, request, calls);
+      return afterConfirmation(isKept ? answer : undefined, context, request, calls);
     }
     return notPassedOn(answer, calls);
   };
@@ -80,21 +83,21 @@ export function requestHandler({
     }
   };
   /**
-   * The answer once what it was made of is on disk; or what the handler answers when it is not. Undefined: there was no
-   * room to keep it.
+   * Resolves with `answer` once the speculative result that it depends on is confirmed, or else with the answer of a
+   * replay. `answer` is undefined when there was no room to hold it back.
    */
-  const confirmed = async (
+  const afterConfirmation = async (
     answer: Outcome | undefined,
     context: CallContext,
     request: EndpointRequest,
     calls: RequestCalls,
   ): Promise<Outcome> => {
-    if (await calls.cameTrue()) {
+    if (await calls.isConfirmed()) {
       if (answer === undefined) throw responseDropped();
       return notPassedOn(answer, calls);
     }
     checkWanted(calls);
-    calls.runAgain();
+    calls.beginReplay();
     return settled(guest.endpoints.handle(context, request, calls), calls);
   };
   return (
@@ -117,12 +120,12 @@ export function requestHandler({
   };
 }
 
-/** Throws when nobody waits for the answer any more. */
+/** Throws when the request was cancelled. */
 function checkWanted({ cancelReason }: RequestCalls): void {
   if (cancelReason !== undefined) throw cancelReason;
 }
 
-/** Throws the failure of the call whose result is the handler's answer. */
+/** Throws the failure of the call whose result the handler has returned as its answer. */
 function notPassedOn(answer: Outcome, calls: RequestCalls): Outcome {
   const failure = answer.kind === 'refusal' ? calls.failurePassedOnBy(answer) : undefined;
   if (failure !== undefined) throw failure;

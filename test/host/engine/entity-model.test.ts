@@ -1,6 +1,6 @@
 // Random commands, queries, deletions, repeats with idempotency keys, faults, held and failing writes and reads, and
 // engines that follow one another, over a few entities of which not all fit into memory, compared with what the
-// journal has stored, and what is foreseen of them with what is answered. A failing run names its seed: put it into
+// journal has stored, and their speculative results with what is answered. A failing run names its seed: put it into
 // SEEDS to see it again.
 import { expect, test } from 'vitest';
 import type { Outcome } from '../../../host/engine/entity/entity-call.ts';
@@ -219,7 +219,7 @@ class Run {
     key?: string,
   ): void {
     const asked = this.random.chance(70)
-      ? this.#ahead(id, name, input, key)
+      ? this.#speculation(id, name, input, key)
       : this.#plain(id, name, input, key);
     const answer = asked.then((outcome) => {
       if (!isRight(outcome))
@@ -237,27 +237,29 @@ class Run {
     }
   }
 
-  /** As `#plain`. What was foreseen comes true, unless a write fails. */
-  async #ahead(id: string, name: string, input: unknown, key?: string): Promise<unknown> {
+  /** As `#plain`. The speculative result is confirmed, unless a write fails. */
+  async #speculation(id: string, name: string, input: unknown, key?: string): Promise<unknown> {
     const failures = this.#journal.failuresOf(id);
-    let foreseen: Outcome | undefined;
+    let speculative: Outcome | undefined;
     try {
       const ref = { component: COUNTER, id };
-      const given = this.it.engine.callAhead(ref, name, JSON.stringify(input), [], key);
+      const given = this.it.engine.speculate(ref, name, JSON.stringify(input), [], key);
       if ('kind' in given) return this.#atOnceOutcome(id, name, given);
-      foreseen = given.foreseen;
+      speculative = given.speculative;
       const outcome = await given.answer;
-      if (foreseen !== undefined) {
-        this.#count(outcome === foreseen ? 'came true' : 'came otherwise');
-        if (outcome !== foreseen && this.#journal.failuresOf(id) === failures)
-          this.problems.push(`${id} ${name} ${String(input)}: foreseen was something else`);
+      if (speculative !== undefined) {
+        this.#count(outcome === speculative ? 'came true' : 'came otherwise');
+        if (outcome !== speculative && this.#journal.failuresOf(id) === failures)
+          this.problems.push(`${id} ${name} ${String(input)}: its speculative result was another`);
       }
       return valueOf(outcome);
     } catch (error) {
-      if (foreseen !== undefined) {
+      if (speculative !== undefined) {
         this.#count('did not come');
         if (this.#journal.failuresOf(id) === failures)
-          this.problems.push(`${id} ${name} ${String(input)}: foreseen was no failure`);
+          this.problems.push(
+            `${id} ${name} ${String(input)}: its speculative result was no failure`,
+          );
       }
       return `failed ${failureOf(error)}`;
     }

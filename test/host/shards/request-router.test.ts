@@ -50,7 +50,7 @@ function routerUnderTest({ takes = true } = {}) {
     },
   });
   const asks = (id: string, route = 0) =>
-    router.asksElsewhere(request(id, route), { component: COMPONENT, id }, undefined);
+    router.firstCallIsRemote(request(id, route), { component: COMPONENT, id }, undefined);
   return { router, went, asks, stray: () => stray!() };
 }
 
@@ -66,7 +66,11 @@ test('requests stay until a handler has asked for the entity of another shard by
 
 test('an id that is not in the path teaches nothing', () => {
   const { router, went } = routerUnderTest();
-  router.asksElsewhere(request(THERE), { component: COMPONENT, id: `user-${THERE}` }, undefined);
+  router.firstCallIsRemote(
+    request(THERE),
+    { component: COMPONENT, id: `user-${THERE}` },
+    undefined,
+  );
   void router.handle(request(THERE), []);
   expect(went).toEqual(['here']);
 });
@@ -96,7 +100,7 @@ test('a route whose request went astray stays here for the next hundred that ask
 test('a request that was sent here and asks for an entity elsewhere says so, and teaches nothing here', () => {
   const { router, went } = routerUnderTest();
   const served = new ServedRequest(1, amplyKept());
-  router.asksElsewhere(request(THERE), { component: COMPONENT, id: THERE }, served);
+  router.firstCallIsRemote(request(THERE), { component: COMPONENT, id: THERE }, served);
   expect(served.wasMisrouted).toBe(true);
   void router.handle(request(THERE), []);
   expect(went).toEqual(['here']);

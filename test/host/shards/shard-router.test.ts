@@ -77,15 +77,15 @@ test('its own entities are called without a detour', async () => {
   const { here } = shards();
   await call(here, HERE, 'add', 1);
   expect(call(here, HERE, 'total')).toEqual(reply(1));
-  expect(here.router.callAhead({ component: COUNTER, id: HERE }, 'total', 'null', [])).toEqual(
+  expect(here.router.speculate({ component: COUNTER, id: HERE }, 'total', 'null', [])).toEqual(
     reply(1),
   );
 });
 
-test('of another one nothing is foreseen, and it is said that it is elsewhere', async () => {
+test('of another one nothing is speculated, and it is said that it is elsewhere', async () => {
   const { here } = shards();
-  const ahead = here.router.callAhead({ component: COUNTER, id: THERE }, 'add', '5', []);
-  expect(ahead).toMatchObject({ foreseen: undefined, isElsewhere: true });
+  const ahead = here.router.speculate({ component: COUNTER, id: THERE }, 'add', '5', []);
+  expect(ahead).toMatchObject({ speculative: undefined, isRemote: true });
   expect(await ('answer' in ahead ? ahead.answer : undefined)).toEqual(reply(5));
 });
 
@@ -199,20 +199,20 @@ test('a handler that asks for an entity elsewhere is run again, where it cannot 
   const { here, there } = shards();
   const calls = new RequestCalls(here.router, { nowMs: () => 1 });
   const add = (id: string): Reply | Refusal | undefined =>
-    calls.callAhead!({ component: COUNTER, id }, 'add', '5', [], undefined);
+    calls.speculate!({ component: COUNTER, id }, 'add', '5', [], undefined);
   expect(add(THERE)).toBeUndefined();
-  await calls.fromElsewhere();
-  expect(calls.fromElsewhere()).toBeUndefined();
+  await calls.remoteAnswer();
+  expect(calls.remoteAnswer()).toBeUndefined();
   expect(add(THERE)).toEqual(reply(5));
   expect(there.guest.calls.filter((name) => name === 'add')).toEqual(['add']);
   // From here on it asks anew, and the second one elsewhere is waited for.
   await call(here, HERE, 'noop');
   expect(
-    calls.callAhead!({ component: COUNTER, id: HERE }, 'total', 'null', [], undefined),
+    calls.speculate!({ component: COUNTER, id: HERE }, 'total', 'null', [], undefined),
   ).toEqual(reply(0));
   expect(add(THERE)).toBeUndefined();
-  expect(calls.fromElsewhere()).toBeUndefined();
-  calls.runAgain();
+  expect(calls.remoteAnswer()).toBeUndefined();
+  calls.beginReplay();
   const again = (id: string, name: string, input: string) =>
     calls.call({ component: COUNTER, id }, name, input, [], undefined);
   expect(again(THERE, 'add', '5')).toEqual(reply(5));
@@ -224,24 +224,24 @@ test('a handler that is run again is told of a failure elsewhere, and one that m
   const { here } = shards();
   const calls = new RequestCalls(here.router, { nowMs: () => 1 });
   const ask = (name: string) =>
-    calls.callAhead!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
+    calls.speculate!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
   expect(ask('fault')).toBeUndefined();
-  await calls.fromElsewhere();
+  await calls.remoteAnswer();
   expect(() => ask('fault')).toThrow(GuestFault);
 
   const others = new RequestCalls(here.router, { nowMs: () => 1 });
   const askOther = (name: string) =>
-    others.callAhead!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
+    others.speculate!({ component: COUNTER, id: THERE }, name, 'null', [], undefined);
   expect(askOther('total')).toBeUndefined();
-  await others.fromElsewhere();
+  await others.remoteAnswer();
   expect(() => askOther('noop')).toThrow('made another call');
 });
 
 test('whoever gives up does not wait for another shard', async () => {
   const { here } = shards();
   const calls = new RequestCalls(here.router, { nowMs: () => 1 });
-  calls.callAhead!({ component: COUNTER, id: THERE }, 'total', 'null', [], undefined);
-  const waiting = calls.fromElsewhere();
+  calls.speculate!({ component: COUNTER, id: THERE }, 'total', 'null', [], undefined);
+  const waiting = calls.remoteAnswer();
   const reason = new GuestFault('time', 'Too long.', { limit: 'request-time' });
   calls.cancel(reason);
   await expect(waiting).rejects.toBe(reason);

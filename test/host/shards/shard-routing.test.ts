@@ -37,9 +37,9 @@ function shards(busy: LoopTurn = endlessTurn()) {
       handle(context, request, calls) {
         ran.push(index);
         const target = { component: COUNTER, id: request.parameters[0]! };
-        const answer = calls.callAhead!(target, 'total', 'null', [], undefined);
+        const answer = calls.speculate!(target, 'total', 'null', [], undefined);
         if (answer === undefined)
-          return calls.fromElsewhere!()!.then(() => this.handle(context, request, calls));
+          return calls.remoteAnswer!()!.then(() => this.handle(context, request, calls));
         const text = answer.kind === 'reply' ? answer.json : answer.message;
         return { kind: 'response', status: 200, headers: [], body: { kind: 'json', text } };
       },

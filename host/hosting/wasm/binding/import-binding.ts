@@ -143,7 +143,7 @@ const callAndWait: Caller = (calls, ...call) => calls.call(...call);
 
 const callAtOnce: Caller = (calls, target, name, input, metadata, key) => {
   if (!hasStack()) throw MUST_WAIT;
-  const answer = calls.callAhead?.(target, name, input, metadata, key);
+  const answer = calls.speculate?.(target, name, input, metadata, key);
   if (answer === undefined) throw MUST_WAIT;
   return answer;
 };

@@ -1,8 +1,9 @@
-// EndpointPool: the instances that serve a module's endpoints. An instance serves one request at a
-// time: the engine would let a second one enter while the first waits for the host, and the module's
-// memory is not made for that. After each request the instance is put back to its state after
-// initialisation, so no request sees what another left. What need not wait is served by the fastPath
-// instance, beside these.
+// EndpointPool holds the instances that serve a module's endpoints. A request goes first to the non-suspending instance,
+// the fast path; if that falls back, a pooled instance serves it, whose calls suspend the module's stack while they wait.
+// Invariants:
+// E1  An instance serves one request at a time. The engine would let a second one enter while the first is suspended, and
+//     the memory of the module is not made for that.
+// E2  After each request the instance is restored to its state after initialisation, so no request sees what another left.
 import { setFlagsFromString } from 'node:v8';
 import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
@@ -21,7 +22,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 interface Slot {
   readonly instance: ModuleInstance;
   readonly handle: WaitingHandle;
-  /** Fails the request that it serves. */
+  /** Fails the request that the instance serves. */
   abandon: ((reason: GuestFault) => void) | undefined;
 }
 
@@ -36,7 +37,7 @@ export class EndpointPool implements GuestEndpoints {
   readonly #limits: WasmLimits;
   readonly #memory: InstanceMemory;
   readonly #log: GuestLog;
-  /** Route index → what the log calls its endpoint. */
+  /** The endpoint as the log names it, indexed by route. */
   readonly #sources: readonly string[];
   readonly #image: MemoryImage;
   readonly #fastPath: NonSuspendingInstance;
@@ -55,10 +56,10 @@ export class EndpointPool implements GuestEndpoints {
     this.#sources = module.descriptor.endpoints.flatMap(({ name, routes }) =>
       routes.map(() => `endpoint ${name}`),
     );
-    // Of the whole process; read whenever V8 makes a stack.
+    // A setting of the whole process, which V8 reads whenever it makes a stack.
     setFlagsFromString(`--wasm-stack-switching-stack-size=${limits.handlerStackKib}`);
     const first = this.#newSlot(false);
-    // Starting is the same each time: it is given no time, no random numbers and no input.
+    // Every start leads to the same state: it gets no time, no random numbers and no input.
     this.#image = first.instance.memoryImage();
     this.#idle.push(first);
     this.#fastPath = new NonSuspendingInstance(
@@ -75,25 +76,25 @@ export class EndpointPool implements GuestEndpoints {
     calls: HostCalls,
   ): Awaitable<EndpointResponse | Refusal> {
     if (this.#closed) throw closedFault();
-    if (calls.callAhead !== undefined) {
+    if (calls.speculate !== undefined) {
       const fastPath = this.#fastPath.serve(context, request, calls, this.#sourceOf(request));
       if (fastPath instanceof Promise)
         return fastPath.then(() => this.handle(context, request, calls));
       if (fastPath !== undefined) return fastPath;
     }
-    const hasCalled = calls.runAgain?.() ?? false;
+    const hasCalled = calls.beginReplay?.() ?? false;
     const slot = this.#freeSlot(hasCalled);
     return slot === undefined
       ? this.#serveLater(context, request, calls, hasCalled)
       : this.#serve(slot, context, request, calls);
   }
 
-  /** How many there are. */
+  /** Instances that exist at present. */
   get instances(): number {
     return this.#idle.length + this.#busy.size + (this.#fastPath.isReady ? 1 : 0);
   }
 
-  /** Fails what is under way and what waits. */
+  /** Fails the requests that are being served or wait for an instance. */
   close(): void {
     this.#closed = true;
     const reason = closedFault();
@@ -121,7 +122,7 @@ export class EndpointPool implements GuestEndpoints {
     return this.#serve(slot, context, request, calls);
   }
 
-  /** Ended by `abandon`, too: the module's stack may wait for ever. */
+  /** Serves a request. `abandon` ends it too, because a suspended stack may wait for ever. */
   #serve(
     slot: Slot,
     context: CallContext,
@@ -160,7 +161,7 @@ export class EndpointPool implements GuestEndpoints {
     return this.#sources[route] ?? 'module';
   }
 
-  /** `hasCalled`: to be turned down would say that nothing was done. */
+  /** `hasCalled`: the handler has made calls, so the request must not be refused as if nothing was done. */
   #freeSlot(hasCalled: boolean): Slot | undefined {
     if (!this.#hasRoom) return undefined;
     const slot = this.#idle.pop() ?? this.#newSlot(hasCalled);
@@ -181,7 +182,7 @@ export class EndpointPool implements GuestEndpoints {
     });
   }
 
-  /** False: none is idle. */
+  /** Discards an idle instance. False: none is idle. */
   #letGoOfIdle(): boolean {
     const slot = this.#idle.pop();
     slot?.instance.letGo();
@@ -204,7 +205,7 @@ export class EndpointPool implements GuestEndpoints {
     }
   }
 
-  /** Puts the instance back, or throws it away; then the next request may have it, or a new one. */
+  /** Restores the instance or discards it; then the next waiting request gets it, or a new one. */
   #release(slot: Slot): void {
     slot.abandon = undefined;
     this.#busy.delete(slot);
@@ -212,7 +213,7 @@ export class EndpointPool implements GuestEndpoints {
     this.#serveWaiting();
   }
 
-  /** Each failure to make an instance is the next request's own, so that none waits for ever. */
+  /** A failure to make an instance fails the next request, so that none waits for ever. */
   #serveWaiting(): void {
     while (this.#waiting.length > 0 && this.#hasRoom) {
       const next = this.#waiting.shift()!;

@@ -1,12 +1,13 @@
-// NonSuspendingInstance: one instance that serves the requests whose handlers have nothing to wait for: no
-// call, or calls whose answers are there at once, if only because the caller keeps the handler's own answer
-// until they are on disk. Such a handler needs no stack of its own to wait on, which is the dearest part
-// of a short request.
+// NonSuspendingInstance is the fast path of a module's endpoints: one instance that serves requests without a stack of its
+// own to suspend. Such a stack is the largest cost of a short request, and most handlers never need it: they make no call,
+// or calls whose results are there at once, be it speculatively (http/requests/request-calls.ts).
 //
-// Invariant: a handler that asks for something that would have to be waited for, or runs out of the stack
-// that it shares with the host, is given up in the middle, the instance is put back, and the request is
-// served again from its beginning, where it can wait and has a stack of its own. The calls see to it that
-// it is told the same and that nothing is done twice; the log can tell, if the handler writes to it.
+// Invariants:
+// N1  A handler that would have to wait, or that exhausts the stack which it shares with the host, is aborted, and the
+//     instance is restored. The request then falls back to an instance that can suspend, where the handler is replayed
+//     from its beginning.
+// N2  The calls make a replay invisible to the handler and to entities: it gets the same results, and nothing is done
+//     twice. Only the log shows it, if the handler writes to the log.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import type { CallContext, Refusal } from '../../../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../model/endpoint.ts';
@@ -17,20 +18,20 @@ import type { MemoryImage } from './memory-image.ts';
 import { type ModuleInstance, isStackOverflow } from './module-instance.ts';
 
 /**
- * So many requests of a route are not tried here after one that was given up, for it has cost its fuel; unless it
- * waits for another shard.
+ * Requests of a route that skip the fast path after one that fell back, because a fallback costs the fuel of the aborted
+ * run. A request that waits for another shard does not count.
  */
 const REQUESTS_NOT_TRIED = 100;
 
 export class NonSuspendingInstance {
   readonly #newInstance: () => ModuleInstance;
   readonly #image: MemoryImage;
-  /** Undefined also while it serves. */
+  /** Undefined before the first request, and while the instance serves. */
   #instance: ModuleInstance | undefined;
-  /** Route index → requests that are not tried here. */
+  /** Requests that still skip the fast path, indexed by route. */
   readonly #notTried: number[];
 
-  /** `newInstance`: makes one whose calls cannot wait; it may throw GuestFault or SVC_OVERLOADED. */
+  /** `newInstance`: makes an instance whose calls cannot suspend. It may throw GuestFault or SVC_OVERLOADED. */
   constructor(newInstance: () => ModuleInstance, image: MemoryImage, routes: number) {
     this.#newInstance = newInstance;
     this.#image = image;
@@ -38,8 +39,8 @@ export class NonSuspendingInstance {
   }
 
   /**
-   * Undefined: the request is to be served where it can wait; a promise: to be tried here again once it resolves.
-   * Throws GuestFault.
+   * Runs the handler. Undefined: the request falls back to an instance that can suspend. A promise: call `serve` again
+   * once it resolves. Throws GuestFault.
    */
   serve(
     context: CallContext,
@@ -62,7 +63,7 @@ export class NonSuspendingInstance {
     }
   }
 
-  /** Undefined: there is no memory for one more, and the instances that there are may serve. */
+  /** Undefined when there is no memory for a further instance; the pool has instances that may serve. */
   #started(): ModuleInstance | undefined {
     try {
       return this.#instance ?? this.#newInstance();
@@ -72,12 +73,12 @@ export class NonSuspendingInstance {
     }
   }
 
-  /** It has one, which serves nothing at present. */
+  /** Whether there is an instance that serves nothing at present. */
   get isReady(): boolean {
     return this.#instance !== undefined;
   }
 
-  /** Lets go of the instance, unless it serves. False: there is none. */
+  /** Discards the instance, unless it serves. False: there was none. */
   letGo(): boolean {
     const instance = this.#instance;
     this.#instance = undefined;
@@ -99,8 +100,8 @@ export class NonSuspendingInstance {
     } catch (error) {
       if (!(error instanceof MustWait) && !isStackOverflow(error))
         throw instance.fail(error, source);
-      // It says nothing of the next request of the route, whose entity may be one of this shard.
-      const later = calls.fromElsewhere?.();
+      // The entity of the next request of the route may belong to this shard, so the route is not skipped.
+      const later = calls.remoteAnswer?.();
       if (later === undefined) this.#notTried[request.route] = REQUESTS_NOT_TRIED;
       return later;
     }

@@ -132,20 +132,20 @@ describe('the input of a call', () => {
 
   test('counts until its entity has done it, also when its handler was given up and its request has ended', async () => {
     const budget = new ByteBudget(10 * bytes);
-    for (const isAhead of [false, true]) {
+    for (const isSpeculative of [false, true]) {
       const { promise, resolve } = Promise.withResolvers<Reply>();
       const kept = new KeptBytes(budget);
       const engine = {
         call: () => promise,
-        callAhead: () => ({ foreseen: undefined, answer: promise }),
+        speculate: () => ({ speculative: undefined, answer: promise }),
         readEvents: async () => [],
       };
       const calls = new RequestCalls(engine, clock, undefined, undefined, kept);
-      const answer = isAhead ? calls.callAhead!(...call) : calls.call(...call);
+      const answer = isSpeculative ? calls.speculate!(...call) : calls.call(...call);
       Promise.resolve(answer).catch(() => {});
       calls.cancel(LATE);
       kept.free();
-      expect(budget.total, `ahead: ${isAhead}`).toBeGreaterThan(bytes);
+      expect(budget.total, `ahead: ${isSpeculative}`).toBeGreaterThan(bytes);
       resolve(REPLY);
       await vi.waitFor(() => expect(budget.total).toBe(0));
     }
@@ -161,13 +161,13 @@ describe('the input of a call', () => {
     };
     const engine = {
       call: make,
-      callAhead: () => ({ foreseen: undefined, answer: make() }),
+      speculate: () => ({ speculative: undefined, answer: make() }),
       readEvents: async () => [],
     };
     const calls = new RequestCalls(engine, clock, undefined, undefined, kept);
     const overloaded = expect.objectContaining({ code: 'SVC_OVERLOADED' }) as Error;
-    expect(() => calls.callAhead!(...call)).toThrow(overloaded);
-    expect(calls.runAgain()).toBe(true);
+    expect(() => calls.speculate!(...call)).toThrow(overloaded);
+    expect(calls.beginReplay()).toBe(true);
     expect(() => calls.call(...call)).toThrow(overloaded);
     expect([made, budget.total]).toEqual([0, 0]);
   });

@@ -25,7 +25,7 @@ class Asking extends EngineUnderTest {
   /** Where the handler cannot wait. Undefined: it is given up. Throws as the engine does. */
   ahead(name: string, input: unknown = null, id = 'a'): unknown {
     const ref = { component: COUNTER, id };
-    const outcome = this.calls.callAhead!(ref, name, JSON.stringify(input), [], undefined);
+    const outcome = this.calls.speculate!(ref, name, JSON.stringify(input), [], undefined);
     return outcome && valueOf(outcome);
   }
 
@@ -64,13 +64,13 @@ describe('where it cannot wait, a handler', () => {
       0,
       'refused CONFLICT',
     ]);
-    expect(it.calls.isAhead).toBe(false);
+    expect(it.calls.isSpeculative).toBe(false);
   });
 
   test('is told once what is not on disk, and given up when it asks for more', async () => {
     const it = await asking();
     expect(it.ahead('add', 4)).toBe(7);
-    expect(it.calls.isAhead).toBe(true);
+    expect(it.calls.isSpeculative).toBe(true);
     expect([it.ahead('total'), it.ahead('noop', null, 'b'), it.ahead('nothing')]).toEqual([
       undefined,
       undefined,
@@ -85,7 +85,7 @@ describe('where it cannot wait, a handler', () => {
     const large = { kind: 'reply', json: `"${'x'.repeat(600 * 1024)}"` };
     expect(it.ahead('answer', large)).toHaveLength(600 * 1024);
     expect(it.ahead('total')).toBeUndefined();
-    expect(it.calls.runAgain()).toBe(true);
+    expect(it.calls.beginReplay()).toBe(true);
     expect(await it.again('answer', large)).toHaveLength(600 * 1024);
     expect(await it.again('total')).toBe(3);
     expect(it.asked).toEqual(['answer', 'total']);
@@ -94,23 +94,23 @@ describe('where it cannot wait, a handler', () => {
   test('is given up when an entity runs out of the stack, which it has for itself where it can', () => {
     const engine = {
       call: () => ({ kind: 'reply', json: '1' }) as const,
-      callAhead: () => {
+      speculate: () => {
         throw new GuestFault('stack', 'all gone', { limit: 'stack' });
       },
       readEvents: async () => [],
     };
     const calls = new RequestCalls(engine, { nowMs: () => 1 }, endlessTurn());
     const call = [{ component: COUNTER, id: 'a' }, 'total', 'null', [], undefined] as const;
-    expect(calls.callAhead!(...call)).toBeUndefined();
-    expect(calls.runAgain()).toBe(false);
+    expect(calls.speculate!(...call)).toBeUndefined();
+    expect(calls.beginReplay()).toBe(false);
     expect(calls.call(...call)).toEqual({ kind: 'reply', json: '1' });
   });
 
-  test('is given up when nothing is foreseen, and has made the call', async () => {
+  test('is given up when nothing is speculated, and has made the call', async () => {
     const it = await asking();
     expect(it.ahead('total', null, 'new')).toBeUndefined();
-    expect(it.calls.isAhead).toBe(false);
-    expect(it.calls.runAgain()).toBe(true);
+    expect(it.calls.isSpeculative).toBe(false);
+    expect(it.calls.beginReplay()).toBe(true);
     expect(await it.again('total', null, 'new')).toBe(0);
     expect(it.asked).toEqual(['total']);
   });
@@ -121,7 +121,7 @@ describe('what it was told', () => {
     const it = await asking();
     it.ahead('add', 4);
     let came: boolean | undefined;
-    const coming = it.calls.cameTrue().then((true_) => (came = true_));
+    const coming = it.calls.isConfirmed().then((true_) => (came = true_));
     await turns();
     expect(came).toBeUndefined();
     await it.journal.letAllThrough();
@@ -131,7 +131,7 @@ describe('what it was told', () => {
   test('has not when the write fails', async () => {
     const it = await asking();
     it.ahead('add', 4);
-    const coming = it.calls.cameTrue();
+    const coming = it.calls.isConfirmed();
     await it.journal.fail();
     expect(await coming).toBe(false);
   });
@@ -140,10 +140,10 @@ describe('what it was told', () => {
     const it = await asking();
     void it.outcome('a', 'add', 4);
     expect(it.ahead('total')).toBe(7);
-    const coming = it.calls.cameTrue();
+    const coming = it.calls.isConfirmed();
     await it.journal.fail();
     expect(await coming).toBe(false);
-    it.calls.runAgain();
+    it.calls.beginReplay();
     expect(await it.again('total')).toBe(3);
   });
 
@@ -164,8 +164,8 @@ describe('run again, a handler', () => {
     it.ahead('take', 9);
     it.ahead('add', 4);
     expect(it.ahead('add', 5, 'b')).toBeUndefined();
-    expect(it.calls.runAgain()).toBe(true);
-    expect(it.calls.callAhead).toBeUndefined();
+    expect(it.calls.beginReplay()).toBe(true);
+    expect(it.calls.speculate).toBeUndefined();
     await it.journal.letAllThrough();
     expect(await it.again('total')).toBe(3);
     expect(await it.again('take', 9)).toBe('refused CONFLICT');
@@ -178,8 +178,8 @@ describe('run again, a handler', () => {
   test('waits for the disk before it is told what it was told ahead', async () => {
     const it = await asking();
     it.ahead('add', 4);
-    it.calls.runAgain();
-    expect(it.calls.isAhead).toBe(false);
+    it.calls.beginReplay();
+    expect(it.calls.isSpeculative).toBe(false);
     let told: unknown;
     const again = it.again('add', 4).then((value) => (told = value));
     await turns();
@@ -193,8 +193,8 @@ describe('run again, a handler', () => {
     const it = await asking();
     it.ahead('add', 4);
     await it.journal.fail();
-    expect(await it.calls.cameTrue()).toBe(false);
-    it.calls.runAgain();
+    expect(await it.calls.isConfirmed()).toBe(false);
+    it.calls.beginReplay();
     expect(await it.again('add', 4)).toBe('failed SVC_JOURNAL_UNAVAILABLE');
     expect(it.passedOn('UNAVAILABLE', 'the journal is unavailable')).toMatchObject({
       code: 'SVC_JOURNAL_UNAVAILABLE',
@@ -208,7 +208,7 @@ describe('run again, a handler', () => {
     expect(() => it.ahead('fault')).toThrow(GuestFault);
     const failed = it.passedOn('INTERNAL', 'the component failed');
     expect(failed).toBeInstanceOf(GuestFault);
-    it.calls.runAgain();
+    it.calls.beginReplay();
     expect(it.passedOn('INTERNAL', 'the component failed')).toBeUndefined();
     expect(await it.again('fault')).toBe('failed trap');
     expect(it.passedOn('INTERNAL', 'the component failed')).toBe(failed);
@@ -221,7 +221,7 @@ describe('run again, a handler', () => {
     it.ahead('add', 4);
     await it.journal.letAllThrough();
     for (let run = 0; run < 2; run++) {
-      it.calls.runAgain();
+      it.calls.beginReplay();
       expect([await it.again('total'), await it.again('add', 4)]).toEqual([3, 7]);
     }
     expect(it.asked).toEqual(['total', 'add']);
@@ -234,7 +234,7 @@ describe('run again, a handler', () => {
   ])('that asks with another %s is a fault of its own', async (_what, name, input, id) => {
     const it = await asking();
     it.ahead('add', 4);
-    it.calls.runAgain();
+    it.calls.beginReplay();
     const ref = { component: COUNTER, id };
     const another = () => it.calls.call(ref, name, JSON.stringify(input), [], undefined);
     expect(another).toThrow(GuestFault);
@@ -248,7 +248,7 @@ describe('run again, a handler', () => {
 
   test('that has made no call yet may be turned down, and makes its calls', async () => {
     const it = await asking();
-    expect(it.calls.runAgain()).toBe(false);
+    expect(it.calls.beginReplay()).toBe(false);
     expect(await it.again('total')).toBe(3);
     expect(it.asked).toEqual(['total']);
   });
@@ -262,7 +262,7 @@ describe('the time', () => {
     it.ahead('total');
     it.ahead('add', 4);
     for (let run = 0; run < 2; run++) {
-      calls.runAgain();
+      calls.beginReplay();
       await it.again('total');
       expect([calls.nowMs(), calls.nowMs()]).toEqual([calls.requestMs, calls.requestMs]);
       void it.again('add', 4);
@@ -274,7 +274,7 @@ describe('the time', () => {
 
   test('is the clock’s when no call was made before', async () => {
     const it = await asking();
-    it.calls.runAgain();
+    it.calls.beginReplay();
     const first = it.calls.nowMs();
     expect(it.calls.nowMs()).toBe(first + 1);
   });
@@ -290,7 +290,7 @@ test('where the engine answers no call ahead, a handler waits from the beginning
     },
     { nowMs: () => 1 },
   );
-  expect(calls.callAhead).toBeUndefined();
+  expect(calls.speculate).toBeUndefined();
   const reply = await calls.call({ component: COUNTER, id: 'a' }, 'total', 'null', [], undefined);
   expect(valueOf(reply)).toBe(3);
 });
@@ -298,7 +298,7 @@ test('where the engine answers no call ahead, a handler waits from the beginning
 test('events that are read are those on disk, and one that cannot read them fails', async () => {
   const it = await asking();
   it.ahead('add', 4);
-  it.calls.runAgain();
+  it.calls.beginReplay();
   const ref = { component: COUNTER, id: 'a' };
   expect(await it.calls.readEvents(ref, 0, 10)).toHaveLength(1);
   await it.journal.letAllThrough();

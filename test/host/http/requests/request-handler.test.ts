@@ -135,11 +135,11 @@ class Service extends EngineUnderTest {
 
   #run(handler: Handler, ...[context, , calls]: Parameters<GuestEndpoints['handle']>) {
     this.#contexts.push(context);
-    if (calls.callAhead !== undefined) {
+    if (calls.speculate !== undefined) {
       this.runs.push(false);
       const answer = this.#runAhead(handler, context, calls);
       if (answer !== undefined) return answer;
-      calls.runAgain?.();
+      calls.beginReplay?.();
       this.#contexts.push(context);
     }
     this.runs.push(true);
@@ -149,7 +149,7 @@ class Service extends EngineUnderTest {
   #runAhead(handler: Handler, { nowMs }: CallContext, calls: HostCalls) {
     const ask: Ask = (id, name, input = null) => {
       const outcome = told(() =>
-        calls.callAhead!({ component: COUNTER, id }, name, JSON.stringify(input), [], undefined),
+        calls.speculate!({ component: COUNTER, id }, name, JSON.stringify(input), [], undefined),
       );
       return outcome;
     };

@@ -10,7 +10,7 @@ const REPLY = { kind: 'reply', json: '1' } as const;
 const NO_METADATA: Metadata = [];
 
 /** Calls of a request whose engine notes the keys. */
-function callsOf(requestKey: string | undefined, isAhead = true) {
+function callsOf(requestKey: string | undefined, isSpeculative = true) {
   const keys: (string | undefined)[] = [];
   const noted = (...call: readonly unknown[]) => {
     keys.push(call[4] as string | undefined);
@@ -19,7 +19,7 @@ function callsOf(requestKey: string | undefined, isAhead = true) {
   const engine = {
     call: noted,
     readEvents: () => Promise.resolve([]),
-    ...(isAhead ? { callAhead: noted } : {}),
+    ...(isSpeculative ? { speculate: noted } : {}),
   };
   const calls = new RequestCalls(
     engine,
@@ -29,15 +29,15 @@ function callsOf(requestKey: string | undefined, isAhead = true) {
   );
   const call = (key?: string, name = 'add', id = 'c1'): void => {
     const target = { component: 'Cart', id };
-    if (calls.callAhead === undefined) void calls.call(target, name, '1', NO_METADATA, key);
-    else void calls.callAhead(target, name, '1', NO_METADATA, key);
+    if (calls.speculate === undefined) void calls.call(target, name, '1', NO_METADATA, key);
+    else void calls.speculate(target, name, '1', NO_METADATA, key);
   };
   return { keys, calls, call };
 }
 
 test('each call has that of the request, its command and its ordinal, and one of its own where the handler sets it', () => {
-  for (const isAhead of [true, false]) {
-    const { keys, call } = callsOf('k/0', isAhead);
+  for (const isSpeculative of [true, false]) {
+    const { keys, call } = callsOf('k/0', isSpeculative);
     for (const key of [undefined, undefined, 'mine', undefined]) call(key);
     expect(keys).toEqual(['k/0.add.1', 'k/0.add.2', 'mine/=', 'k/0.add.4']);
   }
@@ -63,7 +63,7 @@ test('a handler that is run again goes on counting where it was', () => {
   const { keys, calls, call } = callsOf('k/0');
   call();
   call();
-  calls.runAgain();
+  calls.beginReplay();
   for (let again = 0; again < 4; again++) call();
   expect(keys).toEqual(['k/0.add.1', 'k/0.add.2', 'k/0.add.3', 'k/0.add.4']);
 });
@@ -77,7 +77,7 @@ test('a call that was given up for want of stack is made again with its key', ()
         return REPLY;
       },
       readEvents: () => Promise.resolve([]),
-      callAhead: (...call) => {
+      speculate: (...call) => {
         keys.push(call[4]);
         throw new GuestFault('stack', 'The module used up its stack.', { limit: 'stack' });
       },
@@ -87,8 +87,8 @@ test('a call that was given up for want of stack is made again with its key', ()
     new RequestKeys('k/0'),
   );
   const target = { component: 'Cart', id: 'c1' };
-  expect(calls.callAhead!(target, 'add', '1', NO_METADATA, undefined)).toBeUndefined();
-  calls.runAgain();
+  expect(calls.speculate!(target, 'add', '1', NO_METADATA, undefined)).toBeUndefined();
+  calls.beginReplay();
   expect(calls.call(target, 'add', '1', NO_METADATA, undefined)).toEqual(REPLY);
   expect(keys).toEqual(['k/0.add.1', 'k/0.add.1']);
 });
@@ -100,14 +100,14 @@ test('what a handler sets is never that of a request', () => {
 describe.each([
   ['where it cannot wait', true],
   ['where it can', false],
-])('a key that a handler sets %s', (_where, isAhead) => {
+])('a key that a handler sets %s', (_where, isSpeculative) => {
   test.each([
     ['is empty', '', 'is empty'],
     ['is too long', 'k'.repeat(1023), 'is longer than 1022 characters'],
     ['has a space', 'loan 1', 'has a character that is not visible ASCII'],
     ['is not ASCII', 'café', 'has a character that is not visible ASCII'],
   ])('and that %s fails the call, which is not made', async (_what, key, problem) => {
-    const { keys, calls, call } = callsOf('k/0', isAhead);
+    const { keys, calls, call } = callsOf('k/0', isSpeculative);
     const failure = await Promise.resolve()
       .then(() => call(key))
       .catch((error: unknown) => error);
@@ -125,7 +125,7 @@ describe.each([
   });
 
   test('may have as many characters as the entity takes with its mark', () => {
-    const { keys, call } = callsOf(undefined, isAhead);
+    const { keys, call } = callsOf(undefined, isSpeculative);
     call('k'.repeat(1022));
     expect(keys).toEqual([`${'k'.repeat(1022)}/=`]);
   });

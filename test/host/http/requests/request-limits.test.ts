@@ -57,7 +57,7 @@ function engine() {
   };
   const callable: CallableEngine = {
     call: answer,
-    callAhead: answer,
+    speculate: answer,
     readEvents: async () => {
       asked++;
       return [];
@@ -99,8 +99,8 @@ describe('a handler whose turn of the event loop is used up', () => {
     const to = engine();
     const calls = new RequestCalls(to, clock, turn);
     turn.isUsedUp();
-    expect(calls.callAhead?.(...CALL)).toBe(REPLY);
-    expect(calls.callAhead?.(...CALL)).toBeUndefined();
+    expect(calls.speculate?.(...CALL)).toBe(REPLY);
+    expect(calls.speculate?.(...CALL)).toBeUndefined();
     expect(to.asked()).toBe(1);
   });
 
@@ -227,12 +227,12 @@ describe('a handler for whose answer nobody waits any more', () => {
         endpoints: {
           handle(_context, _request, calls) {
             runs++;
-            calls.callAhead?.(...CALL);
+            calls.speculate?.(...CALL);
             return RESPONSE;
           },
         },
       },
-      engine: { ...engine(), callAhead: () => ({ foreseen: REPLY, answer: write.promise }) },
+      engine: { ...engine(), speculate: () => ({ speculative: REPLY, answer: write.promise }) },
       clock,
       random: { next64: () => 2n },
     });

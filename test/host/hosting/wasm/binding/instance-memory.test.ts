@@ -186,7 +186,7 @@ describe('the instances of a module', () => {
   test('of endpoints count for as long as they are kept', async () => {
     const { endpoints, entities } = await hungry(6, { reusedPagesMax: 3 });
     const first = await entities.open(entityRef('a'), undefined);
-    const fastPath = hostCalls({ callAhead: () => undefined });
+    const fastPath = hostCalls({ speculate: () => undefined });
     const grow = async (pages: number) =>
       endpoints.handle(CONTEXT, request(0, { query: 'x'.repeat(pages) }), fastPath);
     for (let time = 0; time < 10; time++) expect(await grow(2)).toMatchObject({ status: 200 });
@@ -203,7 +203,7 @@ describe('the instances of a module', () => {
     const module = admitModule(await guestModule(HUNGRY), limits);
     const memory = new InstanceMemory(limits.memoryBytesTotalMax);
     const pool = new EndpointPool(module, limits, memory, () => {});
-    const fastPath = hostCalls({ callAhead: () => undefined });
+    const fastPath = hostCalls({ speculate: () => undefined });
     const held: number[] = [];
     for (const query of ['', 'x', 'xx', '']) {
       await pool.handle(CONTEXT, request(0, { query }), fastPath);
@@ -226,7 +226,7 @@ test('an instance that has grown too much in a call that was given up serves no 
     },
     { memoryBytesTotalMax: 8 * PAGE },
   );
-  const calls = hostCalls({ callAhead: () => ({ kind: 'reply', json: '1' }) });
+  const calls = hostCalls({ speculate: () => ({ kind: 'reply', json: '1' }) });
   const fault = await faultOf(() =>
     endpoints.handle(CONTEXT, request(0, { query: 'grow' }), calls),
   );
@@ -247,7 +247,7 @@ test('the instance that need not wait is let go of for one that may', async () =
   const { endpoints } = await liveGuest(GROWING, { memoryBytesTotalMax: 8 * PAGE });
   // It grows until there is no room for the one that is idle, and then it has to wait.
   const asked = request(0, { query: 'grown' });
-  const calls = hostCalls({ callAhead: () => undefined, call: given });
+  const calls = hostCalls({ speculate: () => undefined, call: given });
   expect(await endpoints.handle(CONTEXT, asked, calls)).toMatchObject({ status: 200 });
 });
 
@@ -256,7 +256,7 @@ test('a request that has made calls is not turned down for want of memory, but f
   const never = hostCalls({ call: () => new Promise(() => {}) });
   void endpoints.handle(CONTEXT, request(0, { query: 'grown' }), never);
   const next = (hasCalled: boolean) => async () =>
-    endpoints.handle(CONTEXT, request(1), hostCalls({ call: given, runAgain: () => hasCalled }));
+    endpoints.handle(CONTEXT, request(1), hostCalls({ call: given, beginReplay: () => hasCalled }));
   await expect(next(false)).rejects.toMatchObject({ code: 'SVC_OVERLOADED' });
   const fault = await faultOf(next(true));
   expect([fault.faultCause, fault.limit]).toEqual(['memory', 'memory']);

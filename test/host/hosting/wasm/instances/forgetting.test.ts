@@ -93,7 +93,7 @@ describe('a request finds nothing that another left in', () => {
     const statuses: number[] = [];
     for (const query of ['', '', 'waits', 'waits', '', 'waits']) {
       const calls = hostCalls({
-        ...(query === '' ? { callAhead: () => reply } : {}),
+        ...(query === '' ? { speculate: () => reply } : {}),
         call: async () => reply,
       });
       const answer = await endpoints.handle(CONTEXT, request(0, { query }), calls);

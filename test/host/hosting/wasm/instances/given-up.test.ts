@@ -84,7 +84,7 @@ test('a handler whose calls are all answered at once lets the event loop turn', 
       }),
     afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
   });
-  const engine = { call: atOnce, callAhead: atOnce, readEvents: never };
+  const engine = { call: atOnce, speculate: atOnce, readEvents: never };
   const calls = new RequestCalls(engine, clock, turn);
   const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
   expect(fault.limit).toBe('component-calls');

@@ -39,7 +39,7 @@ test.each<[string, string, Partial<HostCalls>]>([
     },
   ],
   ['was told at once what it read', READ, { readEvents: () => [] }],
-  ['was answered where it cannot wait', CALL, { callAhead: () => reply }],
+  ['was answered where it cannot wait', CALL, { speculate: () => reply }],
 ])('the clock of a handler that %s stands still', async (_what, work, given) => {
   const { endpoints } = await liveGuest(moved(work));
   const answer = await endpoints.handle(CONTEXT, request(0), running(given));

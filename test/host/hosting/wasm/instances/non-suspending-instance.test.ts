@@ -159,7 +159,7 @@ describe('a handler that would have to wait', () => {
         CONTEXT,
         request(routeOf('query'), { parameters: ['a'] }),
         hostCalls({
-          callAhead: () => {
+          speculate: () => {
             tried++;
             return undefined;
           },
@@ -201,7 +201,7 @@ describe('the stack that a handler shares with the host', () => {
       for (const bottom = depth - 100; depth > bottom; depth--) {
         if (await dive(depth)) served++;
         // A broken entity would neither answer at once again nor answer who waits.
-        expect(engine.callAhead(entityRef('a'), 'get', 'null', [])).toHaveProperty('kind');
+        expect(engine.speculate(entityRef('a'), 'get', 'null', [])).toHaveProperty('kind');
       }
       expect(served).toBeGreaterThan(50);
       expect([...ends]).toEqual([
@@ -244,7 +244,7 @@ test('a closed module answers nothing more at once', async () => {
 test('what the host throws by mistake is none of the module’s faults', async () => {
   const { guest } = await service();
   const calls: Partial<HostCalls> = {
-    callAhead: () => {
+    speculate: () => {
       throw new TypeError('a bug');
     },
   };
@@ -258,12 +258,12 @@ function elsewhere(times: number) {
   const come = Promise.withResolvers<void>();
   let left = times;
   const calls: Partial<HostCalls> = {
-    callAhead: (_target, name) => {
+    speculate: (_target, name) => {
       told.push(name);
       return left > 0 ? undefined : { kind: 'reply', json: '5' };
     },
-    fromElsewhere: () => (left-- === times ? come.promise : undefined),
-    runAgain: () => {
+    remoteAnswer: () => (left-- === times ? come.promise : undefined),
+    beginReplay: () => {
       told.push('again');
       return true;
     },

@@ -1,4 +1,4 @@
-// Calls whose caller goes on with what is foreseen: what is, when it is answered, and what becomes of it
+// Calls whose caller uses a speculative result: when there is one, when it is confirmed, and what becomes of it
 // when a write fails.
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../host/engine/entity/entity-call.ts';
@@ -8,10 +8,10 @@ import { EngineUnderTest, failureOf, turns } from '../../support/engine-under-te
 /** A call as its caller sees it. */
 interface Ahead {
   /** `at once` when there is nothing to foresee. */
-  readonly foreseen: unknown;
+  readonly speculative: unknown;
   /** How it has ended; undefined while it has not. */
   answered: unknown;
-  /** That it was answered with what was foreseen, and not with something like it. */
+  /** That it was answered with the speculative result, and not with something like it. */
   isTheSame: boolean | undefined;
 }
 
@@ -19,19 +19,19 @@ class Asked extends EngineUnderTest {
   /** Throws as the engine does. */
   ahead(id: string, name = 'total', input: unknown = null): Ahead {
     const ref = { component: COUNTER, id };
-    const given = this.engine.callAhead(ref, name, JSON.stringify(input), []);
+    const given = this.engine.speculate(ref, name, JSON.stringify(input), []);
     if ('kind' in given)
-      return { foreseen: 'at once', answered: valueOf(given), isTheSame: undefined };
-    const { foreseen } = given;
+      return { speculative: 'at once', answered: valueOf(given), isTheSame: undefined };
+    const { speculative } = given;
     const call: Ahead = {
-      foreseen: foreseen && valueOf(foreseen),
+      speculative: speculative && valueOf(speculative),
       answered: undefined,
       isTheSame: undefined,
     };
     given.answer.then(
       (outcome) => {
         call.answered = valueOf(outcome);
-        call.isTheSame = outcome === foreseen;
+        call.isTheSame = outcome === speculative;
       },
       (failure: unknown) => {
         call.answered = `failed ${failureOf(failure)}`;
@@ -58,14 +58,14 @@ async function withEntity(options: ConstructorParameters<typeof Asked>[0] = {}):
 describe('is answered at once', () => {
   test('a query of an entity that is in memory and idle', async () => {
     const it = await withEntity();
-    expect(it.ahead('a')).toMatchObject({ foreseen: 'at once', answered: 3 });
+    expect(it.ahead('a')).toMatchObject({ speculative: 'at once', answered: 3 });
     const refusing = { kind: 'refusal', code: 'CONFLICT', message: '' };
     expect(it.ahead('a', 'answer', refusing)).toMatchObject({ answered: 'refused CONFLICT' });
   });
 
   test('a command that stores nothing, or refuses', async () => {
     const it = await withEntity();
-    expect(it.ahead('a', 'noop')).toMatchObject({ foreseen: 'at once', answered: 3 });
+    expect(it.ahead('a', 'noop')).toMatchObject({ speculative: 'at once', answered: 3 });
     expect(it.ahead('a', 'take', 9)).toMatchObject({ answered: 'refused CONFLICT' });
     expect(it.journal.appendCount).toBe(0);
   });
@@ -78,7 +78,7 @@ describe('is answered at once', () => {
     ['with a key that cannot be', COUNTER, 'a', 'add', 'no key', 'refused BAD_REQUEST'],
   ])('a refusal of what is asked %s', async (_what, component, id, name, key, expected) => {
     const it = await withEntity();
-    const given = it.engine.callAhead({ component, id }, name, '1', [], key);
+    const given = it.engine.speculate({ component, id }, name, '1', [], key);
     expect('kind' in given && valueOf(given)).toBe(expected);
     expect([it.guest.calls, it.journal.appendCount, it.guest.openCount]).toEqual([[], 0, 1]);
   });
@@ -90,17 +90,17 @@ describe('is answered at once', () => {
   });
 });
 
-describe('is foreseen, and answered once it is on disk,', () => {
+describe('is speculated, and answered once it is on disk,', () => {
   test('the reply of a command', async () => {
     const it = await withEntity();
     it.journal.held = true;
     const call = it.ahead('a', 'add', 4);
-    expect(call.foreseen).toBe(7);
+    expect(call.speculative).toBe(7);
     await turns();
     expect([call.answered, it.journal.waitingCount]).toEqual([undefined, 1]);
     await it.journal.letAllThrough();
     await turns();
-    expect(call).toEqual({ foreseen: 7, answered: 7, isTheSame: true });
+    expect(call).toEqual({ speculative: 7, answered: 7, isTheSame: true });
     expect(await it.records('a')).toHaveLength(2);
   });
 
@@ -114,16 +114,16 @@ describe('is foreseen, and answered once it is on disk,', () => {
       it.ahead('a', 'noop'),
       it.ahead('a', 'add', 1),
     ];
-    const foreseen = [7, 7, 'refused CONFLICT', 7, 8];
-    expect(calls.map((call) => call.foreseen)).toEqual(foreseen);
+    const speculative = [7, 7, 'refused CONFLICT', 7, 8];
+    expect(calls.map((call) => call.speculative)).toEqual(speculative);
     await turns();
     expect(calls.map((call) => call.answered)).toEqual(calls.map(() => undefined));
     await it.journal.letThrough();
     await turns();
-    expect(calls.map((call) => call.answered)).toEqual([...foreseen.slice(0, 4), undefined]);
+    expect(calls.map((call) => call.answered)).toEqual([...speculative.slice(0, 4), undefined]);
     await it.journal.letAllThrough();
     await turns();
-    expect(calls.map((call) => call.answered)).toEqual(foreseen);
+    expect(calls.map((call) => call.answered)).toEqual(speculative);
     expect(calls.map((call) => call.isTheSame)).toEqual(calls.map(() => true));
   });
 
@@ -131,7 +131,7 @@ describe('is foreseen, and answered once it is on disk,', () => {
     const it = await withEntity();
     it.journal.held = true;
     const call = it.ahead('a', 'remove', 0);
-    expect(call.foreseen).toBe(3);
+    expect(call.speculative).toBe(3);
     await turns();
     expect(call.answered).toBeUndefined();
     await it.journal.letAllThrough();
@@ -142,11 +142,11 @@ describe('is foreseen, and answered once it is on disk,', () => {
 });
 
 describe('when the write fails', () => {
-  test('the command that was foreseen fails, and nothing of it stays', async () => {
+  test('the command whose result was speculative fails, and nothing of it stays', async () => {
     const it = await withEntity();
     it.journal.held = true;
     const [first, second] = [it.ahead('a', 'add', 4), it.ahead('a', 'add', 5)];
-    expect([first.foreseen, second.foreseen]).toEqual([7, 12]);
+    expect([first.speculative, second.speculative]).toEqual([7, 12]);
     await it.journal.fail();
     await it.journal.letAllThrough();
     await turns();
@@ -155,40 +155,40 @@ describe('when the write fails', () => {
     expect(await it.outcome('a', 'history')).toEqual([3]);
   });
 
-  test('a query behind it is answered anew, and not with what was foreseen', async () => {
+  test('a query behind it is answered anew, and not with the speculative result', async () => {
     const it = await withEntity();
     it.journal.held = true;
     it.ahead('a', 'add', 4);
     const query = it.ahead('a');
     const refused = it.ahead('a', 'take', 99);
-    expect([query.foreseen, refused.foreseen]).toEqual([7, 'refused CONFLICT']);
+    expect([query.speculative, refused.speculative]).toEqual([7, 'refused CONFLICT']);
     await it.journal.fail();
     await turns();
-    expect(query).toEqual({ foreseen: 7, answered: 3, isTheSame: false });
+    expect(query).toEqual({ speculative: 7, answered: 3, isTheSame: false });
     expect(refused.answered).toBe('failed SVC_JOURNAL_UNAVAILABLE');
   });
 
-  test('nothing is foreseen of what follows until the entity is brought back', async () => {
+  test('nothing is speculated of what follows until the entity is brought back', async () => {
     const it = await withEntity();
     it.journal.held = true;
     it.ahead('a', 'add', 4);
     await it.journal.fail();
     const query = it.ahead('a');
-    expect([query.foreseen, query.answered]).toEqual([undefined, undefined]);
+    expect([query.speculative, query.answered]).toEqual([undefined, undefined]);
     await turns();
     expect(query.answered).toBe(3);
-    expect(it.ahead('a')).toMatchObject({ foreseen: 'at once', answered: 3 });
+    expect(it.ahead('a')).toMatchObject({ speculative: 'at once', answered: 3 });
   });
 });
 
-describe('nothing is foreseen, and it is answered later,', () => {
+describe('nothing is speculated, and it is answered later,', () => {
   test.each([
     ['add', 5],
     ['total', 0],
   ])('of an entity that is not in memory: %s', async (name, expected) => {
     const it = await withEntity();
     const call = it.ahead('b', name, 5);
-    expect([call.foreseen, call.answered]).toEqual([undefined, undefined]);
+    expect([call.speculative, call.answered]).toEqual([undefined, undefined]);
     await turns();
     expect(call.answered).toBe(expected);
   });
@@ -196,7 +196,7 @@ describe('nothing is foreseen, and it is answered later,', () => {
   test('while the guest is at work, which answers later', async () => {
     const it = await withEntity({ later: true });
     const calls = [it.ahead('a', 'add', 1), it.ahead('a'), it.ahead('a', 'add', 1)];
-    expect(calls.map((call) => call.foreseen)).toEqual(calls.map(() => undefined));
+    expect(calls.map((call) => call.speculative)).toEqual(calls.map(() => undefined));
     await turns();
     expect(calls.map((call) => call.answered)).toEqual([4, 4, 5]);
     expect(it.guest.violations).toEqual([]);
@@ -207,7 +207,7 @@ describe('nothing is foreseen, and it is answered later,', () => {
     await it.outcome('b', 'add', 1);
     expect(await it.outcome('b', 'fault')).toBe('failed trap');
     const call = it.ahead('a');
-    expect(call.foreseen).toBeUndefined();
+    expect(call.speculative).toBeUndefined();
     await turns();
     expect(call.answered).toBe(3);
   });
@@ -220,9 +220,9 @@ describe('is thrown', () => {
       const it = await withEntity();
       expect(() => it.ahead('a', name)).toThrow(expect.objectContaining({ faultCause: 'trap' }));
       expect(it.faults).toMatchObject([{ handler: name }]);
-      expect(it.ahead('a').foreseen).toBeUndefined();
+      expect(it.ahead('a').speculative).toBeUndefined();
       expect(await it.outcome('a', 'total')).toBe(3);
-      expect(it.ahead('a')).toMatchObject({ foreseen: 'at once', answered: 3 });
+      expect(it.ahead('a')).toMatchObject({ speculative: 'at once', answered: 3 });
     },
   );
 
@@ -240,7 +240,7 @@ describe('is thrown', () => {
   });
 });
 
-test('a fault leaves at once, before what was foreseen is on disk', async () => {
+test('a fault leaves at once, before the speculative result is on disk', async () => {
   const it = await withEntity();
   it.journal.held = true;
   const command = it.ahead('a', 'add', 4);
@@ -249,7 +249,7 @@ test('a fault leaves at once, before what was foreseen is on disk', async () => 
   );
   await it.journal.letAllThrough();
   await turns();
-  expect(command).toEqual({ foreseen: 7, answered: 7, isTheSame: true });
+  expect(command).toEqual({ speculative: 7, answered: 7, isTheSame: true });
   expect(await it.outcome('a', 'history')).toEqual([3, 4]);
 });
 
@@ -258,7 +258,7 @@ test('it counts as a use: another entity leaves memory first', async () => {
   for (const id of ['a', 'b']) await it.outcome(id, 'add', 1);
   expect(it.ahead('a').answered).toBe(1);
   await it.outcome('c', 'add', 1);
-  expect([it.ahead('a').foreseen, it.ahead('b').foreseen]).toEqual(['at once', undefined]);
+  expect([it.ahead('a').speculative, it.ahead('b').speculative]).toEqual(['at once', undefined]);
   await turns();
 });
 
