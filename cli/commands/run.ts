@@ -37,7 +37,7 @@ const description: CommandDescription = {
     },
     'ignore-components': {
       type: 'string',
-      value: 'COMPONENTS',
+      value: 'NAMES',
       help: `components, separated by commas, that the module no longer
 has, on purpose: their events in the journal are ignored`,
     },
