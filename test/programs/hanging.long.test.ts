@@ -135,7 +135,7 @@ test('a request that is one too many has no line, and is counted', async () => {
   let turnedDown = 0;
   while (turnedDown === 0) {
     const long = fetch(`${url}/faulty/count-with-calls/a/900`, { method: 'POST' });
-    const answers = await Promise.all([long, fetch(`${url}/none`)]);
+    const answers = await Promise.all([long, fetch(`${url}/faulty/ambient`)]);
     turnedDown = answers.filter(({ status }) => status === 503).length;
   }
   await svc.end('SIGTERM');

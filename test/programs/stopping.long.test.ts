@@ -168,7 +168,7 @@ describe('a service that npm started', () => {
 test('the host listens for signals before it loads anything that takes time', async () => {
   const probe = `import { registerHooks } from 'node:module';
     registerHooks({ load(url, context, next) {
-      if (/\\/host\\/.*\\.ts$/.test(url))
+      if (/\\/(?:host|kit)\\/.*\\.ts$/.test(url))
         process.stderr.write(\`loads \${url.split('/').at(-1)}, listens \${process.listenerCount('SIGTERM')}\\n\`);
       return next(url, context);
     } });`;
@@ -182,7 +182,7 @@ test('the host listens for signals before it loads anything that takes time', as
   expect(loads.slice(first, first + 3)).toEqual([
     'loads main.ts, listens 0',
     'loads stop-request.ts, listens 0',
-    'loads service.ts, listens 1',
+    'loads run-service.ts, listens 1',
   ]);
 });
 
