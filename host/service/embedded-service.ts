@@ -74,10 +74,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 function otlpReceiver({ observability }: ServiceOptions): IntrospectionSettings['otlp'] {
   const otlp = observability?.otlp;
   if (otlp === undefined) return undefined;
-  return { url: otlpUrl(otlp.endpoint), headers: checkedHeaders(otlp.headers ?? {}) };
+  return { url: otlpUrl(otlp.endpoint), headers: receiverHeaders(otlp.headers ?? {}) };
 }
 
-function checkedHeaders(
+function receiverHeaders(
   headers: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers))
