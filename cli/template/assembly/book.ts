@@ -1,7 +1,7 @@
 // A book of a library: who has it, and how often it was lent.
 import { Code, Done, Effect, EventSourcedEntity } from "@svc/guest-sdk";
 
-/** What a book is right now. It is never stored: the runtime makes it from the events. */
+/** The state of a book. It is never stored: the runtime computes it from the events. */
 @data export class Loan {
   reader: string = "";
   count: i32 = 0;
@@ -9,7 +9,7 @@ import { Code, Done, Effect, EventSourcedEntity } from "@svc/guest-sdk";
 
 @data export class Lend { reader: string = ""; }
 
-/** What can happen to a book. This is what is stored, for good. */
+/** Everything that can happen to a book. These events are stored for good. */
 @data export abstract class BookEvent {}
 @variant("lent") export class Lent extends BookEvent { reader: string = ""; }
 @variant("returned") export class Returned extends BookEvent {}
@@ -18,7 +18,7 @@ import { Code, Done, Effect, EventSourcedEntity } from "@svc/guest-sdk";
 export class Book extends EventSourcedEntity<Loan, BookEvent> {
   empty(entityId: string): Loan { return new Loan(); }
 
-  /** One event more: the next state. It decides nothing; the event has happened. */
+  /** Computes the next state. It decides nothing: the event has already happened. */
   apply(state: Loan, event: BookEvent): Loan {
     if (event instanceof Lent) {
       state.reader = (event as Lent).reader;
@@ -29,7 +29,7 @@ export class Book extends EventSourcedEntity<Loan, BookEvent> {
     return state;
   }
 
-  /** A command decides: it refuses, or says which events happen. It leaves the state alone. */
+  /** Decides: refuses, or returns the events that happen. It does not change the state. */
   @command("lend")
   lend(state: Loan, input: Lend): Effect<Loan> {
     if (input.reader == "") return this.refuse<Loan>("reader: must not be empty");
