@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import type { Journal } from '../host/engine/needs/journal.ts';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
-import { systemRandom, systemClock, systemDigest, systemTurn } from '../host/system.ts';
+import { systemRandom, systemClock, systemDigest, systemEventLoop } from '../host/system.ts';
 import { COMPONENT, appendToAll, withJournal } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
@@ -38,7 +38,7 @@ export async function measureActivation(
         clock: systemClock,
         random: systemRandom(),
         digest: systemDigest,
-        turn: systemTurn,
+        eventLoop: systemEventLoop,
         limits: { liveEntitiesMax: LIVE_MAX },
         faultLog: (_entity, _handler, fault) => {
           throw fault;

@@ -8,7 +8,7 @@ import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
-import { systemRandom, systemClock, systemTurn, systemDigest } from '../host/system.ts';
+import { systemRandom, systemClock, systemEventLoop, systemDigest } from '../host/system.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { SegmentLog } from './segment-log.ts';
 import { benchModule } from './service.ts';
@@ -34,7 +34,7 @@ export async function measureEngine({
     clock: systemClock,
     random: systemRandom(),
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     faultLog: (_entity, _handler, fault) => {
       throw fault;
     },

@@ -12,7 +12,7 @@ import { createHttpServer } from '../host/http/http-server.ts';
 import { HTTP_SETTINGS_DEFAULT } from '../host/http/http-settings.ts';
 import { RouteTable } from '../host/http/route-table.ts';
 import { LimitCounters } from '../host/model/limit-counters.ts';
-import { LoopTurn } from '../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../host/http/requests/event-loop-budget.ts';
 import type { EndpointRequest } from '../host/model/endpoint.ts';
 import { OBSERVABILITY_LIMITS_DEFAULT } from '../host/introspection/observability/observability-limits.ts';
 import { requestHandler } from '../host/http/requests/request-handler.ts';
@@ -63,24 +63,24 @@ const ADDED = '{"amount":1}';
 const { module, index, count, entities, journal, peers } = workerData as LoadedShard;
 const guest = startWasmGuest(module, WASM_LIMITS_DEFAULT, () => {});
 const random = systemRandom();
-const turn = new LoopTurn();
+const eventLoop = new EventLoopBudget();
 const { ringCapacity } = OBSERVABILITY_LIMITS_DEFAULT;
 const numbers = new ShardNumbers(guest.descriptor, ringCapacity);
-const recorder = new SwitchedRecorder(numbers, index, turn);
+const recorder = new SwitchedRecorder(numbers, index);
 const engine = createEngine({
   guest,
   journal: attachJournal(journal),
   clock: systemClock,
   random,
   digest: systemDigest,
-  turn,
+  eventLoop,
   recorder,
   faultLog: (_entity, _handler, fault) => {
     throw fault;
   },
 });
 const { unsent } = requestBudgets(HTTP_SETTINGS_DEFAULT);
-const parts = { guest, engine, clock: systemClock, random, turn };
+const parts = { guest, engine, clock: systemClock, random, eventLoop };
 const handle = count === 1 ? requestHandler(parts) : routed();
 const server = createHttpServer({
   routes: new RouteTable(guest.descriptor),

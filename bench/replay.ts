@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createEngine, type EntityEngine } from '../host/engine/entity-engine.ts';
 import type { Guest } from '../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../host/hosting/wasm/wasm-guest.ts';
-import { systemRandom, systemClock, systemDigest, systemTurn } from '../host/system.ts';
+import { systemRandom, systemClock, systemDigest, systemEventLoop } from '../host/system.ts';
 import { COMPONENT, EVENT, appendToAll, withJournal } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
@@ -36,7 +36,7 @@ export async function measureReplay({
         clock: systemClock,
         random: systemRandom(),
         digest: systemDigest,
-        turn: systemTurn,
+        eventLoop: systemEventLoop,
         limits: { liveEntitiesMax: 1, snapshotIntervalEvents: 0 },
         faultLog: (_entity, _handler, fault) => {
           throw fault;

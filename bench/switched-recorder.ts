@@ -31,20 +31,8 @@ export class SwitchedRecorder extends SpanRing {
     this.#begin(true);
   }
 
-  override startMs(): number {
-    return this.#isOn ? super.startMs() : 0;
-  }
-
-  override endMs(): number {
-    return this.#isOn ? super.endMs() : 0;
-  }
-
-  override arrivalMs(): number {
-    return this.#isOn ? super.arrivalMs() : 0;
-  }
-
-  override latestMs(): number {
-    return this.#isOn ? super.latestMs() : 0;
+  override nowMs(): number {
+    return this.#isOn ? super.nowMs() : 0;
   }
 
   override called(...ended: Parameters<SpanRing['called']>): void {

@@ -2,11 +2,13 @@
 import { hash } from 'node:crypto';
 import type { RandomSource, Clock } from './engine/needs/clock.ts';
 import type { Digest } from './engine/needs/digest.ts';
-import type { Turn } from './engine/needs/turn.ts';
+import type { EventLoop } from './engine/needs/event-loop.ts';
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-export const systemTurn: Turn = { next: () => new Promise((resolve) => setImmediate(resolve)) };
+export const systemEventLoop: EventLoop = {
+  yield: () => new Promise((resolve) => setImmediate(resolve)),
+};
 
 /** A cryptographically strong random source. It draws in blocks, since each draw costs a system call. */
 export function systemRandom(): RandomSource {

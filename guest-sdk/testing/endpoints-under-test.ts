@@ -120,7 +120,7 @@ export class EndpointsUnderTest {
       clock: this.#clock,
       random: this.#random,
       digest: systemDigest,
-      turn: { next: () => new Promise((resolve) => setImmediate(resolve)) },
+      eventLoop: { yield: () => new Promise((resolve) => setImmediate(resolve)) },
       limits: developerLimits(ENGINE_LIMITS_DEFAULT),
       faultLog: (_entity, _handler, fault) => {
         if (fault instanceof SvcError) this.#broken ??= fault;

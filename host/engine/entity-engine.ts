@@ -30,7 +30,7 @@ import type { FaultLog } from './needs/fault-log.ts';
 import type { Guest } from './needs/guest.ts';
 import type { Journal } from './needs/journal.ts';
 import { NO_RECORDER, type Recorder } from './needs/recorder.ts';
-import type { Turn } from './needs/turn.ts';
+import type { EventLoop } from './needs/event-loop.ts';
 import { quoted } from './quoted.ts';
 
 export interface EngineNeeds {
@@ -39,7 +39,7 @@ export interface EngineNeeds {
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly digest: Digest;
-  readonly turn: Turn;
+  readonly eventLoop: EventLoop;
   readonly faultLog: FaultLog;
   /** Left out: nothing is recorded. */
   readonly recorder?: Recorder;
@@ -88,7 +88,7 @@ export class EntityEngine {
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
-    const turns = new FoldTurns(clock, needs.turn);
+    const turns = new FoldTurns(clock, needs.eventLoop);
     const incarnation = (entity: EntityRef, fingerprint: string | undefined) =>
       storedIncarnation(journal, entity, fingerprint);
     const { descriptor, entities: unchecked, fingerprint } = needs.guest;
@@ -118,7 +118,7 @@ export class EntityEngine {
       entities: unchecked,
       limits: this.#limits,
       clock,
-      turn: needs.turn,
+      eventLoop: needs.eventLoop,
       find: ({ component, id }) => this.#components.get(component)?.live.get(id),
       count: () => this.#liveCount,
       evict: (entity) => {
@@ -135,7 +135,7 @@ export class EntityEngine {
       activated: (how) => void this.#activations[how]++,
       clock,
       random,
-      turn: needs.turn,
+      eventLoop: needs.eventLoop,
       limits: this.#limits,
       faultLog,
       breaker: this.#breaker,

@@ -22,7 +22,7 @@ import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
-import { systemClock, systemTurn } from '../system.ts';
+import { systemClock, systemEventLoop } from '../system.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
 import { type HistoryPoint, IncarnationAt } from './incarnation-at.ts';
 import { type StateChanges, stateChanges } from './state-changes.ts';
@@ -204,7 +204,7 @@ export class EntityHistory {
       // A command that changes its state in place would have failed in a service as well.
       entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
       incarnation: () => (at.isDeleted ? incarnationOf(this.#entity, [], at.seq + 1) : at),
-      turns: new FoldTurns(systemClock, systemTurn),
+      turns: new FoldTurns(systemClock, systemEventLoop),
       limits: { replayTimeoutMs: Infinity },
     };
     const folded = await replay(needs, this.#entity, true);

@@ -100,17 +100,18 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     const connection = this.#connection;
     const isFull = load.inFlight >= settings.requestsInFlightMax;
     if (connection === undefined || !connections.begin(connection, this, isFull)) return;
-    this.#arrivedMs = recorder.arrivalMs();
+    const nowMs = recorder.nowMs();
+    this.#arrivedMs = nowMs;
     // The event comes once, and `once` would cost more than `on`.
     this.#arrival.response.on('close', () => this.abandon());
-    if (!connections.mustWait(connection, this)) this.serve();
+    if (!connections.mustWait(connection, this)) this.serve(nowMs);
   }
 
-  serve(): void {
+  serve(startMs = this.#parts.recorder.nowMs()): void {
     if (this.#isOver) return;
     this.#isInFlight = true;
     this.#parts.load.inFlight += 1;
-    this.startMs = this.#parts.recorder.latestMs();
+    this.startMs = startMs;
     try {
       const admitted = this.#admit();
       if ('status' in admitted) this.#answer(admitted);
@@ -180,7 +181,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     this.#body = new KeptBytes(this.#parts.budgets.bodies);
     if (expectsContinue) response.writeContinue();
     const read = await readBody(request, admitted.route, bodyBytesMax, this.#body);
-    this.startMs = this.#parts.recorder.latestMs();
+    this.startMs = this.#parts.recorder.nowMs();
     // The caller was already answered that the body is late or broken; the rest came too late.
     if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large' || read.kind === 'no-room';
@@ -319,7 +320,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     const { recorder } = this.#parts;
     // Otherwise the request ends when its answer is written.
     if (this.#isAnswered && this.#given === undefined)
-      recorder.served(this, recorder.endMs(), this.#outcome, this.#failure);
+      recorder.served(this, recorder.nowMs(), this.#outcome, this.#failure);
     else if (late === undefined) this.status = status;
   }
 

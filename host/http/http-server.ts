@@ -77,7 +77,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     project: options.project,
     ...observer,
     connections,
-    batch: new ResponseBatch(() => observer.recorder.endMs()),
+    batch: new ResponseBatch(() => observer.recorder.nowMs()),
     budgets,
     load,
   });

@@ -72,7 +72,7 @@ export class InProcessHttp {
       cors: Cors.of(cors, options.routes),
       callerOf: (socket) => this.#callers.get(socket) ?? INTERNET,
       connections: this.#connections,
-      batch: new ResponseBatch(() => observer.recorder.endMs()),
+      batch: new ResponseBatch(() => observer.recorder.nowMs()),
       load: { inFlight: 0, isStopping: false },
       ...observer,
     };

@@ -3,7 +3,7 @@
 // passes between two yields, but for what one event takes.
 import { type Answer, type Args, ForwardingEntity } from '../engine/entity/forwarding-entity.ts';
 import type { GuestEntities, GuestEntity } from '../engine/needs/guest.ts';
-import { systemTurn } from '../system.ts';
+import { systemEventLoop } from '../system.ts';
 
 const SLICE_MS = 10;
 
@@ -28,7 +28,7 @@ class PacedEntity extends ForwardingEntity {
       const problem = await this.entity.apply([event], ...others);
       if (problem !== undefined) return problem;
       if (performance.now() - sinceMs < SLICE_MS) continue;
-      await systemTurn.next();
+      await systemEventLoop.yield();
       this.#check();
       sinceMs = performance.now();
     }

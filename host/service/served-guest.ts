@@ -18,7 +18,7 @@ import type {
   HttpServerOptions,
 } from '../http/http-server.ts';
 import type { HttpSettings } from '../http/http-settings.ts';
-import { LoopTurn } from '../http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { CallableEngine } from '../http/requests/request-calls.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RouteTable } from '../http/route-table.ts';
@@ -59,7 +59,7 @@ export interface ServedGuestOptions {
 
 type RoutedParts = Pick<
   Parameters<typeof shardRouting>[0],
-  'guest' | 'engine' | 'clock' | 'random' | 'turn'
+  'guest' | 'engine' | 'clock' | 'random' | 'eventLoop'
 >;
 
 export class ServedGuest {
@@ -75,10 +75,10 @@ export class ServedGuest {
     const { guest, deployed, log, numbers, budgets, index, createServer } = options;
     const { http: settings, 'http.cors': cors } = options.sections;
     const random = systemRandom();
-    const turn = new LoopTurn();
-    const recorder = new SpanRing(numbers, index, turn);
-    this.engine = servedEngine(options, { random, turn, recorder });
-    const parts = { guest, engine: this.engine, clock: systemClock, random, turn };
+    const eventLoop = new EventLoopBudget();
+    const recorder = new SpanRing(numbers, index);
+    this.engine = servedEngine(options, { random, eventLoop, recorder });
+    const parts = { guest, engine: this.engine, clock: systemClock, random, eventLoop };
     const routing = options.route?.(parts);
     const callable: CallableEngine = routing?.router ?? this.engine;
     this.answers = new ShardAnswers({
@@ -137,7 +137,11 @@ export class ServedGuest {
 
 function servedEngine(
   { guest, journal, deployed, sections, log }: ServedGuestOptions,
-  own: { readonly random: RandomSource; readonly turn: LoopTurn; readonly recorder: SpanRing },
+  own: {
+    readonly random: RandomSource;
+    readonly eventLoop: EventLoopBudget;
+    readonly recorder: SpanRing;
+  },
 ): EntityEngine {
   return createEngine({
     guest,

@@ -5,7 +5,7 @@ import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
-import type { LoopTurn } from '../http/requests/loop-turn.ts';
+import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import { shardUnavailable } from './peer-failures.ts';
@@ -21,7 +21,7 @@ interface Parts {
   readonly index: number;
   readonly ownership: Ownership;
   readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
-  readonly turn: LoopTurn;
+  readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Numbers of the handlers of the module that all shards run. */
   readonly places: HandlerPlaces;
@@ -99,8 +99,8 @@ export class ShardRouter implements CallableEngine {
 
   /** Serves calls of other shards, which share the event loop with the requests of this one. */
   #serve([target, name, input, metadata, key]: ForwardedCall): Awaitable<Outcome> {
-    const { engine, turn } = this.#parts;
-    if (!turn.isUsedUp()) return engine.call(target, name, input, metadata, key);
-    return turn.next().then(() => engine.call(target, name, input, metadata, key));
+    const { engine, eventLoop } = this.#parts;
+    if (!eventLoop.isUsedUp()) return engine.call(target, name, input, metadata, key);
+    return eventLoop.yield().then(() => engine.call(target, name, input, metadata, key));
   }
 }

@@ -8,7 +8,7 @@ import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
 import type { HandlerPlaces } from '../model/handler-places.ts';
-import type { LoopTurn } from '../http/requests/loop-turn.ts';
+import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RequestRouter } from './request-router.ts';
 import { ShardRouter } from './shard-router.ts';
@@ -21,7 +21,7 @@ interface Parts {
   readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly turn: LoopTurn;
+  readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Numbers of the handlers of the module that all shards run. */
   readonly places: HandlerPlaces;
@@ -35,7 +35,7 @@ export interface ShardRouting {
 }
 
 export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRouting {
-  const { index, ownership, turn } = parts;
+  const { index, ownership, eventLoop } = parts;
   const router = new ShardRouter({
     ...parts,
     serveRequest: (request, metadata, served) => handleHere(request, metadata, served),
@@ -51,7 +51,7 @@ export function shardRouting({ guest, clock, random, ...parts }: Parts): ShardRo
     engine: router,
     clock,
     random,
-    turn,
+    eventLoop,
     firstCallIsRemote: (request, target, waiter) =>
       requests.firstCallIsRemote(request, target, waiter),
   });

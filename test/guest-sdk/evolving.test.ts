@@ -5,7 +5,7 @@ import { testEntity, testModule } from '@svc/guest-sdk/testing';
 import { type Guest, MemoryJournal, SvcError, createEngine, systemDigest } from '@svc/host/tools';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { compileFixture } from '../support/compile-fixture.ts';
-import { systemTurn } from '../../host/system.ts';
+import { systemEventLoop } from '../../host/system.ts';
 
 const fixture = join(import.meta.dirname, '../../fixtures/evolving-after');
 const first = await testModule(await compileFixture('evolving-before'));
@@ -23,7 +23,7 @@ function running(version: typeof module, journal: MemoryJournal) {
     clock: { nowMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     faultLog: () => undefined,
   });
   return async (name: string, input: unknown = null): Promise<unknown> => {

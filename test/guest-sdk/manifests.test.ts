@@ -5,7 +5,7 @@ import { createEngine } from '../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import type { JournalRecord } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
-import { systemTurn, systemDigest } from '../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../host/system.ts';
 import { UserProjects } from './support/user-projects.ts';
 
 interface Names {
@@ -76,7 +76,7 @@ async function call(
     clock: { nowMs: () => 1 },
     random: { next64: () => 1n },
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     faultLog: () => undefined,
   });
   try {

@@ -8,7 +8,7 @@ import type { CallContext, Effect, Refusal, Reply } from '../../host/model/call.
 import type { EndpointRequest } from '../../host/model/endpoint.ts';
 import type { StoredEvent } from '../../host/model/entity.ts';
 import { MemoryJournal } from '../../host/storage/memory/memory-journal.ts';
-import { systemTurn, systemDigest } from '../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../host/system.ts';
 
 const context: CallContext = {
   nowMs: 1_700_000_000_000,
@@ -249,7 +249,7 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
         clock: { nowMs: () => context.nowMs },
         random: { next64: () => 1n },
         digest: systemDigest,
-        turn: systemTurn,
+        eventLoop: systemEventLoop,
         faultLog: (_entity, _handler, fault) => {
           throw fault;
         },

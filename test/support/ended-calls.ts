@@ -5,7 +5,7 @@ import type { Refusal, Reply } from '../../host/model/call.ts';
 import { GuestFault } from '../../host/model/guest-fault.ts';
 import { SvcError } from '../../kit/svc-error.ts';
 import { requestHandler } from '../../host/http/requests/request-handler.ts';
-import { endlessTurn } from './endless-turn.ts';
+import { unlimitedEventLoop } from './unlimited-event-loop.ts';
 
 const error = (code: ConstructorParameters<typeof SvcError>[0]) => new SvcError(code, code);
 export const TIMED_OUT = error('SVC_ANSWER_TIMED_OUT');
@@ -47,7 +47,7 @@ export async function statusOf(
     },
     clock: { nowMs: () => 1 },
     random: { next64: () => 2n },
-    turn: endlessTurn(),
+    eventLoop: unlimitedEventLoop(),
   });
   const request = {
     route,

@@ -42,8 +42,8 @@ export class EngineUnderTest {
       clock: { nowMs: () => this.nowMs },
       random: { next64: () => ++this.seed },
       digest: systemDigest,
-      turn: {
-        next: async () => {
+      eventLoop: {
+        yield: async () => {
           this.turnCount++;
           await this.turn();
         },

@@ -3,7 +3,7 @@ import { createEngine } from '../../host/engine/entity-engine.ts';
 import type { AdmittedModule } from '../../host/hosting/wasm/admission/admission.ts';
 import { startWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../host/hosting/wasm/wasm-limits.ts';
-import { systemDigest, systemTurn } from '../../host/system.ts';
+import { systemDigest, systemEventLoop } from '../../host/system.ts';
 import { withJournal } from './with-journal.ts';
 
 /** Not a multiple of a second: what cuts times off is to be seen. */
@@ -27,7 +27,7 @@ export async function scriptedJournal(
         clock: { nowMs: () => NOW_MS },
         random: { next64: () => 1n },
         digest: systemDigest,
-        turn: systemTurn,
+        eventLoop: systemEventLoop,
         faultLog: () => undefined,
       });
       for (const [id, name, input = null] of commands) {

@@ -69,7 +69,7 @@ export class EntityCall implements EndedCall {
     this.#recorder = recorder;
     this.place = place;
     this.entityId = entityId;
-    this.startMs = recorder.startMs();
+    this.startMs = recorder.nowMs();
   }
 
   /** What its handler knows beside the input; what it costs is noted here. */
@@ -88,7 +88,7 @@ export class EntityCall implements EndedCall {
     assert(this.#state === 'open');
     this.#state = 'answered';
     const refusal = outcome.kind === 'refusal' ? outcome : undefined;
-    this.#recorder.called(this, this.#recorder.endMs(), outcomeOfAnswer(outcome), refusal);
+    this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfAnswer(outcome), refusal);
     this.#outcome = outcome;
     this.#resolve?.(outcome);
   }
@@ -97,7 +97,7 @@ export class EntityCall implements EndedCall {
     assert(this.#state === 'open');
     this.#state = 'failed';
     this.eventsPersisted = 0;
-    this.#recorder.called(this, this.#recorder.endMs(), outcomeOfFailure(failure), failure);
+    this.#recorder.called(this, this.#recorder.nowMs(), outcomeOfFailure(failure), failure);
     this.#failure = failure;
     this.#reject?.(failure);
   }

@@ -3,7 +3,7 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { RandomSource, Clock } from '../needs/clock.ts';
 import type { FaultLog } from '../needs/fault-log.ts';
 import type { Journal } from '../needs/journal.ts';
-import type { Turn } from '../needs/turn.ts';
+import type { EventLoop } from '../needs/event-loop.ts';
 import type { EntityBreaker } from './entity-breaker.ts';
 import type { FullJournal } from './full-journal.ts';
 import type { ReplayNeeds } from './replay.ts';
@@ -15,7 +15,7 @@ export interface EntityDependencies<Entity> extends ReplayNeeds {
   readonly snapshots: SnapshotPolicy;
   readonly clock: Clock;
   readonly random: RandomSource;
-  readonly turn: Turn;
+  readonly eventLoop: EventLoop;
   readonly limits: EngineLimits;
   readonly faultLog: FaultLog;
   readonly breaker: EntityBreaker;

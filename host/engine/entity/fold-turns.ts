@@ -1,7 +1,7 @@
 // FoldTurns: how much of the event loop the folding of journals takes, whoever folds. All replays of
 // an engine together have one slice of a turn; those that want more wait in line, each for a turn.
 import type { Clock } from '../needs/clock.ts';
-import type { Turn } from '../needs/turn.ts';
+import type { EventLoop } from '../needs/event-loop.ts';
 
 const SLICE_MS = 10;
 /** A clock of milliseconds does not see small folds. */
@@ -9,15 +9,15 @@ const SLICE_EVENTS = 1_000;
 
 export class FoldTurns {
   readonly #clock: Clock;
-  readonly #turn: Turn;
+  readonly #eventLoop: EventLoop;
   #spentMs = 0;
   #spentEvents = 0;
   /** Of the last one in line. */
   #last: Promise<void> = Promise.resolve();
 
-  constructor(clock: Clock, turn: Turn) {
+  constructor(clock: Clock, eventLoop: EventLoop) {
     this.#clock = clock;
-    this.#turn = turn;
+    this.#eventLoop = eventLoop;
   }
 
   /** Whether the slice of this turn is used up. */
@@ -45,7 +45,7 @@ export class FoldTurns {
   }
 
   async #pass(): Promise<void> {
-    await this.#turn.next();
+    await this.#eventLoop.yield();
     this.#spentMs = 0;
     this.#spentEvents = 0;
   }

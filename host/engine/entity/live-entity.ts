@@ -115,7 +115,7 @@ export class LiveEntity implements Idler {
       sinceMs ??= this.usedMs;
       if (this.#needs.clock.nowMs() - sinceMs < SLICE_MS) continue;
       this.#needs.busy(this);
-      void this.#needs.turn.next().then(() => this.#work());
+      void this.#needs.eventLoop.yield().then(() => this.#work());
       return;
     }
     this.#working = false;

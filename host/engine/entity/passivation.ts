@@ -9,7 +9,7 @@ import type { EntityRef } from '../../model/entity.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import type { GuestEntities } from '../needs/guest.ts';
-import type { Turn } from '../needs/turn.ts';
+import type { EventLoop } from '../needs/event-loop.ts';
 import { IdleList } from './idle-list.ts';
 import type { LiveEntity } from './live-entity.ts';
 
@@ -17,7 +17,7 @@ export interface PassivationNeeds {
   readonly entities: Pick<GuestEntities, 'toClose'>;
   readonly limits: Pick<EngineLimits, 'idleTimeoutMs' | 'liveEntitiesMax'>;
   readonly clock: Clock;
-  readonly turn: Turn;
+  readonly eventLoop: EventLoop;
   /** One that is in memory. */
   readonly find: (ref: EntityRef) => LiveEntity | undefined;
   /** All that are in memory. */
@@ -71,7 +71,7 @@ export class Passivation {
   }
 
   async #run(): Promise<void> {
-    while (!this.#isStopped && this.#closesSlice()) await this.#needs.turn.next();
+    while (!this.#isStopped && this.#closesSlice()) await this.#needs.eventLoop.yield();
   }
 
   /** False: there is nothing left to be closed. */

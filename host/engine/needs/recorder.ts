@@ -4,16 +4,9 @@ import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
 import type { TraceParent } from '@svc/kit/trace-context';
 
-/** Milliseconds with fractions, of a clock that never goes back. */
 export interface SpanClock {
-  /** An invocation starts now. */
-  startMs(): number;
-  /** One has ended now. */
-  endMs(): number;
-  /** Since when what comes in in the present turn of the event loop was there. */
-  arrivalMs(): number;
-  /** What was read last in the present turn, which may be its begin: what came before was over by then. */
-  latestMs(): number;
+  /** Milliseconds with fractions, of a clock that never goes back. */
+  nowMs(): number;
 }
 
 export interface Recorder extends SpanClock {
@@ -49,10 +42,7 @@ export interface EndedRequest extends EndedInvocation {
 
 /** For whoever looks at nothing. */
 export const NO_RECORDER: Recorder = {
-  startMs: () => 0,
-  endMs: () => 0,
-  arrivalMs: () => 0,
-  latestMs: () => 0,
+  nowMs: () => 0,
   called() {},
   served() {},
 };

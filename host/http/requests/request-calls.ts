@@ -21,7 +21,7 @@ import type { EntityEngine } from '../../engine/entity-engine.ts';
 import type { PendingCall } from '../../engine/entity/entity-call.ts';
 import type { Clock } from '../../engine/needs/clock.ts';
 import type { HostCalls } from '../../engine/needs/guest.ts';
-import { LoopTurn } from './loop-turn.ts';
+import { EventLoopBudget } from './event-loop-budget.ts';
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { callFailure, readFailure } from '../../model/call-failure.ts';
@@ -52,7 +52,7 @@ type Call = Parameters<HostCalls['call']>;
 type Outcome = Reply | Refusal;
 
 /** A recorded call and its result: an answer, a failure, or the promise of either. */
-interface Made {
+interface RecordedCall {
   readonly call: Call;
   answer: Awaitable<Outcome> | undefined;
   failure?: unknown;
@@ -65,11 +65,11 @@ export class RequestCalls implements HostCalls {
   readonly requestMs: number;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
-  readonly #turn: LoopTurn;
+  readonly #eventLoop: EventLoopBudget;
   readonly #keys: RequestKeys | undefined;
   readonly #kept: KeptBytes | undefined;
   /** Calls recorded where the handler could not suspend; the next one to replay is at `#replayedCalls`. */
-  readonly #made: Made[] = [];
+  readonly #recorded: RecordedCall[] = [];
   #keptUnits = 0;
   #replayedCalls = 0;
   /** The result of the last call, if it is speculative (R1). */
@@ -91,7 +91,7 @@ export class RequestCalls implements HostCalls {
   constructor(
     engine: CallableEngine,
     clock: Clock,
-    turn = new LoopTurn(),
+    eventLoop = new EventLoopBudget(),
     keys?: RequestKeys,
     kept?: KeptBytes,
   ) {
@@ -99,7 +99,7 @@ export class RequestCalls implements HostCalls {
     this.#engine = engine;
     this.#clock = clock;
     this.requestMs = clock.nowMs();
-    this.#turn = turn;
+    this.#eventLoop = eventLoop;
     this.#keys = keys;
     // oxlint-disable-next-line typescript/unbound-method -- not bound by a closure: it is called as this one's own
     if (engine.speculate !== undefined) this.speculate = this.#speculate;
@@ -107,12 +107,12 @@ export class RequestCalls implements HostCalls {
 
   nowMs(): number {
     // A replayed call may yield where the first run did not, which must not change the time (R3).
-    return this.#replayedCalls < this.#made.length ? this.requestMs : this.#clock.nowMs();
+    return this.#replayedCalls < this.#recorded.length ? this.requestMs : this.#clock.nowMs();
   }
 
   call(...call: Call): Awaitable<Outcome> {
-    const made = this.#made[this.#replayedCalls];
-    if (made === undefined) {
+    const recorded = this.#recorded[this.#replayedCalls];
+    if (recorded === undefined) {
       const [target, name, input, metadata] = call;
       const key = this.#keyOf(target, name, call[4]);
       const make = (): Awaitable<Outcome> => {
@@ -120,15 +120,22 @@ export class RequestCalls implements HostCalls {
         return this.#engine.call(target, name, input, metadata, key);
       };
       // The input is in memory while the call yields as well, so it is counted from here on.
-      return this.#asked(() => countInput(this.#kept, callBytes(call), () => this.#inTurn(make)));
+      return this.#attempt(() =>
+        countInput(this.#kept, callBytes(call), () => this.#withinBudget(make)),
+      );
     }
-    checkSame(made.call, call);
+    checkSame(recorded.call, call);
     this.#replayedCalls++;
-    return this.#asked(() => this.#inTurn(() => made.answer ?? thrown(made.failure)));
+    return this.#attempt(() =>
+      this.#withinBudget(() => recorded.answer ?? thrown(recorded.failure)),
+    );
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    return this.#asked(() => this.#inTurn(() => this.#engine.readEvents(...range)), readFailure);
+    return this.#attempt(
+      () => this.#withinBudget(() => this.#engine.readEvents(...range)),
+      readFailure,
+    );
   }
 
   /** The failure that an answer of the handler passes on; undefined when the answer is the handler's own word. */
@@ -142,8 +149,8 @@ export class RequestCalls implements HostCalls {
     // Each replay computes again what was computed before, so there is only one of these.
     if (remote === undefined || this.#hasAwaitedRemote) return undefined;
     this.#hasAwaitedRemote = true;
-    this.#leftToReplay = this.#made.length;
-    return this.#waited(remote);
+    this.#leftToReplay = this.#recorded.length;
+    return this.#cancellable(remote);
   }
 
   /** The entity of the handler's first call, if another shard owns it. */
@@ -158,7 +165,7 @@ export class RequestCalls implements HostCalls {
   /** Cancels the request: nobody waits for the handler's answer any more. */
   cancel(reason: GuestFault): void {
     this.#cancelReason = reason;
-    const last = this.#made.at(-1);
+    const last = this.#recorded.at(-1);
     if (last?.answer instanceof Promise && this.#kept !== undefined)
       countUnfinished(this.#kept, callBytes(last.call), last.answer);
     this.#failWait?.(reason);
@@ -190,7 +197,7 @@ export class RequestCalls implements HostCalls {
     this.#speculation = undefined;
     this.#failures = undefined;
     this.#replayedCalls = 0;
-    return this.#made.length > 0;
+    return this.#recorded.length > 0;
   }
 
   /** Makes and records the call. Undefined when its result, or the call itself, has to wait. */
@@ -203,7 +210,7 @@ export class RequestCalls implements HostCalls {
   ): Outcome | undefined {
     if (this.#leftToReplay > 0) return this.#replayed([target, name, input, metadata, key]);
     // A further call might depend on a speculative result (R1).
-    if (this.#speculation !== undefined || this.#mustTurn()) return undefined;
+    if (this.#speculation !== undefined || this.#mustYield()) return undefined;
     if (this.#keptUnits > KEPT_UNITS_MAX) return undefined;
     const call: Call = [target, name, input, metadata, key];
     this.#keptUnits += callUnits(call);
@@ -219,20 +226,20 @@ export class RequestCalls implements HostCalls {
         this.#keys?.takeBack(target, name);
         return undefined;
       }
-      this.#made.push({ call, answer: undefined, failure: error });
-      return this.#noticed(error);
+      this.#recorded.push({ call, answer: undefined, failure: error });
+      return this.#failWith(error);
     }
     if ('kind' in answer) {
       this.#keptUnits += outcomeUnits(answer);
-      this.#made.push({ call, answer });
+      this.#recorded.push({ call, answer });
       return answer;
     }
     const { speculative, answer: later, isRemote = false } = answer;
-    const made: Made = { call, answer: later };
-    this.#made.push(made);
+    const recorded: RecordedCall = { call, answer: later };
+    this.#recorded.push(recorded);
     if (isRemote) {
-      this.#remote = this.#settled(made, later);
-      if (this.#made.length === 1) this.#firstRemoteTarget = target;
+      this.#remote = this.#recordRemote(recorded, later);
+      if (this.#recorded.length === 1) this.#firstRemoteTarget = target;
       // The replay, or the confirmation, sees the failure; perhaps neither happens.
     } else later.catch(() => {});
     if (speculative !== undefined) this.#speculation = { speculative, answer: later };
@@ -247,77 +254,75 @@ export class RequestCalls implements HostCalls {
 
   /** The recorded result of the next call. Undefined while its answer is not there. */
   #replayed(again: Call): Outcome | undefined {
-    const { call, answer, failure } = this.#made[this.#made.length - this.#leftToReplay]!;
+    const { call, answer, failure } = this.#recorded[this.#recorded.length - this.#leftToReplay]!;
     checkSame(call, again);
     this.#leftToReplay--;
     if (answer instanceof Promise) return undefined;
-    return answer ?? this.#noticed(failure);
+    return answer ?? this.#failWith(failure);
   }
 
   /** Records the result of a call that was sent to another shard. */
-  async #settled(made: Made, later: Promise<Outcome>): Promise<void> {
+  async #recordRemote(recorded: RecordedCall, later: Promise<Outcome>): Promise<void> {
     try {
-      made.answer = await later;
-      this.#keptUnits += outcomeUnits(made.answer);
+      recorded.answer = await later;
+      this.#keptUnits += outcomeUnits(recorded.answer);
       this.#kept?.become(this.keptBytes);
     } catch (error) {
-      made.answer = undefined;
-      made.failure = error;
+      recorded.answer = undefined;
+      recorded.failure = error;
     }
   }
 
-  #mustTurn(): boolean {
+  #mustYield(): boolean {
     const isFirst = !this.#hasCalled;
     this.#hasCalled = true;
-    return !isFirst && this.#turn.isUsedUp();
+    return !isFirst && this.#eventLoop.isUsedUp();
   }
 
-  /** Stays synchronous where the call does. `told`: makes the failure that the module sees. */
-  #asked<T>(call: () => Awaitable<T>, told = callFailure): Awaitable<T> {
-    // The handler has computed since it waited last; how long is not known before its end.
-    this.#turn.hasComputed();
+  /** Stays synchronous where the call does. `describe`: makes the failure that the module sees. */
+  #attempt<T>(call: () => Awaitable<T>, describe = callFailure): Awaitable<T> {
     if (this.#cancelReason !== undefined) throw this.#cancelReason;
     try {
       const answer = call();
-      return answer instanceof Promise ? this.#waited(answer, told) : answer;
+      return answer instanceof Promise ? this.#cancellable(answer, describe) : answer;
     } catch (error) {
-      return this.#noticed(error, told);
+      return this.#failWith(error, describe);
     }
   }
 
   /** Calls at once, or yields first when the event-loop budget is used up (R4). */
-  #inTurn<T>(call: () => Awaitable<T>): Awaitable<T> {
-    if (!this.#mustTurn()) return call();
-    return this.#turn.next().then(() => {
+  #withinBudget<T>(call: () => Awaitable<T>): Awaitable<T> {
+    if (!this.#mustYield()) return call();
+    return this.#eventLoop.yield().then(() => {
       if (this.#cancelReason !== undefined) throw this.#cancelReason;
       return call();
     });
   }
 
   /** Settles as the promise does, or is failed before that by `cancel`. */
-  #waited<T>(answer: Promise<T>, told = callFailure): Promise<T> {
+  #cancellable<T>(answer: Promise<T>, describe = callFailure): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#failWait = reject;
       answer.then(resolve, (error: unknown) => {
-        this.#addFailure(error, told);
+        this.#addFailure(error, describe);
         reject(error);
       });
     });
   }
 
-  #noticed(error: unknown, told = callFailure): never {
-    this.#addFailure(error, told);
+  #failWith(error: unknown, describe = callFailure): never {
+    this.#addFailure(error, describe);
     throw error;
   }
 
-  #addFailure(error: unknown, told: typeof callFailure): void {
+  #addFailure(error: unknown, describe: typeof callFailure): void {
     this.#failures ??= new CallFailures();
-    this.#failures.add(error, told(error));
+    this.#failures.add(error, describe(error));
   }
 }
 
-function checkSame(made: Call, again: Call): void {
-  if (!isSame(made, again))
+function checkSame(recorded: Call, again: Call): void {
+  if (!isSame(recorded, again))
     throw new GuestFault('trap', 'a handler that was run again made another call');
 }
 

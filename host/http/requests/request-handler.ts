@@ -6,7 +6,7 @@
 // handler's own text.
 import type { RandomSource, Clock } from '../../engine/needs/clock.ts';
 import type { Guest } from '../../engine/needs/guest.ts';
-import { LoopTurn } from './loop-turn.ts';
+import { EventLoopBudget } from './event-loop-budget.ts';
 import type { Awaitable, CallContext, Metadata, Refusal } from '../../model/call.ts';
 import {
   type AnswerWaiter,
@@ -24,8 +24,8 @@ interface Parts {
   readonly engine: CallableEngine;
   readonly clock: Clock;
   readonly random: RandomSource;
-  /** The budget of the event loop in which all of it runs. */
-  readonly turn?: LoopTurn;
+  /** The budget of the thread that all requests run in. */
+  readonly eventLoop?: EventLoopBudget;
   /** Is called when the first entity that a handler calls is owned by another shard. */
   readonly firstCallIsRemote?: (
     request: EndpointRequest,
@@ -36,15 +36,12 @@ interface Parts {
 
 type Outcome = EndpointResponse | Refusal;
 
-/** Fuel units. A handler that has used no more has computed for less than two milliseconds. */
-const QUICK_FUEL = 100_000;
-
 export function requestHandler({
   guest,
   engine,
   clock,
   random,
-  turn = new LoopTurn(),
+  eventLoop = new EventLoopBudget(),
   firstCallIsRemote,
 }: Parts) {
   const run = (
@@ -55,14 +52,7 @@ export function requestHandler({
   ): Awaitable<Outcome> => {
     if (waiter?.kept.isUsedUp === true) throw tooMuchUnsent();
     const context = { nowMs: calls.requestMs, seed: random.next64(), metadata, spent: waiter };
-    let isQuick = false;
-    let answer: Awaitable<Outcome>;
-    try {
-      answer = guest.endpoints.handle(context, request, calls);
-      isQuick = waiter !== undefined && waiter.fuel <= QUICK_FUEL;
-    } finally {
-      if (!isQuick) turn.hasComputed();
-    }
+    const answer = guest.endpoints.handle(context, request, calls);
     if (answer instanceof Promise) {
       const { firstRemoteTarget } = calls;
       if (firstRemoteTarget !== undefined) firstCallIsRemote?.(request, firstRemoteTarget, waiter);
@@ -74,13 +64,6 @@ export function requestHandler({
       return afterConfirmation(isKept ? answer : undefined, context, request, calls);
     }
     return notPassedOn(answer, calls);
-  };
-  const settled = async (answer: Awaitable<Outcome>, calls: RequestCalls): Promise<Outcome> => {
-    try {
-      return notPassedOn(await answer, calls);
-    } finally {
-      turn.hasComputed();
-    }
   };
   /**
    * Resolves with `answer` once the speculative result that it depends on is confirmed, or else with the answer of a
@@ -107,9 +90,9 @@ export function requestHandler({
   ): Awaitable<Outcome> => {
     const { idempotencyKey } = request;
     const keys = idempotencyKey === undefined ? undefined : new RequestKeys(idempotencyKey);
-    const calls = new RequestCalls(engine, clock, turn, keys, waiter?.kept);
-    const answer = turn.isUsedUp()
-      ? turn.next().then(() => {
+    const calls = new RequestCalls(engine, clock, eventLoop, keys, waiter?.kept);
+    const answer = eventLoop.isUsedUp()
+      ? eventLoop.yield().then(() => {
           checkWanted(calls);
           return run(request, metadata, calls, waiter);
         })
@@ -123,6 +106,10 @@ export function requestHandler({
 /** Throws when the request was cancelled. */
 function checkWanted({ cancelReason }: RequestCalls): void {
   if (cancelReason !== undefined) throw cancelReason;
+}
+
+async function settled(answer: Awaitable<Outcome>, calls: RequestCalls): Promise<Outcome> {
+  return notPassedOn(await answer, calls);
 }
 
 /** Throws the failure of the call whose result the handler has returned as its answer. */

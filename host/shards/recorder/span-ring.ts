@@ -17,6 +17,8 @@ const ENTITY_ID_UNITS_MAX = 512;
 /** Of a trace's flags. */
 const SAMPLED = 0x01;
 
+const MONOTONIC: SpanClock = { nowMs: () => performance.now() };
+
 type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampled'>;
 
 /** What a ring counts into, for all that it was ever told. */
@@ -42,7 +44,11 @@ export class SpanRing implements Recorder {
   readonly #faults: (RecordedFault | undefined)[];
   readonly #traceStates = new TraceStates();
 
-  constructor({ places, window, totals }: RingNumbers, shard: number, clock: SpanClock) {
+  constructor(
+    { places, window, totals }: RingNumbers,
+    shard: number,
+    clock: SpanClock = MONOTONIC,
+  ) {
     const { capacity } = window;
     this.#places = places;
     this.#rows = window;
@@ -60,20 +66,8 @@ export class SpanRing implements Recorder {
     return this.#rows.added;
   }
 
-  startMs(): number {
-    return this.#clock.startMs();
-  }
-
-  endMs(): number {
-    return this.#clock.endMs();
-  }
-
-  arrivalMs(): number {
-    return this.#clock.arrivalMs();
-  }
-
-  latestMs(): number {
-    return this.#clock.latestMs();
+  nowMs(): number {
+    return this.#clock.nowMs();
   }
 
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void {

@@ -1,6 +1,5 @@
 // What the engine tells a recorder of its calls, with a ring that keeps it.
 import { describe, expect, test } from 'vitest';
-import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { summedTotals } from '../../../host/shards/recorder/invocation-totals.ts';
@@ -11,7 +10,7 @@ const TRACEPARENT = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
 function recorded(options: ConstructorParameters<typeof EngineUnderTest>[0] = {}) {
   const numbers = new ShardNumbers(new CounterGuest().descriptor, 100);
-  const ring = new SpanRing(numbers, 0, new LoopTurn());
+  const ring = new SpanRing(numbers, 0);
   const it = new EngineUnderTest({ ...options, recorder: ring });
   const told = () =>
     ring

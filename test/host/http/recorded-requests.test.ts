@@ -9,7 +9,6 @@ import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { HttpNumbers } from '../../../host/shards/recorder/http-numbers.ts';
 import type { RecordedSpan } from '../../../host/shards/recorder/recorded-span.ts';
 import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
-import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { ask, descriptorOf, gate, get, JSON_BODY, ok, RawClient, start } from './http-harness.ts';
 
@@ -18,11 +17,7 @@ const descriptor = descriptorOf([
   ['POST', '/{x}', JSON_BODY],
 ]);
 
-async function startRecorded(
-  handle: EndpointHandler,
-  answerTimeoutMs = 60_000,
-  clock: SpanClock = new LoopTurn(),
-) {
+async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000, clock?: SpanClock) {
   const numbers = new ShardNumbers(descriptor, 100);
   const ring = new SpanRing(numbers, 0, clock);
   const running = await start({
@@ -64,16 +59,11 @@ test('a request is timed from when its body is there until its answer is written
 test('a request is over when the answers of its turn are written, and so are all that are answered with it', async () => {
   // Each reading is a second after the one before.
   let ms = 0;
-  const clock = {
-    startMs: () => (ms += 1_000),
-    endMs: () => (ms += 1_000),
-    arrivalMs: () => 500,
-    latestMs: () => ms,
-  };
+  const clock = { nowMs: () => (ms += 1_000) };
   const handled: number[] = [];
   const { port, recorded, numbers } = await startRecorded(
     () => {
-      handled.push(clock.startMs());
+      handled.push(clock.nowMs());
       return ok();
     },
     undefined,
@@ -86,13 +76,14 @@ test('a request is over when the answers of its turn are written, and so are all
     Math.round(startMs - performance.timeOrigin),
     Math.round(durationMs),
   ]);
-  expect(handled).toEqual([1_000, 2_000]);
+  // A request reads the clock once when its headers have come, from which its handler begins at once.
+  expect(handled).toEqual([2_000, 4_000]);
   expect(times).toEqual([
-    [0, 3_000],
-    [1_000, 2_000],
+    [1_000, 4_000],
+    [3_000, 2_000],
   ]);
-  // Since the headers have come, and not only since the turn came to them.
-  expect(numbers.http.seconds.sum).toBe(5);
+  // Durations of HTTP begin when the headers have come: (5 - 1) + (5 - 3) seconds.
+  expect(numbers.http.seconds.sum).toBe(6);
 });
 
 test('at its deadline a request is late with the limit that it met, and what its handler says later is no second span', async () => {

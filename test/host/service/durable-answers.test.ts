@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
 import { requestHandler } from '../../../host/http/requests/request-handler.ts';
-import { systemTurn, systemDigest } from '../../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../../host/system.ts';
 import { MemoryJournal } from '../../../host/storage/memory/memory-journal.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
 import { HeldJournal } from '../../support/held-journal.ts';
@@ -29,7 +29,7 @@ async function serve() {
     clock,
     random,
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     faultLog: () => {},
   });
   const handle = requestHandler({ guest, engine, clock, random });

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
 import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
-import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { handlersDescriptor } from '../introspection/observability/support/handlers-descriptor.ts';
 
@@ -66,7 +65,7 @@ describe('what is sampled', () => {
 
 test('a module that takes the place of another goes on with what was counted since the process started', () => {
   const before = new ShardNumbers(handlersDescriptor(), 10);
-  const ring = new SpanRing(before, 0, new LoopTurn());
+  const ring = new SpanRing(before, 0);
   for (let n = 0; n < 3; n++) ring.called(call, 2, 0, undefined);
   new NumberSamples(before, sampled()).take();
   before.http.answered(-1, 200, 1);

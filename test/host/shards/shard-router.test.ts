@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultReport } from '../../../host/model/fault-report.ts';
 import { LimitCounters } from '../../../host/model/limit-counters.ts';
-import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
@@ -24,14 +24,14 @@ class ShardUnderTest extends EngineUnderTest {
     throw new Error('no request was expected');
   };
 
-  constructor(index: number, loopTurn = new LoopTurn()) {
+  constructor(index: number, eventLoop = new EventLoopBudget()) {
     super();
     const { engine, report: faults } = this;
     this.router = new ShardRouter({
       index,
       ownership: new HashOwnership(2),
       engine,
-      turn: loopTurn,
+      eventLoop,
       faults,
       places: new HandlerPlaces(this.guest.descriptor),
       unsent: ampleBudget(),
@@ -47,8 +47,8 @@ const idOf = (shard: number): string => {
 };
 const [HERE, THERE] = [idOf(0), idOf(1)];
 
-function shards(loopTurn?: LoopTurn) {
-  const [here, there] = [new ShardUnderTest(0), new ShardUnderTest(1, loopTurn)];
+function shards(eventLoop?: EventLoopBudget) {
+  const [here, there] = [new ShardUnderTest(0), new ShardUnderTest(1, eventLoop)];
   return { here, there, ...connected(here, there) };
 }
 
@@ -180,7 +180,7 @@ test('a shard that is not there is unavailable for its entities, and back once i
 test('calls that come together leave the turn of the event loop to others', async () => {
   let nowMs = 0;
   let turns = 0;
-  const loopTurn = new LoopTurn({
+  const eventLoop = new EventLoopBudget({
     // Each look at the clock costs what a turn may take.
     nowMs: () => (nowMs += 6),
     nextTurn: (callback) => {
@@ -189,7 +189,7 @@ test('calls that come together leave the turn of the event loop to others', asyn
     },
     afterPromises: (callback) => setImmediate(callback),
   });
-  const { here } = shards(loopTurn);
+  const { here } = shards(eventLoop);
   const answers = Array.from({ length: 10 }, async () => call(here, THERE, 'total'));
   await Promise.all(answers);
   expect(turns).toBeGreaterThan(3);

@@ -6,12 +6,12 @@ import { FaultReport } from '../../../host/model/fault-report.ts';
 import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';
-import { LoopTurn } from '../../../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 import { shardRouting } from '../../../host/shards/shard-routing.ts';
 import { COUNTER } from '../../support/counter-guest.ts';
-import { endlessTurn } from '../../support/endless-turn.ts';
+import { unlimitedEventLoop } from '../../support/unlimited-event-loop.ts';
 import { EngineUnderTest } from '../../support/engine-under-test.ts';
 import { ampleBudget } from '../../support/kept-bytes.ts';
 
@@ -28,9 +28,9 @@ const REQUEST: EndpointRequest = {
 };
 
 /** Notes where handlers run. `busy`: the turn of the second shard. */
-function shards(busy: LoopTurn = endlessTurn()) {
+function shards(busy: EventLoopBudget = unlimitedEventLoop()) {
   const ran: number[] = [];
-  const one = (index: number, turn: LoopTurn) => {
+  const one = (index: number, eventLoop: EventLoopBudget) => {
     const { guest, engine } = new EngineUnderTest();
     // As a guest that first tries without waiting.
     const endpoints: GuestEndpoints = {
@@ -51,13 +51,13 @@ function shards(busy: LoopTurn = endlessTurn()) {
       engine,
       clock: { nowMs: () => 1 },
       random: { next64: () => 2n },
-      turn,
+      eventLoop,
       faults: new FaultReport(new LimitCounters()),
       places: new HandlerPlaces(guest.descriptor),
       unsent: ampleBudget(),
     });
   };
-  const [here, there] = [one(0, endlessTurn()), one(1, busy)];
+  const [here, there] = [one(0, unlimitedEventLoop()), one(1, busy)];
   const [link1, link2] = peerLinks(2);
   here.router.connect({ index: 1, ...link1 });
   there.router.connect({ index: 0, ...link2 });
@@ -76,7 +76,7 @@ test('once a route was seen to ask for an entity elsewhere, its handler runs the
 test('requests that come together leave the turn of the event loop to others', async () => {
   let nowMs = 0;
   let turns = 0;
-  const busy = new LoopTurn({
+  const busy = new EventLoopBudget({
     // Each look at the clock costs what a turn may take.
     nowMs: () => (nowMs += 6),
     nextTurn: (callback) => {

@@ -38,7 +38,7 @@ const refoldCheck = (entities: GuestEntities): GuestEntities =>
     entities,
     descriptor,
     incarnation: (entity) => incarnationOf(entity, []),
-    turns: new FoldTurns({ nowMs: () => 0 }, { next: () => Promise.resolve() }),
+    turns: new FoldTurns({ nowMs: () => 0 }, { yield: () => Promise.resolve() }),
     limits: { replayTimeoutMs: 1, purityRefoldInterval: 1, purityRefoldEventsMax: 1 },
     faultLog: () => {},
   });

@@ -3,7 +3,7 @@ import { type EntityEngine, createEngine } from '../../../../host/engine/entity-
 import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts';
 import { failureOf } from '../../../support/engine-under-test.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
-import { systemTurn, systemDigest } from '../../../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../../../host/system.ts';
 
 interface World {
   readonly guest: LeakyGuest;
@@ -22,7 +22,7 @@ function world(purityCheckInterval: number, isLater = false): World {
     clock: { nowMs: () => 1 },
     random: { next64: () => ++seed },
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     limits: { purityCheckInterval, purityRefoldInterval: 0 },
     faultLog: (_entity, handler, fault) => faults.push({ handler, fault }),
   });

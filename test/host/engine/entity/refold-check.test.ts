@@ -6,7 +6,7 @@ import { MemoryJournal } from '../../../../host/storage/memory/memory-journal.ts
 import { turns } from '../../../support/engine-under-test.ts';
 import { HeldJournal, diskFailure } from '../../../support/held-journal.ts';
 import { LEAKY, LeakyGuest } from '../../../support/leaky-guest.ts';
-import { systemTurn, systemDigest } from '../../../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../../../host/system.ts';
 
 class World {
   readonly guest: LeakyGuest;
@@ -23,7 +23,7 @@ class World {
       clock: { nowMs: () => 1 },
       random: { next64: () => ++seed },
       digest: systemDigest,
-      turn: systemTurn,
+      eventLoop: systemEventLoop,
       limits: { purityCheckInterval: 0, purityRefoldInterval: 1, ...limits },
       faultLog: (entity, _handler, fault) => this.faults.push({ entity, fault }),
     });

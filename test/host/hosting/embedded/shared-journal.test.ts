@@ -6,7 +6,7 @@ import type { Guest } from '../../../../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { attachSqliteJournal } from '../../../../host/storage/sqlite/attached-journal.ts';
 import { openSqliteJournal } from '../../../../host/storage/sqlite/sqlite-journal.ts';
-import { systemDigest, systemTurn } from '../../../../host/system.ts';
+import { systemDigest, systemEventLoop } from '../../../../host/system.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { cartGuest } from './support/cart.ts';
@@ -28,7 +28,7 @@ async function withGuest<T>(
     clock: { nowMs: () => 1_700_000_000_000 },
     random: { next64: () => 1n },
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     limits: { snapshotIntervalEvents: 1 },
     faultLog: (_entity, _handler, fault) => {
       throw fault;

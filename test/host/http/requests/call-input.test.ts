@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
-import { LoopTurn } from '../../../../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../../../../host/http/requests/event-loop-budget.ts';
 import { type CallableEngine, RequestCalls } from '../../../../host/http/requests/request-calls.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
 import { ByteBudget } from '../../../../host/model/byte-budget.ts';
@@ -109,7 +109,7 @@ describe('the input of a call', () => {
   test('counts while the call waits for a turn of the event loop, and is given back when it is not made', async () => {
     const budget = new ByteBudget(10 * bytes);
     const waiting: (() => void)[] = [];
-    const turn = new LoopTurn({
+    const eventLoop = new EventLoopBudget({
       nowMs: (() => {
         let nowMs = 0;
         return () => (nowMs += 11);
@@ -118,8 +118,8 @@ describe('the input of a call', () => {
       afterPromises: (callback) => setImmediate(callback),
     });
     const engine = { call: () => REPLY, readEvents: async () => [] };
-    const calls = new RequestCalls(engine, clock, turn, undefined, new KeptBytes(budget));
-    turn.isUsedUp();
+    const calls = new RequestCalls(engine, clock, eventLoop, undefined, new KeptBytes(budget));
+    eventLoop.isUsedUp();
     expect(calls.call(...call)).toBe(REPLY);
     expect(budget.total).toBe(0);
     const answer = calls.call(...call) as Promise<Reply>;

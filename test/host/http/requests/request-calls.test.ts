@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Refusal, Reply } from '../../../../host/model/call.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { RequestCalls } from '../../../../host/http/requests/request-calls.ts';
-import { endlessTurn } from '../../../support/endless-turn.ts';
+import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, failureOf, turns } from '../../../support/engine-under-test.ts';
 
@@ -12,7 +12,11 @@ type Outcome = Reply | Refusal;
 
 /** An engine with an entity `a` in memory that has counted 3, and a handler's calls of it. */
 class Asking extends EngineUnderTest {
-  readonly calls = new RequestCalls(this.engine, { nowMs: () => ++this.nowMs }, endlessTurn());
+  readonly calls = new RequestCalls(
+    this.engine,
+    { nowMs: () => ++this.nowMs },
+    unlimitedEventLoop(),
+  );
 
   async begin(): Promise<this> {
     await this.outcome('a', 'add', 3);
@@ -99,7 +103,7 @@ describe('where it cannot wait, a handler', () => {
       },
       readEvents: async () => [],
     };
-    const calls = new RequestCalls(engine, { nowMs: () => 1 }, endlessTurn());
+    const calls = new RequestCalls(engine, { nowMs: () => 1 }, unlimitedEventLoop());
     const call = [{ component: COUNTER, id: 'a' }, 'total', 'null', [], undefined] as const;
     expect(calls.speculate!(...call)).toBeUndefined();
     expect(calls.beginReplay()).toBe(false);

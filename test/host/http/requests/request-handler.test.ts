@@ -10,7 +10,7 @@ import type {
 } from '../../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { requestHandler } from '../../../../host/http/requests/request-handler.ts';
-import { endlessTurn } from '../../../support/endless-turn.ts';
+import { unlimitedEventLoop } from '../../../support/unlimited-event-loop.ts';
 import { COUNTER } from '../../../support/counter-guest.ts';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 import { ByteBudget } from '../../../../host/model/byte-budget.ts';
@@ -123,7 +123,7 @@ class Service extends EngineUnderTest {
       engine: this.engine,
       clock: { nowMs: () => ++this.nowMs },
       random: { next64: () => ++this.seed },
-      turn: endlessTurn(),
+      eventLoop: unlimitedEventLoop(),
     });
     const sent = (async () => serve(request, [], waiter))();
     sent.then(

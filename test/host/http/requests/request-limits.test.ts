@@ -2,7 +2,7 @@
 // waits for its answer its handler ends.
 import { describe, expect, test } from 'vitest';
 import type { GuestEndpoints } from '../../../../host/engine/needs/guest.ts';
-import { LoopTurn } from '../../../../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../../../../host/http/requests/event-loop-budget.ts';
 import type { Awaitable, CallContext, Reply } from '../../../../host/model/call.ts';
 import type {
   AnswerWaiter,
@@ -36,7 +36,7 @@ const CALL = [{ component: 'c', id: 'i' }, 'n', 'null', [], undefined] as const;
 class Busy {
   nowMs = 0;
   readonly #next: (() => void)[] = [];
-  readonly turn = new LoopTurn({
+  readonly eventLoop = new EventLoopBudget({
     nowMs: () => (this.nowMs += 11),
     nextTurn: (callback) => this.#next.push(callback),
     afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
@@ -70,10 +70,10 @@ const clock = { nowMs: () => 1 };
 
 describe('a handler whose turn of the event loop is used up', () => {
   test('waits for a later turn with its next call, also when the answer is there', async () => {
-    const { turn, turns } = busy();
+    const { eventLoop, turns } = busy();
     const to = engine();
-    const calls = new RequestCalls(to, clock, turn);
-    turn.isUsedUp();
+    const calls = new RequestCalls(to, clock, eventLoop);
+    eventLoop.isUsedUp();
     expect(calls.call(...CALL)).toBe(REPLY);
     const second = calls.call(...CALL);
     expect([second instanceof Promise, to.asked()]).toEqual([true, 1]);
@@ -83,10 +83,10 @@ describe('a handler whose turn of the event loop is used up', () => {
   });
 
   test('waits for it with reading the journal, too', async () => {
-    const { turn, turns } = busy();
+    const { eventLoop, turns } = busy();
     const to = engine();
-    const calls = new RequestCalls(to, clock, turn);
-    turn.isUsedUp();
+    const calls = new RequestCalls(to, clock, eventLoop);
+    eventLoop.isUsedUp();
     await calls.readEvents(CALL[0], 0, 1);
     const second = calls.readEvents(CALL[0], 0, 1);
     expect(to.asked()).toBe(1);
@@ -95,22 +95,22 @@ describe('a handler whose turn of the event loop is used up', () => {
   });
 
   test('is run again where it can wait, if it is where it cannot', () => {
-    const { turn } = busy();
+    const { eventLoop } = busy();
     const to = engine();
-    const calls = new RequestCalls(to, clock, turn);
-    turn.isUsedUp();
+    const calls = new RequestCalls(to, clock, eventLoop);
+    eventLoop.isUsedUp();
     expect(calls.speculate?.(...CALL)).toBe(REPLY);
     expect(calls.speculate?.(...CALL)).toBeUndefined();
     expect(to.asked()).toBe(1);
   });
 
   test('begins in a later turn', async () => {
-    const { turn, turns } = busy();
+    const { eventLoop, turns } = busy();
     let begun = 0;
     const handle = handler(() => {
       begun++;
       return RESPONSE;
-    }, turn);
+    }, eventLoop);
     expect(handle(REQUEST, [])).toBe(RESPONSE);
     const later = handle(REQUEST, []);
     expect(begun).toBe(1);
@@ -119,56 +119,52 @@ describe('a handler whose turn of the event loop is used up', () => {
   });
 });
 
-describe('what a handler has computed since a call of it ended is no more overlooked than the call:', () => {
-  const LONG = 1_000_000;
+describe('the time in which a handler computes uses up the budget of the event loop:', () => {
   let nowMs: number;
-  let turn: LoopTurn;
-  /** A span of the call ends, and 11 ms go by in the handler. */
-  const computes = (context: CallContext, fuel: number) => {
-    turn.endMs();
+  let eventLoop: EventLoopBudget;
+  /** Computes for 11 ms. */
+  const compute = () => {
     nowMs += 11;
-    context.spent!.fuel += fuel;
     return RESPONSE;
   };
   const run = (handle: (context: CallContext) => Awaitable<EndpointResponse>) => {
     nowMs = 0;
-    turn = new LoopTurn({ nowMs: () => nowMs, nextTurn: () => {}, afterPromises: () => {} });
-    return handler(handle, turn)(REQUEST, [], { cancel: undefined, fuel: 0, kept: amplyKept() });
+    eventLoop = new EventLoopBudget({
+      nowMs: () => nowMs,
+      nextTurn: () => {},
+      afterPromises: () => {},
+    });
+    const waiter = { cancel: undefined, fuel: 0, kept: amplyKept() };
+    return handler(handle, eventLoop)(REQUEST, [], waiter);
   };
 
-  test('by one that answers at once', () => {
-    expect(run((context) => computes(context, LONG))).toBe(RESPONSE);
-    expect(turn.isUsedUp()).toBe(true);
+  test('when it answers at once', () => {
+    expect(run(compute)).toBe(RESPONSE);
+    expect(eventLoop.isUsedUp()).toBe(true);
   });
 
-  test('by one that fails', () => {
-    const fail = (context: CallContext) => {
-      computes(context, 0);
+  test('when it fails', () => {
+    const fail = () => {
+      compute();
       throw LATE;
     };
     expect(() => run(fail)).toThrow(LATE);
-    expect(turn.isUsedUp()).toBe(true);
+    expect(eventLoop.isUsedUp()).toBe(true);
   });
 
-  test('by one that has waited', async () => {
-    await run(async (context) => {
+  test('when it has waited before', async () => {
+    await run(async () => {
       await Promise.resolve();
-      return computes(context, 0);
+      return compute();
     });
-    expect(turn.isUsedUp()).toBe(true);
+    expect(eventLoop.isUsedUp()).toBe(true);
   });
 
-  test('but where it used little fuel the clock is not read for it', () => {
-    void run((context) => computes(context, 1));
-    expect(turn.isUsedUp()).toBe(false);
-  });
-
-  test('nor by one that waits, when it makes its next call', () => {
+  test('when it computes between two calls, the second of which yields', () => {
     void run(() => RESPONSE);
-    const calls = new RequestCalls(engine(), clock, turn);
+    const calls = new RequestCalls(engine(), clock, eventLoop);
     expect(calls.call(...CALL)).toBe(REPLY);
-    turn.endMs();
-    nowMs += 11;
+    compute();
     expect(calls.call(...CALL)).toBeInstanceOf(Promise);
   });
 });
@@ -192,10 +188,10 @@ describe('a handler for whose answer nobody waits any more', () => {
   });
 
   test('does not make the call for which it waits for a turn', async () => {
-    const { turn, turns } = busy();
+    const { eventLoop, turns } = busy();
     const to = engine();
-    const calls = new RequestCalls(to, clock, turn);
-    turn.isUsedUp();
+    const calls = new RequestCalls(to, clock, eventLoop);
+    eventLoop.isUsedUp();
     void calls.call(...CALL);
     const second = calls.call(...CALL) as Promise<Reply>;
     calls.cancel(LATE);
@@ -205,13 +201,13 @@ describe('a handler for whose answer nobody waits any more', () => {
   });
 
   test('does not begin', async () => {
-    const { turn, turns } = busy();
-    turn.isUsedUp();
+    const { eventLoop, turns } = busy();
+    eventLoop.isUsedUp();
     let begun = 0;
     const handle = handler(() => {
       begun++;
       return RESPONSE;
-    }, turn);
+    }, eventLoop);
     const waiter: AnswerWaiter = { cancel: undefined, fuel: 0, kept: amplyKept() };
     const answer = handle(REQUEST, [], waiter) as Promise<EndpointResponse>;
     waiter.cancel!(LATE);
@@ -247,18 +243,18 @@ describe('a handler for whose answer nobody waits any more', () => {
 
 function busy() {
   const loop = new Busy();
-  return { turn: loop.turn, turns: () => loop.turns() };
+  return { eventLoop: loop.eventLoop, turns: () => loop.turns() };
 }
 
 function handler(
   handle: (...call: Parameters<GuestEndpoints['handle']>) => Awaitable<EndpointResponse>,
-  turn: LoopTurn,
+  eventLoop: EventLoopBudget,
 ) {
   return requestHandler({
     guest: { endpoints: { handle } },
     engine: engine(),
     clock,
     random: { next64: () => 2n },
-    turn,
+    eventLoop,
   });
 }

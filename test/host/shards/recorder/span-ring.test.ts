@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../../host/engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../../../host/model/span-outcome.ts';
 import { SpanRing } from '../../../../host/shards/recorder/span-ring.ts';
-import { LoopTurn } from '../../../../host/http/requests/loop-turn.ts';
 import { ShardNumbers } from '../../../../host/shards/shard-numbers.ts';
 import { Random } from '../../../support/random.ts';
 import { handlersDescriptor } from '../../introspection/observability/support/handlers-descriptor.ts';
@@ -42,7 +41,7 @@ const request = (more: Partial<EndedRequest> = {}): EndedRequest => ({
 
 function ringOf(capacity: number) {
   const numbers = new ShardNumbers(handlersDescriptor(), capacity);
-  return { numbers, ring: new SpanRing(numbers, 3, new LoopTurn()) };
+  return { numbers, ring: new SpanRing(numbers, 3) };
 }
 
 const windowOf = ({ window }: ShardNumbers) =>
@@ -210,7 +209,7 @@ test('what a thread before had in its window is gone, and what it counted since 
   const { ring, numbers } = ringOf(5);
   for (let n = 0; n < 3; n++) ring.called(call(), 2, OK, undefined);
   const after = new ShardNumbers(handlersDescriptor(), 5, numbers.shared);
-  const fresh = new SpanRing(after, 3, new LoopTurn());
+  const fresh = new SpanRing(after, 3);
   expect(windowOf(numbers)).toEqual(Array.from({ length: 4 }, () => [0, 0, 0, 0, 0]));
   expect(numbers.window.recorded).toBe(3);
   fresh.called(call(), 2, OK, undefined);

@@ -2,7 +2,7 @@
 // serves the next request.
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
-import { LoopTurn } from '../../../../../host/http/requests/loop-turn.ts';
+import { EventLoopBudget } from '../../../../../host/http/requests/event-loop-budget.ts';
 import type { Reply } from '../../../../../host/model/call.ts';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '../../../../../kit/svc-error.ts';
@@ -75,7 +75,7 @@ test('a handler whose calls are all answered at once lets the event loop turn', 
   const { endpoints } = await liveGuest(STUBBORN, { ...LIMITS, componentCallsMax: 50 });
   let nowMs = 0;
   let turns = 0;
-  const turn = new LoopTurn({
+  const eventLoop = new EventLoopBudget({
     nowMs: () => (nowMs += 3),
     nextTurn: (callback) =>
       setImmediate(() => {
@@ -85,7 +85,7 @@ test('a handler whose calls are all answered at once lets the event loop turn', 
     afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
   });
   const engine = { call: atOnce, speculate: atOnce, readEvents: never };
-  const calls = new RequestCalls(engine, clock, turn);
+  const calls = new RequestCalls(engine, clock, eventLoop);
   const fault = await faultOf(() => endpoints.handle(CONTEXT, request(0), calls));
   expect(fault.limit).toBe('component-calls');
   expect(turns).toBeGreaterThan(10);

@@ -7,9 +7,9 @@ import {
   type WasmLimits,
 } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import { requestHandler } from '../../../../../host/http/requests/request-handler.ts';
-import { systemTurn, systemDigest } from '../../../../../host/system.ts';
+import { systemEventLoop, systemDigest } from '../../../../../host/system.ts';
 import { MemoryJournal } from '../../../../../host/storage/memory/memory-journal.ts';
-import { endlessTurn } from '../../../../support/endless-turn.ts';
+import { unlimitedEventLoop } from '../../../../support/unlimited-event-loop.ts';
 import { HeldJournal } from '../../../../support/held-journal.ts';
 import {
   type GuestParts,
@@ -154,11 +154,11 @@ export async function service(limits: Partial<WasmLimits> = {}) {
     clock,
     random,
     digest: systemDigest,
-    turn: systemTurn,
+    eventLoop: systemEventLoop,
     faultLog: (_entity, _handler, fault) => faults.push(fault),
     limits: { purityCheckInterval: 0, purityRefoldInterval: 0 },
   });
-  const handle = requestHandler({ guest, engine, clock, random, turn: endlessTurn() });
+  const handle = requestHandler({ guest, engine, clock, random, eventLoop: unlimitedEventLoop() });
   const send = (kind: Kind, turn = 0, query = '') =>
     handle(request(routeOf(kind, turn), { parameters: ['a'], query }), []);
   const wake = async () => engine.call(entityRef('a'), 'get', 'null', []);

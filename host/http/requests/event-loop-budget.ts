@@ -1,0 +1,72 @@
+// EventLoopBudget limits how long the requests of a thread compute in one turn of its event loop. Handlers and the calls
+// they make run synchronously wherever they have nothing to wait for. Without a limit, many of them in one turn would delay
+// timers, responses and new connections.
+//
+// Invariants: those who yield continue in the order in which they yielded. Each continues when everything that the one
+// before it did without waiting is done, and only while the budget of its turn lasts; but at least one continues in every
+// turn.
+import type { EventLoop } from '../../engine/needs/event-loop.ts';
+
+/** A turn of the event loop takes on new work for so long, in milliseconds. */
+const BUDGET_MS = 10;
+
+export interface EventLoopClock {
+  /** Milliseconds that never go back. */
+  nowMs(): number;
+  /** Calls `callback` in the next turn of the event loop. */
+  nextTurn(callback: () => void): void;
+  /** Calls `callback` when no promise that is settled has a reaction left to run. */
+  afterPromises(callback: () => void): void;
+}
+
+const SYSTEM: EventLoopClock = {
+  nowMs: () => performance.now(),
+  nextTurn: setImmediate,
+  // A tick that is asked for in a microtask runs when the queue of microtasks is empty.
+  afterPromises: (callback) => queueMicrotask(() => process.nextTick(callback)),
+};
+
+export class EventLoopBudget implements EventLoop {
+  readonly #clock: EventLoopClock;
+  /** When this turn's first work began; undefined while there was none in this turn. */
+  #startMs: number | undefined;
+  #waiting: (() => void)[] = [];
+  readonly #endTurn = (): void => {
+    this.#startMs = undefined;
+    if (this.#waiting.length === 0) return;
+    this.#begin();
+    this.#continueNext();
+  };
+
+  constructor(clock: EventLoopClock = SYSTEM) {
+    this.#clock = clock;
+  }
+
+  /** Whether new work should yield first. The first question in a turn begins the turn's budget. */
+  isUsedUp(): boolean {
+    if (this.#startMs === undefined) {
+      this.#begin();
+      return false;
+    }
+    return this.#clock.nowMs() - this.#startMs > BUDGET_MS;
+  }
+
+  yield(): Promise<void> {
+    if (this.#startMs === undefined) this.#begin();
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #begin(): void {
+    this.#startMs = this.#clock.nowMs();
+    this.#clock.nextTurn(this.#endTurn);
+  }
+
+  #continueNext(): void {
+    this.#waiting.shift()!();
+    this.#clock.afterPromises(() => {
+      if (this.#waiting.length > 0 && !this.isUsedUp()) this.#continueNext();
+    });
+  }
+}
