@@ -1,11 +1,11 @@
-// The process in which `svc dev` has the service run. It ends with whoever started it: when the channel to that process
-// closes, however it has ended.
+// DevHost is the entry point of the process in which `svc dev` runs the service. It ends with its parent process:
+// when the channel to that process closes, whatever the reason.
 import type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
 import { stopRequest } from '@svc/kit/stop-request';
 
 const toldToStop = Promise.withResolvers<string>();
 void stopRequest(undefined, ['SIGINT', 'SIGTERM']).then(toldToStop.resolve);
-// A terminal that is closed sends it to both processes; of this one the other decides.
+// Closing a terminal sends SIGHUP to both processes; the parent decides when this one stops.
 process.on('SIGHUP', () => {});
 process.on('disconnect', () => toldToStop.resolve('the process that started it has ended'));
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -22,5 +22,5 @@ process.exitCode = await runDevService(
   { args: process.argv.slice(2), env: process.env, stderrIsTerminal: false },
   { dev, tell, toldToStop: toldToStop.promise },
 );
-// What nobody waits for any more must not keep the process.
+// The channel would keep the process alive.
 if (process.connected) process.disconnect?.();

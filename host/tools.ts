@@ -1,6 +1,6 @@
-// The door for svc's own tools, the command line and the test kit: they look at a module or a journal, or run
-// a module in their own process, with a journal in memory and a clock and random numbers of their own. Nothing of it is
-// promised to anybody else, whose door is embed.ts.
+// The entry point for svc's own tools: the command line and the test kit. They examine a module or a journal, or run
+// a module in their own process, with a journal in memory and a clock and random numbers of their own. It is no
+// public interface; that is embed.ts.
 export {
   admitModule,
   inspectModule,

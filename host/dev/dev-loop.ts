@@ -1,7 +1,7 @@
-// DevLoop: what a service does while its developer works on it: it serves one module after the other, keeps what there
-// is to say of the last build, and looks in the background whether stored events still fold. A module that is refused,
-// or fails at its start, leaves the one before it in its place; one that cannot take it in the end is tried again, and
-// once it serves nothing is left of its refusal.
+// DevLoop runs the modules of `svc dev` one after the other: it serves each new build, keeps the state of the latest
+// build for the console, and checks in the background whether stored events can still be folded. If a module is
+// refused or fails to start, the previous one keeps serving. If it fails only when it takes over, its start is
+// retried, and its refusal is cleared once it serves.
 import type { DevProblem, DevState } from '@svc/contract';
 import type { FromDevHost, ToDevHost } from './dev-messages.ts';
 import { checkUpgrade } from '../history/upgrade-check.ts';
@@ -37,16 +37,16 @@ export class DevLoop {
     builtMs: null,
     servedAfterMs: null,
   };
-  /** Not looked at yet; of several the newest. */
+  /** The newest build that was not tried yet. */
   #next: BuiltModule | undefined;
-  /** Waits for one. */
+  /** Resolves `nextModule` while that waits. */
   #wanted: ((module: BuiltModule) => void) | undefined;
-  /** What is served, and how it is given another module. */
+  /** The module that is served, and the means to replace it. */
   #served: ServedForDev | undefined;
   #isSwapping = false;
-  /** Of the module that was refused last. */
+  /** File of the module that was refused last. */
   #refusedFile: string | undefined;
-  /** It is tried again until it serves. */
+  /** The build whose start is retried until it serves. */
   #tried: BuiltModule | undefined;
   #check: AbortController | undefined;
 
@@ -54,7 +54,7 @@ export class DevLoop {
     this.#tell = tell;
   }
 
-  /** What the console is told. */
+  /** The state that the console shows. */
   state(): DevState {
     return this.#state;
   }
@@ -77,7 +77,7 @@ export class DevLoop {
     }
   }
 
-  /** The first module that is to be served, or the next when that was refused. */
+  /** Resolves with the first module to serve, or with the next one if that was refused. */
   async nextModule(): Promise<BuiltModule> {
     const next = this.#take();
     if (next !== undefined) return next;
@@ -86,25 +86,25 @@ export class DevLoop {
     return promise;
   }
 
-  /** The first module is served. */
+  /** Notes that the first module is served. */
   begin(served: ServedForDev, built: BuiltModule): void {
     this.#served = served;
     this.#isServed(built, served.source);
     void this.#goOn();
   }
 
-  /** The service is served again after it was not. */
+  /** Notes that the service has recovered: a retried module serves now. */
   servesAgain(): void {
     const served = this.#served;
     const again = served?.swap.servesAgain();
     if (served === undefined || again === undefined) return;
     this.#served = { ...served, source: again.source };
-    // Of what was built after it something else is told by now.
+    // A newer build may have been reported since.
     const isNews = this.#state.state === 'refused' && this.#refusedFile === again.file;
     this.#isServed(this.#tried!, again.source, isNews);
   }
 
-  /** Nothing more is served. */
+  /** Stops serving and checking. */
   async end(): Promise<void> {
     this.#check?.abort(new SvcError('SVC_STOPPING', 'The service is being stopped.'));
     const served = this.#served;
@@ -112,7 +112,10 @@ export class DevLoop {
     await served?.swap.close();
   }
 
-  /** The module is not served. `isTriedAgain`: the one before it is gone, and it is started until it serves. */
+  /**
+   * Reports a refused module. `isTriedAgain`: the previous module has stopped, so the start of this one is retried
+   * until it serves.
+   */
   refused(
     { code, message, cause }: SvcError,
     file: string,
@@ -129,7 +132,7 @@ export class DevLoop {
 
   #refusedAt({ file, place, source }: RefusedAt): void {
     const { state, problems } = this.#state;
-    // Meanwhile another one may be served, or built.
+    // Another module may be built or served by now.
     if (state !== 'refused' || file !== this.#refusedFile) return;
     const { file: inFile, line, column } = place;
     this.#state = {
@@ -145,7 +148,7 @@ export class DevLoop {
   }
 
   async #goOn(): Promise<void> {
-    // Before the first is served, the next one waits.
+    // Later modules wait until the first one is served.
     if (this.#isSwapping || this.#served === undefined) return;
     this.#isSwapping = true;
     try {
@@ -164,7 +167,7 @@ export class DevLoop {
     this.#endCheck();
     try {
       const source = await swap.replace(built.file);
-      // It was ended meanwhile.
+      // The loop was ended meanwhile.
       if (this.#served === undefined) return;
       this.#served = { ...served, source };
       this.#isServed(built, source);
@@ -214,7 +217,7 @@ export class DevLoop {
     this.#tell({ kind: 'upgrade', findings });
   }
 
-  /** Of the module that was served until now. */
+  /** Aborts the check of the module that was served until now. */
   #endCheck(): void {
     this.#check?.abort(new SvcError('SVC_STOPPING', 'Another module is there.'));
   }

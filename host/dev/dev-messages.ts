@@ -1,4 +1,4 @@
-// What `svc dev` and the process in which it has the service run say to each other.
+// Messages between `svc dev` and the process in which it runs the service.
 import type { DevProblem, SourcePlace } from '@svc/contract';
 import type { HostingSettings, SourceFile } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
@@ -6,17 +6,17 @@ import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { FaultEntry } from '../model/fault-entry.ts';
 
 export type ToDevHost =
-  /** Something has changed, and is being compiled. */
+  /** Sources have changed, and are being compiled. */
   | { readonly kind: 'building' }
   | { readonly kind: 'build-failed'; readonly problems: readonly DevProblem[] }
-  /** Where in its sources the module of the file was when it failed at its start, and that line. */
+  /** The source location at which the module of the file failed to start, and the text of that line. */
   | {
       readonly kind: 'refused-at';
       readonly file: string;
       readonly place: SourcePlace;
       readonly source: string | null;
     }
-  /** To be served from now on. `builtAtMs`: when it was compiled, in milliseconds since 1970 with fractions. */
+  /** Asks for the module to be served. `builtAtMs`: time of the build in milliseconds since 1970, with fractions. */
   | {
       readonly kind: 'module';
       readonly file: string;
@@ -29,26 +29,28 @@ export type FromDevHost =
       readonly kind: 'served';
       readonly source: SourceFile & { readonly file: string };
       readonly settings: HostingSettings;
-      /** `http://127.0.0.1:9000`; undefined: it has no HTTP server. */
+      /** `http://127.0.0.1:9000`; undefined if the service has no HTTP server. */
       readonly url: string | undefined;
       readonly dataFolder: string;
-      /** From the end of the compiling on. */
+      /** Time since the build, in milliseconds. */
       readonly afterMs: number;
-      /** False: something else is told by now of what was built after it. */
+      /** False if a newer build has been reported since. */
       readonly isNews: boolean;
     }
-  /** The module is not served; the one before it goes on, if there is one and this one is not tried again. */
+  /**
+   * The module was refused. The previous one keeps serving, if there is one and the start of this one is not retried.
+   */
   | {
       readonly kind: 'refused';
       readonly file: string;
       readonly code: SvcErrorCode;
       readonly message: string;
-      /** Where it failed at its start, if it did, and under which settings. */
+      /** Code positions of the fault, if the module failed to start, and the settings that it ran under. */
       readonly frames: readonly WasmFrame[] | undefined;
       readonly settings: HostingSettings;
       readonly isTriedAgain: boolean;
     }
-  /** What stored events say to the module that is served, a sentence each. */
+  /** Findings of the check of stored events against the module that is served, a sentence each. */
   | { readonly kind: 'upgrade'; readonly findings: readonly string[] }
   | { readonly kind: 'log'; readonly entry: FaultEntry }
   /** The service cannot be served at all, and the process ends. */

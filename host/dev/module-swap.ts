@@ -1,40 +1,40 @@
-// ModuleSwap: gives a service another module while it runs. The new one is judged and started beside the present one,
-// which serves until then; it goes on serving when the new one is refused or fails at its start. Only then does the
-// present one finish what is in flight, and the new one serves on the same port and journal.
+// ModuleSwap replaces the module of a running service. The new module is admitted and started beside the present one,
+// which serves meanwhile, and continues to if the new one is refused or fails to start. Only then does the present
+// module finish its requests, and the new one serves on the same port and journal.
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
 import type { Supervisor } from '../shards/supervisor.ts';
 import { systemClock } from '../system.ts';
 
-/** What is in flight gets so long to finish, in milliseconds. */
+/** Time that requests in flight have to finish, in milliseconds. */
 const GRACE_MS = 2_000;
 
 export interface SwappedService {
-  /** Of the module that is served first. */
+  /** File of the module that is served first. */
   readonly file: string;
   readonly supervisor: Supervisor;
   readonly journal: NotingJournal;
-  /** Starts what reads the next module. */
+  /** Starts the reader for the next module. */
   readonly newReader: () => SourceReader;
-  /** Told of each module that is served in the place of another. */
+  /** Called with each module that replaces another one. */
   readonly replaced: (by: GuestSource) => void;
 }
 
 /** Reads one source, from a file that need not be there when the reader is started. */
 export interface SourceReader {
-  /** Rejects with an SvcError that says why the source may not run, and with the signal's reason. */
+  /** Rejects with an SvcError that says why the source may not run, or with the signal's reason. */
   read(file: string, signal: AbortSignal): Promise<GuestSource>;
-  /** Ends a reader that reads nothing any more. May be called again. */
+  /** Ends a reader that is no longer needed. May be called again. */
   end(): void;
 }
 
-/** A source that takes the place of another, and the file that it was read from. */
+/** A source that replaces another one, and the file that it was read from. */
 interface Replacing {
   readonly file: string;
   readonly source: GuestSource;
 }
 
-/** The journal that all its modules write. */
+/** The journal of the service, which notes each module that writes to it. */
 interface NotingJournal {
   readonly dir: string;
   noteModule(module: {
@@ -44,7 +44,7 @@ interface NotingJournal {
   }): void;
 }
 
-/** Threads that load the host's code while a module is made. */
+/** Threads that load the host's code while a module is being built. */
 interface Standby {
   readonly reader: SourceReader;
   readonly thread: ShardThread;
@@ -56,7 +56,7 @@ export class ModuleSwap {
   readonly #stops = new AbortController();
   #standby: Standby | undefined;
   #servedFile: string | undefined;
-  /** It has failed as it took over, and is started until it serves or another one takes over. */
+  /** The module that failed when it took over; its start is retried until it serves or another one takes over. */
   #tried: Replacing | undefined;
 
   constructor(service: SwappedService) {
@@ -64,24 +64,27 @@ export class ModuleSwap {
     this.#servedFile = service.file;
   }
 
-  /** Of the module that is served; undefined: the one before is gone, and another is tried until it serves. */
+  /**
+   * File of the module that is served; undefined if the previous one has stopped and the start of another is being
+   * retried.
+   */
   get servedFile(): string | undefined {
     return this.#servedFile;
   }
 
-  /** Where the journal is that all modules write. */
+  /** Absolute path of the data folder, which all modules share. */
   get dataFolder(): string {
     return this.#service.journal.dir;
   }
 
-  /** A module is being made. */
+  /** Prepares for the next module, which is being built. */
   prepare(): void {
     this.#standby ??= this.#newStandby();
   }
 
   /**
-   * Serves the module of the file, one after the other. Throws an SvcError when it cannot; the present one then goes on
-   * where it was refused, or failed at its start (`servedFile`).
+   * Serves the module of the file. Calls must not overlap. Rejects with an SvcError if it cannot be served; if it was
+   * refused or failed to start, the present one keeps serving (`servedFile`).
    */
   async replace(file: string): Promise<GuestSource> {
     const { supervisor } = this.#service;
@@ -105,7 +108,7 @@ export class ModuleSwap {
       await supervisor.takeOver(thread, source, GRACE_MS);
     } catch (error) {
       if (this.#stops.signal.aborted) throw error;
-      // Sooner or later it serves, unless another is there before.
+      // The supervisor retries its start, unless another module takes over before.
       this.#tried = { file, source };
       this.#tellOf(source);
       throw error;
@@ -115,7 +118,7 @@ export class ModuleSwap {
     return source;
   }
 
-  /** The service is served again after it was not. The module that serves now, if it was tried until it did. */
+  /** Notes that the service has recovered. Returns the retried module that serves now, if there is one. */
   servesAgain(): Replacing | undefined {
     const tried = this.#tried;
     if (tried === undefined) return undefined;
@@ -124,7 +127,7 @@ export class ModuleSwap {
     return tried;
   }
 
-  /** The service is about to stop. */
+  /** Ends the preparation for a next module, because the service is about to stop. */
   async close(): Promise<void> {
     this.#stops.abort();
     this.#standby?.reader.end();

@@ -1,22 +1,21 @@
-// DescribedType: a type of a descriptor, looked at with what it refers to: the form behind a reference or
-// null, and the cases of a sum type by their tags. Two modules are compared through it, which use the same
-// names for different types.
+// DescribedType resolves a type of a descriptor: the form behind a reference or a nullable type, and the cases of a
+// sum type by their tags. It is used to compare two modules, in which the same name may stand for different types.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 
 export type Types = ModuleDescriptor['types'];
 export type RecordType = Extract<TypeSchema, { readonly properties: unknown }>;
 export type UnionType = Extract<TypeSchema, { readonly oneOf: unknown }>;
-/** No reference, and not null. */
+/** A type that is neither a reference nor nullable. */
 export type Form = Exclude<TypeSchema, { readonly $ref: string } | { readonly anyOf: unknown }>;
 
 export interface Described {
   readonly form: Form;
-  /** Null is a value of it as well. */
+  /** Null is a valid value as well. */
   readonly nullable: boolean;
 }
 
 const REFERENCE_PREFIX = '#/types/';
-/** References lead to something else in the end: a descriptor whose do not is refused at its admission. */
+/** Bound for following references. They always end: admission refuses a descriptor with a circular reference. */
 const STEPS_MAX = 1_000;
 
 export function described(type: TypeSchema, types: Types): Described {
@@ -35,13 +34,16 @@ export function isNull(form: Form): boolean {
   return !('oneOf' in form) && form.type === 'null';
 }
 
-/** Of a record: the name that stands in its field `type` when it is a case; undefined when it is none. */
+/**
+ * Returns the tag of a case of a sum type: the constant in its field `type`. Returns undefined for a record that is
+ * no case.
+ */
 export function tagOf({ properties }: RecordType): string | undefined {
   const tag = properties['type'];
   return tag !== undefined && 'const' in tag ? tag.const : undefined;
 }
 
-/** A sum type's cases by their tags. */
+/** Returns the cases of a sum type, indexed by their tags. */
 export function casesOf({ oneOf }: UnionType, types: Types): ReadonlyMap<string, RecordType> {
   const cases = new Map<string, RecordType>();
   for (const reference of oneOf) {
@@ -53,17 +55,20 @@ export function casesOf({ oneOf }: UnionType, types: Types): ReadonlyMap<string,
   return cases;
 }
 
-/** A field's type: of a tag, text. Undefined: there is no such field. */
+/** Returns the type of a field; undefined if the record has no such field. A tag is of type string. */
 export function fieldOf({ properties }: RecordType, name: string): TypeSchema | undefined {
   if (!Object.hasOwn(properties, name)) return undefined;
   const property = properties[name]!;
   return 'const' in property ? { type: 'string', enum: [property.const] } : property;
 }
 
-/** The fields of records by all names that are read as them; made when a record is first asked for a name. */
+/** Fields of records, indexed by their names and aliases. An entry is made when a record is first looked up. */
 const fieldsByName = new WeakMap<RecordType, ReadonlyMap<string, string>>();
 
-/** The field that reads what stands under a name in JSON: the one of the name, or of which it is an alias. */
+/**
+ * Returns the field that is read from this member name in JSON: the field of the same name, or the field that has the
+ * name as an alias.
+ */
 export function readAs(record: RecordType, name: string): string | undefined {
   let fields = fieldsByName.get(record);
   if (fields === undefined) fieldsByName.set(record, (fields = fieldNames(record)));
@@ -78,24 +83,24 @@ function fieldNames(record: RecordType): ReadonlyMap<string, string> {
   return fields;
 }
 
-/** All names that are read as a field of the type, its own first. */
+/** Returns all member names that are read as the field: its own name first, then its aliases. */
 export function namesOf({ aliases }: RecordType, field: string): readonly string[] {
   const further = aliases !== undefined && Object.hasOwn(aliases, field) ? aliases[field]! : [];
   return [field, ...further];
 }
 
-/** `items[].sku`; of a name that is no word, `["a b"]`. */
+/** Returns the path of a member: `items[].sku`, or `["a b"]` for a name that is no identifier. */
 export function memberPath(path: string, name: string): string {
   const isWord = /^[A-Za-z_$][\w$]*$/.test(name);
   if (!isWord) return `${path}[${JSON.stringify(name)}]`;
   return path === '' ? name : `${path}.${name}`;
 }
 
-/** Pairs of types that were met, so that one that holds itself is looked at once. */
+/** Pairs of types that were visited, so that a recursive type is compared only once. */
 export class TypePairs {
   readonly #met = new Map<Form, Set<Form>>();
 
-  /** False: it was met before. */
+  /** Returns false if the pair was added before. */
   add(one: Form, other: Form): boolean {
     const others = this.#met.get(one);
     if (others === undefined) {

@@ -1,5 +1,5 @@
-// DescriptorDifference: what a module declares no more, or otherwise than the one before it, and what callers
-// or stored events would notice. Runs no code of either.
+// DescriptorDifference finds the declarations that a new module has dropped or changed, where callers or stored
+// events would notice. It runs no code of either module.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import { likelyRename } from './likely-rename.ts';
 import { narrowing } from './narrowing.ts';
@@ -9,7 +9,10 @@ import type { Finding } from './upgrade-finding.ts';
 
 type Handler = EntityDescriptor['commands'][number];
 
-/** `stored`: components of which the journal holds something; of those the events tell more. */
+/**
+ * Compares two descriptors. `stored`: components of which the journal holds events; for those, folding the events
+ * finds more.
+ */
 export function descriptorDifferences(
   before: ModuleDescriptor,
   now: ModuleDescriptor,
@@ -32,7 +35,10 @@ export function descriptorDifferences(
   return found;
 }
 
-/** A component of the new module that is perhaps the one that is gone: it has the same manifest, or a similar name. */
+/**
+ * Returns the component of the new module that a missing component was perhaps renamed to: one with the same
+ * manifest, or with a similar name.
+ */
 export function renamedComponent(
   component: string,
   manifest: string,
@@ -74,7 +80,7 @@ function entityDifferences(
       }
       const narrowed = narrowing(
         { type: handler.input ?? { type: 'null' }, types: beforeModule.types },
-        // Without an input, whatever comes is not looked at.
+        // A handler without an input accepts any input.
         {
           type: same.input ?? handler.input ?? { type: 'null' },
           types: same.input === undefined ? beforeModule.types : nowModule.types,
@@ -119,9 +125,9 @@ function renamedHandler(
 
 interface Difference {
   readonly what: string;
-  /** What it is perhaps called now. */
+  /** Name that the declaration perhaps has now. */
   readonly renamed?: string | undefined;
-  /** What to write when that is so. */
+  /** Advice for the author in case it was renamed. */
   readonly help?: string;
 }
 

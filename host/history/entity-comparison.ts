@@ -1,10 +1,10 @@
-// EntityComparison: every incarnation of an entity folded by a new module and, where there is one, by the module
-// before it, in step and from one reading of the journal. What is found goes into UpgradeFindings.
+// EntityComparison folds every incarnation of an entity with a new module and, if there is one, with the previous
+// module. Both read the same pages of the journal in step. Findings are added to UpgradeFindings.
 //
 // Invariants
-// C1  What one entity's events do to a module changes nothing of what is found of another.
-// C2  It holds a page of records at a time, however long a history is.
-// C3  An incarnation with a damaged record is not folded beyond it: nothing of it is certain.
+// C1  The events of one entity do not affect the findings of another.
+// C2  At most a page of records is in memory, however long a history is.
+// C3  An incarnation with a damaged record is not folded beyond that record.
 import type { EntityDescriptor, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
@@ -24,7 +24,7 @@ const PAGE_RECORDS_MIN = 16;
 const PAGE_RECORDS_MAX = 1_024;
 /** UTF-16 units of JSON text: a page with more makes the next one shorter. */
 const PAGE_UNITS = 1024 * 1024;
-/** Faults of which the event is looked for, by each thread. */
+/** Number of faults per thread for which the event is located. */
 const LOCATED_MAX = 200;
 const PROBLEM_MAX = 500;
 
@@ -33,13 +33,13 @@ export interface ComparisonNeeds {
   readonly now: Guest;
   readonly before: Guest | undefined;
   readonly findings: UpgradeFindings;
-  /** Told of every page. */
+  /** Called with the number of records of every page. */
   readonly foldedRecords: (count: number) => void;
 }
 
 type HistoryPage = Omit<ScannedHistory, 'id'>;
 
-/** One incarnation in both modules. A module that has no such component folds nothing. */
+/** The folds of one incarnation in both modules. A module without the component folds nothing. */
 interface ComparedFolds {
   readonly now: LocatingFold | undefined;
   readonly before: LocatingFold | undefined;
@@ -51,14 +51,14 @@ export class EntityComparison {
   #pageRecords = 64;
   #locatedCount = 0;
   #entity: EntityRef = { component: '', id: '' };
-  /** Of the present entity, by name and subject: an entity is counted once. */
+  /** Findings of the current entity, as name and subject: an entity counts once per finding. */
   readonly #told = new Set<string>();
 
   constructor(needs: ComparisonNeeds) {
     this.#needs = needs;
   }
 
-  /** `first`: its history, or the beginning of it. */
+  /** Compares an entity. `first`: the first page of its history. */
   async compare(component: string, first: ScannedHistory): Promise<void> {
     this.#entity = { component, id: first.id };
     this.#told.clear();
@@ -78,7 +78,7 @@ export class EntityComparison {
     }
   }
 
-  /** Answers the folds of the incarnation that goes on after the records. */
+  /** Folds the records. Returns the folds of the incarnation that continues after them. */
   async #folded(begun: ComparedFolds, records: readonly InspectedRecord[]): Promise<ComparedFolds> {
     let folds = begun;
     let run: SequencedEvent[] = [];
@@ -126,7 +126,7 @@ export class EntityComparison {
     await folds.before?.events(events);
   }
 
-  /** `lastSeq`: sequence number of its last event. */
+  /** Compares the states at the end of an incarnation. `lastSeq`: sequence number of its last event. */
   async #ended(folds: ComparedFolds, lastSeq: number): Promise<void> {
     if (folds.isDamaged || folds.now === undefined) return;
     const now = await folds.now.state();
@@ -173,7 +173,8 @@ export class EntityComparison {
       problem: beforeToo ? `${words} (so did the module before)` : words,
     };
     if (kind === 'trapped') {
-      // Its place in the source, or the rule that was broken; numbers in it may be the entity's.
+      // The subject is the source location or the broken rule. Numbers are masked because they may differ between
+      // entities.
       const subject = /\bat \S+:\d+:\d+/.exec(words)?.[0] ?? words.replaceAll(/\d+/g, '0');
       this.#tell('fold-trapped', subject, 'folding stored events faults', example);
       return;
@@ -193,7 +194,7 @@ export class EntityComparison {
     this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example, hint);
   }
 
-  /** What to add to the words about an event that lacks a field. */
+  /** Returns advice to append to the message about an event that lacks a field; empty if there is none. */
   #hintFor(json: string, problem: string): string {
     if (!problem.endsWith(': is missing')) return '';
     const { descriptor } = this.#needs.now;
@@ -202,7 +203,10 @@ export class EntityComparison {
     return renamed === undefined ? '' : aliasHint(renamed);
   }
 
-  /** `hint`: the end of the example's problem, which costs a look at the event; only asked for when it is listed. */
+  /**
+   * Reports a finding. `hint`: computes the end of the example's problem, which has to parse the event; it is called
+   * only if the example will be listed.
+   */
   #tell(
     name: Finding['name'],
     subject: string,
@@ -263,7 +267,7 @@ function unitsOf(record: InspectedRecord): number {
   return record.kind === 'event' ? record.event.json.length : 0;
 }
 
-/** The name of an event's case; undefined when it has none. */
+/** Returns the tag of the event's case; undefined if it has none. */
 function caseOf(json: string): string | undefined {
   try {
     const event: unknown = JSON.parse(json);

@@ -1,6 +1,6 @@
-// EntityHistory: an entity at any point of its history, as a module makes it of the journal's events: its
-// state, how it came about event by event, and what a command would do there. Nothing is persisted: the journal
-// is only looked at, the effect of a command is folded and forgotten, and the instances are the history's own.
+// EntityHistory computes an entity's state at any point of its history with a module's folds, the change of each
+// event, and the effect that a command would have at that point. Nothing is persisted: the journal is only read,
+// effects are discarded, and the guest's instances serve the history alone.
 import type { EntityDescriptor } from '@svc/contract';
 import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
@@ -28,11 +28,11 @@ import { type HistoryPoint, IncarnationAt } from './incarnation-at.ts';
 import { type StateChanges, stateChanges } from './state-changes.ts';
 
 export interface PastState {
-  /** Sequence number of the last record; 0 when there is none yet. */
+  /** Sequence number of the last record; 0 before the first record. */
   readonly seq: number;
-  /** Time of that record. */
+  /** Time of that record, in milliseconds since 1970. */
   readonly timeMs: number | undefined;
-  /** That record is a deletion: the state is the empty one. */
+  /** True if that record is a deletion; the state is then the empty state. */
   readonly isDeleted: boolean;
   /** JSON text. */
   readonly state: string;
@@ -48,7 +48,7 @@ export interface SupposedCommand extends CallContext {
   readonly input: string;
 }
 
-/** What a command would do. */
+/** The effect that a command would have. */
 export type Supposition =
   | (StateChanges & {
       readonly kind: 'effect';
@@ -58,12 +58,12 @@ export type Supposition =
       readonly reply: string;
     })
   | Refusal
-  /** `message`: what the log of a service would say. */
+  /** `message`: as the log of a service would have it. */
   | { readonly kind: 'fault'; readonly message: string };
 
 export interface SupposedOutcome {
   readonly outcome: Supposition;
-  /** What the module logged. */
+  /** Lines that the module logged. */
   readonly log: readonly GuestLogLine[];
 }
 
@@ -75,8 +75,9 @@ export interface HistorySource {
 }
 
 /**
- * Every method throws SVC_NOT_IN_JOURNAL, SVC_JOURNAL_… as the inspection does, SVC_EVENT_UNREADABLE for an
- * event that the module cannot read, and SVC_FOLD_FAULTED for one at which it faults.
+ * Histories of one entity. Every method throws SVC_NOT_IN_JOURNAL, the SVC_JOURNAL_… errors of the inspection,
+ * SVC_EVENT_UNREADABLE for an event that the module cannot decode, and SVC_FOLD_FAULTED for an event at which it
+ * faults.
  */
 export class EntityHistory {
   readonly #inspection: JournalInspection;
@@ -85,7 +86,7 @@ export class EntityHistory {
   readonly #component: EntityDescriptor;
   #log: GuestLogLine[] = [];
 
-  /** Rejects with SVC_NOT_IN_MODULE when the source has no such component, SVC_MODULE_START_FAILED. */
+  /** Rejects with SVC_NOT_IN_MODULE if the source has no such component, and with SVC_MODULE_START_FAILED. */
   static async open(of: HistorySource): Promise<EntityHistory> {
     return new EntityHistory(of, await guestStarter(of.source, of.settings));
   }
@@ -114,7 +115,10 @@ export class EntityHistory {
     }
   }
 
-  /** The records of the incarnation in which the point lies, up to the point, each with what it changed. */
+  /**
+   * Yields the records of the incarnation in which the point lies, up to the point, each with the changes that it
+   * made.
+   */
   async *steps(point: HistoryPoint): AsyncGenerator<HistoryStep> {
     const at = new IncarnationAt(this.#inspection, this.#entity, point);
     const guest = await this.#opened(at.afterSeq);
@@ -122,7 +126,7 @@ export class EntityHistory {
       const fold = new EventFold(guest, at.afterSeq, new BatchSizes([1]));
       let state = await this.#stateOf(guest, at.afterSeq);
       for (const record of at.records()) {
-        // The state ends with the entity; the next record meets an empty one.
+        // A deletion ends the state; the next record is applied to an empty state.
         if (record.kind === 'deleted') {
           yield { record, changes: [], moreCount: 0 };
           continue;
@@ -138,7 +142,10 @@ export class EntityHistory {
     }
   }
 
-  /** Throws SVC_NOT_IN_MODULE when the component has no such command. */
+  /**
+   * Decides a command at the point, without storing anything. Throws SVC_NOT_IN_MODULE if the component has no such
+   * command.
+   */
   async whatIf(point: HistoryPoint, command: SupposedCommand): Promise<SupposedOutcome> {
     const { component, commands } = this.#component;
     const names = commands.map(({ name }) => name);
@@ -201,7 +208,7 @@ export class EntityHistory {
 
   async #folded(at: IncarnationAt): Promise<GuestEntity> {
     const needs = {
-      // A command that changes its state in place would have failed in a service as well.
+      // A service would also fail a command that changes its state in place.
       entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
       incarnation: () => (at.isDeleted ? incarnationOf(this.#entity, [], at.seq + 1) : at),
       turns: new FoldTurns(systemClock, systemEventLoop),

@@ -1,6 +1,6 @@
-// EventFile: events of entities as lines of JSON, as `svc journal export` writes them: what it takes of a
-// line is `component`, `id`, `kind`, `seq`, `manifest` and `event`. An entity's lines stand in their order.
-// All current incarnations are in memory: a file is no journal, in which an entity could be found again.
+// EventFile reads events of entities from lines of JSON, as `svc journal export` writes them. It uses the members
+// `component`, `id`, `kind`, `seq`, `manifest` and `event` of a line. The lines of an entity are in their order. All
+// current incarnations are held in memory, because a file cannot be searched for an entity as a journal can.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -21,17 +21,20 @@ interface Line {
 
 interface FileIncarnation {
   readonly entity: EntityRef;
-  /** Sequence number of the line before. */
+  /** Sequence number of the previous line. */
   seq: number;
   firstSeq: number;
   events: StoredEvent[];
 }
 
-/** Lines that tell of no record: of answers to keys, of the modules that wrote, and of the export's end. */
+/** Kinds of lines that hold no record: stored replies, the modules that wrote, and the end of the export. */
 const OTHER_KINDS: ReadonlySet<unknown> = new Set(['answer', 'module', 'end']);
 const EVENT_MEMBER = /,\s*"event"\s*:/;
 
-/** The current incarnations. A line without a manifest has that of the module. Throws SVC_EVENTS_INVALID. */
+/**
+ * Reads the current incarnation of each entity. A line without a manifest has the module's manifest. Rejects with
+ * SVC_EVENTS_INVALID.
+ */
 export async function incarnationsOfFile(
   path: string,
   descriptor: ModuleDescriptor,
@@ -75,17 +78,17 @@ export async function incarnationsOfFile(
     .map(({ entity, firstSeq, events }) => incarnationOf(entity, events, firstSeq));
 }
 
-/** Undefined: a line that somebody has written by hand has none. */
+/** Returns undefined if there is none, as in a line that was written by hand. */
 function seqOf({ seq }: Line): number | undefined {
   return typeof seq === 'number' && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined;
 }
 
-/** The event as it was stored: byte for byte where it stands last, as in an export. */
+/** Returns the stored text of the event: byte for byte if `event` is the last member, as in an export. */
 function eventOf(line: string, { event, text }: Line): string | undefined {
-  // What no line could take as it is.
+  // Text that is no JSON is exported as a string in `text`.
   if (event === undefined && typeof text === 'string') return text;
   if (typeof event !== 'object' || event === null) return undefined;
-  // No string can have the member's name in it with its quotes: there they are escaped.
+  // Within a string the quotes of the member's name would be escaped, so this match is the member itself.
   const member = EVENT_MEMBER.exec(line);
   if (member === null) return JSON.stringify(event);
   const last = line.slice(member.index + member[0].length, line.lastIndexOf('}'));
@@ -120,7 +123,7 @@ function lineOf(path: string, number: number, text: string): Line {
     const line: unknown = JSON.parse(text);
     if (typeof line === 'object' && line !== null) return line;
   } catch {
-    // Told below.
+    // The error is thrown below.
   }
   throw invalid(path, number, 'it is no JSON object');
 }

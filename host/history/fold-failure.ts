@@ -1,5 +1,5 @@
-// FoldFailure: what keeps a module from folding a history, as an error with a code: the event that it cannot
-// read, or that its code faults at, or a state that has no JSON form.
+// FoldFailure makes the SvcError for a history that a module cannot fold: for an event that it cannot decode or
+// faults at, or a state that has no JSON form.
 import { eventFault } from '../engine/entity/event-fault.ts';
 import type { FoldProblem } from '../engine/entity/event-fold.ts';
 import { entityName } from '../engine/entity/history.ts';
@@ -7,10 +7,10 @@ import type { EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** UTF-16 units of a module's own message that are shown. */
+/** Limit for a module's own message in an error, in UTF-16 units. */
 const WORDS_MAX = 500;
 
-/** `seq`: sequence number of the first event of the batch that could not be folded. */
+/** Makes the error of a failed fold. `seq`: sequence number of the first event of the failed batch. */
 export function eventFailure(entity: EntityRef, seq: number, problem: FoldProblem): SvcError {
   return foldFailure(eventFault(entity, seq, problem));
 }
@@ -20,7 +20,7 @@ export function stateFailure(entity: EntityRef, seq: number, fault: GuestFault):
   return faulted(`${what}: ${fault.message}`, fault);
 }
 
-/** `fault` names the event, as the engine's faults do. */
+/** Makes the error of a failed replay. `fault` names the event already, as faults of the engine do. */
 export function foldFailure(fault: GuestFault | SvcError): SvcError {
   return fault instanceof SvcError ? fault : faulted(fault.message, fault);
 }

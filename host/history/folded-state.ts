@@ -1,5 +1,5 @@
-// FoldedState: what a sandboxed guest makes of events, at once: the state, or what kept it from making one. A sandbox answers
-// the calls of an entity synchronously, and so does everything here.
+// FoldedState folds events with a sandboxed guest, synchronously, and returns the state or the reason why there is
+// none. Sandboxed guests answer calls of entities synchronously.
 import assert from 'node:assert';
 import { BatchSizes, EventFold, type FoldProblem, problemOf } from '../engine/entity/event-fold.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
@@ -8,25 +8,25 @@ import type { Awaitable } from '../model/call.ts';
 import type { StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 
-/** What a fold came to. */
+/** Result of a fold. */
 export type Folded =
   | { readonly kind: 'state'; readonly state: string }
   | {
       readonly kind: 'problem';
-      /** Sequence number of the first event of the batch; undefined where the state cannot be written. */
+      /** Sequence number of the first event of the failed batch; undefined if the state cannot be encoded. */
       readonly seq: number | undefined;
       readonly problem: FoldProblem;
     };
 export type Unfolded = Exclude<Folded, { kind: 'state' }>;
 
-/** Events of a batch, again and again in this order. */
+/** Sizes of the batches; the list is repeated. */
 export const USUAL: readonly number[] = [128];
 export const SINGLE: readonly number[] = [1];
 export const UNEVEN: readonly number[] = [2, 3, 5, 8, 13, 21, 34, 55];
 
 /**
- * Folds the events with `afterSeq < seq ≤ lastSeq` into an entity that is in the state after `afterSeq`.
- * Undefined: all of them are folded.
+ * Folds the events with `afterSeq < seq ≤ lastSeq` into an entity that is in the state after `afterSeq`. Returns
+ * undefined once all of them are folded.
  */
 export function foldInto(
   guest: GuestEntity,
@@ -39,7 +39,7 @@ export function foldInto(
   return stop && { kind: 'problem', seq: fold.seq + 1, problem: problemOf(stop) };
 }
 
-/** Folds one event into an entity. `seq`: sequence number of the event. */
+/** Folds one event into an entity. Returns undefined if that succeeds. `seq`: sequence number of the event. */
 export function foldOne(guest: GuestEntity, seq: number, event: StoredEvent): Unfolded | undefined {
   const stop = atOnce(new EventFold(guest, seq - 1, new BatchSizes(SINGLE)).events([event]));
   return stop && { kind: 'problem', seq, problem: problemOf(stop) };
@@ -54,7 +54,7 @@ export function stateOf(guest: GuestEntity): Folded {
   }
 }
 
-/** The events of an incarnation up to `lastSeq`, whose pages need no waiting. */
+/** Yields the events of an incarnation up to `lastSeq`. Its pages have to be available synchronously. */
 export function* eventsOf(incarnation: Incarnation, lastSeq: number): Generator<StoredEvent> {
   for (let seq = incarnation.afterSeq; seq < lastSeq;) {
     const page = atOnce(incarnation.eventsAfter(seq));
@@ -64,7 +64,7 @@ export function* eventsOf(incarnation: Incarnation, lastSeq: number): Generator<
   }
 }
 
-/** A plain value; a promise is an error of the caller. */
+/** Asserts that the value is no promise. */
 export function atOnce<T>(answer: Awaitable<T>): T {
   assert(!(answer instanceof Promise), 'the sandbox answers entities at once');
   return answer;

@@ -1,7 +1,7 @@
-// HistoryPages: the records of an entity some at a time, as steps (history-walk.ts). Invariants:
-// - A page has bounds in records, in text and in time, and at least one step where there is one.
-// - Who asks for the page that follows one of the last two, or for the end of it again, does not have the events before
-//   folded again: whoever looks at the end of a long history asks for it every other second.
+// HistoryPages reads the records of an entity page by page, as steps (history-walk.ts). Invariants:
+// - A page is bounded in records, text and time, and has at least one step if there is a record.
+// - Asking for the page after one of the last two pages, or again for the end of it, folds no earlier events again: a
+//   client that shows the end of a long history asks for it every other second.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { entityName } from '../engine/entity/history.ts';
 import type { GuestEntities } from '../engine/needs/guest.ts';
@@ -11,24 +11,24 @@ import type { JournalInspection } from '../storage/sqlite/tools/journal-inspecti
 import { HistoryWalk } from './history-walk.ts';
 import { recordsAfter } from './incarnation-at.ts';
 
-/** UTF-16 units of JSON text after which a page ends. */
+/** A page ends after this many UTF-16 units of JSON text. */
 const PAGE_UNITS = 2 * 1024 * 1024;
-/** Milliseconds after which it does. */
+/** A page ends after this time, in milliseconds. */
 const PAGE_MS = 3_000;
-/** Steps that are kept, and their text. */
+/** Limits of the cached steps of a reader: their number, and their text in UTF-16 units. */
 const KEPT_STEPS = 200;
 const KEPT_UNITS = 2 * PAGE_UNITS;
-/** Who reads on, and who looks at the end. */
+/** One reader for a client that pages through the history, one for a client that watches its end. */
 const READERS = 2;
 
 export class HistoryPages {
   readonly #inspection: JournalInspection;
   readonly #entities: GuestEntities | undefined;
   readonly #entity: EntityRef;
-  /** The one that was used last is the first. */
+  /** Most recently used first. */
   #readers: readonly Reader[] = [];
 
-  /** `entities`: undefined, the module has no such component. */
+  /** `entities`: undefined if the module has no such component. */
   constructor(
     inspection: JournalInspection,
     entities: GuestEntities | undefined,
@@ -39,7 +39,10 @@ export class HistoryPages {
     this.#entity = entity;
   }
 
-  /** At most `limit` records, from number `from` on. Throws SVC_NOT_IN_JOURNAL, and as the inspection does. */
+  /**
+   * Returns at most `limit` records, from sequence number `from` on. Rejects with SVC_NOT_IN_JOURNAL and the errors
+   * of the inspection.
+   */
   async page(from: number, limit: number): Promise<HistoryPage> {
     const entity = this.#entity;
     if (!this.#inspection.hasEntity(entity))
@@ -48,7 +51,7 @@ export class HistoryPages {
     try {
       return { ...entity, ...(await this.#steps(reader, from, limit)), total: this.#total() };
     } catch (error) {
-      // Where it stands is not known.
+      // The position of its walk is unknown now.
       this.#readers = this.#readers.filter((other) => other !== reader);
       reader.walk.close();
       throw error;
@@ -91,7 +94,7 @@ export class HistoryPages {
     return { steps, next: null };
   }
 
-  /** One that has the record already, or stands before it and nearest to it, or one that begins anew. */
+  /** Returns a reader that has the record cached, or else the one that is nearest before it, or a new one. */
   #readerFor(from: number): Reader {
     const before = this.#readers.filter(({ walk }) => walk.seq < from);
     const reader =
@@ -104,7 +107,7 @@ export class HistoryPages {
     return reader;
   }
 
-  /** Numbers have no gaps, so the last one is found without reading all of them. */
+  /** Returns the last sequence number. There are no gaps, so it is found without reading all records. */
   #total(): number {
     let last = 0;
     for (let stride = 1; stride >= 1;) {
@@ -124,14 +127,14 @@ type WalkedRecord = Parameters<HistoryWalk['step']>[0];
 /** A walk, and the last steps that it has made. */
 class Reader {
   readonly walk: HistoryWalk;
-  /** Without a gap up to where the walk stands. */
+  /** Cached steps, without gaps up to the position of the walk. */
   kept: readonly HistoryStep[] = [];
 
   constructor(walk: HistoryWalk) {
     this.walk = walk;
   }
 
-  /** The record is one of those, or the next one. */
+  /** Returns whether the record is cached or the next one. */
   has(seq: number): boolean {
     const [first] = this.kept;
     return first !== undefined && first.seq <= seq && seq <= this.walk.seq + 1;

@@ -1,6 +1,7 @@
-// HistoryWalk: goes through the records of an entity, of all its incarnations, and makes a step of each that is asked for:
-// what it changed, and the state after it, as a module makes it of the events. Where a record is damaged, or the module
-// cannot fold an event, the state is unknown until the incarnation ends, and each step says why. It only goes forwards.
+// HistoryWalk iterates over the records of an entity, across its incarnations, and makes a step for each requested
+// record: its changes and the state after it, computed with a module's folds. After a damaged record, or an event
+// that the module cannot fold, the state is unknown until the incarnation ends, and each step has the reason. A walk
+// only goes forwards.
 import type { HistoryStep, StateChange } from '@svc/contract';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
@@ -12,13 +13,13 @@ import { recordsAfter } from './incarnation-at.ts';
 import { LocatingFold } from './locating-fold.ts';
 import { stateChanges } from './state-changes.ts';
 
-/** A larger state is left out. */
+/** Larger states are left out of a step, in UTF-16 units. */
 const STATE_UNITS_MAX = 256 * 1024;
-/** Larger ones are not gone through for what has changed. */
+/** Larger states are not compared, in UTF-16 units. */
 const COMPARED_UNITS_MAX = 1024 * 1024;
-/** Of what a step has changed; further changes are counted. */
+/** Limit for the listed changes of a step, in UTF-16 units; further changes are only counted. */
 const CHANGES_UNITS_MAX = 256 * 1024;
-/** Events that are folded at once on the way to a step. */
+/** Number of events that are folded at once on the way to a step. */
 const FOLDED_EVENTS = 512;
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const TRACE_ID = /^[0-9a-f]{32}$/;
@@ -30,9 +31,9 @@ export class HistoryWalk {
   readonly #entities: GuestEntities | undefined;
   readonly #entity: EntityRef;
   #fold: LocatingFold | undefined;
-  /** Why the state is unknown until the incarnation ends. */
+  /** The reason why the state is unknown until the incarnation ends. */
   #problem: string | undefined;
-  /** Events of this incarnation that are not folded yet. */
+  /** Events of this incarnation that are not yet folded. */
   #events: StoredEvent[] = [];
 
   constructor(
@@ -46,7 +47,7 @@ export class HistoryWalk {
     this.#begin();
   }
 
-  /** Passes the record, without a step of it. */
+  /** Passes over the record without making a step. */
   async pass(record: InspectedRecord): Promise<void> {
     this.seq = record.seq;
     if (record.kind === 'deleted') this.#begin();
@@ -55,7 +56,7 @@ export class HistoryWalk {
   }
 
   async step(record: InspectedRecord): Promise<HistoryStep> {
-    // The state ends with the entity; the next record meets an empty one.
+    // A deletion ends the state; the next record is applied to an empty state.
     const before = record.kind === 'deleted' ? undefined : await this.#state();
     await this.pass(record);
     const state = await this.#state();
@@ -162,7 +163,7 @@ function typeOf(json: string): string | null {
   }
 }
 
-/** ISO 8601 in UTC; null for a time that no clock tells. */
+/** Formats a time as ISO 8601 in UTC. Returns null for a time that is outside of the range of such dates. */
 export function timeText(ms: number): string | null {
   return ms >= 0 && ms <= LAST_TIME_MS ? new Date(ms).toISOString() : null;
 }

@@ -1,8 +1,8 @@
-// IncarnationAt: the incarnation in which a point of an entity's history lies, up to that point, read from a journal that is
-// only inspected. It ends with the deletion when the point is one.
+// IncarnationAt finds the incarnation in which a point of an entity's history lies, up to that point, in a journal
+// that is only inspected. It ends with the deletion if the point is a deletion.
 //
-// Times are those of the commands' clock, which may jump: they need not grow with the number. The point at a
-// time lies behind the last record, in the order of their numbers, before the first one that is later.
+// Times are readings of the command clock, which may jump, so they need not increase with the sequence number. A
+// point in time lies directly before the first record, in the order of sequence numbers, that is later.
 import { entityName } from '../engine/entity/history.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
@@ -12,31 +12,31 @@ import type {
   JournalInspection,
 } from '../storage/sqlite/tools/journal-inspection.ts';
 
-/** A point of an entity's history. `seq` 0: before its first record. */
+/** A point of an entity's history. `seq` 0 is the point before its first record. */
 export type HistoryPoint =
   | { readonly kind: 'end' }
   | { readonly kind: 'seq'; readonly seq: number }
   | { readonly kind: 'time'; readonly timeMs: number };
 
-/** Records that are read at once: few, since each event may have a megabyte. */
+/** Records per page. A page is small, since each event may have a megabyte. */
 const PAGE_RECORDS = 64;
 
 export class IncarnationAt implements Incarnation {
   readonly #inspection: JournalInspection;
   readonly entity: EntityRef;
   readonly afterSeq: number;
-  /** Sequence number of the last event at the point; `afterSeq` when there is none yet. */
+  /** Sequence number of the last event at the point; equal to `afterSeq` before the first event. */
   readonly lastSeq: number;
   /** Sequence number of the last record at the point, which may be the deletion. */
   readonly seq: number;
-  /** Time of that record; undefined when the entity has none yet. */
+  /** Time of that record, in milliseconds since 1970; undefined before the first record. */
   readonly timeMs: number | undefined;
-  /** That record is the deletion which ends the incarnation: the state is then the empty one. */
+  /** True if that record is the deletion that ends the incarnation; the state is then the empty state. */
   readonly isDeleted: boolean;
 
   /**
-   * Finds the incarnation in which the point lies. Throws SVC_NOT_IN_JOURNAL when the entity or the record does not exist,
-   * SVC_JOURNAL_CORRUPT when a record of the incarnation is damaged, and as the inspection does.
+   * Finds the incarnation in which the point lies. Throws SVC_NOT_IN_JOURNAL if the entity or the record does not
+   * exist, SVC_JOURNAL_CORRUPT if a record of the incarnation is damaged, and the errors of the inspection.
    */
   constructor(inspection: JournalInspection, entity: EntityRef, point: HistoryPoint) {
     this.#inspection = inspection;
@@ -57,7 +57,7 @@ export class IncarnationAt implements Incarnation {
       }
       if (point.kind === 'time' && record.timeMs > point.timeMs) break;
       if (last?.kind === 'deleted') afterSeq = last.seq;
-      // Damage in an incarnation that has ended does not concern the next one.
+      // Damage in an earlier incarnation does not affect this one.
       if (record.kind === 'deleted') damaged = undefined;
       last = record;
     }
@@ -75,7 +75,10 @@ export class IncarnationAt implements Incarnation {
     this.lastSeq = this.isDeleted ? this.seq - 1 : this.seq;
   }
 
-  /** Its records up to the point, oldest first, the deletion among them. Throws SVC_JOURNAL_CORRUPT. */
+  /**
+   * Yields the records of the incarnation up to the point, oldest first, including the deletion. Throws
+   * SVC_JOURNAL_CORRUPT.
+   */
   *records(afterSeq = this.afterSeq): Generator<JournalRecord> {
     for (const record of recordsAfter(this.#inspection, this.entity, afterSeq)) {
       if (record.seq > this.seq) return;
@@ -95,7 +98,7 @@ export class IncarnationAt implements Incarnation {
   }
 }
 
-/** The records of an entity, of all its incarnations, and what stands in the place of those that are damaged. */
+/** Yields the records of all incarnations of an entity, and an entry for each record that is damaged. */
 export function* recordsAfter(
   inspection: JournalInspection,
   entity: EntityRef,

@@ -1,5 +1,5 @@
-// JournalIncarnations: the current incarnation of every entity of a journal, one after the other.
-// What a service appends meanwhile is left out; where an incarnation cannot be read, the reason stands in its place.
+// JournalIncarnations iterates over the current incarnation of every entity in a journal. Records that a service
+// appends meanwhile are left out. An incarnation that cannot be read is replaced by the reason.
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -8,7 +8,10 @@ import { IncarnationAt } from './incarnation-at.ts';
 
 const PAGE_ENTITIES = 500;
 
-/** The incarnations of the entities of these components. Throws as the inspection does when the whole journal cannot be read. */
+/**
+ * Yields the incarnations of the entities of these components. Throws the errors of the inspection if the journal
+ * cannot be read at all.
+ */
 export function* journalIncarnations(
   inspection: JournalInspection,
   components: readonly string[],

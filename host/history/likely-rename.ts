@@ -1,13 +1,14 @@
-// LikelyRename: what a name that is gone is perhaps called now, for a suggestion.
+// LikelyRename suggests the new name of a declaration that was perhaps renamed.
 import { closest } from '@svc/contract/suggestion';
 
-/** More names, or longer ones, are not compared: each pair costs the product of their lengths. */
+/** More names, or longer ones, are not compared: comparing a pair takes the product of their lengths. */
 export const COMPARED_NAMES_MAX = 50;
 const COMPARED_LENGTH_MAX = 100;
 
 /**
- * `added`: the names that are new. Among those that are alike, the nearest one, or the only one; among the
- * others, the nearest if it is near. Undefined: none is likely, or there are too many names to tell.
+ * Returns the new name that is likely a renaming of a removed one; undefined if none is likely, or if there are too
+ * many names to compare. `added`: new names. `alike`: those of them that are declared alike; the nearest of these is
+ * returned, or the only one. Of the others the nearest is returned if it is similar enough.
  */
 export function likelyRename(
   gone: string,
@@ -26,7 +27,10 @@ export function likelyRename(
   return nearest(alike) ?? (alike.length === 1 ? alike[0] : nearest(added));
 }
 
-/** The end of a message about a missing field: the one that was perhaps renamed to it, and what to write. */
+/**
+ * Returns the end of a message about a missing field: the field that it was perhaps renamed to, and the alias to
+ * declare.
+ */
 export function aliasHint(renamed: string): string {
   return `; perhaps '${renamed}' was renamed to it: as an alias of it, '${renamed}' is read, too`;
 }

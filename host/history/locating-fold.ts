@@ -1,6 +1,6 @@
-// LocatingFold: one incarnation of an entity folded by one module, from its first event on, as a reader finds the events.
-// What the module cannot fold in batches is folded again one by one, in an instance of its own, which tells
-// which event it is. After a fault it folds no more.
+// LocatingFold folds one incarnation of an entity with one module, page by page from its first event. When a batch
+// fails, its events are folded again one by one, in another instance, to locate the event that the module cannot
+// fold. After a fault it folds nothing more.
 import {
   BatchSizes,
   EventFold,
@@ -20,9 +20,9 @@ export interface SequencedEvent {
 }
 
 export type FoldFault = {
-  /** The codec's refusal, or a fault of the module's code. */
+  /** Either the codec refused the event, or the module's code faulted. */
   readonly kind: 'refused' | 'trapped';
-  /** Undefined: before the first event, or after the last, or it was not looked for. */
+  /** The event; undefined if the fault was before the first event or after the last one, or was not located. */
   readonly at: SequencedEvent | undefined;
   readonly problem: string;
 };
@@ -31,17 +31,17 @@ const BATCH_EVENTS = [512];
 
 export interface FoldNeeds {
   readonly entities: GuestEntities;
-  /** Its events are read again where one is looked for. */
+  /** The events, which are read again to locate the one that failed. */
   readonly incarnation: Incarnation;
-  /** Whether to look for the event at which the module's code faulted: each time costs an instance. */
+  /** Whether to locate the event at which the module's code faulted, which takes an instance each time. */
   mayLocate(): boolean;
 }
 
 interface Failure {
   readonly problem: FoldProblem;
-  /** The entity could not be opened. */
+  /** True if the entity could not be opened. */
   readonly isOpening: boolean;
-  /** The events that could not be folded at once. */
+  /** The batch of events that failed. */
   readonly batch: readonly StoredEvent[];
 }
 
@@ -58,7 +58,7 @@ export class LocatingFold {
     return this.#fault;
   }
 
-  /** Folds the events that follow those before. */
+  /** Folds the next events of the incarnation. */
   async events(events: readonly StoredEvent[]): Promise<void> {
     if (this.#fault !== undefined) return;
     const { afterSeq } = this.#needs.incarnation;
@@ -70,7 +70,7 @@ export class LocatingFold {
       return;
     }
     const foldedSeq = this.#fold.seq;
-    // First the batch that failed, event by event; then all events from the beginning.
+    // First fold the failed batch event by event; if that succeeds, fold all events so.
     for (const singlyAfter of [foldedSeq, afterSeq]) {
       if (failure.problem instanceof GuestFault && !this.#needs.mayLocate()) break;
       if (await this.#refolded(singlyAfter, lastSeq)) return;
@@ -78,7 +78,7 @@ export class LocatingFold {
     this.#fault ??= faultOf(undefined, failure);
   }
 
-  /** The state as JSON text; undefined after a fault. */
+  /** Returns the state as JSON text; undefined after a fault. */
   async state(): Promise<string | undefined> {
     if (this.#fault !== undefined) return undefined;
     try {
@@ -97,7 +97,7 @@ export class LocatingFold {
     this.#fold = undefined;
   }
 
-  /** Folds all events again, up to `lastSeq`. True: they could be folded, or the event that cannot is known. */
+  /** Folds all events again, up to `lastSeq`. Returns true if that succeeded or the failing event was located. */
   async #refolded(singlyAfter: number, lastSeq: number): Promise<boolean> {
     this.close();
     const { incarnation } = this.#needs;
@@ -141,7 +141,7 @@ function faultOf(
   { problem, isOpening }: Pick<Failure, 'problem' | 'isOpening'>,
 ): FoldFault {
   if (typeof problem === 'string')
-    // The position in a batch of one says nothing.
+    // The position within a batch of one is meaningless.
     return { kind: 'refused', at, problem: problem.replace(/^event 1 of 1: /, '') };
   const { message, guestMessage } = problem;
   const where = isOpening ? 'it cannot be opened: ' : '';

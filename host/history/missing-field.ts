@@ -1,15 +1,18 @@
-// MissingField: a field that a refused event lacks, and the one in the event that was perhaps the same before it got
-// another name. It is looked for in the event itself, so that no module before is needed.
+// MissingField suggests which member of a refused event is an old name of a field that the event lacks. It looks in
+// the event itself, so it does not need the previous module.
 import type { TypeSchema } from '@svc/contract';
 import { casesOf, described, fieldOf, readAs, type Types } from './described-type.ts';
 import { COMPARED_NAMES_MAX, likelyRename } from './likely-rename.ts';
 
-/** The field that was perhaps renamed to a missing one: of the innermost object in which one is likely. */
+/**
+ * Returns the member that was perhaps renamed to a missing field, in the innermost object that has a likely one;
+ * undefined if there is none.
+ */
 export function renamedInEvent(json: string, type: TypeSchema, types: Types): string | undefined {
   try {
     return renamedIn(JSON.parse(json), type, types);
   } catch {
-    // No JSON, or nested deeper than a stack.
+    // It is no JSON, or too deeply nested for the stack.
     return undefined;
   }
 }
@@ -41,7 +44,7 @@ function renamedIn(value: unknown, type: TypeSchema, types: Types): string | und
   });
 }
 
-/** Whether a value is of the kind that the type has in JSON. */
+/** Returns whether the value has the JSON kind of the type. */
 function isLike(value: unknown, type: TypeSchema, types: Types): boolean {
   const { form } = described(type, types);
   if ('items' in form) return Array.isArray(value);

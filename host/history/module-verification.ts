@@ -1,5 +1,5 @@
-// ModuleVerification: a module's folds judged over many entities: those of a journal, those of a file of
-// events, or, where nobody gave any, made-up events of each kind.
+// ModuleVerification checks the folds of a module over many entities: those of a journal, those of a file of events,
+// or generated events of each kind if there is neither.
 import type { ModuleDescriptor } from '@svc/contract';
 import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
@@ -11,12 +11,12 @@ import { journalIncarnations } from './journal-incarnations.ts';
 import { type PurityFinding, PurityVerification, verifiedStarter } from './purity-verification.ts';
 import { sampleEvents } from './sample-json.ts';
 
-/** An entity was looked at. */
+/** Result of checking one entity. */
 export interface VerifiedEntity {
   readonly entity: EntityRef;
   readonly eventCount: number;
   readonly findings: readonly PurityFinding[];
-  /** Why it could not be judged: damage, or an event that the module cannot fold. */
+  /** The reason why it could not be checked: damage, or an event that the module cannot fold. */
   readonly failure: SvcError | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface VerificationQuestion {
 type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: SvcError };
 
 /**
- * Entity by entity. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE
- * for a component that has entities and that the module does not declare.
+ * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and
+ * SVC_NOT_IN_MODULE for a component that has stored entities and that the module does not declare.
  */
 export async function* verifyModule(
   question: VerificationQuestion,
@@ -70,7 +70,7 @@ async function* verified(
       `There are entities of component '${foreign}', which the module does not have. ` +
         'svc inspect MODULE.wasm lists what it has.',
     );
-  /** The incarnation before, of each component: it is folded beside the next one. */
+  /** The previous incarnation of each component, which is folded beside the next one. */
   const before = new Map<string, Incarnation>();
   for (const subject of subjects) {
     const { entity } = subject;
@@ -100,7 +100,10 @@ function judged(
   }
 }
 
-/** Each kind of event twice, and then all of them twice, but those that the entity does not take. */
+/**
+ * Yields incarnations of generated events: each kind of event twice, then all kinds twice. Events that the entity
+ * refuses are left out.
+ */
 function* sampleIncarnations(
   verification: PurityVerification,
   descriptor: ModuleDescriptor,
@@ -112,7 +115,8 @@ function* sampleIncarnations(
     const events = sampleEvents(descriptor, component).map((json) => ({ manifest, json }));
     for (const event of events) {
       const twice = madeUp(typeOf(event), [event, event]);
-      // What only a used instance takes depends on more than the events, and is judged to do so.
+      // Events that only a used instance can fold are yielded too: they depend on more than the events, and the check
+      // finds that.
       if (isFoldable(verification, twice) || verification.isFoldedWhenUsed(twice)) yield twice;
     }
     const taken: StoredEvent[] = [];

@@ -1,6 +1,6 @@
-// Narrowing: whether a type of one module takes everything that a type of another one took, as JSON. It finds
-// a difference only where some value was taken and is refused now; fields that a type does not declare
-// are skipped where they are read, and so they are no difference.
+// Narrowing compares a type of a new module with that of the previous one: does it accept all JSON that the previous
+// type accepted? It finds a difference only if a value was accepted before and is refused now. Fields that a type
+// does not declare are skipped when JSON is read, so they are no difference.
 import type { TypeSchema } from '@svc/contract';
 import {
   casesOf,
@@ -25,12 +25,12 @@ export interface TypeIn {
 }
 
 export interface Narrowing {
-  /** `lines[].quantity`; empty: the whole value. */
+  /** `lines[].quantity`; empty for the whole value. */
   readonly path: string;
   readonly problem: string;
 }
 
-/** Undefined: what `before` took, `now` takes. */
+/** Returns undefined if `now` accepts all JSON that `before` accepted. */
 export function narrowing(before: TypeIn, now: TypeIn): Narrowing | undefined {
   return narrowed(before, now, '', new TypePairs());
 }
@@ -60,7 +60,7 @@ function formNarrowed(
   path: string,
   pairs: TypePairs,
 ): Narrowing | undefined {
-  // One that holds itself is narrowed where it is met first, or nowhere.
+  // A recursive type is compared where it is first visited.
   if (!pairs.add(before, now)) return undefined;
   const item = (old: TypeSchema, present: TypeSchema, at: string) =>
     narrowed({ type: old, types: oldTypes }, { type: present, types: newTypes }, at, pairs);
@@ -130,7 +130,7 @@ function recordNarrowed(
         path: memberPath(path, name),
         problem: `it may not be missing any more${renameHint(before, now, name)}`,
       };
-  /** The old field that is read as each field of the new type. */
+  /** For each field of the new type: the old field that it is read from. */
   const readFrom = new Map<string, string>();
   for (const name of Object.keys(before.properties)) {
     const old = fieldOf(before, name)!;
@@ -151,7 +151,10 @@ function recordNarrowed(
   return undefined;
 }
 
-/** What is said of a required field that is new, when a field that is gone was perhaps the same. */
+/**
+ * Returns the end of the message about a new required field if a removed field was perhaps renamed to it; otherwise
+ * an empty text.
+ */
 function renameHint(before: RecordType, now: RecordType, name: string): string {
   const gone = Object.keys(before.properties).filter((one) => readAs(now, one) === undefined);
   const form = JSON.stringify(fieldOf(now, name));
@@ -171,7 +174,7 @@ function caseProblem(before: Form): string {
     : `case '${tag}' is refused`;
 }
 
-/** Of what holds no others. */
+/** Compares types that contain no others. */
 function plainProblem(before: NoUnion, now: NoUnion): string | undefined {
   if (before.type === 'string' && now.type === 'string') return textProblem(before, now);
   if (before.type === 'boolean' && now.type === 'boolean') return undefined;
@@ -182,7 +185,7 @@ function plainProblem(before: NoUnion, now: NoUnion): string | undefined {
       return low < range[0] || high > range[1]
         ? `${nameOf(before)} became ${nameOf(now)}`
         : undefined;
-    // Beyond 2^53 an integer is text, which no float takes.
+    // An integer beyond 2^53 is encoded as text, which a number does not accept.
     if (now.type === 'number' && before.type === 'integer') return undefined;
   }
   if (before.type === 'number' && now.type === 'number')
@@ -215,7 +218,7 @@ function rangeOf(form: NoUnion): readonly [low: bigint, high: bigint] | undefine
   return undefined;
 }
 
-/** For messages: what a value of it is. */
+/** Returns what a value of the type is called in messages. */
 function nameOf(form: Form): string {
   if ('oneOf' in form) return 'a case';
   if (form.type === 'integer') return `an integer from ${form.minimum} to ${form.maximum}`;

@@ -1,11 +1,11 @@
-// PurityVerification: whether the events of an entity alone make its state. Each incarnation is folded once in a fresh
-// instance and then in other ways that must come to the same: a second time, in batches of other sizes, beside
-// other entities, in an instance in which handlers have run, and on from snapshots. What differs is found and
-// named, with the first event at which it does.
+// PurityVerification checks whether the state of an entity depends on its events alone. It folds each incarnation in
+// a fresh instance, then again in other ways that must yield the same state: a second time, in batches of other
+// sizes, beside other entities, in an instance in which handlers have run, and from snapshots. It reports each
+// difference with the first event at which the states differ.
 //
 // Invariants
-// V1  Nothing of one fold is left for the next: each has an instance of its own.
-// V2  A fold that ran out of fuel or memory is no finding: those depend on what is folded at once.
+// V1  Each fold has an instance of its own, so that no fold affects the next one.
+// V2  A fold that ran out of fuel or memory is no finding, because these depend on the size of the batches.
 import type { CallContext } from '../model/call.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
@@ -35,7 +35,7 @@ import {
 import { sampleJson } from './sample-json.ts';
 import { stateChanges } from './state-changes.ts';
 
-/** Way → what is done differently, as a sentence's end. */
+/** For each way, a description of it as the end of a sentence. */
 export const PURITY_WAYS = {
   'fresh-instance': 'a second time in a fresh instance',
   batches: 'in batches of another size',
@@ -49,34 +49,34 @@ export type PurityWay = keyof typeof PURITY_WAYS;
 export interface PurityFinding {
   readonly way: PurityWay;
   readonly entity: EntityRef;
-  /** Of the first event at which the states differ. That before the first event: the empty states differ. */
+  /** Number of the first event after which the states differ; the one before all events: the empty states differ. */
   readonly seq: number;
-  /** Of the first difference; empty: the whole state, undefined: there is none to compare. */
+  /** Path of the first difference; empty: the whole state; undefined: there is no state to compare. */
   readonly path: string | undefined;
-  /** The state that a fresh instance makes, as JSON text. */
+  /** State that a fresh instance yields, as JSON text. */
   readonly expected: string;
-  /** The other state, or why there is none. */
+  /** The other state, or the reason why there is none. */
   readonly found: Folded;
 }
 
 interface Way {
   readonly name: PurityWay;
-  /** Folds the events up to `lastSeq`. Undefined: this cannot be judged. */
+  /** Folds the events up to `lastSeq`. Returns undefined if this way cannot be checked. */
   fold(lastSeq: number): Folded | undefined;
 }
 
-/** What handlers of an instance that is to be used may take: a call that loops shall not hold up all others. */
+/** Fuel of a handler that makes an instance used; low, so that an endless loop in one does not delay the check. */
 const HANDLER_FUEL = 20_000_000;
-/** Events of each of the other incarnations, beside which one is folded. */
+/** Number of events of each other incarnation beside which one is folded. */
 const OTHER_EVENTS_MAX = 100;
 const SPLITS = 8;
-/** What takes an instance away where no handler does. */
+/** Cause of the loss of an instance that no handler has caused. */
 const COMPANY = 'company';
 const CONTEXT: CallContext = { nowMs: 1, seed: 0x5eed_5eed_5eed_5eedn, metadata: [] };
-/** Such a fault may be of the company that an entity has. */
+/** Faults that other entities in the same instance may have caused. */
 const EXHAUSTED = new Set(['fuel', 'memory', 'time', 'limit', 'stack']);
 
-/** Loads what a verification starts its guests with: a call of their handlers is cut early. */
+/** Prepares starting the guests of a verification. Calls of their handlers have little fuel. */
 export async function verifiedStarter(
   source: GuestSource,
   settings: HostingSettings,
@@ -86,27 +86,27 @@ export async function verifiedStarter(
 
 export class PurityVerification {
   readonly #start: GuestStarter;
-  /** Handlers that take their instance away. */
+  /** Handlers that make their instance unusable. */
   readonly #harmful = new Set<string>();
   #log: GuestLog;
 
-  /** `log`: takes what the guest logs while it folds. */
+  /** `log`: receives what the guest logs while it folds. */
   constructor(start: GuestStarter, log: GuestLog = () => {}) {
     this.#start = start;
     this.#log = log;
   }
 
-  /** What a fresh instance makes of an incarnation. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */
+  /** Folds in a fresh instance, and returns JSON text. Throws SVC_EVENT_UNREADABLE, SVC_FOLD_FAULTED. */
   stateOf(incarnation: Incarnation): string {
     return this.#expected(incarnation, incarnation.lastSeq);
   }
 
-  /** Whether an instance in which handlers have run can fold the incarnation. */
+  /** Returns whether an instance in which handlers have run can fold the incarnation. */
   isFoldedWhenUsed(incarnation: Incarnation): boolean {
     return this.#inUsed(incarnation, [], incarnation.lastSeq)?.kind === 'state';
   }
 
-  /** One finding of each way at most. `others`: incarnations to fold beside this one. Throws as `stateOf` does. */
+  /** Yields at most one finding for each way. `others`: folded beside this one. Throws as `stateOf` does. */
   *findings(
     incarnation: Incarnation,
     others: readonly Incarnation[] = [],
@@ -162,7 +162,7 @@ export class PurityVerification {
     }
   }
 
-  /** Finds the first event by halving: the states differ after the event `to`, and perhaps not after `from`. */
+  /** Locates the first event by bisection: the states differ after the event `to`, and perhaps not after `from`. */
   #located(
     way: Way,
     incarnation: Incarnation,
@@ -183,7 +183,7 @@ export class PurityVerification {
       if (found(middle) === undefined) same = middle;
       else different = middle;
     }
-    // What does not come about a second time is as it was the first time.
+    // A difference that does not occur again is reported as it was first found.
     const last = found(different);
     const expected = last?.expected ?? this.#expected(incarnation, different);
     const other = last?.folded ?? { kind: 'problem', seq: undefined, problem: 'it changes' };
@@ -199,11 +199,11 @@ export class PurityVerification {
     };
   }
 
-  /** Throws where there is no state to compare with. */
+  /** Throws if there is no state to compare with. */
   #expected(incarnation: Incarnation, lastSeq: number): string {
     const { entity, afterSeq } = incarnation;
     let folded: Folded | undefined;
-    // What is too much at once may be folded one by one, which also tells which event it is.
+    // A batch that is too large may be folded one by one, which also locates the event that fails.
     for (const sizes of [USUAL, SINGLE]) {
       folded = this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes, true)!;
       if (folded.kind === 'state') return folded.state;
@@ -245,7 +245,7 @@ export class PurityVerification {
     });
   }
 
-  /** Event by event, each after the same one of a twin and of an entity of another id. */
+  /** Folds event by event, each after the same event of a twin and of an entity with another id. */
   #beside(
     incarnation: Incarnation,
     others: readonly Incarnation[],
@@ -274,7 +274,7 @@ export class PurityVerification {
     });
   }
 
-  /** After handlers have run, other entities were folded and some were closed. */
+  /** Folds after handlers have run, and other entities were folded and some of them closed. */
   #inUsed(
     incarnation: Incarnation,
     others: readonly Incarnation[],
@@ -299,11 +299,11 @@ export class PurityVerification {
     }
   }
 
-  /** Answers what took the instance away: a handler, which is not run again, or the company. */
+  /** Makes an instance used. Returns what has made it unusable: a handler, which is not run again, or COMPANY. */
   #use(guest: Guest, incarnations: readonly Incarnation[]): string | undefined {
     const { descriptor } = guest;
     const log = this.#log;
-    // What handlers say of made-up calls is nobody's business.
+    // Logs of handlers that are called with generated input are discarded.
     this.#log = () => {};
     try {
       for (const { component, commands, queries } of descriptor.entities) {
@@ -349,7 +349,7 @@ export class PurityVerification {
   }
 }
 
-/** Sequence numbers of events after which the state is written and read. */
+/** Returns sequence numbers of events after which the state is encoded and decoded. */
 function splitsOf(afterSeq: number, lastSeq: number): readonly number[] {
   const count = lastSeq - afterSeq;
   if (count <= SPLITS) return Array.from({ length: count + 1 }, (_, index) => afterSeq + index);
@@ -358,7 +358,7 @@ function splitsOf(afterSeq: number, lastSeq: number): readonly number[] {
   return splits.map((split) => afterSeq + split);
 }
 
-/** Sequence number of the last one of the first `count` events. */
+/** Returns the sequence number of the last of the first `count` events. */
 function firstOf({ afterSeq, lastSeq }: Incarnation, count: number): number {
   return Math.min(afterSeq + count, lastSeq);
 }
@@ -367,13 +367,13 @@ function isState(folded: Folded, state: string): boolean {
   return folded.kind === 'state' && folded.state === state;
 }
 
-/** Undefined: what it ran out of may be the company's doing. */
+/** Returns undefined for a fault that other entities in the instance may have caused. */
 function judged(folded: Folded | undefined): Folded | undefined {
   if (folded?.kind !== 'problem' || typeof folded.problem === 'string') return folded;
   return EXHAUSTED.has(folded.problem.faultCause) ? undefined : folded;
 }
 
-/** A fault at opening is a problem like any other. */
+/** Folds, and treats a fault at opening like any other fault. */
 function folding(fold: () => Folded | undefined): Folded | undefined {
   try {
     return fold();

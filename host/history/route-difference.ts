@@ -1,6 +1,6 @@
-// RouteDifference: what callers of a module's routes would notice of another module: a route that is gone, that takes
-// less than it did, admits fewer callers, or answers otherwise. Runs no code of either. What a new route has besides,
-// and parameters and fields that it reads no more, harm nobody.
+// RouteDifference compares the routes of two modules and finds the changes that callers would notice: a route that is
+// gone, accepts less than before, admits fewer callers, or answers differently. It runs no code of either. Additional
+// routes, and parameters and fields that are no longer read, are no findings.
 import {
   type AccessRule,
   declaredCors,
@@ -67,7 +67,10 @@ function routesOf({ endpoints }: ModuleDescriptor): readonly PlacedRoute[] {
   );
 }
 
-/** Its path with another method; or another path of the handler, which had none of that name. */
+/**
+ * Returns the likely successor of a missing route: the same path with another method, or another path of the same
+ * handler if that path is new.
+ */
 function perhapsNow(
   old: PlacedRoute,
   atPath: readonly PlacedRoute[],
@@ -81,7 +84,7 @@ function perhapsNow(
   return methods.length === 0 ? '' : `; its path takes ${methods.join(', ')}`;
 }
 
-/** The first thing that was taken and is refused now, with its place. */
+/** Describes the first input that was accepted and is refused now; undefined if there is none. */
 function inputProblem(
   before: RouteDescriptor,
   oldTypes: Types,
@@ -102,7 +105,7 @@ function inputProblem(
     if (old === undefined) continue;
     const present = given(schema);
     const former = given(old.schema);
-    // What is given once is a list of one.
+    // A parameter that is given once is read as a list of one.
     const type = 'items' in present && !('items' in former) ? present.items : present;
     const problem = textProblem({ type: former, types: oldTypes }, { type, types });
     if (problem !== undefined) return `query parameter '${name}': ${problem}`;
@@ -110,7 +113,10 @@ function inputProblem(
   return bodyProblem(before.body, oldTypes, now.body, types);
 }
 
-/** In an address every value is text, so that a parameter of any text takes what each other type took. */
+/**
+ * Compares types of URL parameters. Every value in a URL is text, so a parameter of any text accepts the values of
+ * all other types.
+ */
 function textProblem(before: TypeIn, now: TypeIn): string | undefined {
   const item = 'items' in before.type && 'items' in now.type ? now.type.items : now.type;
   const isAnything = isAnyText(item) && !('items' in before.type && !('items' in now.type));
@@ -121,7 +127,7 @@ function isAnyText(type: TypeSchema): boolean {
   return 'type' in type && type.type === 'string' && Object.keys(type).length === 1;
 }
 
-/** A query string has no null. */
+/** Returns the type without null, which a query string cannot express. */
 function given(schema: TypeSchema): TypeSchema {
   return 'anyOf' in schema ? schema.anyOf[0] : schema;
 }
@@ -143,7 +149,7 @@ function bodyProblem(
   return `${narrowed.path === '' ? 'the body' : narrowed.path}: ${narrowed.problem}`;
 }
 
-/** A text or bytes body that is left out is empty. */
+/** An omitted body of the kinds text and bytes is read as empty. */
 function mayBeMissing(body: Body | undefined): boolean {
   return body === undefined || body.kind !== 'json' || body.optional === true;
 }
@@ -158,9 +164,9 @@ function accessProblem(before: PlacedRoute, now: PlacedRoute): string | undefine
   return hadCors && !hasCors ? 'may not be called by pages of other origins any more' : undefined;
 }
 
-/** Whether whoever the first rule admits is admitted by the second. */
+/** Returns whether every caller that the first rule admits is admitted by the second. */
 function admitsAll(before: AccessRule, now: AccessRule): boolean {
-  // Callers of the same machine are always admitted.
+  // Callers on the same machine are always admitted.
   if (before.allow === 'local' || before.allow === 'nobody' || now.allow === 'internet')
     return true;
   if (before.allow === 'internet' || now.allow !== 'services') return false;

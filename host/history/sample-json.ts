@@ -1,5 +1,5 @@
-// SampleJson: one small value of a type that a module describes, as JSON text: what stands in for data that
-// nobody has given.
+// SampleJson generates one small value of a type that a module describes, as JSON text, where no real data is
+// available.
 import type { EntityDescriptor, ModuleDescriptor, TypeSchema } from '@svc/contract';
 
 const DEPTH_MAX = 6;
@@ -13,7 +13,7 @@ export function sampleJson(descriptor: ModuleDescriptor, schema: TypeSchema | un
   return JSON.stringify(schema === undefined ? null : sample(descriptor, schema, 0));
 }
 
-/** One of each case of an entity's event type. */
+/** Yields one sample for each case of an entity's event type. */
 export function sampleEvents(
   descriptor: ModuleDescriptor,
   { event: { schema } }: EntityDescriptor,

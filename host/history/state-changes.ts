@@ -1,33 +1,33 @@
-// StateChanges: what differs between two states, each place by its JSON path: `items[0].quantity`, and
-// `readers["a b"]` where a key is no name. It shows what the states hold: who asks for it sees the states as well.
+// StateChanges finds the differences between two states by their JSON paths: `items[0].quantity`, and `readers["a
+// b"]` for a key that is no identifier. The differences contain values of the states.
 
 export interface StateChange {
-  /** Empty: the whole state. */
+  /** JSON path; empty for the whole state. */
   readonly path: string;
-  /** JSON text; undefined: it was not there. */
+  /** JSON text; undefined if the value was added. */
   readonly before: string | undefined;
-  /** JSON text; undefined: it is gone. */
+  /** JSON text; undefined if the value was removed. */
   readonly after: string | undefined;
 }
 
 export interface StateChanges {
   readonly changes: readonly StateChange[];
-  /** How many there are beside those. */
+  /** Number of further changes. */
   readonly moreCount: number;
 }
 
 const CHANGES_MAX = 100;
-/** Deeper values are compared as texts: a module that keeps no rule may nest deeper than a stack. */
+/** Deeper values are compared as texts: a module may nest its state too deeply for the stack. */
 const DEPTH_MAX = 200;
 
-/** Of two JSON texts. Texts that differ in nothing but the order of keys are one change, of the whole state. */
+/** Compares two JSON texts. Texts that differ only in the order of keys are one change of the whole state. */
 export function stateChanges(before: string, after: string): StateChanges {
   if (before === after) return { changes: [], moreCount: 0 };
   const found = new Found();
   try {
     collect(JSON.parse(before), JSON.parse(after), '', 0, found);
   } catch (error) {
-    // No JSON, or too deep to be written again.
+    // It is no JSON, or nested too deeply to be encoded again.
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
     return { changes: [{ path: '', before, after }], moreCount: 0 };
   }

@@ -1,7 +1,7 @@
-// StateComparison: two states of an entity, of the same events, held against each other by what both
-// modules' declared types have in common. A field of one alone is not compared: that it was removed, or
-// has another type, is told once of the types (`typeDifferences`) and not again of each entity.
-// The order of fields, and that of a map's keys, is no difference: JSON knows none.
+// StateComparison compares two states that two modules have folded from the same events, as far as both modules
+// declare the same fields. A field that only one of them declares, or that has another type, is reported once as a
+// difference of the types (`typeDifferences`) and not for each entity. The order of fields and of a map's keys is no
+// difference, because objects in JSON have no order.
 import type { TypeSchema } from '@svc/contract';
 import {
   casesOf,
@@ -19,23 +19,23 @@ import type { TypeIn } from './narrowing.ts';
 
 export interface TypeDifference {
   readonly kind: 'removed' | 'retyped';
-  /** `items[].quantity`. */
+  /** Path such as `items[].quantity`. */
   readonly path: string;
-  /** A field of the new type that is perhaps the removed one. */
+  /** A field of the new type that the removed field was perhaps renamed to. */
   readonly renamed?: string | undefined;
 }
 
 export interface ValueDifference {
-  /** `items[0].quantity`; empty: the whole state. */
+  /** Path such as `items[0].quantity`; empty for the whole state. */
   readonly path: string;
-  /** The path without the places in lists and maps, by which differences are told apart. */
+  /** The path without list indexes and map keys, by which differences are grouped. */
   readonly pattern: string;
-  /** JSON, shortened. */
+  /** JSON text, truncated. */
   readonly before: string;
   readonly now: string;
 }
 
-/** What the JSON of a type is, as far as two of the same kind can be compared by value. */
+/** Kind of a type's JSON; values of the same kind can be compared. */
 type Kind = 'text' | 'flag' | 'number' | 'null' | 'list' | 'map' | 'record' | 'union';
 
 const SHOWN_MAX = 100;
@@ -55,7 +55,7 @@ function compareTypes(
 ): void {
   const old = described(before.type, before.types).form;
   const present = described(now.type, now.types).form;
-  // Met again in another place, it would tell the same.
+  // Another occurrence of the same pair has the same differences.
   if (!pairs.add(old, present)) return;
   const step = (one: TypeSchema, other: TypeSchema, at: string) =>
     compareTypes({ ...before, type: one }, { ...now, type: other }, at, pairs, found);
@@ -100,7 +100,10 @@ function compareFields(
   }
 }
 
-/** Undefined: what both declare is equal. Of texts that are no JSON: whether they are the same. */
+/**
+ * Returns the first difference; undefined if everything that both modules declare is equal. Texts that are no JSON
+ * are compared as texts.
+ */
 export function stateDifference(
   before: string,
   now: string,
@@ -112,7 +115,7 @@ export function stateDifference(
   try {
     steps = difference(JSON.parse(before), JSON.parse(now), beforeType, nowType);
   } catch {
-    // No JSON, or nested deeper than a stack: a module of another language may keep no rule.
+    // It is no JSON, or too deeply nested for the stack: a module written in another language may store either.
     steps = { steps: [], before, now };
   }
   if (steps === undefined) return undefined;
@@ -126,13 +129,13 @@ export function stateDifference(
 }
 
 interface Steps {
-  /** The innermost first. */
+  /** Steps of the path, innermost first. */
   readonly steps: string[];
   readonly before: unknown;
   readonly now: unknown;
 }
 
-/** A type that is not known: everything under it is compared. */
+/** The type of a value; undefined if it is unknown, and then the whole value is compared. */
 type Known = TypeIn | undefined;
 
 function difference(
@@ -180,7 +183,7 @@ function difference(
   return undefined;
 }
 
-/** What it declares of the value's fields; undefined when it declares nothing of them. */
+/** Returns a function from a field's name to its type; undefined if the type declares nothing about the fields. */
 function fieldTypes(
   { types }: TypeIn,
   form: Form | undefined,
@@ -196,7 +199,7 @@ function fieldTypes(
   };
 }
 
-/** The record that describes the value; undefined when none does. */
+/** Returns the record type that describes the value; undefined if there is none. */
 function recordOf(
   { types }: Pick<TypeIn, 'types'>,
   form: Form | undefined,
@@ -207,7 +210,7 @@ function recordOf(
   return record !== undefined && 'properties' in record ? record : undefined;
 }
 
-/** Each name in either value, with what it is called in the new one: an alias of it tells that. */
+/** Returns the names in either value, each with its name in the new one, which is found through aliases. */
 function namePairs(before: object, now: object, record: RecordType | undefined) {
   const pairs = new Map(
     Object.keys(before).map((name) => [name, (record && readAs(record, name)) ?? name]),
@@ -226,7 +229,7 @@ function caseOf(
   return typeof tag === 'string' ? casesOf(form, types).get(tag) : undefined;
 }
 
-/** What a 32-bit float was, a double is with more digits. */
+/** Compares numbers. A 64-bit float shows more digits of the same 32-bit float. */
 function isSameNumber(before: unknown, now: unknown, old: Form, present: Form): boolean {
   return (
     isFloat(old) &&
@@ -264,7 +267,7 @@ function within(found: Steps, step: string): Steps {
   return found;
 }
 
-/** A step is a field's name, or a place in brackets. */
+/** Joins steps to a path. A step is a field's name, or an index or a key in brackets. */
 function joined(steps: readonly string[]): string {
   return steps.reduce(
     (path, step) => (step.startsWith('[') ? path + step : memberPath(path, step)),

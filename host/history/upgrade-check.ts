@@ -1,10 +1,10 @@
-// UpgradeCheck: whether a new module can go on with what a journal holds. Entities are handed out to threads,
-// some at a time, and what those have found is put together here, with what the descriptors tell.
-// The journal is read only, also while a host runs on it.
+// UpgradeCheck checks whether a new module can continue with the events in a journal. Shares of the entities are
+// folded in threads, and their findings are merged here with the differences of the descriptors. The journal is only
+// read, so a host may be running on it.
 //
 // Invariants
-// U1  Memory does not grow with the journal: a share of entities for each thread, a page of records for each
-//     entity, and findings that are bounded.
+// U1  Memory does not grow with the journal: it holds a share of entities for each thread, a page of records for each
+//     entity, and a bounded number of findings.
 // U2  The answer does not depend on the number of threads.
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
@@ -19,44 +19,44 @@ import { descriptorDifferences } from './descriptor-difference.ts';
 import { UpgradeFindings, type Finding } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
 
-/** Entities that a thread is given at once; fewer when their histories are long. */
+/** Number of entities that a thread is given at once; fewer if their histories are long. */
 const SHARE_ENTITIES = 256;
 const SHARE_RECORDS = 20_000;
 
 export interface UpgradeQuestion {
-  /** The data folder. */
+  /** Data folder. */
   readonly dir: string;
   readonly now: GuestSource;
   /**
-   * The module that wrote the journal. Without it no states are compared, and declarations with those of
-   * the module that has written last, if the journal knows it.
+   * The module that wrote the journal. Without it no states are compared, and the declarations are compared with
+   * those of the last module that wrote, if the journal has its descriptor.
    */
   readonly before?: GuestSource | undefined;
-  /** Those under which both would run. */
+  /** Settings under which both modules run. */
   readonly settings: HostingSettings;
   readonly threads: number;
-  /** Ends it; it fails then with the signal's reason. */
+  /** Aborts the check, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Told again and again while it runs. */
+  /** Called repeatedly while the check runs. */
   readonly onProgress?: (progress: UpgradeProgress) => void;
 }
 
 export interface UpgradeProgress {
   readonly records: number;
-  /** About: what was deleted is not counted beforehand, and a service may store more meanwhile. */
+  /** An estimate: deleted records are not counted beforehand, and a service may append more meanwhile. */
   readonly recordsTotal: number;
 }
 
 export interface UpgradeAnswer {
   readonly entities: number;
-  /** Records, deletions among them. */
+  /** Number of records, including deletions. */
   readonly records: number;
   readonly findings: readonly Finding[];
-  /** What the module was held against: another one, what the journal knows of one, or neither. */
+  /** What the module was compared with: the previous module, its descriptor from the journal, or nothing. */
   readonly compared: 'module' | 'descriptor' | 'nothing';
 }
 
-/** Throws SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED. */
+/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE and SVC_MODULE_START_FAILED. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
   const { dir, now, before, settings, threads, signal } = question;
   const inspection = inspectJournal(dir);
@@ -95,7 +95,7 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
   }
 }
 
-/** Of the module that has written last; undefined when the journal knows none, or none that is whole. */
+/** Returns the descriptor of the last module that wrote; undefined if the journal has none, or none that is intact. */
 function descriptorIn(dir: string): ModuleDescriptor | undefined {
   const text = lastDescriptor(dir);
   const parsed = text === undefined ? undefined : parseModuleDescriptor(text);
@@ -126,7 +126,7 @@ function* sharesOf(
 
 type Heard = Extract<FromUpgradeWorker, { readonly records: number }>;
 
-/** Each takes a share when it has done its last. The first failure ends all of them. */
+/** Runs the threads. Each is given another share when it has finished one. The first failure ends all of them. */
 async function inThreads(
   work: UpgradeWork,
   { threads, signal }: Pick<UpgradeQuestion, 'threads' | 'signal'>,
@@ -175,7 +175,7 @@ function untilDone(
       if (message.kind !== 'ready') hear(message);
       if (message.kind !== 'progress') next();
     } catch (error) {
-      // The journal may fail while the next share is looked for.
+      // Reading the next share from the journal may fail.
       reject(error);
     }
   });

@@ -1,10 +1,10 @@
-// UpgradeFindings: what an upgrade check has found, told once for each place of a type, handler or event,
-// with how many entities it concerns and a few of them. Its size is bounded whatever a journal holds, and
-// which entities are named does not depend on who found them first.
+// UpgradeFindings collects the findings of an upgrade check. Findings with the same name, component and subject are
+// one finding, with the number of entities and a few examples. Its size is bounded whatever a journal holds, and the
+// examples do not depend on the order in which findings are added.
 
 /**
- * What can be found: these names are kept, `--allow` takes them. They stand in the order in which a
- * person wants to know of them.
+ * The names of findings, which are part of the command line (`--allow`) and never change. They are in the order in
+ * which reports list them.
  */
 export const FINDING_NAMES = [
   'record-damaged',
@@ -25,34 +25,37 @@ export const FINDING_NAMES = [
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
-/** A damaged record is no difference between two modules: nobody can accept it. */
+/** Findings that `--allow` accepts. A damaged record is no difference between two modules, so it cannot be accepted. */
 export const ALLOWABLE_NAMES = FINDING_NAMES.filter((name) => name !== 'record-damaged');
 
-/** An entity of which it was found. */
+/** An entity that has the finding. */
 export interface FindingExample {
   readonly id: string;
-  /** The event or record; of a state, the last one in it. Absent: before the first, or not looked for. */
+  /**
+   * Sequence number of the event or record; for a state, of its last event. Absent if the finding is before the first
+   * event or was not located.
+   */
   readonly seq?: number | undefined;
-  /** What is wrong, in the module's words; of a state, its first difference. */
+  /** Description of the problem, in the module's words; for a state, its first difference. */
   readonly problem: string;
 }
 
 export interface Finding {
   readonly name: FindingName;
-  /** Of a route, its endpoint. */
+  /** Name of the component; for a route, of its endpoint. */
   readonly component: string;
-  /** What tells it from others of its name: a path, a handler, an event's case, a route. */
+  /** Distinguishes findings of the same name and component: a path, a handler, an event's case, or a route. */
   readonly subject: string;
-  /** A sentence without its stop. */
+  /** A sentence without its full stop. */
   readonly message: string;
-  /** How many it was found of; 0 when it was found in the descriptors. */
+  /** Number of entities that have the finding; 0 if it was found in the descriptors. */
   readonly entities: number;
-  /** By their ids, the first few. */
+  /** The first few entities in the order of their ids. */
   readonly examples: readonly FindingExample[];
 }
 
 const EXAMPLES_MAX = 5;
-/** Of one name and component. */
+/** Limit of the subjects for one name and component. */
 const SUBJECTS_MAX = 100;
 const OTHERS = '…';
 
@@ -60,15 +63,15 @@ type Group = { -readonly [Key in keyof Finding]: Finding[Key] };
 
 export class UpgradeFindings {
   readonly #groups = new Map<string, Group>();
-  /** Name and component → how many subjects. */
+  /** Name and component → number of subjects. */
   readonly #subjects = new Map<string, number>();
 
-  /** Found of an entity, for the first time. */
+  /** Adds an example of a finding; the entity must not have been added for it before. */
   add(finding: Omit<Finding, 'entities' | 'examples'>, example: FindingExample): void {
     this.merge({ ...finding, entities: 1, examples: [example] });
   }
 
-  /** Whether an example of a finding is among those that are listed, so that more may be found out about it. */
+  /** Returns whether the example would be listed, so that it is worth computing more about it. */
   keeps(finding: Pick<Finding, 'name' | 'component' | 'subject'>, example: ExamplePlace): boolean {
     const family = `${finding.name} ${finding.component}`;
     const isOther = (this.#subjects.get(family) ?? 0) >= SUBJECTS_MAX;
@@ -91,7 +94,7 @@ export class UpgradeFindings {
     this.#groups.set(key, { ...finding });
   }
 
-  /** In the order of FINDING_NAMES, then by component and subject. */
+  /** Lists the findings in the order of FINDING_NAMES, then of component and subject. */
   list(): Finding[] {
     return [...this.#groups.values()].toSorted(
       (a, b) =>
@@ -101,7 +104,7 @@ export class UpgradeFindings {
     );
   }
 
-  /** What was found since, and from now on nothing. */
+  /** Returns the findings since the last call, and removes them. */
   take(): Finding[] {
     const found = [...this.#groups.values()];
     this.#groups.clear();

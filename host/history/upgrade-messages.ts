@@ -1,4 +1,4 @@
-// What the thread of an upgrade check and those that fold for it say to one another.
+// Messages between the thread of an upgrade check and its workers.
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { Finding } from './upgrade-finding.ts';
@@ -10,7 +10,10 @@ export interface UpgradeWork {
   readonly settings: HostingSettings;
 }
 
-/** Entities of one component, `afterId < id ≤ lastId`. The thread asks for the next ones by its answer. */
+/**
+ * A share of the work: entities of one component with `afterId < id ≤ lastId`. The worker's answer asks for the next
+ * one.
+ */
 export interface UpgradeShare {
   readonly component: string;
   readonly afterId: string;
@@ -18,9 +21,9 @@ export interface UpgradeShare {
 }
 
 export type FromUpgradeWorker =
-  /** It can begin. */
+  /** The worker can begin. */
   | { readonly kind: 'ready' }
-  /** Records since it said so last. */
+  /** Number of records since the last report. */
   | { readonly kind: 'progress'; readonly records: number }
   | {
       readonly kind: 'done';

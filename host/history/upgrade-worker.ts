@@ -1,5 +1,5 @@
-// What a thread of an upgrade check runs: it folds the entities that it is given with both modules, and
-// answers what was found.
+// UpgradeWorker is the code of a worker of an upgrade check: it folds the entities of its share with both modules,
+// and sends the findings.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startGuest } from '../hosting/start-guest.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -9,7 +9,7 @@ import { EntityComparison } from './entity-comparison.ts';
 import { UpgradeFindings } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
 
-/** So many records are told of at once. */
+/** Number of records after which progress is reported. */
 const TOLD_RECORDS = 5_000;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
@@ -18,7 +18,7 @@ const { dir, now, before, settings } = workerData as UpgradeWork;
 const findings = new UpgradeFindings();
 let records = 0;
 
-/** What it fails with is told: a thread's own error has no code. */
+/** Sends the failure of `act` as a message, because an error that a thread throws loses its code. */
 async function told(act: () => Promise<void>): Promise<void> {
   try {
     await act();
@@ -28,7 +28,7 @@ async function told(act: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What modules write to their logs concerns nobody here. */
+/** Logs of the modules are discarded. */
 const log = () => {};
 
 async function begun(): Promise<EntityComparison> {
@@ -46,7 +46,7 @@ async function begun(): Promise<EntityComparison> {
   });
 }
 
-/** Answers how many entities there were. */
+/** Returns the number of entities. */
 async function compared(
   { component, afterId, lastId }: UpgradeShare,
   scan: HistoryScan,

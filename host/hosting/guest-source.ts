@@ -1,24 +1,27 @@
-// GuestSource is what a guest is started from (start-guest.ts): a value that says what it is, and that can be posted to
-// the thread which starts the guest. Each hosting has one kind. Shards, introspection, the loop of `svc dev` and the tools
-// that read a journal pass sources on and know no hosting; another hosting is a folder here, a kind in this file, and a
-// case in start-guest.ts and source-locations.ts.
+// GuestSource is a value from which a guest is started (start-guest.ts): it describes itself, and can be posted to
+// the thread that starts the guest. Each hosting has one kind. Shards, introspection, `svc dev` and the tools that
+// read a journal pass sources on without knowing the hosting. A further hosting is a folder here, a kind in this
+// file, and a case in start-guest.ts and source-locations.ts.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from './wasm/admission/admission.ts';
 import type { WasmLimits } from './wasm/wasm-limits.ts';
 
-/** `program`: entities and endpoints that a program defines in TypeScript. */
+/** `program` stands for entities and endpoints that a program defines in TypeScript. */
 export type SourceKind = 'wasm' | 'program';
 
-/** A file that guests are started from, and what it held when it was read. */
+/** The file of a source, and the identity of its content when it was read. */
 export interface SourceFile {
   readonly kind: SourceKind;
-  /** Path of the file that it was read from; undefined: it came from no file. */
+  /** Path of the file; undefined if the source came from no file. */
   readonly file: string | undefined;
-  /** It differs from the fingerprint of every source that may behave differently. A module's is the SHA-256 of its file. */
+  /**
+   * Identity of the content: sources that may behave differently have different fingerprints. For a module, the
+   * SHA-256 of its file.
+   */
   readonly fingerprint: string;
 }
 
-/** What is said of a source. It starts nothing, so it can be kept, compared and sent to another process. */
+/** Description of a source. It is plain data, so it can be stored, compared and sent to another process. */
 export interface SourceDescription extends SourceFile {
   readonly descriptor: ModuleDescriptor;
 }
@@ -31,18 +34,18 @@ export interface WasmSource extends SourceDescription {
 
 export type GuestSource = WasmSource;
 
-/** The settings under which guests run: a section for each hosting that has some. */
+/** Settings for running guests: a section for each hosting that has settings. */
 export interface HostingSettings {
   readonly wasm: WasmLimits;
 }
 
-/** `file`: where the module was read from; left out: its faults have no source locations. */
+/** Makes a source. `file`: the module's file; without it faults have no source locations. */
 export function wasmSource(module: AdmittedModule, file?: string): WasmSource {
   const { fingerprint, descriptor } = module;
   return { kind: 'wasm', file, fingerprint, descriptor, module };
 }
 
-/** The same settings, where a command or a query may use at most `fuel`. */
+/** Returns the settings with at most `fuel` for a command or a query. */
 export function withHandlerFuel({ wasm }: HostingSettings, fuel: number): HostingSettings {
   const commandFuel = Math.min(wasm.commandFuel, fuel);
   const queryFuel = Math.min(wasm.queryFuel, fuel);

@@ -1,11 +1,11 @@
-// SourceLocations are where in the sources of a guest its faults were. Each kind of source finds them in its own way: a
-// module's by the source map that lies beside its file, and a program's faults have theirs in their stacks.
+// SourceLocations chooses how the faults of a guest are located in its sources. Each kind of source has its own way:
+// a module has a source map beside its file, and the errors of a program have their locations in their stacks.
 import type { HostingSettings, SourceFile } from './guest-source.ts';
 import { type FaultPlaces, readFaultPlaces } from './wasm/places/fault-places.ts';
 
 export type { FaultPlaces, PlacedFault } from './wasm/places/fault-places.ts';
 
-/** Never rejects: a fault whose location cannot be found has none. */
+/** Never rejects: a fault that cannot be located has no locations. */
 export async function sourceLocations(
   { kind, file, fingerprint }: SourceFile,
   settings: HostingSettings,

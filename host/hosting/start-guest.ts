@@ -1,19 +1,19 @@
-// StartGuest starts guests from their sources: the one place that knows which hosting runs which kind of source. A shard
-// is waiting when it starts its module, so the code of the wasm hosting is loaded with this file.
+// StartGuest starts guests from their sources: the one module that knows which hosting runs which kind of source. The
+// code of the wasm hosting is loaded statically, because a shard has to wait for it anyway.
 import type { Guest } from '../engine/needs/guest.ts';
 import type { GuestLog } from '../model/guest-log.ts';
 import type { GuestSource, HostingSettings } from './guest-source.ts';
 import { startWasmGuest, type WasmNumbers } from './wasm/wasm-guest.ts';
 
 export interface StartedGuest extends Guest {
-  /** Absent: the hosting has neither instances nor memory of its own. */
+  /** Absent if the hosting has neither instances nor memory of its own. */
   readonly numbers?: WasmNumbers;
 }
 
 /** Starts a guest that shares no instance with another. Throws an SvcError SVC_MODULE_START_FAILED. */
 export type GuestStarter = (log: GuestLog) => StartedGuest;
 
-/** Loads what runs the source in this thread, so that guests can be started at once. */
+/** Loads the code that runs the source in this thread, so that guests can then be started synchronously. */
 export async function guestStarter(
   source: GuestSource,
   settings: HostingSettings,
@@ -24,7 +24,10 @@ export async function guestStarter(
   }
 }
 
-/** Starts a guest in this thread; `log` takes what it logs. Rejects with an SvcError SVC_MODULE_START_FAILED. */
+/**
+ * Starts a guest in this thread. `log`: receives what the guest logs. Rejects with an SvcError
+ * SVC_MODULE_START_FAILED.
+ */
 export async function startGuest(
   source: GuestSource,
   settings: HostingSettings,

@@ -1,6 +1,6 @@
-// What a person reads once a service listens: where it is, its routes, and requests to try. All but the
-// address is a module's word, and this runs on the main thread: what is made of it has a bound, whatever
-// the module describes, and every line can be pasted into a shell.
+// Announcement is the text that `svc run` prints once a service listens: its address, its routes, and requests to
+// try. Everything but the address comes from the module, and this code runs on the main thread: the text is bounded,
+// whatever the module describes, and every line can safely be pasted into a shell.
 import type { ModuleDescriptor, RouteDescriptor, TypeSchema } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
 
@@ -13,7 +13,7 @@ interface Announced {
 }
 
 interface ServedRoute extends RouteDescriptor {
-  /** The endpoint's prefix and the route's path. */
+  /** Prefix of the endpoint, followed by the path of the route. */
   readonly template: string;
 }
 
@@ -42,7 +42,7 @@ export function announcement({ name, url, dataFolder, pid, descriptor }: Announc
   return lines.map((line) => `${printable(line)}\n`).join('');
 }
 
-/** Three at most: something to send, something to read, and whatever comes next. */
+/** Chooses at most three routes: one that takes a body, one that reads, and another one. */
 function chooseExamples(routes: readonly ServedRoute[]): ServedRoute[] {
   const first = [
     routes.find((route) => route.body !== undefined),
@@ -75,7 +75,7 @@ function curlLine(url: string, route: ServedRoute, descriptor: ModuleDescriptor)
   return words.join(' ');
 }
 
-/** As it stands in a path or a query string. */
+/** Returns a sample of the type as text for a path or a query string. */
 function sampleText(schema: TypeSchema, name: string, descriptor: ModuleDescriptor): string {
   const value = new Sampler(descriptor).sample(schema, name);
   const isPlain = ['string', 'number', 'boolean'].includes(typeof value);
@@ -84,7 +84,7 @@ function sampleText(schema: TypeSchema, name: string, descriptor: ModuleDescript
 }
 
 const SAMPLE_DEPTH_MAX = 8;
-/** Of one sample: a type may hold itself many times over, which is many times as much at each depth. */
+/** Bound for one sample: a recursive type may contain itself several times, which multiplies at each level. */
 const SAMPLE_VALUES_MAX = 50;
 
 const SAMPLE_TEXTS = {
@@ -102,7 +102,7 @@ class Sampler {
     this.#descriptor = descriptor;
   }
 
-  /** A string is the name of the field that holds it. */
+  /** Returns a value of the type. A string is the name of the field that holds it. */
   sample(schema: TypeSchema, name: string, depth = 0): unknown {
     if (depth > SAMPLE_DEPTH_MAX || ++this.#values > SAMPLE_VALUES_MAX) return null;
     const inner = (type: TypeSchema, field: string) => this.sample(type, field, depth + 1);
@@ -149,7 +149,7 @@ class Sampler {
   }
 }
 
-/** One word for a shell. */
+/** Quotes a text as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,25 +1,29 @@
-// IntrospectionPart is one part of what a service shows of itself, as introspection.ts tells it of the phases of its service.
+// IntrospectionPart is one of the parts of a service's introspection. introspection.ts calls its methods in the
+// phases of the service.
 import type { ModuleDescriptor, SourcePlace } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { FaultySpan } from './placed-faults.ts';
 
-/** Where a service is served. */
+/** Address of a running service. */
 export interface ServedAddress {
-  /** `http://127.0.0.1:9000`; undefined: it has no HTTP server. */
+  /** `http://127.0.0.1:9000`; undefined if the service has no HTTP server. */
   readonly url: string | undefined;
   readonly descriptor: ModuleDescriptor;
 }
 
-/** A part is told of the phases of its service, in this order; it leaves out those that do not concern it. */
+/** The methods are called in this order; a part implements those that it needs. */
 export interface IntrospectionPart {
-  /** Another module is served in the place of the one before, while a developer works on it. */
+  /** Called when another module replaces the present one, while a developer works on it. */
   replaced?(by: SourceDescription): void;
-  /** Finds where in the sources a fault was that the module has just met. Never rejects; empty: it is not known. */
+  /**
+   * Locates a fault that the module has just had. Never rejects; resolves with an empty list if the locations are
+   * unknown.
+   */
   placesOf?(span: FaultySpan): Promise<readonly SourcePlace[]>;
-  /** The service is about to stop. */
+  /** Called when the service is about to stop. */
   stopping?(): void;
-  /** No request is in flight any more, and shards can be asked for the last time. Never rejects. */
+  /** Called when no request is in flight any more, and shards can be asked for the last time. Never rejects. */
   finished?(): Promise<void>;
-  /** The service has stopped, or was never served. Never rejects. */
+  /** Called when the service has stopped, or never started to serve. Never rejects. */
   close?(): Promise<void>;
 }

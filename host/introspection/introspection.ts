@@ -1,8 +1,8 @@
-// Introspection is what a service shows of itself beside its routes: a management server for operators
-// (management-part.ts), an observability endpoint and a registration for the console on a developer's machine
-// (local-part.ts), and the export of its spans (span-export.ts). It runs on the main thread, which runs nothing of a
-// module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails a service;
-// whatever else fails here is a line of the log.
+// Introspection joins the parts by which operators and developers look at a running service: a management server for
+// operators (management-part.ts), an observability endpoint and a registration for the console on a developer's
+// machine (local-part.ts), and the export of spans (span-export.ts). It runs on the main thread, which runs no code
+// of a module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails the
+// service; any other failure here is logged.
 import type { SourcePlace } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
@@ -18,11 +18,14 @@ export class Introspection {
     this.#view = view;
   }
 
-  /** Called before the module is looked at. Rejects with an SvcError when the management server cannot listen. */
+  /**
+   * Opens the management server. Called before the module is admitted. Rejects with an SvcError if the server cannot
+   * listen.
+   */
   async open(): Promise<void> {
     const { management, isLocal } = this.#view.settings;
     if (isLocal) {
-      // The code is loaded while the module is judged and started, so that the announcement waits for little.
+      // The code is loaded while the module is admitted and started, so that the announcement does not wait for it.
       this.#localCode = import('./local-part.ts');
       this.#localCode.catch(() => {});
     }
@@ -33,7 +36,10 @@ export class Introspection {
     this.#parts.push(part);
   }
 
-  /** Called once all shards serve; resolves once a console finds the service. Never rejects. */
+  /**
+   * Starts the other parts. Called once all shards serve; resolves once a console can find the service. Never
+   * rejects.
+   */
   async served(address: ServedAddress): Promise<void> {
     const { settings, source } = this.#view;
     if (settings.isLocal) {
@@ -51,7 +57,7 @@ export class Introspection {
     for (const part of this.#parts) part.replaced?.(by);
   }
 
-  /** Finds where in the sources a fault was. Never rejects; empty: it is not known. */
+  /** Locates a fault in the sources. Never rejects; resolves with an empty list if the locations are unknown. */
   async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
     for (const part of this.#parts) if (part.placesOf !== undefined) return part.placesOf(span);
     return [];
@@ -65,7 +71,7 @@ export class Introspection {
     for (const part of this.#parts) await part.finished?.();
   }
 
-  /** The part that began first is closed last. */
+  /** Closes the parts in the reverse order of their start. */
   async close(): Promise<void> {
     for (const part of this.#parts.toReversed()) await part.close?.();
   }

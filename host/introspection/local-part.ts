@@ -1,6 +1,6 @@
-// LocalPart is what a service on a developer's machine shows of itself: its observability endpoint on loopback, the
-// registration file by which a console finds it, and a sample of its numbers each second. Whatever fails in it, the
-// service goes on.
+// LocalPart is the introspection on a developer's machine: the observability endpoint on loopback, the registration
+// file by which a console finds it, and a sample of the service's numbers each second. Its failures do not affect the
+// service.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openApi, type SourcePlace } from '@svc/contract';
@@ -20,7 +20,7 @@ import type { ServiceView } from './service-view.ts';
 
 const INSTANCE_ID_BYTES = 8;
 const STARTED_AT = new Date(performance.timeOrigin).toISOString();
-/** Of a module's fingerprint: nobody gives modules versions. */
+/** Number of digits of a module's fingerprint that are shown as its version. */
 const VERSION_DIGITS = 12;
 
 export class LocalPart implements IntrospectionPart {
@@ -57,7 +57,7 @@ export class LocalPart implements IntrospectionPart {
         answerTimeoutMs,
         dev,
       },
-      // The first source is served since the process started: there may be spans of it already.
+      // The first source has been served since the process started, so earlier spans are its own.
       this.#shown(source, 0),
     );
     try {
@@ -80,7 +80,7 @@ export class LocalPart implements IntrospectionPart {
   }
 
   async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
-    // Without a source map nothing can be found.
+    // Without a source map nothing can be located.
     if (this.#file === undefined || !existsSync(`${this.#file}.map`)) return [];
     await this.#faults.find([span]);
     return span.fault === undefined ? [] : this.#faults.placesOf(span.fault);
@@ -122,7 +122,7 @@ export class LocalPart implements IntrospectionPart {
     }
   }
 
-  /** What the endpoint shows of a source. `sinceMs`: served since then, in milliseconds since 1970. */
+  /** Describes a source for the endpoint. `sinceMs`: when it began to be served, in milliseconds since 1970. */
   #shown({ kind, file, fingerprint, descriptor }: SourceDescription, sinceMs: number): ShownModule {
     const { settings, shards, dev } = this.#view;
     const { name } = settings;

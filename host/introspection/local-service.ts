@@ -42,15 +42,15 @@ import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
 import type { ServiceShards } from './service-shards.ts';
 
-/** For the spans of a shard: who looks on asks again soon. */
+/** Time limit for a shard to send its spans. It is short, because clients ask again soon. */
 const SPANS_TIMEOUT_MS = 1_000;
 const QUERY_TIMEOUT_MAX_MS = 5_000;
-/** However many the shards keep: they are gone through whenever somebody looks. */
+/** Bound for the spans of the window, whatever the setting: all of them are searched at every request. */
 const WINDOW_SPANS_MAX = 100_000;
-/** What SDKs send for a query that takes no input. */
+/** Input of a query without one, as the SDKs send it. */
 const NO_INPUT = 'null';
 
-/** What is served: while a developer works on it, one after the other. */
+/** The module that is served. `svc dev` replaces it by later ones. */
 export interface ShownModule {
   readonly description: ServiceDescription;
   readonly descriptor: ModuleDescriptor;
@@ -63,7 +63,7 @@ export interface LocalParts {
   readonly faults: PlacedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
   readonly metrics: Pick<MetricsSource, 'totals'>;
-  /** Spans that the shards keep together. */
+  /** Maximum number of spans in the window, of all shards together. */
   readonly ringCapacity: number;
   readonly answerTimeoutMs: number;
   readonly dev?: (() => DevState) | undefined;
@@ -74,7 +74,7 @@ export class LocalService implements ObservedService {
   readonly #window: SpanWindow;
   #module: ShownModule;
   #nameOf: (span: RecordedSpan) => string;
-  /** Of the latest view. */
+  /** Traces of the latest view. */
   #traces: { readonly view: SpanView; readonly newestFirst: readonly PlacedTrace[] } | undefined;
 
   constructor(parts: LocalParts, module: ShownModule) {
@@ -92,7 +92,7 @@ export class LocalService implements ObservedService {
     );
   }
 
-  /** Another module is served. */
+  /** Shows another module from now on. */
   show(module: ShownModule): void {
     this.#module = module;
     this.#nameOf = spanName(module.description.routes);
@@ -163,7 +163,7 @@ export class LocalService implements ObservedService {
     };
   }
 
-  /** Only what is declared as a query is run: it can change nothing. */
+  /** Runs a query. Commands are refused, so nothing can be changed. */
   async query({ component, id, method, input = NO_INPUT }: EntityQuery): Promise<ObservedAnswer> {
     const { shards, faults, answerTimeoutMs } = this.#parts;
     const { descriptor } = this.#module;
@@ -229,19 +229,19 @@ export class LocalService implements ObservedService {
   }
 }
 
-/** Texts that sort as the traces do: by their start, and by their id where that is the same. */
+/** Returns a text that sorts as the traces do: by their start, then by their id. */
 function cursorOf(startMs: number, traceId: string): string {
   return `${startMs.toFixed(3).padStart(17, '0')}/${traceId}`;
 }
 
-/** A path that names the id was understood by all that have passed it on. */
+/** Returns the reason why an id in a request is invalid. Ids in URLs of routes were checked the same way. */
 function idProblem(id: string): string | undefined {
   if (id === '.' || id === '..') return 'An id in a path cannot be . or ..: clients leave it out.';
   const why = entityIdProblem(id);
   return why === undefined ? undefined : `The entity id ${quoted(id)} ${why}.`;
 }
 
-/** Of no handler, and in no trace: what was under way went with the shard. */
+/** Makes a fault without a handler and a trace for the end of a shard, whose requests in flight were lost. */
 function endOfShard({ atMs, shard, reason }: ShardEnding): Fault {
   return {
     at: isoTime(atMs),

@@ -1,6 +1,6 @@
-// ManagementPart is what an instance shows to its operator: the management server, from before the module is looked at
-// until the journal is closed. Without it nobody could tell whether the instance is ready, so a service that is to have
-// one does not run without it.
+// ManagementPart is the introspection for operators: the management server, which runs from before the module is
+// admitted until the journal is closed. Without it nobody could check whether the instance is ready, so a service
+// that is configured with one does not run without it.
 import { hostname } from 'node:os';
 import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
@@ -38,7 +38,7 @@ export class ManagementPart implements IntrospectionPart {
     );
   }
 
-  /** Rejects with SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  /** Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   async listen(address: ManagementAddress): Promise<void> {
     const { host, port } = await this.#server.listen(address);
     this.#view.log({ level: 'info', message: 'management listening', fields: { host, port } });
@@ -56,7 +56,7 @@ export class ManagementPart implements IntrospectionPart {
   #opinions(): readonly Opinion[] {
     const { settings, shards, source, journal } = this.#view;
     let isAdmitted = false;
-    // A module that is refused ends the service, and the end says why.
+    // A refused module ends the service, which reports the reason.
     source.then(
       () => (isAdmitted = true),
       () => {},
@@ -101,7 +101,7 @@ export class ManagementPart implements IntrospectionPart {
   }
 }
 
-/** Whoever scrapes does so again and again. */
+/** Logs the first failure only, because clients ask again and again. */
 function onceLogged({ log }: ServiceView): (error: unknown) => void {
   let isLogged = false;
   return (error) => {

@@ -1,5 +1,5 @@
-// MetricsSource: the metrics of the service of this process, made of what its threads share and of what the process
-// knows of itself. It asks no thread, so it answers whatever a guest does.
+// MetricsSource computes the metrics of this process's service from the memory that its threads share and from what
+// the process knows of itself. It asks no thread, so it answers whatever a guest does.
 import type { LimitCounts } from '../model/limit-counters.ts';
 import {
   counter,
@@ -16,28 +16,28 @@ import { type KindTotals, summedTotals } from '../shards/recorder/invocation-tot
 import { type Family, metricsText, sampleName } from './observability/metrics-text.ts';
 import type { ServiceShards } from './service-shards.ts';
 
-/** What metrics are made of. */
+/** Sources of the metrics. */
 export interface MetricsParts {
   readonly shards: Pick<ServiceShards, 'numbers' | 'counters' | 'count' | 'serving'>;
   readonly journal: { read(): JournalNumbers };
-  /** Of the service's window of spans. */
+  /** Number of spans in the service's window. */
   readonly ringCapacity: number;
 }
 
-/** They fall, and are no totals. */
+/** Series of the window: they may decrease, so they are no totals. */
 const OF_WINDOW = new Set(['svc_invocations_total', 'svc_invocation_duration_seconds_sum']);
 const MICROS_PER_S = 1_000_000;
 const MS_PER_S = 1_000;
 
-/** Of the spans that are exported. */
+/** Counts of the spans that were to be exported. */
 export interface ExportCounts {
   readonly exported: number;
-  /** That nobody has received: the receiver did not take them in time, or they had left their window. */
+  /** Spans that the receiver did not accept in time, or that had left their window before. */
   readonly dropped: number;
 }
 
 export class MetricsSource {
-  /** Set by who exports spans. */
+  /** Set by the span exporter. */
   exportCounts: () => ExportCounts = () => ({ exported: 0, dropped: 0 });
   readonly #parts: MetricsParts;
 
@@ -45,12 +45,15 @@ export class MetricsSource {
     this.#parts = parts;
   }
 
-  /** Text exposition format 0.0.4 (METRICS_CONTENT_TYPE). */
+  /** Returns the metrics in text exposition format 0.0.4 (METRICS_CONTENT_TYPE). */
   text(): string {
     return metricsText(this.#families());
   }
 
-  /** By the names of the series. Of those with labels, each by its name with them, where it is not nothing. */
+  /**
+   * Returns the totals, indexed by the names of the series. A series with labels is listed with them if its value is
+   * not 0.
+   */
   totals(): Record<string, number> {
     const totals: Record<string, number> = {};
     for (const { name, samples } of this.#families()) {
@@ -64,7 +67,7 @@ export class MetricsSource {
     return totals;
   }
 
-  /** Of the handlers of routes, since the process started. */
+  /** Returns the totals of the handlers of routes since the process started. */
   endpointTotals(): KindTotals {
     return this.#invocationTotals().find(({ kind }) => kind === 'endpoint')!;
   }
@@ -153,7 +156,7 @@ function exportFamilies({ exported, dropped }: ExportCounts): Family[] {
   ];
 }
 
-/** By the names that every Prometheus client gives them. */
+/** Metrics of the process under the names that all Prometheus clients use. */
 function processFamilies(): Family[] {
   const { user, system } = process.cpuUsage();
   return [

@@ -1,18 +1,18 @@
-// NamedPlaces: places of a fault as the module's author knows them. An optimizer puts a handler into the export that
-// runs it, and the place is then in a function that no author has written: it is named after what ran.
+// NamedLocations names the source locations of a fault as the module's author knows them. An optimizer may inline a
+// handler into the export that runs it; a location then names a generated function, and gets the name of the handler.
 import type { InvocationKind, SourcePlace } from '@svc/contract';
 
-/** What ran when it failed. */
+/** The handler that ran when the fault occurred. */
 export interface RunHandler {
   readonly kind: InvocationKind;
   readonly component: string;
-  /** Undefined: it is not known. */
+  /** Undefined if the handler is unknown. */
   readonly handler: string | undefined;
 }
 
 type Runs = 'handler' | 'apply' | 'component';
 
-/** As the SDK calls what runs an entity's code. */
+/** Names that the SDK gives to the functions which run an entity's code. */
 const ENTITY_EXPORTS: ReadonlyMap<string, Runs> = new Map([
   ['entity_command', 'handler'],
   ['entity_query', 'handler'],
@@ -27,7 +27,7 @@ export function namedPlaces(places: readonly SourcePlace[], run: RunHandler): So
     const { function: name } = place;
     const runs = name === ENDPOINT_EXPORT ? 'handler' : ENTITY_EXPORTS.get(name ?? '');
     if (runs === undefined) return place;
-    // A request that failed with its call knows nothing of the call's.
+    // A request that failed with its call has no location in the handler of the call.
     const isOfRun = (name === ENDPOINT_EXPORT) === (run.kind === 'endpoint');
     return { ...place, function: isOfRun ? nameOf(runs, run) : null };
   });

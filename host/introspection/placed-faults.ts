@@ -1,19 +1,19 @@
-// PlacedFaults: where in the sources the faults of spans were, found by the thread that looks into the past, once each.
-// While a developer works on a module, a span may be of one that was served before: its places are in that one's
-// sources.
+// LocatedFaults finds the source locations of the faults of spans, once for each fault, by asking the history reader.
+// While a developer works on a module, a span may belong to a module that was served before, and then its locations
+// are in that module's sources.
 import type { SourcePlace } from '@svc/contract';
 import { namedPlaces, type RunHandler } from './named-places.ts';
 import type { RecordedFault, RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceFile } from '../hosting/guest-source.ts';
 
-/** The thread may have more to do than places. */
+/** Time limit for locating faults, in milliseconds; the history reader may have other questions to answer first. */
 const PATIENCE_MS = 2_000;
-/** Modules whose places are still looked for. */
+/** Number of modules whose faults can still be located. */
 const MODULES_KEPT = 32;
 
 export interface ServedSource extends SourceFile {
-  /** Milliseconds since 1970. */
+  /** When it began to be served, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
@@ -22,7 +22,7 @@ export type FaultySpan = RunHandler & Pick<RecordedSpan, 'startMs' | 'fault'>;
 export class PlacedFaults {
   readonly #history: Pick<HistoryReader, 'ask'>;
   readonly #places = new WeakMap<RecordedFault, readonly SourcePlace[]>();
-  /** Those that were asked for, until that has failed. */
+  /** Questions that were asked; one that fails is removed, so that it can be asked again. */
   readonly #asked = new WeakMap<RecordedFault, Promise<void>>();
   readonly #patienceMs: number;
   /** Newest first. */
@@ -37,12 +37,12 @@ export class PlacedFaults {
     this.#modules = [module, ...this.#modules].slice(0, MODULES_KEPT);
   }
 
-  /** Empty: they are not known. */
+  /** Returns an empty list if the locations are unknown. */
   placesOf(fault: RecordedFault): SourcePlace[] {
     return [...(this.#places.get(fault) ?? [])];
   }
 
-  /** Never rejects: a fault is told without its place when that cannot be found in time. */
+  /** Locates the faults of the spans. Never rejects: a fault that cannot be located in time has no locations. */
   async find(spans: readonly FaultySpan[]): Promise<void> {
     const open = spans.filter(({ fault }) => fault !== undefined && this.#isOpen(fault));
     const fresh = open.filter(({ fault }) => !this.#asked.has(fault!));
@@ -79,7 +79,7 @@ export class PlacedFaults {
       for (const [at, fault] of faults.entries())
         this.#places.set(fault, namedPlaces(answer.places[at]!, spans[at]!));
     } catch {
-      // It is asked for again with the next look.
+      // The next request asks for it again.
       for (const fault of faults) this.#asked.delete(fault);
     }
   }

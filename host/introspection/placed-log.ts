@@ -1,15 +1,15 @@
-// PlacedLog: the log of a run on a developer's machine, as text: below the line of a module's fault stands where in its
-// sources that was. Lines are written in the order in which they came; a line waits while the place of one before it
-// is looked for, which another thread does, and nobody who logs waits.
+// LocatedLog is the text log on a developer's machine: below the line of a module's fault it writes the source
+// location. Lines are written in the order in which they were logged. A line waits while a fault before it is located
+// by another thread; code that logs never waits.
 import type { SourcePlace } from '@svc/contract';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { Log } from '@svc/kit/log';
 import type { FaultySpan } from './placed-faults.ts';
 
-/** With more than so many lines that wait no place is looked for. */
+/** While more lines than this are waiting, faults are not located. */
 const LINES_WAITING_MAX = 100;
 
-/** Never rejects. */
+/** Locates a fault. Never rejects. */
 export type PlaceFinder = (span: FaultySpan) => Promise<readonly SourcePlace[]>;
 
 export class PlacedLog {
@@ -17,7 +17,9 @@ export class PlacedLog {
   readonly #find: PlaceFinder;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
-  /** The fault that was told last: what failed an entity has failed the request for it, too. */
+  /**
+   * The fault that was written last. A fault of an entity also fails the request that called it, and is located once.
+   */
   #told: string | undefined;
 
   constructor(write: Log, find: PlaceFinder) {
@@ -38,7 +40,7 @@ export class PlacedLog {
     });
   };
 
-  /** All that was logged is written. */
+  /** Resolves once all lines are written. */
   async settled(): Promise<void> {
     await this.#last;
   }
@@ -57,7 +59,7 @@ export class PlacedLog {
   }
 }
 
-/** What the log says of a fault: of an entity's, or of a request's, which is known by its route. */
+/** Returns the fault of a log line: an entity's, or a request's, which is identified by its route. */
 function spanOf({ frames, fields = {}, message }: FaultEntry): FaultySpan {
   const { component, handler, route } = fields;
   const nothing = { code: '', reason: '', limit: undefined, errorId: undefined };

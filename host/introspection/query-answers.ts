@@ -1,5 +1,6 @@
-// QueryAnswers: how the observability endpoint answers what a query, or a look into the past, came to. The statuses are
-// those of a route. Other than a route it tells what the runtime and the module said: who asks is the developer.
+// QueryAnswers converts the outcome of a query, or of a question about stored entities, into an answer of the
+// observability endpoint. The statuses are those of a route. Unlike a route, it includes the messages of the runtime
+// and the module, because the client is the developer.
 import type { SpanFault } from '@svc/contract';
 import { failureAnswer, refusalAnswer } from '../http/answers.ts';
 import type { Refusal, Reply } from '../model/call.ts';
@@ -23,7 +24,7 @@ export function outcomeAnswer(outcome: Reply | Refusal): Answered {
   return { status, body: String(body) };
 }
 
-/** The module has failed at it. */
+/** Makes the answer for a fault of the module. */
 export function faultAnswer(fault: SpanFault, isLate: boolean): Answered {
   const { reason, guestMessage } = fault;
   const status = isLate ? 504 : 500;
@@ -31,7 +32,7 @@ export function faultAnswer(fault: SpanFault, isLate: boolean): Answered {
   return answered(status, `${reason.replace(/\.$/, '')}${words}.`, fault);
 }
 
-/** The runtime could not. Throws what is no failure with a code. */
+/** Makes the answer for an error of the runtime. Throws an error that has no code. */
 export function errorAnswer(failure: unknown): Answered {
   if (!(failure instanceof SvcError)) throw failure;
   const { code, message } = failure;

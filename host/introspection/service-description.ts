@@ -1,5 +1,5 @@
-// ServiceDescription: what the observability endpoint says of a service: what its module declares, and where it is
-// served. No word of it is made here but the names of access rules.
+// ServiceDescription: how the observability endpoint describes a service: the module's declarations and the address
+// of the service. Its only texts of its own are the names of access rules.
 import {
   type AccessRule,
   type ModuleDescriptor,
@@ -12,7 +12,7 @@ export interface DescribedService extends Pick<
   ServiceDescription,
   'name' | 'instanceId' | 'runtimeVersion' | 'startedAt' | 'pid' | 'dev'
 > {
-  /** Where its HTTP server listens; undefined: it has none. */
+  /** Address of its HTTP server; undefined if it has none. */
   readonly url: string | undefined;
   readonly shards: number;
   readonly fingerprint: string;

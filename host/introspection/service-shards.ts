@@ -8,16 +8,16 @@ import type { AnswerTo, ShardQuestion } from '../shards/shard-questions.ts';
 /** The shards of a service: threads, or the process of an embedded service as its only shard. */
 export interface ServiceShards {
   readonly count: number;
-  /** Which shard to ask about an entity. */
+  /** Decides which shard to ask about an entity. */
   readonly ownership: Ownership;
-  /** Whether each shard serves. */
+  /** Indexed by shard: whether it serves. */
   readonly serving: readonly boolean[];
-  /** What each shard has counted; shards whose module was not admitted yet are left out. */
+  /** Counts of the shards whose modules were admitted. */
   readonly numbers: readonly ShardNumbers[];
-  /** The latest times that shards ended by themselves. */
+  /** The latest unexpected ends of the shards. */
   readonly ends: readonly ShardEnding[];
   readonly counters: { read(): LimitCounts };
-  /** Rejects with an SvcError when the shard does not answer. */
+  /** Asks a shard a question. Rejects with an SvcError if the shard does not answer. */
   ask<Question extends ShardQuestion>(
     shard: number,
     question: Question,

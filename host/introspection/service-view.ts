@@ -1,5 +1,5 @@
-// ServiceView is what introspection sees of a running service. `svc run` makes one of its supervisor, and an embedded
-// service of its own process, so that both have the same endpoints, metrics, spans and registration.
+// ServiceView is what introspection sees of a running service. `svc run` implements it with its supervisor, an
+// embedded service with its own process, so that both have the same endpoints, metrics, spans and registration.
 import type { DevState } from '@svc/contract';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
@@ -12,16 +12,19 @@ export interface ServiceView {
   readonly settings: IntrospectionSettings;
   readonly shards: ServiceShards;
   readonly metrics: MetricsSource;
-  /** What is served first. It rejects when that is refused, which ends the service. */
+  /** The source that is served first. It rejects if the source is refused, which ends the service. */
   readonly source: Promise<SourceDescription>;
-  /** The journal, once it is open; it may never be. `failure` resolves when it can store nothing any more. */
+  /**
+   * The journal, once it is open, which may never happen. `failure` resolves when the journal can store nothing any
+   * more.
+   */
   readonly journal: Promise<{ readonly failure: Promise<unknown> }>;
   /** Answers questions about stored entities, and finds the source locations of faults. */
   readonly history: Pick<HistoryReader, 'ask'>;
   /** The environment of the threads that introspection starts. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** The state of a developer's build, where `svc dev` runs the service. */
+  /** Returns the state of a developer's build; present if `svc dev` runs the service. */
   readonly dev?: () => DevState;
 }
 
@@ -30,13 +33,13 @@ export interface IntrospectionSettings {
   /** Whether the service has an HTTP server, and its port. */
   readonly http: boolean;
   readonly port: number;
-  /** Where the management server listens; undefined: there is none. */
+  /** Address of the management server; undefined if there is none. */
   readonly management: { readonly host: string; readonly port: number } | undefined;
   /** Whether the service has an observability endpoint on loopback, and registers for the console. */
   readonly isLocal: boolean;
-  /** Absolute path of the folder in which a local service registers; undefined: there is no home for it. */
+  /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
-  /** Where spans are exported to (OTLP over HTTP); undefined: nowhere. */
+  /** Receiver of spans (OTLP over HTTP); undefined if they are not exported. */
   readonly otlp:
     | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
     | undefined;

@@ -1,8 +1,9 @@
-// SpanExport: takes the spans that shards have recorded and has them exported by OTLP over HTTP, in a thread of its own
+// SpanExport takes the recorded spans from the shards and exports them by OTLP over HTTP, in a thread of its own
 // (observability/otlp-worker.ts), so that neither a shard nor the main thread waits for a receiver. Invariants:
-// I1  At most `svc.observability.export-queue-max` spans are under way; more are left in the shards' windows.
-// I2  A span is taken once. Whether it was exported or not is counted; only what a shard that ended still had is not.
-// I3  A receiver that is away, slow or refuses costs a line of the log and numbers, and nothing else.
+// I1  At most `svc.observability.export-queue-max` spans are being exported; more are left in the shards' windows.
+// I2  A span is taken once, and counted as exported or dropped. Only spans that are lost when a shard ends are not
+//     counted.
+// I3  A receiver that is unreachable, slow or refuses spans has no other effect than a log line and metrics.
 import { randomUUID } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
@@ -20,28 +21,28 @@ import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';
 
-/** Of one question to a shard, and of one export. */
+/** Maximum number of spans per question to a shard, and per export. */
 const SPANS_AT_ONCE = 512;
-/** A shard that computes may take its time; the spans stay with it. */
+/** Time limit for a shard's answer; a busy shard keeps its spans for the next time. */
 const ASK_TIMEOUT_MS = 5_000;
-/** What a stop waits for a receiver. */
+/** How long a stop waits for the receiver, in milliseconds. */
 const LAST_EXPORT_MS = 2_000;
 const HEAP_MIB = 128;
-/** Of a span, with the words of its failure. */
+/** Size of a span with its messages, in KiB. */
 const SPAN_KIB_MAX = 8;
 
-/** Where spans are sent, and the headers that are sent with them. */
+/** URL to which spans are sent, and the headers of the requests. */
 export type OtlpReceiver = NonNullable<ServiceView['settings']['otlp']>;
 
-/** How far a shard's spans were taken. */
+/** Position up to which a shard's spans were taken. */
 interface Cursor {
   threadId: number;
   after: number;
-  /** As of its last answer. */
+  /** Number of spans that the shard had recorded at its last answer. */
   recorded: number;
-  /** It is asked at the moment; one that computes keeps nobody else waiting. */
+  /** Whether the shard is being asked. A busy shard does not delay the others. */
   isTaking: boolean;
-  /** The latest of these times. */
+  /** Settles when the latest question to the shard has been handled. */
   taken: Promise<void>;
 }
 
@@ -53,9 +54,9 @@ export class SpanExport implements IntrospectionPart {
   readonly #queueMax: number;
   readonly #cursors: readonly Cursor[];
   readonly #waiting = new Set<() => void>();
-  /** Spans at most that shards are asked for at the moment. */
+  /** Maximum number of spans that shards are being asked for. */
   #asked = 0;
-  /** Spans that were given to the thread, which has not said yet what became of them. */
+  /** Number of spans that were sent to the thread and are not settled yet. */
   #underWay = 0;
   #exported = 0;
   #dropped = 0;
@@ -97,7 +98,7 @@ export class SpanExport implements IntrospectionPart {
     this.#worker.on('message', (message: FromOtlpWorker) => this.#settle(message));
     this.#worker.on('error', (error: unknown) => this.#fail(String(error)));
     this.#timer = setInterval(() => this.#take(), exportIntervalMs).unref();
-    // A program that embeds a service ends when its own work is done.
+    // This lets a program that embeds a service end once its own work is done.
     this.#worker.unref();
     view.metrics.exportCounts = () => this.counts();
   }
@@ -106,12 +107,12 @@ export class SpanExport implements IntrospectionPart {
     return { exported: this.#exported, dropped: this.#dropped };
   }
 
-  /** Spans are named by the routes of the other module from now on. */
+  /** Names spans after the routes of the other module from now on. */
   replaced({ descriptor }: SourceDescription): void {
     this.#post({ kind: 'routes', routes: routesOf(descriptor) });
   }
 
-  /** Takes the spans that the shards have left; they have answered all requests. Never rejects. */
+  /** Takes the remaining spans from the shards, which have answered all requests. Never rejects. */
   async finished(): Promise<void> {
     clearInterval(this.#timer);
     await this.#taken();
@@ -121,7 +122,7 @@ export class SpanExport implements IntrospectionPart {
     if (left > 0) this.#drop(left, 'The service stopped before there was room for them.');
   }
 
-  /** Waits a little for what is under way. Never rejects. */
+  /** Waits a short time for exports in progress. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     const { exportTimeoutMs } = this.#view.settings.sections.observability;
@@ -156,11 +157,11 @@ export class SpanExport implements IntrospectionPart {
     cursor.isTaking = false;
   }
 
-  /** Says whether there may be more, and room for it. */
+  /** Takes spans of one shard. Returns whether there may be more, and room for them. */
   async #takeSome(shard: number, cursor: Cursor): Promise<boolean> {
     const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#underWay);
     if (limit === 0 || this.#hasEnded) return false;
-    // Other shards are asked at the same time.
+    // Other shards are asked concurrently.
     this.#asked += limit;
     const answer = await this.#ask(shard, cursor.after, limit);
     this.#asked -= limit;
@@ -171,7 +172,7 @@ export class SpanExport implements IntrospectionPart {
       const isSkipped = cursor.after > 0;
       cursor.threadId = threadId;
       cursor.after = 0;
-      // It was asked for those that follow on a span of the thread before.
+      // The question was for spans after one of the previous thread.
       if (isSkipped) return true;
     }
     const [first] = spans;
@@ -193,7 +194,7 @@ export class SpanExport implements IntrospectionPart {
     try {
       return await shards.ask(shard, { kind: 'spans', after, limit }, ASK_TIMEOUT_MS);
     } catch (error) {
-      // It is started again, or computes: there is another time.
+      // The shard is restarting or busy, and is asked again at the next interval.
       if (error instanceof SvcError) return undefined;
       throw error;
     }
@@ -211,7 +212,7 @@ export class SpanExport implements IntrospectionPart {
   }
 
   #settle({ spans, problem }: FromOtlpWorker): void {
-    // What was given up already is counted.
+    // Spans that were dropped at the end are counted already.
     if (this.#hasEnded) return;
     this.#underWay -= spans;
     if (problem === undefined) this.#exported += spans;
@@ -225,7 +226,7 @@ export class SpanExport implements IntrospectionPart {
     this.#end('The thread that exports them has ended.');
   }
 
-  /** No more is exported; what is under way is given up. */
+  /** Ends the export; spans in progress are dropped. */
   #end(reason: string): void {
     clearInterval(this.#timer);
     this.#hasEnded = true;
@@ -235,7 +236,7 @@ export class SpanExport implements IntrospectionPart {
     for (const look of this.#waiting) look();
   }
 
-  /** The log is told once; how many there are in all is a metric. */
+  /** Counts dropped spans. Only the first ones are logged; a metric has their number. */
   #drop(spans: number, reason: string): void {
     this.#dropped += spans;
     if (this.#isTold) return;

@@ -1,21 +1,24 @@
-// StartFailure: what is told of a module that failed while it started, with the line of its sources where that was. The
-// thread that looks into the past finds it, within its own limits; the failure is told all the same when it cannot.
+// StartFailure adds the source location to the error of a module that failed while it started. The history thread
+// locates the fault within its own limits; if it cannot, the error is reported without a location.
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
 import { HistoryThread } from '../history/reader/history-thread.ts';
 
 const LIBRARY = '~lib/';
-/** What a map says is as long as its writer likes. */
+/** Maximum length of the location, which comes from the module's source map. */
 const PLACE_MAX = 300;
 
 export interface StartedModule {
-  /** All that a thread has for an environment. */
+  /** The whole environment of the history thread. */
   readonly env: Readonly<Record<string, string>>;
   readonly work: () => Promise<HistoryWork>;
 }
 
-/** The same failure, and its line in the message; another failure, or one without a line, as it is. */
+/**
+ * Returns the failure with its location in the message. Any other failure, or one that cannot be located, is returned
+ * unchanged.
+ */
 export async function placedStartFailure(
   failure: unknown,
   { env, work: known }: StartedModule,
@@ -28,7 +31,7 @@ export async function placedStartFailure(
     const { kind, file, fingerprint } = work.source;
     const of = { kind, file, fingerprint };
     const { places } = await past.ask({ kind: 'places', of, faults: [{ frames }] });
-    // A line of the library alone says nothing to an author: an optimizer has moved it to where it starts.
+    // A location in the library alone does not help the author: an optimizer has moved the code.
     const place = places[0]!.find((one) => !one.file.startsWith(LIBRARY));
     if (place === undefined) return failure;
     const within = place.function === null ? '' : ` (${place.function})`;

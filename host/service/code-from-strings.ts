@@ -1,6 +1,6 @@
-// CodeFromStrings: takes from the threads that are started from now on the means to run text as code:
-// `eval`, `Function` and what amounts to them throw. WebAssembly compiles all the same. Threads cannot be
-// given V8's flags one by one, and the contexts that exist already keep what they have.
+// CodeFromStrings disables compiling JavaScript from strings in threads that are started later: `eval`, `Function`
+// and their equivalents throw there. WebAssembly is not affected. V8's flags cannot be set per thread, and contexts
+// that exist already keep their own setting.
 import { setFlagsFromString } from 'node:v8';
 
 export function forbidCodeFromStrings(): void {

@@ -1,5 +1,5 @@
-// EmbeddedLog is the log of an embedded service: lines on stderr, or a function of the program. A function that throws
-// ends no request, and nothing of the engine.
+// EmbeddedLog is the log of an embedded service: lines on stderr, or a function of the program. If the function
+// throws, no request fails.
 import { textOf } from '../hosting/embedded/thrown-text.ts';
 import { createLog, type Log } from '@svc/kit/log';
 import { printable } from '@svc/kit/printable';

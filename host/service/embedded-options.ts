@@ -1,4 +1,5 @@
-// EmbeddedOptions: what a program gives to createService, and what it gets. All of it is public.
+// EmbeddedOptions: the options of createService and the interface of the service that it returns. All of it is
+// public.
 import type { Components } from '../hosting/embedded/embedded-guest.ts';
 import type { EntityClient, RecordedEvent } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
@@ -9,18 +10,18 @@ import type { StorageOptions } from './embedded-storage.ts';
 
 export const DEFAULT_PORT = 9000;
 
-/** What the service shows of itself on a developer's machine, and where its spans go. */
+/** Introspection on a developer's machine, and the export of spans. */
 export interface ObservabilityOptions {
   /**
-   * Whether the service has an observability endpoint on loopback and registers, so that `svc console` finds it. Left
-   * out: it does, unless it is deployed or its journal is in memory.
+   * Whether the service has an observability endpoint on loopback and registers, so that `svc console` finds it.
+   * Default: true, unless the service is deployed or its journal is in memory.
    */
   readonly local?: boolean;
-  /** The folder in which it registers. Left out: `.svc/running` in the home folder. */
+  /** Folder in which the service registers. Default: `.svc/running` in the home folder. */
   readonly runningFolder?: string;
   /**
-   * Where spans are exported to, as OTLP over HTTP: `http://127.0.0.1:4318`, and headers that are sent with them. Left
-   * out: nowhere.
+   * Receiver of spans, by OTLP over HTTP: `http://127.0.0.1:4318`, and headers to send with them. Absent: spans are
+   * not exported.
    */
   readonly otlp?: {
     readonly endpoint: string;
@@ -29,23 +30,27 @@ export interface ObservabilityOptions {
 }
 
 interface CommonOptions extends Components {
-  /** Lower-case letters, digits and hyphens; the log names it. */
+  /** Name of the service in lower-case letters, digits and hyphens, as in its log. */
   readonly name: string;
   /**
-   * Where the routes are served; a host that is left out is 127.0.0.1 (0.0.0.0 when deployed), a port 9000,
-   * and 0 is any free one. `false`, or a service without endpoints: nowhere.
+   * Address of the routes. Default host: 127.0.0.1 (0.0.0.0 if deployed). Default port: 9000; 0 takes any free one.
+   * `false`, or a service without endpoints: the service does not listen.
    */
   readonly http?: { readonly host?: string; readonly port?: number } | false;
-  /** As the flag of `svc run`: every caller is the internet's, and checks of handlers are made of samples. */
+  /** Like the flag of `svc run`: all callers count as the internet, and handlers are checked in samples only. */
   readonly deployed?: boolean;
   readonly settings?: ServiceSettings;
   /**
-   * Where the management server listens: readiness, metrics, version and cluster, for the operator. A host that is left
-   * out is 127.0.0.1 (0.0.0.0 when deployed), a port 7626, and 0 is any free one. Left out, or `false`: there is none.
+   * Address of the management server: readiness, metrics, version and cluster, for the operator. Default host:
+   * 127.0.0.1 (0.0.0.0 if deployed). Default port: 7626; 0 takes any free one. Absent or `false`: there is no such
+   * server.
    */
   readonly management?: { readonly host?: string; readonly port?: number } | false;
   readonly observability?: ObservabilityOptions;
-  /** Lines on stderr, or what takes each. Absent: text on a terminal, else JSON. */
+  /**
+   * Format of the lines on stderr, or a function that receives each entry. Default: text on a terminal, otherwise
+   * JSON.
+   */
   readonly log?: 'text' | 'json' | 'none' | Log;
 }
 
@@ -53,20 +58,20 @@ interface CommonOptions extends Components {
 export type ServiceOptions = CommonOptions & StorageOptions;
 
 export interface CallOptions {
-  /** The trace that the calls belong to (W3C Trace Context); absent: one of its own for each. */
+  /** Trace that the calls belong to (W3C Trace Context). Default: each call begins a trace of its own. */
   readonly traceparent?: string;
 }
 
 export interface Service extends AsyncDisposable {
-  /** Undefined when nothing is served. */
+  /** `http://127.0.0.1:9000`; undefined if the service does not listen. */
   readonly url: string | undefined;
-  /** A client of an entity of this service. */
+  /** Returns a client of an entity of this service. */
   call<Definition extends EntityDefinition>(
     entity: Definition,
     id: string,
     options?: CallOptions,
   ): EntityClient<Definition>;
-  /** As `events` of a client: acknowledged events of an entity's present life, oldest first. */
+  /** Like `events` of a client: returns acknowledged events of the entity's present incarnation, oldest first. */
   readEvents<Handlers, Event>(
     entity: EntityDefinition<Handlers, Event>,
     id: string,
@@ -74,20 +79,20 @@ export interface Service extends AsyncDisposable {
     limit?: number,
   ): Promise<readonly RecordedEvent<Event>[]>;
   /**
-   * Sends a request to the routes without a socket, as fetch does: of an address, path and query count. The
-   * caller is `local`, and the internet when deployed.
+   * Sends a request to the routes without a socket, like fetch; only path and query of the URL are used. The caller
+   * is `local`, or the internet if deployed.
    */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
-  /** Resolves when the journal's writer has ended by itself: nothing is stored any more, and the program should end. */
+  /** Resolves if the journal's writer ends unexpectedly: nothing is stored any more, and the program should end. */
   readonly failure: Promise<SvcError>;
   /**
-   * Takes no further request, finishes those in flight, and after `graceMs` milliseconds cuts what is left;
-   * then closes the journal. The second call waits for the first.
+   * Stops the service: refuses further requests, finishes those in flight, cuts the rest after `graceMs`
+   * milliseconds, and closes the journal. Further calls wait for the first.
    */
   stop(graceMs?: number): Promise<void>;
 }
 
-/** Throws SVC_SETTING_INVALID for a name or a port that cannot be one. */
+/** Throws SVC_SETTING_INVALID for an invalid name or port. */
 export function checkOptions({ name, http, management }: ServiceOptions): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
     throw new SvcError(
@@ -96,7 +101,7 @@ export function checkOptions({ name, http, management }: ServiceOptions): void {
     );
   if (typeof http === 'object') checkPort(http.port);
   if (typeof management === 'object') checkPort(management.port);
-  // A program in JavaScript may say anything.
+  // A program in JavaScript may pass any value.
   else if ((management as unknown) === true)
     throw new SvcError(
       'SVC_SETTING_INVALID',

@@ -41,13 +41,13 @@ import { ServiceLog } from './service-log.ts';
 import { MANAGEMENT_PORT, otlpUrl, runningFolder } from './settings.ts';
 
 const STOP_GRACE_MS = 10_000;
-/** How often the limits that were met are logged. */
+/** Interval at which the limits that were hit are logged, in milliseconds. */
 const LIMITS_LOGGED_MS = 60_000;
 
 /**
- * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and what the journal and the addresses
- * fail with: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE, SVC_PORT_IN_USE,
- * SVC_ADDRESS_UNAVAILABLE.
+ * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and the errors of opening the
+ * journal and the addresses: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE,
+ * SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   checkOptions(options);
@@ -64,7 +64,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await service.start();
     return service;
   } catch (error) {
-    // Why it cannot be served is told, and not what its stop may fail with.
+    // The error of the start is reported, rather than one of the stop.
     await (service?.stop(0) ?? storage.close()).catch(() => {});
     throw error;
   }
@@ -89,7 +89,7 @@ function receiverHeaders(
   return headers;
 }
 
-/** A program is another one when its types or its version are. */
+/** Identifies the program by its types and its version. */
 function programFingerprint({ descriptor, fingerprint: version = '' }: Guest): string {
   return hash('sha256', `${JSON.stringify(descriptor)}\n${version}`, 'hex');
 }
@@ -164,7 +164,7 @@ class EmbeddedService implements Service {
   async start(): Promise<void> {
     const { http = {}, deployed = false, endpoints = [] } = this.#options;
     await this.#introspection.open();
-    // This phase stops first, and at once: no request is taken any more when `stop` returns.
+    // This phase stops first, and at once: no further request is accepted once `stop` has returned.
     this.#stops.defer(async () => {
       this.#shard.isServing = false;
       this.#introspection.stopping();

@@ -1,5 +1,5 @@
-// EmbeddedSettings: the settings of a service that a program embeds. They have the names, defaults and ranges
-// of `svc run`, and come from the program alone: the environment is its own.
+// EmbeddedSettings: the settings of a service that a program embeds. They have the names, defaults and ranges of `svc
+// run`, and come from the program alone, because the environment belongs to the program.
 import {
   SECTION_DEFAULTS,
   SECTION_RANGES,
@@ -10,7 +10,7 @@ import { dottedName } from '@svc/kit/setting-name';
 import type { SettingValue } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** What concerns modules and threads of shards has no meaning here. */
+/** Sections that apply to an embedded service; those of modules and of threads do not. */
 const SECTIONS = ['http', 'http.cors', 'engine', 'journal', 'log', 'observability'] as const;
 type Section = (typeof SECTIONS)[number];
 
@@ -22,7 +22,7 @@ type Kebab<Key extends string> = Key extends `${infer First}${infer Rest}`
     ? `${First}${Kebab<Rest>}`
     : `-${Lowercase<First>}${Kebab<Rest>}`
   : '';
-/** The settings of one section, by their dotted names. */
+/** Settings of one section, indexed by their dotted names. */
 type NamedSettings<Each extends Section> = {
   readonly [
     Key in keyof SettingsSections[Each] & string as `svc.${Each}.${Kebab<Key>}`
@@ -30,8 +30,8 @@ type NamedSettings<Each extends Section> = {
 };
 
 /**
- * `{ 'svc.engine.live-entities-max': 10_000, 'svc.http.cors.origins': ['https://shop.example.com'] }`; those left
- * out have their default.
+ * `{ 'svc.engine.live-entities-max': 10_000, 'svc.http.cors.origins': ['https://shop.example.com'] }`. Absent
+ * settings have their defaults.
  */
 export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'http.cors'> &
@@ -40,7 +40,7 @@ export type ServiceSettings = NamedSettings<'http'> &
   NamedSettings<'log'> &
   NamedSettings<'observability'>;
 
-/** Throws SVC_SETTING_INVALID. */
+/** Throws SVC_SETTING_INVALID for an unknown name or a value that is out of range. */
 export function readServiceSettings(given: ServiceSettings): EmbeddedSections {
   const left = new Map<string, unknown>(Object.entries(given));
   const sections: Record<string, Record<string, SettingValue>> = {};
@@ -67,7 +67,7 @@ export function readServiceSettings(given: ServiceSettings): EmbeddedSections {
   return settings;
 }
 
-/** Every number and every list has a range. */
+/** Checks the value of a setting. Every number and every list has a range. */
 function checkedValue(
   name: string,
   value: unknown,

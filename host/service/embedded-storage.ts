@@ -1,5 +1,5 @@
-// EmbeddedStorage: the journal of an embedded service, in a folder or in memory, and whether the components read
-// what is in it. Nothing is kept in memory unless the program says so.
+// EmbeddedStorage: the journal of an embedded service, in a folder or in memory, and the check that the components
+// read everything in it. The journal is in memory only if the program asks for it.
 import { resolve } from 'node:path';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Journal } from '../engine/needs/journal.ts';
@@ -12,34 +12,34 @@ import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
 import { systemClock } from '../system.ts';
 import { checkEventTypes } from './unknown-event-types.ts';
 
-/** In the folder; or, gone with the service, in memory. */
+/** Where the journal is: in a folder, or in memory, where it is lost with the service. */
 export type StorageOptions =
   | {
       readonly dataFolder: string;
       readonly journal?: undefined;
-      /** Components that the program no longer has, on purpose: their events in the journal are ignored. */
+      /** Components that the program has dropped on purpose: their events in the journal are ignored. */
       readonly ignoreComponents?: readonly string[];
     }
   | { readonly journal: 'memory'; readonly dataFolder?: undefined };
 
 export interface EmbeddedStorage {
   readonly journal: Journal;
-  /** What the journal's writer counts. */
+  /** Counts of the journal's writer. */
   readonly series: JournalSeries;
-  /** The data folder; undefined: the journal is in memory. */
+  /** Data folder; undefined if the journal is in memory. */
   readonly dir: string | undefined;
-  /** Resolves when the journal's writer has ended by itself. */
+  /** Resolves if the journal's writer ends unexpectedly. */
   readonly failure: Promise<SvcError>;
   close(): Promise<void>;
 }
 
-/** The program that writes the journal, as the journal notes it. */
+/** The program that writes the journal, as the journal records it. */
 export interface StoringProgram {
   readonly fingerprint: string;
   readonly descriptor: ModuleDescriptor;
 }
 
-/** Throws SVC_SETTING_INVALID, SVC_MANIFEST_UNREADABLE, and what the journal cannot be opened for. */
+/** Rejects with SVC_SETTING_INVALID, SVC_MANIFEST_UNREADABLE, and the errors of opening the journal. */
 export async function openEmbeddedStorage(
   options: StorageOptions,
   limits: JournalLimits,
@@ -76,7 +76,10 @@ const WORDS = {
     `Give it the component that reads them, or ignoreComponents: ${JSON.stringify(components)} when that is meant.`,
 };
 
-/** A folder that was to be read from somewhere, and was not there, is no journal in memory. */
+/**
+ * Returns the data folder. An undefined or empty `dataFolder`, as from a missing variable, is an error and does not
+ * mean a journal in memory.
+ */
 function folderOf({ dataFolder, journal }: StorageOptions): string | undefined {
   if (journal === 'memory' && dataFolder === undefined) return undefined;
   if (journal === undefined && typeof dataFolder === 'string' && dataFolder !== '')

@@ -1,4 +1,4 @@
-// LimitLog: tells the log which limits were met, when that has changed since it was told last.
+// LimitLog logs which limits were hit, whenever the counts have changed since the last line.
 import type { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
 
@@ -12,7 +12,7 @@ export class LimitLog {
     this.#log = log;
   }
 
-  /** One line, or none. */
+  /** Logs a line if the counts have changed. */
   tell(): void {
     const counts = Object.entries(this.#counters.read()).filter(([, count]) => count > 0);
     const fields = Object.fromEntries(counts);

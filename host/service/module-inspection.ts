@@ -1,5 +1,5 @@
-// ModuleInspection: what the host says of a module's file, under the settings with which it would run it.
-// The module is judged as at the start of a service, in a thread that is ended when it costs too much.
+// ModuleInspection inspects the file of a module under the settings that the host would run it with. The module is
+// judged as at the start of a service, in a thread with limits of time and memory.
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { reportOfFile } from '../hosting/wasm/admission/admission-thread.ts';
 import type { ModuleReport } from '../hosting/wasm/admission/admission.ts';
@@ -7,17 +7,17 @@ import { readModule } from './module-source.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from './section-settings.ts';
 import { readSettings, type HostInputs } from './settings.ts';
 
-/** Throws SVC_USAGE, SVC_SETTING_INVALID, SVC_MODULE_UNREADABLE; why it is refused is in the report. */
+/** Rejects with SVC_USAGE, SVC_SETTING_INVALID and SVC_MODULE_UNREADABLE; the reason of a refusal is in the report. */
 export async function inspectModuleFile(
   file: string,
-  /** As of `svc run`: `svc.wasm.functions-max=100`. */
+  /** Settings as for `svc run`: `svc.wasm.functions-max=100`. */
   settings: readonly string[],
   env: HostInputs['env'],
 ): Promise<ModuleReport> {
   return reportOfFile(file, settingsFor(file, settings, env).wasm);
 }
 
-/** A module that may run, and under which settings. Throws as inspectModuleFile does, and SVC_MODULE_…. */
+/** Resolves with a module that may run, and its settings. Rejects as inspectModuleFile does, and with SVC_MODULE_…. */
 export async function admitFileToRun(
   file: string,
   settings: readonly string[],

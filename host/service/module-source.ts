@@ -1,4 +1,5 @@
-// ModuleSource reads sources from the files of modules: a module is judged in a thread of its own, and none of its code runs.
+// ModuleSource reads sources from the files of modules. A module is judged in a thread of its own, which runs none of
+// its code.
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { wasmSource } from '../hosting/guest-source.ts';
 import {
@@ -17,7 +18,7 @@ export async function readModule(
   return wasmSource(await admitModuleFile(file, wasm, options), file);
 }
 
-/** Starts the thread at once, so that it has loaded its code when the file is there. */
+/** Starts the thread at once, so that it has loaded its code by the time the file is there. */
 export function moduleReader(
   { wasm }: HostingSettings,
   env: Readonly<Record<string, string>>,

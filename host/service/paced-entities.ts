@@ -1,13 +1,13 @@
-// PacedEntities folds events for somebody who looks on, in the thread that also serves: it yields to the event loop now
-// and then, and stops when the question has taken too long or the service stops. Invariant: no more than SLICE_MS of folding
-// passes between two yields, but for what one event takes.
+// PacedEntities folds events for introspection in the thread that also serves: it yields to the event loop between
+// batches, and stops when the question has taken too long or the service stops. Invariant: at most SLICE_MS of
+// folding, plus one event, run between two yields.
 import { type Answer, type Args, ForwardingEntity } from '../engine/entity/forwarding-entity.ts';
 import type { GuestEntities, GuestEntity } from '../engine/needs/guest.ts';
 import { systemEventLoop } from '../system.ts';
 
 const SLICE_MS = 10;
 
-/** `check` is called after each yield; it throws when the folding is to end. */
+/** `check` is called after each yield; it throws to end the folding. */
 export function pacedEntities(entities: GuestEntities, check: () => void): GuestEntities {
   return {
     open: async (...args) => new PacedEntity(await entities.open(...args), check),

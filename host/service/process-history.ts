@@ -1,6 +1,7 @@
-// ProcessHistory answers questions about the journal of an embedded service in the process of its program, whose own
-// components fold the events. Invariants: one question is answered at a time and at most QUESTIONS_MAX wait; requests are
-// served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and none is given once the service stops.
+// ProcessHistory answers questions about the journal of an embedded service in the program's own process, where the
+// program's components fold the events. Invariants: questions are answered one at a time, and at most QUESTIONS_MAX
+// wait; requests are served meanwhile (paced-entities.ts); an answer takes at most TIMEOUT_MS, and none is given once
+// the service stops.
 import type { Guest } from '../engine/needs/guest.ts';
 import { type EntityQuestion, HistoryAnswers } from '../history/reader/history-answers.ts';
 import type {
@@ -24,8 +25,8 @@ export class ProcessHistory implements HistoryReader {
   #deadlineMs = 0;
 
   /**
-   * `dir`: the data folder; undefined: the journal is in memory, and cannot be read beside the engine. `timeoutMs`: for one
-   * answer.
+   * `dir`: data folder; undefined if the journal is in memory, which cannot be read beside the engine. `timeoutMs`:
+   * time limit for one answer, in milliseconds.
    */
   constructor(guest: Guest, dir: string | undefined, timeoutMs = TIMEOUT_MS) {
     this.#timeoutMs = timeoutMs;
@@ -45,7 +46,7 @@ export class ProcessHistory implements HistoryReader {
     return (await this.#answer(question)) as AnswerToQuestion<Question>;
   }
 
-  /** Ends the answer that is under way; questions that wait are rejected. */
+  /** Ends the answer in progress and rejects the questions that wait. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#latest;

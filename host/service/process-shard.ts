@@ -15,9 +15,9 @@ export class ProcessShard implements ServiceShards {
   readonly ends = [];
   readonly counters = new LimitCounters();
   readonly numbers: readonly [ShardNumbers];
-  /** Answers questions while the components are served. */
+  /** Answers questions while the components are served; undefined before and after. */
   answers: ShardAnswers | undefined;
-  /** Whether the service listens, where it has an address, and has not been told to stop. */
+  /** Whether the service serves: it listens, if it has an address, and is not stopping. */
   isServing = false;
   readonly #questions = new OpenQuestions();
 

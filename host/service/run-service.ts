@@ -1,5 +1,5 @@
-// RunService runs the service of this process: it reads the settings, serves the module (running-service.ts) until it is
-// to stop, and turns what fails into a message and an exit code.
+// RunService runs the service of this process: it reads the settings, serves the module (running-service.ts) until it
+// is stopped, and turns a failure into a message and an exit code.
 import type { DevLoop } from '../dev/dev-loop.ts';
 import type { FromDevHost } from '../dev/dev-messages.ts';
 import { createLog, type Log } from '@svc/kit/log';
@@ -20,12 +20,12 @@ const EXIT_OK = 0;
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
-/** Resolves with the exit code, once the service has stopped or could not be served. */
+/** Runs the service. Resolves with the exit code once the service has stopped or could not be served. */
 export async function runService(inputs: HostInputs, toldToStop: Promise<string>): Promise<number> {
   let deployedLog: Log | undefined;
   try {
     const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
-    // What reads a deployed instance's log reads lines of JSON, and the reason of its end among them.
+    // The log of a deployed instance is read as lines of JSON, so the reason of its end has to be one, too.
     const log = createLog(settings.name, settings.logFormat);
     if (settings.deployed) deployedLog = log;
     checkSections(settings.sections);
@@ -43,13 +43,13 @@ export async function runService(inputs: HostInputs, toldToStop: Promise<string>
   }
 }
 
-/** The environment of the service's threads: nothing but where Node keeps the code that it has compiled. */
+/** Returns the environment of the service's threads, which only has the folder of Node's compile cache. */
 function threadEnvironment({ env }: HostInputs): Readonly<Record<string, string>> {
   const { NODE_COMPILE_CACHE } = env;
   return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
-/** What a developer's loop is told by, and how it ends. */
+/** The loop of `svc dev` and its callbacks. */
 export interface AroundDev {
   readonly dev: DevLoop;
   readonly tell: (message: FromDevHost) => void;
@@ -57,8 +57,8 @@ export interface AroundDev {
 }
 
 /**
- * As runService, for a module that changes while it is served; which one, the loop is told. Without one that can be
- * served it waits for another.
+ * Like runService, for a module that is replaced while it is served: the loop delivers the modules. While none can be
+ * served, it waits for the next one.
  */
 export async function runDevService(
   { args, env, ...around }: HostInputs,

@@ -26,7 +26,7 @@ import type { SettingsSections } from './section-settings.ts';
 import { ServiceJournal } from './service-journal.ts';
 import type { Settings } from './settings.ts';
 
-/** How often the limits that were met are logged. */
+/** Interval at which the limits that were hit are logged, in milliseconds. */
 const LIMITS_LOGGED_MS = 60_000;
 
 export interface RunOptions {
@@ -51,11 +51,11 @@ export class RunningService {
   readonly #introspection: Introspection;
   readonly #ended = Promise.withResolvers<string>();
   readonly #stops = new AsyncDisposableStack();
-  /** While a developer works on it, one module after the other; undefined until the first is admitted. */
+  /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
   #served: GuestSource | undefined;
   #hasFinishedInTime = true;
   #isToStop = false;
-  /** Why nothing can be stored any more, also where that happens during the stop. */
+  /** Why the journal can store nothing any more, even if that happens during the stop. */
   #journalFailure: SvcError | undefined;
 
   /** Begins to admit the module, and starts nothing else. */
@@ -70,15 +70,15 @@ export class RunningService {
     this.#ended.promise.catch(() => {});
     this.#stops.defer(() => this.#admission.abort());
     this.#source = this.#admit();
-    // Each shard looks at a failure, and there may never be a shard.
+    // Each shard handles a rejection, and there may never be a shard.
     this.#source.catch(() => {});
     this.#journal = new ServiceJournal({
       dataFolder: settings.dataFolder,
       limits: settings.sections.journal,
       source: this.#source,
-      // A developer is told of what cannot be read, and goes on.
+      // `svc dev` reports unknown event types and continues.
       ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
-      // Without its writer the service can promise nothing any more.
+      // Without its journal the service cannot store anything any more.
       onFailure: (failure) => {
         this.#journalFailure = failure;
         this.#ended.reject(failure);
@@ -89,12 +89,15 @@ export class RunningService {
     this.#introspection = this.#makeIntrospection();
   }
 
-  /** Serves until it is to stop. Rejects with the reason why it cannot, or can no longer, after everything has stopped. */
+  /**
+   * Serves until a stop is requested. Rejects with the reason if it cannot serve, or can no longer, after everything
+   * has stopped.
+   */
   async run(): Promise<void> {
     try {
       await this.#serve();
     } catch (error) {
-      // The reason is told, and not what the stop may fail with.
+      // The error of the start is reported, rather than one of the stop.
       await this.#stops.disposeAsync().catch(() => {});
       throw error;
     }
@@ -118,7 +121,10 @@ export class RunningService {
     this.#log({ level: 'info', message: 'stopping', fields: { reason } });
   }
 
-  /** Fault lines on a terminal have their source location below them; `svc dev` and programs that read JSON do not want it. */
+  /**
+   * On a terminal, lines of faults are followed by their source location; `svc dev` locates faults itself, and
+   * programs read JSON.
+   */
   #startLog(): Log {
     const { deployed, logFormat } = this.#settings;
     const { log, loop } = this.#options;
@@ -228,7 +234,7 @@ export class RunningService {
       this.#introspection.stopping();
       await this.#history.close();
     });
-    // First, so that whoever waits for the announcement finds the service registered.
+    // The registration comes first, so that a reader of the announcement finds the service registered.
     await this.#introspection.served({ url, descriptor });
     if (this.#options.loop === undefined) announce(this.#settings, this.#log, { url, descriptor });
     return { url, descriptor };
@@ -252,7 +258,7 @@ export class RunningService {
     dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
-  /** Another module is served: it folds what is asked for from now on. */
+  /** Notes that another module is served, whose folds answer questions from now on. */
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();
@@ -264,7 +270,7 @@ function urlOf({ host, port }: Address): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** Writes text for a person, one line of JSON for a log of JSON, and the URL alone on stdout for a script. */
+/** Announces the service: as text for a person, as a line of a JSON log, or as the URL alone on stdout for a script. */
 function announce(
   { name, dataFolder, deployed, logFormat }: Settings<SettingsSections>,
   log: Log,

@@ -1,4 +1,5 @@
-// What each section can be set to, with its defaults: the rows of docs/reference/settings.md.
+// SectionSettings: the sections of the settings with their defaults and ranges, from which docs/reference/settings.md
+// is generated.
 import { ENGINE_LIMITS_DEFAULT, ENGINE_LIMITS_RANGE } from '../engine/engine-limits.ts';
 import { WASM_LIMITS_DEFAULT, WASM_LIMITS_RANGE } from '../hosting/wasm/wasm-limits.ts';
 import {
@@ -32,7 +33,7 @@ export const SECTION_DEFAULTS = {
 };
 export type SettingsSections = typeof SECTION_DEFAULTS;
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   http: HTTP_SETTINGS_RANGE,
   'http.cors': CORS_SETTINGS_RANGE,
@@ -44,7 +45,7 @@ export const SECTION_RANGES: SectionRanges<SettingsSections> = {
   observability: OBSERVABILITY_LIMITS_RANGE,
 };
 
-/** Throws SVC_SETTING_INVALID for values that make no sense together. */
+/** Throws SVC_SETTING_INVALID for values that contradict each other. */
 export function checkSections(sections: SettingsSections): void {
   checkHttpSettings(sections.http);
   checkCorsSettings(sections['http.cors']);

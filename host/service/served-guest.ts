@@ -1,8 +1,8 @@
-// ServedGuest is a guest that is served: the engine over its entities, the handlers of its requests, the HTTP server in
-// front of them, and what records and counts all of it. A shard has one for its module, and an embedded service one for
-// its program, so that both have the same limits, log, spans and metrics. It runs in one thread and opens nothing: guest,
-// journal and shared memory are given to it. Invariant: `stop` is called before `close`, and the guest and the journal are
-// closed by their owner after `close`.
+// ServedGuest is a guest with everything that serves it: the engine over its entities, the handlers of its requests,
+// the HTTP server in front of them, the recorder and the counts. A shard has one for its module, and an embedded
+// service one for its program, so that both have the same limits, log, spans and metrics. It runs in one thread and
+// opens nothing: it receives guest, journal and shared memory. Invariant: `stop` is called before `close`, and the
+// owner of guest and journal closes them after `close`.
 import { createEngine, type EntityEngine } from '../engine/entity-engine.ts';
 import { developerLimits, type EngineLimits } from '../engine/engine-limits.ts';
 import type { RandomSource } from '../engine/needs/clock.ts';
@@ -31,15 +31,17 @@ import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
 import { systemRandom, systemClock, systemDigest } from '../system.ts';
 import type { ServiceLog } from './service-log.ts';
 
-/** How often idle entities are looked for. */
+/** Interval at which idle entities are passivated, in milliseconds. */
 const PASSIVATE_MS = 1_000;
-/** How often the gauges are copied into shared memory. */
+/** Interval at which gauges are copied into shared memory, in milliseconds. */
 const SAMPLE_MS = 1_000;
 
 export interface ServedGuestOptions {
   readonly guest: Guest & SampledGuest;
   readonly journal: Journal;
-  /** A deployed instance: callers are the internet's, and checks of handlers are made of samples. */
+  /**
+   * Whether this is a deployed instance: all callers count as the internet, and handlers are checked in samples only.
+   */
   readonly deployed: boolean;
   readonly sections: {
     readonly http: HttpSettings;
@@ -49,11 +51,11 @@ export interface ServedGuestOptions {
   readonly log: ServiceLog;
   readonly numbers: ShardNumbers;
   readonly budgets: RequestBudgets;
-  /** The number of this shard, from 0. */
+  /** Index of this shard, from 0. */
   readonly index: number;
-  /** Makes the HTTP server. The caller loads its code: a shard does so while the journal is opened. */
+  /** Creates the HTTP server. The caller loads its code: a shard does so while the journal is being opened. */
   readonly createServer: typeof createHttpServer;
-  /** Routes requests and calls between the shards of a service; absent when it has one shard. */
+  /** Routes requests and calls between the shards of a service; absent if there is one shard. */
   readonly route?: (parts: RoutedParts) => ShardRouting;
 }
 
@@ -66,7 +68,7 @@ export class ServedGuest {
   readonly engine: EntityEngine;
   /** Answers the questions of the introspection endpoints. */
   readonly answers: ShardAnswers;
-  /** What a second server of this guest is made with, such as one without a socket. */
+  /** Options for a further server of this guest, such as one without a socket. */
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
   readonly #server: HttpServer;
   readonly #timers: readonly NodeJS.Timeout[];
@@ -112,23 +114,23 @@ export class ServedGuest {
     });
     samples.take();
     this.#timers = [
-      // An engine has no timers of its own.
+      // The engine has no timers of its own.
       setInterval(() => void this.engine.passivate(), PASSIVATE_MS).unref(),
       setInterval(() => samples.take(), SAMPLE_MS).unref(),
     ];
   }
 
-  /** Listens, and resolves with the address. Rejects with SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  /** Listens. Resolves with the address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
   listen(address: HttpAddress): Promise<HttpAddress> {
     return this.#server.listen(address);
   }
 
-  /** Takes no further request, finishes those in flight, and cuts after `graceMs` milliseconds what is left. */
+  /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */
   stop(graceMs: number): Promise<{ readonly hasCut: boolean }> {
     return this.#server.stop(graceMs);
   }
 
-  /** Closes the engine, once no request or call can come any more. */
+  /** Closes the engine. Called when no request or call can arrive any more. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.engine.close();
@@ -154,7 +156,7 @@ function servedEngine(
   });
 }
 
-/** The caller of a request that crosses no socket. */
+/** Returns the caller of a request without a socket. */
 export function inProcessCaller(deployed: boolean): Caller {
   return deployed ? INTERNET : LOCAL;
 }

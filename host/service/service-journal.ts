@@ -1,6 +1,6 @@
-// ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which is
-// after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do not
-// read what the journal holds is refused before any shard is connected, unless a developer works on it.
+// ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which
+// is after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do
+// not read what the journal holds is refused before any shard is connected, except in `svc dev`.
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
@@ -13,7 +13,7 @@ import { checkEventTypes } from './unknown-event-types.ts';
 export interface ServiceJournalOptions {
   readonly dataFolder: string;
   readonly limits: JournalLimits;
-  /** What the journal is opened for. */
+  /** The module that the journal is opened for. */
   readonly source: Promise<Pick<SourceDescription, 'fingerprint' | 'descriptor'>>;
   /**
    * Components that the module no longer has, whose events are ignored. Undefined: all of them, as in the dev loop, which
@@ -26,7 +26,7 @@ export interface ServiceJournalOptions {
 
 export class ServiceJournal {
   readonly series = new JournalSeries();
-  /** Resolves once the journal is open; pending for ever when it never is. */
+  /** Resolves once the journal is open; stays pending if it is never opened. */
   readonly opened: Promise<SqliteJournal>;
   readonly #options: ServiceJournalOptions;
   readonly #opened = Promise.withResolvers<SqliteJournal>();

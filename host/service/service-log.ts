@@ -1,5 +1,5 @@
-// ServiceLog writes what one thread of a service has to say to the service's log: it bounds the rate of the lines, counts
-// each failure once, and gives the engine and the HTTP server the logs that they ask for.
+// ServiceLog sends the log entries of one thread of a service to the service's log: it limits the rate of the lines,
+// counts each failure once, and provides the logs that the engine and the HTTP server require.
 import type { FaultLog } from '../engine/needs/fault-log.ts';
 import type { HttpLog } from '../http/http-log.ts';
 import type { FaultEntry } from '../model/fault-entry.ts';
@@ -11,9 +11,9 @@ import { LogRate } from '@svc/kit/log-rate';
 
 export interface ServiceLogOptions {
   readonly limits: LogLimits;
-  /** Counts the failures, and the lines that were over the limits. */
+  /** Counts the failures, and the lines that exceeded the limits. */
   readonly counters: LimitCounters;
-  /** Takes each line that is within the limits. */
+  /** Receives each line that is within the limits. */
   readonly send: (entry: FaultEntry) => void;
 }
 
@@ -27,7 +27,10 @@ export class ServiceLog {
     this.#rate = new LogRate(limits, performance.now(), send, countNotWritten);
   }
 
-  /** Writes a line. `failure` is what the line is about: the source locations of a guest's fault go with the line. */
+  /**
+   * Writes a line. `failure`: the error that the line is about; the code positions of a guest fault are sent with the
+   * line.
+   */
   write(
     level: LogEntry['level'],
     message: string,
@@ -39,17 +42,17 @@ export class ServiceLog {
     this.#rate.write(entry, performance.now());
   }
 
-  /** The log has written this many bytes of the lines that it was sent (the sum of `entryBytes`). */
+  /** Notes that the log has written this many bytes of the lines that it was sent (the sum of `entryBytes`). */
   written(bytes: number): void {
     this.#rate.written(bytes);
   }
 
-  /** Says how many lines were over the limits, if any were. Call it now and then, and at the end. */
+  /** Logs how many lines exceeded the limits, if any did. Call it at intervals and at the end. */
   report(): void {
     this.#rate.report(performance.now());
   }
 
-  /** Takes the faults of entities. */
+  /** Receives the faults of entities. */
   readonly entityFaults: FaultLog = ({ component, id }, handler, fault) => {
     const fields = {
       component,
@@ -60,7 +63,7 @@ export class ServiceLog {
     this.write('warn', 'an entity failed', fields, fault);
   };
 
-  /** Takes the failures of requests. What the module said is added by `FaultReport`, once for each failure. */
+  /** Receives the failures of requests. `FaultReport` adds the module's message, once for each failure. */
   readonly http: HttpLog = {
     warn: ({ err, guestMessage: _said, ...fields }, message) =>
       this.write('warn', message, { ...fields, ...this.faults.fields(err) }, err),

@@ -1,5 +1,5 @@
-// Settings: the flags and settings of `svc run`, as they are set (@svc/kit/settings-reader says how). It is the only reader
-// of the environment and of the host's flags. docs/reference/settings.md lists all.
+// Settings: the flags and settings of `svc run` (@svc/kit/settings-reader defines how they are given). This is the
+// only reader of the environment and of the host's flags. docs/reference/settings.md lists all of them.
 import { availableParallelism, homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,12 +14,15 @@ import {
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Where a deployed instance finds its module and keeps its journal, when nothing else is said. */
+/** Default paths of a deployed instance's module and journal. */
 const DEPLOYED_MODULE = '/service/module.wasm';
 const DEPLOYED_DATA = '/data';
 
 export interface Settings<Sections extends Readonly<Record<string, SectionDefaults>>> {
-  /** Not a run on a developer's machine: every caller is the internet's, and there is nobody to look on. */
+  /**
+   * False for a run on a developer's machine. If true, all callers count as the internet, and there is no local
+   * introspection.
+   */
   readonly deployed: boolean;
   /** Absolute path of the module. */
   readonly moduleFile: string;
@@ -28,37 +31,37 @@ export interface Settings<Sections extends Readonly<Record<string, SectionDefaul
   /** Absolute path of the folder that holds the journal. */
   readonly dataFolder: string;
   readonly host: string;
-  /** 0 to 65535; 0 takes a free one. */
+  /** Port, 0 to 65535; 0 takes a free one. */
   readonly port: number;
   readonly logFormat: 'text' | 'json';
-  /** Whether it serves its routes at all. */
+  /** Whether the service has an HTTP server for its routes. */
   readonly http: boolean;
-  /** Of a deployed instance. */
+  /** Address of the management server of a deployed instance. */
   readonly management: { readonly host: string; readonly port: number };
-  /** Absolute path of the folder in which a run that is not deployed registers; undefined: there is no home for it. */
+  /** Absolute path of the folder in which a local service registers; undefined if there is no home folder. */
   readonly runningFolder: string | undefined;
-  /** Where spans are exported to, if anywhere: the whole address, and what is sent with it. */
+  /** Receiver of spans; undefined if spans are not exported. */
   readonly otlp: OtlpTarget | undefined;
-  /** Threads that serve it. */
+  /** Number of shards. */
   readonly shards: number;
-  /** Components that the module no longer has, on purpose: their events in the journal are ignored. */
+  /** Components that the module has dropped on purpose: their events in the journal are ignored. */
   readonly ignoreComponents: readonly string[];
-  /** Each section's settings, as they are set. */
+  /** Settings of each section. */
   readonly sections: SectionValues<Sections>;
 }
 
 export interface OtlpTarget {
   readonly url: string;
-  /** They may be secrets, and are never told. */
+  /** They may be secrets, and are never shown. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What the process was started with. */
+/** Arguments and environment of the process. */
 export interface HostInputs {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stderrIsTerminal: boolean;
-  /** That the process may use; left out: as the system says. */
+  /** Number of cores that the process may use. Default: the number that the system reports. */
   readonly cores?: number;
 }
 
@@ -87,10 +90,10 @@ const plainNames: readonly string[] = [
 
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
-/** Where a receiver of OTLP over HTTP takes traces, when the address has no path of its own. */
+/** Path for traces at a receiver of OTLP over HTTP, if its address has no path of its own. */
 const OTLP_TRACES_PATH = '/v1/traces';
 
-/** Throws SVC_USAGE for words that make no sense, SVC_SETTING_INVALID for a value that does not. */
+/** Throws SVC_USAGE for invalid flags and SVC_SETTING_INVALID for invalid values. */
 export function readSettings<const Sections extends Readonly<Record<string, SectionDefaults>>>(
   { args, env, stderrIsTerminal, cores = availableParallelism() }: HostInputs,
   sections: Sections,
@@ -156,7 +159,7 @@ function readFlags(args: readonly string[]) {
   } catch (error) {
     throw new SvcError(
       'SVC_USAGE',
-      // What follows the first sentence is about words that begin with a hyphen.
+      // The rest of Node's message is about arguments that begin with a hyphen.
       `${(error as Error).message.split(/\.\s/)[0]}. svc run --help lists the options.`,
     );
   }
@@ -168,7 +171,7 @@ function readFlags(args: readonly string[]) {
   return { positionals: parsed.positionals, given };
 }
 
-/** A deployed instance has its module where the image puts it, unless the command line names another. */
+/** Returns the file of the module. For a deployed instance the default is its path in the image. */
 function moduleOf(positionals: readonly string[], deployed: boolean): string {
   const [moduleFile, ...others] = positionals;
   if (moduleFile !== undefined && moduleFile !== '' && others.length === 0) return moduleFile;
@@ -186,7 +189,9 @@ function nameFromFile(moduleFile: string): string {
   return plain.replaceAll(/^-+|-+$/g, '').slice(0, 63) || 'service';
 }
 
-/** The folder in which local services register: `given`, or that of the user; undefined when there is no home folder. */
+/**
+ * Returns the folder in which local services register: `given`, or the user's; undefined if there is no home folder.
+ */
 export function runningFolder(given: string | undefined): string | undefined {
   if (given !== undefined) return resolve(given);
   try {
@@ -196,7 +201,10 @@ export function runningFolder(given: string | undefined): string | undefined {
   }
 }
 
-/** The address that spans are sent to: an endpoint without a path has the path of OTLP. Throws SVC_SETTING_INVALID. */
+/**
+ * Returns the URL that spans are sent to: an endpoint without a path gets the path of OTLP. Throws
+ * SVC_SETTING_INVALID.
+ */
 export function otlpUrl(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
@@ -219,7 +227,7 @@ function otlpTarget(
     (headersText?.split(',') ?? []).map((header) => {
       const [name = '', ...value] = header.split('=');
       if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(name.trim()) || value.length === 0)
-        // What is there may be a secret, so it is not told.
+        // The value may be a secret, so the message does not contain it.
         throw invalidSetting(
           'svc.observability.otlp-headers',
           '…',

@@ -1,6 +1,6 @@
-// Shard is the thread that runs a module: it starts the module's guest, attaches to the journal and serves the guest
-// (served-guest.ts). The supervisor starts it with ShardSettings, and the two talk in the messages of shard-messages.ts:
-// run → admitted, serve → listening, stop → finished, close → stopped.
+// Shard is the entry point of a shard's thread: it starts the guest of the module, attaches to the journal and serves
+// the guest (served-guest.ts). The supervisor starts it with ShardSettings; the two exchange the messages of
+// shard-messages.ts: run → admitted, serve → listening, stop → finished, close → stopped.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startGuest, type StartedGuest } from '../hosting/start-guest.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
@@ -24,11 +24,11 @@ const log = new ServiceLog({
   send: (entry) => send({ kind: 'log', entry }),
 });
 
-/** Other shards that were announced before there was a router for them. */
+/** Other shards that were announced before the router existed. */
 const earlyPeers: Peer[] = [];
 let connectPeer = (peer: Peer): void => void earlyPeers.push(peer);
 let peerAway = (_index: number, _pauseMs: number): void => {};
-/** Undefined until the shard serves; nobody asks before. */
+/** Undefined until the shard serves; the supervisor sends no questions before. */
 let served: ServedGuest | undefined;
 
 supervisor.on('message', (message: ToShard) => {
@@ -63,7 +63,7 @@ async function run(): Promise<void> {
   );
   const toldToServe = nextMessage('serve');
   send({ kind: 'admitted', descriptor: guest.descriptor });
-  // The largest part of the host's code is loaded while the journal is opened.
+  // The code of the HTTP server is the largest part of the host's, so it is loaded while the journal is opened.
   const httpServer = import('../http/http-server.ts');
   const equipment = await toldToServe;
   const journal = attachJournal(equipment.journal);
@@ -108,7 +108,7 @@ async function servedOptions(
   return { ...options, createServer, route };
 }
 
-/** Connects the router to the other shards: those that are there, and those that come later. */
+/** Connects the router to the other shards, including those that start later. */
 function connected(
   routing: ReturnType<typeof shardRouting>,
   peers: readonly Peer[],
@@ -120,7 +120,7 @@ function connected(
   return routing;
 }
 
-/** Waits for the supervisor's next message, which has to be of this kind. */
+/** Resolves with the supervisor's next message of this kind. */
 async function nextMessage<Kind extends ToShard['kind']>(
   kind: Kind,
 ): Promise<Extract<ToShard, { kind: Kind }>> {

@@ -1,5 +1,5 @@
-// UnknownEventTypes finds the event types that a journal holds and no component of the module reads. A service does not
-// start on such a journal: nobody could reach the entities, or each call to them would fail.
+// UnknownEventTypes finds the event types in a journal that no component of the module reads. A service does not
+// start on such a journal, because calls of those entities could not be served.
 import type { ModuleDescriptor } from '@svc/contract';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -7,11 +7,11 @@ import type { JournalContents, StoredEventType } from '../storage/journal-conten
 
 const NAMED_MAX = 10;
 
-/** The parts of the message that depend on who runs the service. */
+/** Parts of the error message that differ between `svc run` and embedded services. */
 interface Words {
-  /** Continues "no component …". */
+  /** The end of the clause "no component …". */
   readonly readers: string;
-  /** The sentence that says what to do. */
+  /** Returns the sentence that says what to do. */
   readonly remedy: (components: readonly string[]) => string;
 }
 

@@ -1,29 +1,36 @@
-// FrameRing: memory through which one shard tells another something, one writer and one reader. What is written is there for the
-// reader at once, with nothing of the system between the two: a message would wake a thread, at the price
-// of ten calls. A frame is short, and its texts are of one-byte characters; what is not takes the port beside
-// (ring-transport.ts). Layout, in words of four bytes: bytes written and read, ever, modulo 2^32, and whether the
-// reader sleeps, each on a line of the processor's cache of its own; then the frames. A frame lies in one piece: its
-// length in bytes, how many words it has, its words, and its texts, whose lengths are among the words. A length of 0
-// says that the rest up to the end is left empty.
-// Invariants: what is between `read` and `written` is whole; a reader that sleeps has read everything, or is woken.
+// FrameRing is a ring buffer of frames in shared memory, with one shard as its writer and another as its reader. A
+// frame can be read as soon as it is written, without a system call; a message would wake a thread, which costs as
+// much as ten calls. Frames are short and hold only one-byte characters; all others go through the message port
+// (ring-transport.ts).
+//
+// Layout, in words of four bytes: the number of bytes ever written and ever read, modulo 2^32, and whether the reader
+// sleeps, each on a cache line of its own; then the frames. A frame is contiguous: its length in bytes, the number of
+// its words, its words, and its texts, whose lengths are among the words. A length of 0 means that the rest of the
+// buffer up to its end is unused.
+//
+// Invariants: all bytes between `read` and `written` are complete frames; a reader that sleeps has read everything,
+// or is woken.
 
-/** Of the frames of a ring, each a power of two. */
+/** Size limits of a ring's frames in bytes, each a power of two. */
 const RING_BYTES_MAX = 128 * 1024;
-/** Two of the longest frames. */
+/** Room for two of the longest frames. */
 const RING_BYTES_MIN = 8 * 1024;
-/** Of all rings that a shard reads: there are as many as other shards, and the more there are, the less is in each. */
+/**
+ * Size of all rings that one shard reads, in bytes. There is one for each other shard, so more shards have smaller
+ * rings.
+ */
 const RINGS_BYTES = 1024 * 1024;
-/** What is longer is sent as fast by the system, and a few of these would fill the ring. */
+/** Maximum length of a frame in bytes. A message is as fast for a longer one, and a few of them would fill the ring. */
 const FRAME_BYTES_MAX = 4096;
 
 const WRITTEN = 0;
 const READ = 16;
 const SLEEPS = 32;
 const HEAD_WORDS = 48;
-/** Of a frame: its length, and how many words follow. */
+/** Words before a frame's own words: its length and their number. */
 const FRAME_WORDS = 2;
 
-/** Made by whoever brings two of so many shards together; one for each direction. */
+/** Creates the memory for one direction of a link between two of `shards` shards. */
 export function frameRing(shards: number): SharedArrayBuffer {
   let bytes = RING_BYTES_MAX;
   while (bytes * shards > RINGS_BYTES && bytes > RING_BYTES_MIN) bytes /= 2;
@@ -38,17 +45,17 @@ export class FrameRingWriter {
   readonly #words: Int32Array;
   readonly #bytes: Uint8Array;
   readonly #ringBytes: number;
-  /** Bytes ever, modulo 2^32. */
+  /** Number of bytes ever written, modulo 2^32. */
   #written: number;
-  /** At this it was last looked whether the reader sleeps. */
+  /** Value of `#written` when `wakesReader` last looked whether the reader sleeps. */
   #told: number;
-  /** As last seen. */
+  /** Number of bytes ever read, as last seen. */
   #read: number;
-  /** With what is left empty before it. */
+  /** Length of the frame being written, including the unused bytes before it. */
   #frameBytes = 0;
   #wordAt = 0;
   #byteAt = 0;
-  /** All units of the frame's texts, their bits together. */
+  /** All units of the frame's texts, combined by bitwise or. */
   #units = 0;
 
   constructor(shared: SharedArrayBuffer) {
@@ -60,7 +67,10 @@ export class FrameRingWriter {
     this.#read = Atomics.load(this.#words, READ);
   }
 
-  /** A frame of so many words, one of them for each text, and texts of so many units. False: there is no room for it. */
+  /**
+   * Begins a frame of `words` words, of which each text takes one, and of texts with `units` units in all. Returns
+   * false if there is no room for it.
+   */
   begin(words: number, units: number): boolean {
     const headBytes = (FRAME_WORDS + words) * 4;
     const bytes = (headBytes + units + 3) & ~3;
@@ -86,7 +96,7 @@ export class FrameRingWriter {
     return true;
   }
 
-  /** A number of 32 bits. */
+  /** Writes a number of 32 bits. */
   word(value: number): void {
     this.#words[this.#wordAt++] = value;
   }
@@ -106,7 +116,7 @@ export class FrameRingWriter {
     this.#byteAt = at + length;
   }
 
-  /** Lets the reader see it. False: a character takes two bytes, and there is no such frame. */
+  /** Publishes the frame. Returns false, and writes no frame, if a character needs two bytes. */
   end(): boolean {
     if (this.#units > 0xff) return false;
     this.#written = (this.#written + this.#frameBytes) | 0;
@@ -114,12 +124,14 @@ export class FrameRingWriter {
     return true;
   }
 
-  /** Whether there is something new for a reader that sleeps; from now on it does not. */
+  /**
+   * Returns whether a message has to wake the reader: it sleeps and there are new frames. Marks the reader as awake.
+   */
   wakesReader(): boolean {
     const words = this.#words;
     if (this.#told === this.#written) return false;
     this.#told = this.#written;
-    // First looked at: writing it takes the line from the other processor.
+    // It is read first, because writing it takes the cache line from the other processor.
     return Atomics.load(words, SLEEPS) === 1 && Atomics.exchange(words, SLEEPS, 0) === 1;
   }
 
@@ -132,9 +144,12 @@ export class FrameRingReader {
   readonly #words: Int32Array;
   readonly #bytes: Buffer;
   readonly #ringBytes: number;
-  /** Bytes ever, modulo 2^32; the writer may not know yet. */
+  /** Number of bytes ever read, modulo 2^32; the writer may not know it yet. */
   #read: number;
-  /** So far it is read at present: what comes meanwhile is for later, or there might be no end. */
+  /**
+   * End of the frames that `next` returns at present. Later frames are left for the next `look`, so that reading
+   * ends.
+   */
   #until: number;
   #wordAt = 0;
   #byteAt = 0;
@@ -147,13 +162,13 @@ export class FrameRingReader {
     this.#until = this.#read;
   }
 
-  /** Whether there is something to read with `next`. */
+  /** Returns whether `next` has a frame to read. */
   look(): boolean {
     this.#until = Atomics.load(this.#words, WRITTEN);
     return this.#until !== this.#read;
   }
 
-  /** Goes on to the next frame, and gives the room of those before it back. False: that was all. */
+  /** Moves to the next frame, and frees the space of the frames before it. Returns false if there is none. */
   next(): boolean {
     const words = this.#words;
     if (words[READ] !== this.#read) Atomics.store(words, READ, this.#read);
@@ -181,7 +196,10 @@ export class FrameRingReader {
     return this.#bytes.toString('latin1', from, this.#byteAt);
   }
 
-  /** False: there is something to read. Else the writer will say when there is. */
+  /**
+   * Notes that the reader sleeps, so that the writer wakes it. Returns false if there are frames to read, and then it
+   * is awake.
+   */
   sleep(): boolean {
     const words = this.#words;
     Atomics.store(words, SLEEPS, 1);

@@ -1,10 +1,10 @@
-// checkPortFree: whether nobody listens on a port. Shards share theirs by SO_REUSEPORT, and so would a second
-// host that the same user starts there: each of the two would get a part of the other's connections.
+// checkPortFree checks that nobody listens on a port. Shards share a port through SO_REUSEPORT, and so would a second
+// host that the same user starts on it: each of the two would get a part of the other's connections.
 import { createServer } from 'node:net';
 import { SvcError } from '@svc/kit/svc-error';
 import type { Address } from './shard-messages.ts';
 
-/** Rejects with SVC_PORT_IN_USE. Any other reason not to listen there is found by who does. */
+/** Rejects with SVC_PORT_IN_USE. Any other reason not to listen is reported by the shard that listens. */
 export async function checkPortFree({ host, port }: Address): Promise<void> {
   if (port === 0) return;
   const server = createServer();

@@ -21,7 +21,7 @@ export function shardOf(component: string, id: string, count: number): number {
   // A unit that no text contains stands between the two texts, so that no two pairs are one text.
   let hash = Math.imul(hashed(component, 0x811c9dc5) ^ 0x10000, 0x01000193);
   hash = hashed(id, hash);
-  // The low bits of FNV-1a know the low bits of the text only.
+  // The low bits of FNV-1a depend on the low bits of the text only.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   hash ^= hash >>> 16;

@@ -1,12 +1,12 @@
-// Heartbeat: asks a thread again and again whether it answers, and notices when it does not any more.
-// It counts its own turns and not the clock: when the thread that asks was itself kept from running (by a
-// slow reader of its output, say, or a machine that slept), nobody is taken for hung because of that.
+// Heartbeat asks a thread at intervals whether it is alive, and notices when it stops answering. It counts its own
+// intervals instead of reading a clock: if the asking thread itself could not run (because its output was read
+// slowly, or the machine slept), no thread is mistaken for hung.
 
 export interface HeartbeatOptions {
   readonly heartbeatMs: number;
   readonly hangAfterMs: number;
   readonly ask: () => void;
-  /** Called once. */
+  /** Called once, when the thread has not answered for `hangAfterMs`. */
   readonly onHang: () => void;
 }
 

@@ -1,11 +1,11 @@
-// HeldPort: answers on the service's port while no shard listens there: 503, and when to try again. It is
-// all that the main thread says to callers, so it does as little as it can: it looks at no address, header
-// or body, and a connection that does not come to its point is cut.
+// HeldPort listens on the service's port while no shard does, and answers 503 with a Retry-After header. It is the
+// only code of the main thread that serves callers, so it does as little as possible: it reads no address, header or
+// body, and cuts connections that send no complete request in time.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Address } from './shard-messages.ts';
 
 const CONNECTIONS_MAX = 100;
-/** For a whole request to arrive. */
+/** Time limit for receiving a whole request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 const BODY = JSON.stringify({
@@ -15,7 +15,7 @@ const BODY = JSON.stringify({
 
 export class HeldPort {
   readonly #requestTimeoutMs: number;
-  /** Settles once the server listens, or cannot. */
+  /** Resolves once the server listens, or with undefined if it cannot. */
   #held: Promise<Server | undefined> | undefined;
   #backAtMs = 0;
 
@@ -23,13 +23,13 @@ export class HeldPort {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  /** Holds the port until it is released; `pauseMs` from now a shard is expected back. */
+  /** Holds the port until it is released. A shard is expected back after `pauseMs`. */
   hold(address: Address, pauseMs: number): void {
     this.#backAtMs = performance.now() + pauseMs;
     this.#held ??= this.#listen(address);
   }
 
-  /** Resolves once another can listen on the port. */
+  /** Resolves once another server can listen on the port. */
   async release(): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
@@ -42,7 +42,7 @@ export class HeldPort {
   }
 
   async #listen({ host, port }: Address): Promise<Server | undefined> {
-    // It is needed when a shard has ended, and not before.
+    // The code is loaded only when it is needed, after a shard has ended.
     const { createServer } = await import('node:http');
     const server = createServer({
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -52,16 +52,16 @@ export class HeldPort {
     });
     server.maxConnections = CONNECTIONS_MAX;
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      // A connection that is closed with a body unread may lose the answer on its way.
+      // Closing a connection before its body was read may lose the response.
       request.once('end', () => this.#answer(response));
       request.resume();
     });
-    // The body is not sent before it is asked for.
+    // A client that asks first gets the answer before it sends its body.
     server.on('checkContinue', (_request, response: ServerResponse) => this.#answer(response));
     server.on('clientError', (_error, socket) => socket.destroy());
     const { promise, resolve } = Promise.withResolvers<Server | undefined>();
     server.once('listening', () => resolve(server));
-    // Callers are refused then; whoever listens there is found by the shard that comes back.
+    // Callers are refused then; the shard that comes back reports who else listens on the port.
     server.on('error', () => resolve(undefined));
     server.listen(port, host);
     return promise;

@@ -1,17 +1,18 @@
-// NumberSamples: copies what a shard's engine, guest and HTTP server know of themselves into the memory that the main
-// thread shares. Once a second, so that no request pays for it; what a thread counted in its last second is lost with it.
+// NumberSamples copies numbers of a shard's engine, guest and HTTP server into memory that it shares with the main
+// thread. It does so once a second, so that no request pays for it; what a thread counted in its last second is lost
+// when it ends.
 import type { EngineNumbers } from '../engine/entity-engine.ts';
 import type { RequestBudgets } from '../model/request-budgets.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
 
-/** A guest as far as it is sampled. */
+/** The part of a guest that is sampled. */
 export interface SampledGuest {
   /** Absent: the hosting has neither instances nor memory of its own. */
   readonly numbers?: {
-    /** Instances that serve endpoints, or wait to. */
+    /** Number of instances that serve endpoints or are idle. */
     readonly endpointInstances: number;
     readonly entityInstances: number;
-    /** Memory of all instances together. */
+    /** Memory of all instances together, in bytes. */
     readonly memoryBytes: number;
   };
 }
@@ -26,7 +27,10 @@ interface Sampled {
 export class NumberSamples {
   readonly #numbers: ShardNumbers['sampled'];
   readonly #sampled: Sampled;
-  /** What was added of it: a thread before may have counted, too. */
+  /**
+   * The engine's counts at the last sample; only the difference is added, because the memory also has the counts of
+   * earlier threads.
+   */
   #before: EngineNumbers | undefined;
 
   constructor({ sampled }: Pick<ShardNumbers, 'sampled'>, of: Sampled) {

@@ -1,37 +1,38 @@
-// NumberedSlots: what waits for an answer, by a number of 31 bits that the answer names. A Map would do the same, but each time
-// that one is filled anew it leaves the old table behind, which holds what was waiting then: once such a table is old, the
-// collector keeps all of that, and every later table, until it next looks at everything. Invariant: a number
-// that was taken names nothing, for as long as its slot has not been used again 2^17 times.
+// NumberedSlots holds values that wait for an answer, under numbers of 31 bits by which the answer names them. A Map
+// would leave its old table behind whenever it is rehashed. Such a table references the values that waited then; once
+// it is old, the garbage collector keeps them, and every later table, until its next full collection.
+//
+// Invariant: the number of a removed value is not given to another one before its slot was reused 2^17 times.
 
 const SLOT_BITS = 14;
-/** As many as may wait. */
+/** Maximum number of values. */
 const SLOTS_MAX = 1 << SLOT_BITS;
 const SLOT_MASK = SLOTS_MAX - 1;
 const NUMBER_MASK = 0x7fff_ffff;
 
-/** Of the number that another thread has given. */
+/** Returns the slot of a number that another thread has given. */
 export function slotOf(number: number): number {
   return number & SLOT_MASK;
 }
 
 export class NumberedSlots<Value> {
   readonly #values: (Value | undefined)[] = [];
-  /** Of each slot, the number that it has, or had last. */
+  /** Indexed by slot: the present or the last number of the slot. */
   readonly #numbers: number[] = [];
-  /** Slots that hold nothing. */
+  /** Slots that hold no value. */
   readonly #free: number[] = [];
 
   get size(): number {
     return this.#values.length - this.#free.length;
   }
 
-  /** The number that the next `add` gives, unless something is taken before. */
+  /** Returns the number that the next `add` returns, unless a value is taken before. */
   get next(): number {
     const slot = this.#free.at(-1) ?? this.#values.length;
     return this.#numberOf(slot);
   }
 
-  /** There must be fewer than 2^14. */
+  /** Adds a value and returns its number. There must be fewer than 2^14 values. */
   add(value: Value): number {
     const slot = this.#free.pop() ?? this.#values.length;
     const number = this.#numberOf(slot);
@@ -45,7 +46,7 @@ export class NumberedSlots<Value> {
     return this.#numbers[slot] === number ? this.#values[slot] : undefined;
   }
 
-  /** What it gives is not there any more. */
+  /** Removes the value and returns it; undefined if there is none. */
   take(number: number): Value | undefined {
     const value = this.get(number);
     if (value !== undefined) this.#empty(number & SLOT_MASK);
@@ -63,7 +64,7 @@ export class NumberedSlots<Value> {
     this.#free.push(slot);
   }
 
-  /** Its last one with a higher count above the bits of the slot. */
+  /** Returns the next number of a free slot: the count in the bits above the slot's is one higher. */
   #numberOf(slot: number): number {
     const last = this.#numbers[slot];
     return last === undefined ? slot : (last + SLOTS_MAX) & NUMBER_MASK;

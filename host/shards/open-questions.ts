@@ -1,5 +1,5 @@
-// OpenQuestions: what a shard was asked and has not answered yet. Each is answered once: by the shard, by its end, or
-// when its time is over.
+// OpenQuestions holds the questions that a shard was asked and has not answered yet. Each settles once: with the
+// shard's answer, at its time limit, or when the shard ends.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ShardAnswer } from './shard-questions.ts';
 
@@ -13,7 +13,10 @@ export class OpenQuestions {
   readonly #open = new Map<number, Open>();
   #asked = 0;
 
-  /** `send`: is given the question's number. Rejects with SVC_SHARD_UNAVAILABLE and SVC_ANSWER_TIMED_OUT. */
+  /**
+   * Asks a question. `send`: receives the question's number. Rejects with SVC_SHARD_UNAVAILABLE and
+   * SVC_ANSWER_TIMED_OUT.
+   */
   ask(send: (number: number) => void, timeoutMs: number): Promise<ShardAnswer> {
     const number = ++this.#asked;
     return new Promise((resolve, reject) => {
@@ -38,7 +41,7 @@ export class OpenQuestions {
     open?.resolve(answer);
   }
 
-  /** The shard has ended. */
+  /** Fails all open questions, because the shard has ended. */
   fail(): void {
     for (const [number, { reject, timer }] of this.#open) {
       this.#open.delete(number);

@@ -70,9 +70,9 @@ export class PeerProtocol {
   readonly #unitsMax: number;
   readonly #underWay = new NumberedSlots<UnderWay>();
   #unitsUnderWay = 0;
-  /** Requests of the other shard whose handlers still run, by the slots of their numbers. */
+  /** Requests of the other shard whose handlers still run, indexed by the slots of their numbers. */
   readonly #served: (ServedRequest | undefined)[] = [];
-  /** Large answers that were sent and not acknowledged yet, by the numbers of their requests. */
+  /** Large answers that were sent and not acknowledged yet, indexed by the numbers of their requests. */
   readonly #untaken = new Map<number, KeptBytes>();
   #hasEnded = false;
 
@@ -162,7 +162,7 @@ export class PeerProtocol {
     };
   }
 
-  /** The answer to what was just sent with the next number. */
+  /** Returns the answer to the frame that was just sent with the next number. */
   #answerTo(sent: Omit<UnderWay, 'resolve' | 'reject'>): Promise<FrameOutcome> {
     return new Promise((resolve, reject) => {
       this.#underWay.add({ ...sent, resolve, reject });

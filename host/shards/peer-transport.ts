@@ -1,10 +1,11 @@
-// PeerTransport carries what two shards say to each other (peer-protocol.ts). It knows how frames travel, and nothing of
-// what they mean. Threads of one process use memory that they share and a message port (ring-transport.ts); another
-// implementation may use a socket.
+// PeerTransport carries the frames of the protocol between two shards (peer-protocol.ts), without knowing their
+// meaning. Threads of one process use shared memory and a message port (ring-transport.ts); another implementation
+// may use a socket.
+//
 // Invariants of every implementation:
 // T1  Frames arrive in the order in which they were sent, each at most once, until the link ends.
-// T2  Sending never waits and never throws: what cannot leave at once is queued.
-// T3  `ended` is the last thing that the receiver is called with, after every frame that still arrived.
+// T2  Sending never waits and never throws: a frame that cannot leave at once is queued.
+// T3  `ended` is the receiver's last call, after every frame that still arrived.
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { GuestFault } from '../model/guest-fault.ts';

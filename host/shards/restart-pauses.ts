@@ -1,25 +1,27 @@
-// RestartPauses: the circuit breaker of a module whose shard ends again and again. Each end doubles the
-// pause before the next start, up to a limit; time that a shard served makes the earlier ends count less,
-// little by little: a module that hangs once a minute is held back longer each time, one that does so
-// once a day never for long.
+// RestartPauses is the circuit breaker of a module whose shard ends repeatedly. Each end doubles the pause before the
+// next start, up to a limit. While a shard serves, the earlier ends gradually count less: a module that hangs once a
+// minute backs off longer each time, one that hangs once a day never for long.
 import type { SupervisorLimits } from './supervisor-limits.ts';
 
 export class RestartPauses {
   readonly #limits: SupervisorLimits;
   #ends = 0;
-  /** The ends, each by how much it still counts. */
+  /** Sum of the ends, each with its remaining weight. */
   #weight = 0;
 
   constructor(limits: SupervisorLimits) {
     this.#limits = limits;
   }
 
-  /** How many shards have ended. */
+  /** Number of times that a shard has ended. */
   get ends(): number {
     return this.#ends;
   }
 
-  /** A shard has ended after it served for so long. How long to wait before the next is started, in milliseconds. */
+  /**
+   * Notes that a shard ended after it had served for `servedMs`. Returns the pause before the next start, in
+   * milliseconds.
+   */
   next(servedMs: number): number {
     const { restartPauseMs, restartPauseMaxMs, restartHalfLifeMs } = this.#limits;
     this.#ends++;

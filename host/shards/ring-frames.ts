@@ -1,7 +1,7 @@
-// RingFrames encodes the common frames between shards for the memory that they share (frame-ring.ts): calls and their
-// replies, requests and their responses. All shards run one module, so a handler is sent as its number. A write method
-// answers false for a frame that is too long, has characters of more than one byte, or finds no room in memory; such a
-// frame is for frame.ts.
+// RingFrames encodes the common frames between shards for their shared memory (frame-ring.ts): calls and their
+// replies, requests and their responses. All shards run one module, so a handler is encoded as its index. A write
+// method returns false for a frame that is too long, has characters of more than one byte, or does not fit into the
+// free memory; such a frame is encoded by frame.ts.
 import type { HandlerPlaces } from '../model/handler-places.ts';
 import type { Metadata } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -9,7 +9,7 @@ import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
 import type { FrameRingReader, FrameRingWriter } from './frame-ring.ts';
 
 const KIND = { call: 0, reply: 1, request: 2, response: 3 } as const;
-/** Bodies of bytes go through the message port. */
+/** A body of the kind bytes goes through the message port. */
 const BODY_KINDS = ['none', 'json', 'text'] as const;
 /** The word before an idempotency key; the text of an absent key is empty. */
 const ABSENT = 0;
@@ -97,7 +97,7 @@ export class RingFrames {
     return out.end();
   }
 
-  /** Calls the reader with each frame that was written since. False: there was none. */
+  /** Calls the reader with each new frame. Returns false if there was none. */
   read(reader: FrameReader): boolean {
     const incoming = this.#incoming;
     if (!incoming.look()) return false;

@@ -1,9 +1,11 @@
 // RingTransport is the PeerTransport between two threads of a process: common frames go through shared memory
 // (ring-frames.ts), all others through a message port, those of one turn of the event loop in one message.
-// Sleep and wake: while there is something to send or to receive, the memory is polled in every turn of the event loop.
-// After a few idle turns this end sleeps; the other end then wakes it with a message.
-// Invariants: a frame in shared memory has been sent as soon as it is written; a frame in `#frames` is sent when the turn
-// ends. Before the frames of a message are read, the memory is read: what was sent there earlier comes first.
+//
+// Sleep and wake: while there is something to send or to receive, the memory is polled in every turn of the event
+// loop. After a few idle turns this end sleeps; the other end then wakes it with a message.
+//
+// Invariants: a frame in shared memory has been sent as soon as it is written; a frame in `#frames` is sent when the
+// turn ends. Before the frames of a message are read, the memory is read, because its frames were sent earlier.
 import type { MessagePort } from 'node:worker_threads';
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
@@ -28,7 +30,7 @@ import { RingFrames } from './ring-frames.ts';
 
 /** Turns of the event loop, some microseconds each, without a frame in either direction before this end sleeps. */
 const IDLE_TURNS_MAX = 4;
-/** The position of every frame in shared memory, which is sent at once: before all queued frames. */
+/** The position of every frame in shared memory, which is sent at once, before all queued frames. */
 const SENT_AT_ONCE = -1;
 
 export class RingTransport implements PeerTransport {
@@ -40,10 +42,10 @@ export class RingTransport implements PeerTransport {
   #hasEnded = false;
   /** Frames of this turn for the port. */
   #frames: Frames = [];
-  /** Calls that were ever put into `#frames`, and how many of them have left. */
+  /** Number of calls that were ever put into `#frames`. */
   #queuedCalls = 0;
   #sentCalls = 0;
-  /** Whether something was sent since the last turn. */
+  /** Whether a frame was sent since the last turn. */
   #hasNews = false;
   #isAwake = false;
   #idleTurns = 0;
@@ -56,7 +58,7 @@ export class RingTransport implements PeerTransport {
     if (this.#isAwake) setImmediate(this.#turn);
   };
 
-  /** `places`: numbers of the handlers of the module that both shards run. */
+  /** `places`: indexes of the handlers of the module that both shards run. */
   constructor({ port, outgoing, incoming }: PeerLink, places: HandlerPlaces) {
     this.#port = port;
     this.#outgoing = new FrameRingWriter(outgoing);
@@ -73,7 +75,7 @@ export class RingTransport implements PeerTransport {
       readFrames(frames, receiver);
     });
     this.#port.on('close', () => this.#end());
-    // The other side may have written to the memory already.
+    // The other side may already have written to the memory.
     this.#wake();
   }
 

@@ -1,5 +1,5 @@
-// ServedRequest is a request of another shard while its handler runs here: what it has cost, whether it was sent to the
-// right shard, and how it is cancelled.
+// ServedRequest is a request of another shard while its handler runs here: its cost, whether it was sent to the right
+// shard, and how it is cancelled.
 import type { AnswerWaiter, ForwardedRequest } from '../model/endpoint.ts';
 import type { KeptBytes } from '../model/kept-bytes.ts';
 import type { RequestCost } from './frame.ts';

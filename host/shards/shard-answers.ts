@@ -1,4 +1,4 @@
-// ShardAnswers: what a shard answers to the main thread's questions (shard-questions.ts).
+// ShardAnswers answers the main thread's questions to a shard (shard-questions.ts).
 import assert from 'node:assert';
 import { threadId } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -50,7 +50,7 @@ export class ShardAnswers {
     }
   }
 
-  /** It is a trace of its own. */
+  /** Runs a query, which begins a trace of its own. */
   async #query({ target, name, input }: Extract<ShardQuestion, { kind: 'query' }>) {
     const { engine, descriptor, random } = this.#parts;
     const component = descriptor.entities.find((one) => one.component === target.component);

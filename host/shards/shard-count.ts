@@ -1,8 +1,8 @@
-// shardCount: how many shards a service really has: as many as are set, where the system lets several threads
-// listen on one port, and one elsewhere.
+// shardCount returns how many shards a service runs: the number that is set, or one on systems where threads cannot
+// share a port.
 import type { Log } from '@svc/kit/log';
 
-/** Their systems give each connection of a port to one of those who listen there. */
+/** Systems that distribute the connections to a port among all of its listeners. */
 const PORT_SHARING_PLATFORMS: ReadonlySet<NodeJS.Platform> = new Set([
   'aix',
   'freebsd',

@@ -1,5 +1,5 @@
-// ShardEnds: the latest times that a shard has ended though nobody told it to, for whoever looks on. They are kept by
-// the main thread, which outlives it.
+// ShardEnds holds the latest unexpected ends of one shard, for introspection. The main thread keeps them, because it
+// outlives the shard.
 
 export interface ShardEnding {
   /** Milliseconds since 1970. */
@@ -8,7 +8,7 @@ export interface ShardEnding {
   readonly reason: string;
 }
 
-/** Of one shard; a module that ends it again and again says the same each time. */
+/** Maximum number of ends. A module that ends its shard repeatedly mostly does so for the same reason. */
 const KEPT_MAX = 32;
 
 export class ShardEnds {

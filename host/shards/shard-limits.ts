@@ -1,5 +1,5 @@
-// shardLimits: the share of one shard in what is allowed to the service as a whole. What is a limit on one call,
-// one entity, one request or one instance is the same for each shard, whatever their number.
+// shardLimits computes the share of one shard in the limits of the whole service. Limits on one call, one entity, one
+// request or one instance are the same for each shard, whatever their number.
 import type { ShardSections } from './shard-sections.ts';
 
 const PER_SERVICE = {
@@ -11,7 +11,7 @@ const PER_SERVICE = {
   readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];
 };
 
-/** Rounded up, so that a limit that is not 0 stays so. */
+/** Returns the sections with the shares. Shares are rounded up, so that a limit that is not 0 never becomes 0. */
 export function shardLimits<Sections extends ShardSections>(
   sections: Sections,
   count: number,

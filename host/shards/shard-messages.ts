@@ -1,4 +1,4 @@
-// What the main thread and a shard say to each other.
+// Messages between the main thread and a shard.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { GuestSource } from '../hosting/guest-source.ts';
@@ -19,45 +19,48 @@ export interface Address {
 export type FromShard =
   /** The module passed admission and started under its start-up limits; nothing on disk was touched. */
   | { readonly kind: 'admitted'; readonly descriptor: ModuleDescriptor }
-  /** It serves. Without an address: the service has no HTTP server. */
+  /** The shard serves. Without an address the service has no HTTP server. */
   | { readonly kind: 'listening'; readonly address: Address | undefined }
   | {
       readonly kind: 'failed';
       readonly code: SvcErrorCode;
       readonly message: string;
-      /** Of the module's fault that it comes of. */
+      /** Code positions of the module's fault that caused the failure. */
       readonly frames?: readonly WasmFrame[] | undefined;
     }
   | { readonly kind: 'log'; readonly entry: FaultEntry }
-  /** To the `ask` of that number. */
+  /** Answers the `ask` with this number. */
   | { readonly kind: 'answer'; readonly number: number; readonly answer: ShardAnswer }
   /** The answer to `are-you-alive`. */
   | { readonly kind: 'alive' }
-  /** It serves no request any more, and still calls and requests of other shards. `hasCut`: some had to be cut. */
+  /**
+   * The shard serves no requests any more, but still calls and requests of other shards. `hasCut`: some requests were
+   * cut.
+   */
   | { readonly kind: 'finished'; readonly hasCut: boolean }
-  /** Everything in flight is finished, and the engine closed. */
+  /** Everything in flight has finished, and the engine is closed. */
   | { readonly kind: 'stopped' };
 
 export type ToShard =
-  /** What to run; none of its code has run. */
+  /** The source to run; none of its code has run. */
   | { readonly kind: 'run'; readonly source: GuestSource }
-  /** The connection leads to the journal; `peers`, to other shards. */
+  /** `peers`: links to the other shards. */
   | {
       readonly kind: 'serve';
       readonly journal: JournalConnection;
       readonly peers: readonly Peer[];
       readonly numbers: SharedNumbers;
     }
-  /** It may come at any time once it serves. */
+  /** May be sent at any time once the shard serves. */
   | { readonly kind: 'ask'; readonly number: number; readonly question: ShardQuestion }
-  /** Another shard is there now, or there again. It may come at any time. */
+  /** Another shard was started, for the first time or again. May be sent at any time. */
   | { readonly kind: 'peer'; readonly peer: Peer }
-  /** Another shard has ended, and is started again after so long. */
+  /** Another shard has ended, and is started again after `pauseMs`. */
   | { readonly kind: 'peer-away'; readonly index: number; readonly pauseMs: number }
-  /** Asked now and then while it serves. With it comes how much of its log is written (log-rate.ts). */
+  /** Sent at intervals while the shard serves. `loggedBytes`: how much of its log was written (log-rate.ts). */
   | { readonly kind: 'are-you-alive'; readonly loggedBytes: number }
   | { readonly kind: 'stop'; readonly graceMs: number }
-  /** No shard serves a request any more. */
+  /** No shard serves requests any more. */
   | { readonly kind: 'close' };
 
 /** The link to another shard of the service. */
@@ -65,22 +68,22 @@ export interface Peer extends PeerLink {
   readonly index: number;
 }
 
-/** What a shard is started with. */
+/** Start data of a shard. */
 export interface ShardSettings {
   readonly name: string;
-  /** Which of the service's shards it is, from 0 on. */
+  /** Index of the shard in the service, from 0. */
   readonly index: number;
   readonly count: number;
-  /** Not a run on a developer's machine. */
+  /** False for a run on a developer's machine. */
   readonly deployed: boolean;
-  /** That of the service: all its shards listen there. */
+  /** Address of the service, on which all shards listen. */
   readonly address: Address;
-  /** Whether there is an HTTP server. */
+  /** Whether the service has an HTTP server. */
   readonly http: boolean;
-  /** What LimitCounters share. */
+  /** Memory of the LimitCounters. */
   readonly counters: SharedArrayBuffer;
-  /** What all shards share. */
+  /** Budgets that all shards share. */
   readonly budgets: SharedRequestBudgets;
-  /** The share of a shard in what the service may have (shard-limits.ts). */
+  /** Sections of the settings with the shard's share of the service's limits (shard-limits.ts). */
   readonly sections: ShardSections;
 }

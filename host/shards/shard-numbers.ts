@@ -1,5 +1,6 @@
-// ShardNumbers: what a shard counts in memory that the main thread shares, so that metrics are made without asking it.
-// They are made once its module is admitted, for their size is the module's, and they outlive a thread that ends.
+// ShardNumbers: the counts of a shard in memory that it shares with the main thread, which makes metrics of them
+// without asking the shard. They are created once the module is admitted, because their size depends on it, and they
+// outlive the thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
 import { HandlerPlaces } from '../model/handler-places.ts';
 import { SharedSeries } from '../model/shared-series.ts';
@@ -9,7 +10,7 @@ import type { RouteLabels } from './recorder/http-numbers.ts';
 import { SHARD_GAUGES, SHARD_SERIES, type ShardSeries } from './recorder/shard-series.ts';
 import { SpanRows } from './recorder/span-rows.ts';
 
-/** What the two threads share. */
+/** Memory that the two threads share. */
 export interface SharedNumbers {
   readonly window: SharedArrayBuffer;
   readonly totals: SharedTotals;
@@ -23,10 +24,13 @@ export class ShardNumbers {
   readonly window: SpanRows;
   readonly totals: InvocationTotals;
   readonly http: HttpNumbers;
-  /** What the shard looks up once a second, so that no request pays for it. */
+  /** Numbers that the shard samples once a second, so that no request pays for them. */
   readonly sampled: SharedSeries<ShardSeries>;
 
-  /** `capacity`: spans that the shard keeps, at least one. `shared`: what the other thread's are made of. */
+  /**
+   * `capacity`: number of spans that the shard keeps, at least one. `shared`: the memory of another thread's numbers;
+   * absent: new memory.
+   */
   constructor(
     descriptor: ModuleDescriptor,
     capacity: number,
@@ -51,7 +55,10 @@ export class ShardNumbers {
     };
   }
 
-  /** Of a module that takes the place of this one: they go on where their size is not the module's. */
+  /**
+   * Returns the numbers for another module that replaces this one. Counts whose memory does not depend on the module
+   * continue.
+   */
   next(descriptor: ModuleDescriptor): ShardNumbers {
     const { totals, sampled, http } = this.shared;
     const { seconds } = http;
@@ -61,7 +68,7 @@ export class ShardNumbers {
     return next;
   }
 
-  /** The thread has ended, and what it held is gone. */
+  /** Resets the gauges, because the thread has ended. */
   threadEnded(): void {
     for (const name of SHARD_GAUGES) this.sampled.set(name, 0);
   }

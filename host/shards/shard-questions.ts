@@ -1,14 +1,14 @@
-// What the main thread asks a shard, for somebody who looks on, and what the shard answers. Nothing of it is on the path
-// of a request.
+// Questions of the main thread to a shard, for introspection clients, and the shard's answers. None of this is on the
+// path of a request.
 import type { Refusal, Reply } from '../model/call.ts';
 import type { EntityRef } from '../model/entity.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 import type { RecordedFault, RecordedSpan } from './recorder/recorded-span.ts';
 
 export type ShardQuestion =
-  /** Spans with `number > after` that are still kept, oldest first, at most `limit`. */
+  /** Asks for the spans in the window with `number > after`, oldest first, at most `limit`. */
   | { readonly kind: 'spans'; readonly after: number; readonly limit: number }
-  /** Runs a query, and nothing but a query. `input`: JSON text. */
+  /** Runs a query; commands are refused. `input`: JSON text. */
   | {
       readonly kind: 'query';
       readonly target: EntityRef;
@@ -21,15 +21,15 @@ export type ShardAnswer =
       readonly kind: 'spans';
       readonly spans: readonly RecordedSpan[];
       readonly recorded: number;
-      /** Of the shard: one that was started again is another, and counts its spans from 1 again. */
+      /** Id of the shard's thread. A restarted shard has another one, and numbers its spans from 1 again. */
       readonly threadId: number;
     }
   | { readonly kind: 'outcome'; readonly outcome: Reply | Refusal }
-  /** The module has failed at it. */
+  /** The module faulted. */
   | { readonly kind: 'fault'; readonly fault: RecordedFault; readonly isLate: boolean }
   | { readonly kind: 'failed'; readonly code: SvcErrorCode; readonly message: string };
 
-/** The answer to a question of that kind, where it does not fail. */
+/** The successful answer to a question of this kind. */
 export type AnswerTo<Question extends ShardQuestion> = Question extends { kind: 'spans' }
   ? Extract<ShardAnswer, { kind: 'spans' }>
   : Extract<ShardAnswer, { kind: 'outcome' | 'fault' }>;

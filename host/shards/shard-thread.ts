@@ -1,8 +1,8 @@
-// ShardThread: one thread of a shard, from its start to its end: what it has said so far, whether it still
-// answers, and the ways to stop it. Whether another follows is the supervisor's business. Invariants:
-// I1  `ended` resolves once, whatever ends the thread; what the thread still owed is rejected before.
-// I2  A port that the thread can no longer take is closed, so that its other end learns of it.
-// I3  A thread that is not ready in time, or does not answer for too long, is ended.
+// ShardThread is one thread of a shard, from its start to its end. It receives the thread's messages, watches whether
+// it still answers, and stops it. Restarting is up to SupervisedShard. Invariants:
+// I1  `ended` resolves once, however the thread ends; whatever it had not answered is rejected before.
+// I2  A port that the thread cannot receive any more is closed, so that its other end learns of it.
+// I3  A thread that is not ready in time, or does not answer for too long, is terminated.
 import { Worker, type MessagePort } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { Heartbeat } from './heartbeat.ts';
@@ -19,29 +19,32 @@ import type { SupervisorLimits } from './supervisor-limits.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface ShardThreadOptions {
-  /** What the thread runs; it speaks the words of shard-messages.ts. */
+  /** Code of the thread, which handles the messages of shard-messages.ts. */
   readonly file: URL;
   readonly settings: ShardSettings;
-  /** The thread loads the host's code while the source is read. */
+  /** The thread loads the host's code while the source is being read. */
   readonly source: Promise<GuestSource>;
   readonly limits: SupervisorLimits;
-  /** All that the thread has for an environment. */
+  /** The whole environment of the thread. */
   readonly env: Readonly<Record<string, string>>;
   readonly log: Log;
 }
 
 export interface ShardEnd {
   readonly reason: string;
-  /** It was ended because it did not answer. */
+  /** True if it was terminated because it did not answer. */
   readonly isHang: boolean;
 }
 
 export class ShardThread {
-  /** Rejects when the module is refused, or the thread ends before. */
+  /** Resolves once the module is admitted. Rejects if the module is refused, or if the thread ends before. */
   readonly admitted: Promise<ModuleDescriptor>;
-  /** Resolves with its address, if it has one. Rejects when the service cannot be served, or the thread ends before. */
+  /**
+   * Resolves with the thread's address, if it has one. Rejects if the service cannot be served, or if the thread ends
+   * before.
+   */
   readonly listening: Promise<Address | undefined>;
-  /** Resolves once it serves no request any more: it was told to stop, or has ended. */
+  /** Resolves once the thread serves no requests any more, because it was stopped or has ended. */
   readonly finished: Promise<void>;
   /** Resolves when the thread has ended. */
   readonly ended: Promise<ShardEnd>;
@@ -52,17 +55,17 @@ export class ShardThread {
   readonly #listening = Promise.withResolvers<Address | undefined>();
   readonly #questions = new OpenQuestions();
   readonly #finished = Promise.withResolvers<void>();
-  /** Whether everything in flight could finish. */
+  /** Resolves with whether everything in flight could finish. */
   readonly #stopped = Promise.withResolvers<boolean>();
   #reason = 'the thread ended without saying why';
   #isHang = false;
   #isListening = false;
-  /** When it had finished, a request had been cut. */
+  /** Whether requests had been cut when the thread finished. */
   #hasCut = false;
   #hasEnded = false;
   #startTimer: NodeJS.Timeout | undefined;
   #heartbeat: Heartbeat | undefined;
-  /** Of its lines in the log, as log-rate.ts counts them. */
+  /** Size of the thread's log lines, as log-rate.ts counts them. */
   #loggedBytes = 0;
 
   constructor({ file, settings, source, limits, env, log }: ShardThreadOptions) {
@@ -99,7 +102,7 @@ export class ShardThread {
     this.listening = this.#listening.promise;
     this.finished = this.#finished.promise;
     this.ended = ended.promise;
-    // Each is looked at in its turn; a failure must not count as unhandled before.
+    // Callers await these one after the other; a rejection must not count as unhandled before.
     this.admitted.catch(() => {});
     this.listening.catch(() => {});
     source.then(
@@ -111,7 +114,7 @@ export class ShardThread {
     );
   }
 
-  /** Lets an admitted module be served. */
+  /** Serves the admitted module. */
   serve(journal: JournalConnection, peers: readonly Peer[], numbers: SharedNumbers): void {
     const ports = [...journal.ports, ...peers.map(({ port }) => port)];
     if (this.#hasEnded) {
@@ -123,8 +126,8 @@ export class ShardThread {
   }
 
   /**
-   * Asks it something while it serves. Rejects with SVC_SHARD_UNAVAILABLE when it does not, with
-   * SVC_ANSWER_TIMED_OUT when it is too busy, and with what has failed there.
+   * Asks the thread a question while it serves. Rejects with SVC_SHARD_UNAVAILABLE if it does not serve, with
+   * SVC_ANSWER_TIMED_OUT if it is too busy, and with the error of the question itself.
    */
   async ask<Question extends ShardQuestion>(
     question: Question,
@@ -139,20 +142,20 @@ export class ShardThread {
     return answer as AnswerTo<Question>;
   }
 
-  /** Tells it of another shard. */
+  /** Sends the link to another shard. */
   connect(peer: Peer): void {
     if (this.#hasEnded) peer.port.close();
     else this.#send({ kind: 'peer', peer }, [peer.port]);
   }
 
-  /** Tells it that another shard is started again after so long. */
+  /** Notifies the thread that another shard is started again after `pauseMs`. */
   peerAway(index: number, pauseMs: number): void {
     if (!this.#hasEnded) this.#send({ kind: 'peer-away', index, pauseMs });
   }
 
   /**
-   * Says whether everything in flight could finish. Before it listens, nothing is. `othersFinished`: it is
-   * asked for by no other shard any more.
+   * Stops the thread. Resolves with whether everything in flight could finish; before the thread listens, nothing is
+   * in flight. `othersFinished`: resolves once no other shard sends it calls or requests.
    */
   async stop(
     graceMs: number,
@@ -172,7 +175,7 @@ export class ShardThread {
     return inTime;
   }
 
-  /** Ends the thread, whatever it is doing. */
+  /** Terminates the thread, whatever it is doing. */
   async end(): Promise<void> {
     this.#finished.resolve();
     await this.#worker.terminate();
@@ -189,7 +192,7 @@ export class ShardThread {
         this.#watch();
         return this.#listening.resolve(message.address);
       case 'failed':
-        // Nothing works any more in a thread that says so, at its start or later.
+        // A thread that reports a failure cannot continue, neither at its start nor later.
         this.#fail(message.code, message.message, message.frames);
         this.#reason = `${message.message} [${message.code}]`;
         return void this.end();

@@ -1,9 +1,9 @@
-// SupervisedShard: sees to it that one shard of a service is served: it starts a thread for it, hands it what it
-// serves with, and starts another when it has ended, by itself or because it did not answer any more, with
-// growing pauses. The other shards go on meanwhile. While a developer works on the module, a thread with another one
-// takes the place of the present one. Invariants:
+// SupervisedShard keeps one shard of a service running: it starts a thread, equips it with journal, links and memory,
+// and starts another one, after growing pauses, when the thread has ended or has stopped answering. The other shards
+// continue meanwhile. While a developer works on the module, a thread with another module can replace the present
+// one. Invariants:
 // I1  At most one thread of the shard serves at a time.
-// I2  After `stop` no thread is started, none is left, and nobody is asked for what it serves with.
+// I2  After `stop` no thread is started, none is left, and no equipment is requested.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { LimitCounters } from '../model/limit-counters.ts';
@@ -21,57 +21,57 @@ import type { SupervisorLimits } from './supervisor-limits.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface Supervised {
-  /** What a shard's thread runs. */
+  /** Code of a shard's thread. */
   readonly shardFile: URL;
-  /** What each shard is started with. */
+  /** Start data that all shards share. */
   readonly settings: Omit<ShardSettings, 'counters' | 'index' | 'budgets'>;
-  /** What the shards run, or why there is nothing to be run. */
+  /** Source that the shards run; rejects if there is none to run. */
   readonly source: Promise<GuestSource>;
   readonly limits: SupervisorLimits;
-  /** All that a shard's thread has for an environment. */
+  /** The whole environment of a shard's thread. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log: Log;
-  /** A shard that had ended, or could not take over, serves again. */
+  /** Called when a shard serves again that had ended or could not take over. */
   readonly servesAgain?: () => void;
 }
 
-/** What a shard serves with. */
+/** The journal, links and memory with which a shard serves. */
 export interface Equipment {
   readonly journal: JournalConnection;
   readonly peers: readonly Peer[];
 }
 
-/** The service around the shard. */
+/** Callbacks and shared parts of the service. */
 export interface AroundShard {
   readonly index: number;
-  /** What all shards share. */
+  /** Budgets that all shards share. */
   readonly budgets: SharedRequestBudgets;
-  /** Where to listen. */
+  /** Returns the address to listen on. */
   readonly address: () => Address;
-  /** Asked at each start, once the module is admitted: the thread is told to serve next. */
+  /** Called at each start, once the module is admitted. The thread is then asked to serve. */
   readonly equip: (thread: ShardThread) => Promise<Equipment>;
   readonly listens: (thread: ShardThread, address: Address | undefined) => void;
-  /** The thread does not live any more, and another is started after a pause. */
+  /** Called when the thread has ended, and another one is started after a pause. */
   readonly hasEnded: (pauseMs: number) => void;
 }
 
 export class SupervisedShard {
-  /** What its threads have met. */
+  /** Limits that its threads have hit. */
   readonly counters = new LimitCounters();
   readonly ends = new ShardEnds();
-  /** What its threads have counted; undefined before the module is admitted. */
+  /** Counts of its threads; undefined before the module is admitted. */
   numbers: ShardNumbers | undefined;
-  /** Its thread serves requests and calls. */
+  /** Whether its thread serves requests and calls. */
   isServing = false;
   readonly #supervised: Supervised;
   readonly #around: AroundShard;
-  /** Spans that it keeps. */
+  /** Number of spans that it keeps. */
   readonly #capacity: number;
   #pauses: RestartPauses;
-  /** What its next thread runs. */
+  /** Source that its next thread runs. */
   #source: Promise<GuestSource>;
   #thread: ShardThread | undefined;
-  /** The latest start; it settles with it, and never rejects. */
+  /** Settles with the latest start, and never rejects. */
   #startSettled: Promise<unknown> = Promise.resolve();
   #isStopping = false;
   #pause: NodeJS.Timeout | undefined;
@@ -85,21 +85,21 @@ export class SupervisedShard {
     this.#source = supervised.source;
   }
 
-  /** Resolves once the shard listens; rejects with the reason why it cannot. */
+  /** Starts the shard. Resolves once it listens; rejects with the reason why it cannot. */
   async start(): Promise<ModuleDescriptor> {
     const started = this.#start();
     this.#startSettled = started.catch(() => {});
     return started;
   }
 
-  /** A thread that loads the host's code while its module is made; it serves nothing before it `takeOver`s. */
+  /** Starts a thread that loads the host's code while the module is built. It serves nothing before `takeOver`. */
   standBy(source: Promise<GuestSource>): ShardThread {
     return this.#newThread(source);
   }
 
   /**
-   * The thread that stood by, whose module has started, serves in the place of the present one, once what is in flight
-   * there is finished or its time is over. Rejects when it cannot: it is tried again then.
+   * Replaces the present thread by the standby one, whose module has started, once the requests in flight there have
+   * finished or their time is over. Rejects if the standby thread cannot serve; its start is then retried.
    */
   async takeOver(
     standby: ShardThread,
@@ -128,7 +128,7 @@ export class SupervisedShard {
     }
   }
 
-  /** Asks it something (shard-thread.ts). */
+  /** Asks the shard a question (shard-thread.ts). */
   async ask<Question extends ShardQuestion>(
     question: Question,
     timeoutMs: number,
@@ -137,12 +137,12 @@ export class SupervisedShard {
     return this.#thread.ask(question, timeoutMs);
   }
 
-  /** Resolves once no request is served: the shard was stopped, or its thread is not there. */
+  /** Resolves once no requests are served, because the shard was stopped or has no thread. */
   async finished(): Promise<void> {
     await this.#thread?.finished;
   }
 
-  /** Finishes what is in flight. Says whether all of it could finish. */
+  /** Stops the shard after the requests in flight. Resolves with whether all of them could finish. */
   async stop(othersFinished: Promise<unknown>): Promise<boolean> {
     this.#isStopping = true;
     clearTimeout(this.#pause);
@@ -184,7 +184,7 @@ export class SupervisedShard {
       this.isServing = true;
       const sinceMs = performance.now();
       void shard.ended.then((end) => {
-        // One in whose place another serves has ended as it should.
+        // A thread that was replaced has ended as expected.
         if (shard === this.#thread) this.#hasEnded(end, performance.now() - sinceMs);
       });
       return descriptor;
@@ -245,7 +245,7 @@ export class SupervisedShard {
     }, pauseMs);
   }
 
-  /** A service of one shard has no number to tell. */
+  /** Log field with the shard's index; empty for a service of one shard. */
   #which(): { readonly shard?: number } {
     return this.#supervised.settings.count === 1 ? {} : { shard: this.#around.index };
   }

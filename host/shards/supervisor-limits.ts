@@ -1,10 +1,10 @@
-// SupervisorLimits: what a shard's thread may take, and how long the main thread waits: for a shard, and
-// between two of them.
+// SupervisorLimits: how much time and memory a shard's thread may take, and how long the main thread waits for it and
+// between restarts.
 
 export interface SupervisorLimits {
   /** How long in-flight requests may take to finish at a stop, in milliseconds. */
   readonly stopGraceMs: number;
-  /** What a shard gets beyond the grace before its thread is ended, in milliseconds. */
+  /** How long a shard may take beyond the grace before its thread is ended, in milliseconds. */
   readonly stopMarginMs: number;
   /** How long a shard may take to start its module, and again to listen, in milliseconds; its thread is ended beyond. */
   readonly startTimeoutMs: number;
@@ -36,7 +36,7 @@ export const SUPERVISOR_LIMITS_DEFAULT: SupervisorLimits = {
 
 const DURATION_MS_MAX = 1_000_000_000;
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const SUPERVISOR_LIMITS_RANGE: Readonly<
   Record<keyof SupervisorLimits, readonly [number, number]>
 > = {

@@ -1,13 +1,13 @@
-// Supervisor: sees to it that the shards of a service are served: it starts them, hands each the journal and a
-// port to every other, and stops them together; what ends is started again (supervised-shard.ts), and while none
-// listens callers are told to try again. The main thread runs nothing else of a service, so it keeps answering
-// whatever a guest does. Invariants:
-// I1  The journal is asked for after the module is admitted: a refused module touches nothing on disk.
-// I2  Two shards that both live have one channel between them, or two for a moment when both were started anew.
-// I3  After `stop` no thread is started, none is left, and nobody is asking for the journal.
+// Supervisor runs the shards of a service: it starts them, connects each with the journal and with all others, and
+// stops them together. A shard that ends is started again (supervised-shard.ts), and while none listens callers get
+// 503 with a Retry-After header. The main thread runs nothing else of a service, so it keeps answering whatever a
+// guest does. Invariants:
+// I1  The journal is opened only after the module is admitted: a refused module touches nothing on disk.
+// I2  Two live shards have one link between them, or two for a moment when both were restarted at the same time.
+// I3  After `stop` no thread is started, none is left, and the journal is not requested.
 // I4  The port is held only while no shard is about to listen on it.
-// I5  Several shards begin to listen on a port that nobody listens on.
-// I6  At a stop no engine is closed before every shard has finished its requests, or has had its time for it.
+// I5  Several shards only listen on a port on which nobody else listens.
+// I6  At a stop no engine is closed before every shard has finished its requests, or has used up its time for that.
 import assert from 'node:assert/strict';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Ownership } from '../engine/needs/ownership.ts';
@@ -31,24 +31,24 @@ export interface SupervisedService extends Supervised {
 }
 
 export interface Started {
-  /** Undefined: the service has no HTTP server. */
+  /** Undefined if the service has no HTTP server. */
   readonly address: Address | undefined;
   readonly descriptor: ModuleDescriptor;
 }
 
-/** A shard's thread that is served, or about to be. */
+/** A shard's thread that serves or is about to. */
 interface Present {
   readonly thread: ShardThread;
-  /** To be told to others once it listens. */
+  /** Links to send to the other shards once this one listens. */
   links: { readonly thread: ShardThread; readonly peer: Peer }[];
 }
 
 export class Supervisor {
-  /** What all shards of this service have met. */
+  /** Limits that all shards of this service have hit. */
   readonly counters = {
     read: (): LimitCounts => summedCounts(this.#shards.map(({ counters }) => counters)),
   };
-  /** Which shard owns an entity. */
+  /** Decides which shard owns an entity. */
   readonly ownership: Ownership;
   readonly #supervised: SupervisedService;
   readonly #shards: readonly SupervisedShard[];
@@ -56,9 +56,9 @@ export class Supervisor {
   readonly #budgets: SharedRequestBudgets;
   readonly #present = new Map<number, Present>();
   #address: Address;
-  /** That nobody listens on the port when the first of several shards is about to. */
+  /** The check that nobody listens on the port, made when the first of several shards is about to listen. */
   #portIsFree: Promise<void> | undefined;
-  /** All have listened, so the service is known to be served. */
+  /** True once all shards have listened. */
   #hasStarted = false;
 
   constructor(supervised: SupervisedService) {
@@ -71,20 +71,20 @@ export class Supervisor {
     );
   }
 
-  /** Resolves once the service listens; rejects with the reason why it cannot. */
+  /** Starts the shards. Resolves once the service listens; rejects with the reason why it cannot. */
   async start(): Promise<Started> {
     const [first, ...others] = this.#shards;
-    // Before anything of the journal is touched.
+    // This check comes before anything touches the journal.
     if (others.length > 0) await this.#checkPortFree();
     const started = first!.start();
-    // The others listen on the port that the first was given.
+    // The other shards listen on the port that the first one was given.
     if (this.#address.port === 0) await started;
     const [descriptor] = await Promise.all([started, ...others.map((shard) => shard.start())]);
     this.#hasStarted = true;
     return { address: this.#supervised.settings.http ? this.#address : undefined, descriptor };
   }
 
-  /** A thread for another module, which loads the host's code meanwhile; of a service of one shard. */
+  /** Starts a thread for another module, which loads the host's code meanwhile. Only for a service of one shard. */
   standBy(source: Promise<GuestSource>): ShardThread {
     assert(this.#shards.length === 1, 'several shards cannot be given another module');
     return this.#shards[0]!.standBy(source);
@@ -103,22 +103,22 @@ export class Supervisor {
     return this.#shards.length;
   }
 
-  /** Of each shard, whether it serves. */
+  /** Indexed by shard: whether it serves. */
   get serving(): readonly boolean[] {
     return this.#shards.map(({ isServing }) => isServing);
   }
 
-  /** What each shard has counted; those whose module was not admitted yet are left out. */
+  /** Counts of the shards whose modules were admitted. */
   get numbers(): readonly ShardNumbers[] {
     return this.#shards.flatMap(({ numbers }) => numbers ?? []);
   }
 
-  /** The latest times that each shard has ended though nobody told it to. */
+  /** The latest unexpected ends of the shards. */
   get ends(): readonly ShardEnding[] {
     return this.#shards.flatMap(({ ends }) => ends.latest);
   }
 
-  /** Asks a shard something (shard-thread.ts). */
+  /** Asks a shard a question (shard-thread.ts). */
   async ask<Question extends ShardQuestion>(
     shard: number,
     question: Question,
@@ -128,8 +128,8 @@ export class Supervisor {
   }
 
   /**
-   * Finishes what is in flight. Says whether all of it could finish. `lastLook`: nothing is in flight any more, and
-   * shards still answer what they are asked.
+   * Stops the shards after the requests in flight. Resolves with whether all of them could finish. `lastLook`: is
+   * called when nothing is in flight any more and shards still answer questions.
    */
   async stop(lastLook: () => Promise<unknown> = async () => {}): Promise<boolean> {
     const { stopGraceMs, stopMarginMs } = this.#supervised.limits;
@@ -150,7 +150,7 @@ export class Supervisor {
       address: () => this.#address,
       equip: async (thread) => this.#equip(index, thread),
       listens: (thread, address) => {
-        // A service that comes back keeps the port that it was given.
+        // A service that restarts keeps the port that it was given.
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
         if (present?.thread === thread) tell(present);
@@ -166,7 +166,7 @@ export class Supervisor {
 
   async #equip(index: number, thread: ShardThread): Promise<Equipment> {
     const journal = await this.#supervised.connectJournal();
-    // It took a while, and another service may have begun at the same time.
+    // Time has passed since the first check, and another service may have been started.
     if (this.#shards.length > 1) await (this.#portIsFree ??= this.#checkPortFree());
     const peers: Peer[] = [];
     const present: Present = { thread, links: [] };
@@ -176,13 +176,13 @@ export class Supervisor {
       present.links.push({ thread: otherThread, peer: { index, ...there } });
     }
     this.#present.set(index, present);
-    // At first they all come, or none does; later nobody waits for a shard that may not come.
+    // At the first start either all shards listen or none; later no shard waits for one that may not come back.
     if (!this.#hasStarted) tell(present);
     await this.#heldPort.release();
     return { journal, peers };
   }
 
-  /** Whoever shares a port shares it with every program of the same user. */
+  /** A shared port is shared with every program of the same user. */
   async #checkPortFree(): Promise<void> {
     if (!this.#supervised.settings.http) return;
     const { checkPortFree } = await import('./free-port.ts');

@@ -1,5 +1,5 @@
-// HistoryAnswers answers questions about stored entities: it reads the journal beside the engine that writes it, and folds
-// events in a guest of its own. It answers one question at a time, and keeps no file open in between.
+// HistoryAnswers answers questions about stored entities: it reads the journal beside the engine that writes it, and
+// folds events with its own guest. It answers one question at a time, and keeps no file open in between.
 import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../../engine/needs/guest.ts';
 import { quoted } from '../../engine/quoted.ts';
@@ -14,13 +14,13 @@ import { HistoryPages } from '../history-pages.ts';
 import { timeText } from '../history-walk.ts';
 import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
 
-/** A count goes through the index of the ids, so it stops where a journal has very many. */
+/** Counting scans the index of ids, so it stops at this number of entities. */
 const ENTITIES_COUNTED_MAX = 100_000;
 
 export type EntityQuestion = Exclude<HistoryQuestion, { kind: 'places' }>;
 
 export interface HistoryAnswersOptions {
-  /** The data folder, on which a service runs. */
+  /** Data folder; a service may be running on it. */
   readonly dir: string;
   readonly descriptor: ModuleDescriptor;
   /** Starts the guest that folds; called once, when the first history is asked for. */
@@ -31,14 +31,14 @@ export class HistoryAnswers {
   readonly #options: HistoryAnswersOptions;
   #inspection: JournalInspection | undefined;
   #guest: Pick<Guest, 'entities'> | undefined;
-  /** Pages of the entity that was asked for last: a reader who goes on asks for its next page. */
+  /** Pages of the entity of the last question: the next question is likely for its next page. */
   #last: { readonly entity: EntityRef; readonly pages: HistoryPages } | undefined;
 
   constructor(options: HistoryAnswersOptions) {
     this.#options = options;
   }
 
-  /** Throws SVC_NOT_IN_JOURNAL, and what the journal cannot be read for. */
+  /** Rejects with SVC_NOT_IN_JOURNAL, and with the errors of an unreadable journal. */
   async answer(question: EntityQuestion): Promise<HistoryAnswer> {
     try {
       return question.kind === 'entities'

@@ -1,13 +1,13 @@
-// HistoryReader answers questions about stored entities and about faults, for introspection: what is asked, and what is
-// answered. A service that runs modules asks a thread of its own (history-thread.ts).
+// HistoryReader answers questions of introspection about stored entities and about faults. This file defines the
+// questions and answers. A service that runs modules asks a separate thread (history-thread.ts).
 import type { EntityList, HistoryPage, SourcePlace } from '@svc/contract';
 import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
 import type { PlacedFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 
-/** What the thread is started with. */
+/** Start data of the thread. */
 export interface HistoryWork {
-  /** The data folder, on which a host runs. */
+  /** Data folder; a host may be running on it. */
   readonly dir: string;
   readonly source: GuestSource;
   readonly settings: HostingSettings;
@@ -28,7 +28,7 @@ export type HistoryQuestion =
       readonly from: number;
       readonly limit: number;
     }
-  /** Where the faults of a source were; it need not be the source that the thread runs. */
+  /** Asks for the source locations of faults of a source, which need not be the source that the thread folds with. */
   | {
       readonly kind: 'places';
       readonly of: SourceFile;
@@ -38,7 +38,7 @@ export type HistoryQuestion =
 export type HistoryAnswer =
   | { readonly kind: 'entities'; readonly list: EntityList }
   | { readonly kind: 'history'; readonly page: HistoryPage }
-  /** Of each fault. */
+  /** Source locations of each fault, in the order of the question. */
   | { readonly kind: 'places'; readonly places: readonly (readonly SourcePlace[])[] };
 
 export type FromHistoryWorker =
@@ -51,8 +51,8 @@ export type AnswerToQuestion<Question extends HistoryQuestion> = Extract<
 >;
 
 export interface HistoryReader {
-  /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING, and whatever the question fails with. */
+  /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING, and the error of the question itself. */
   ask<Question extends HistoryQuestion>(question: Question): Promise<AnswerToQuestion<Question>>;
-  /** Ends what is under way; every further question is rejected with SVC_STOPPING. May be called again. */
+  /** Cancels the question in progress; every further question is rejected with SVC_STOPPING. May be called again. */
   close(): Promise<void>;
 }

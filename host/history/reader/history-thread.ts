@@ -1,6 +1,6 @@
-// HistoryThread answers questions about stored entities in a thread of its own, which exists while somebody asks: it runs
-// the module's code and reads as much of the journal as it is asked for. It answers one question at a time, and is ended
-// when an answer takes too long or too much memory, or when nobody has asked for a while.
+// HistoryThread answers questions about stored entities in a separate thread, because an answer runs the module's
+// code and may read much of the journal. The thread is started for a question and answers one at a time. It is ended
+// when an answer takes too long or too much memory, or when there was no question for a while.
 import { Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
 import type {
@@ -12,7 +12,7 @@ import type {
 } from './history-reader.ts';
 
 const WAITING_MAX = 32;
-/** Answers that a question waits for, each as long as one may take. */
+/** How long a question may wait for others, as a multiple of the time limit of one answer. */
 const PATIENCE = 1.5;
 
 interface Asked {
@@ -23,16 +23,16 @@ interface Asked {
 }
 
 export interface HistoryThreadOptions {
-  /** Asked for when a thread is started. */
+  /** Returns the start data; called whenever a thread is started. */
   readonly work: () => HistoryWork;
-  /** All that the thread has for an environment. */
+  /** The whole environment of the thread. */
   readonly env: Readonly<Record<string, string>>;
-  /** For one answer. */
+  /** Time limit for one answer, in milliseconds. */
   readonly timeoutMs?: number;
   readonly memoryMib?: number;
-  /** Without a question the thread is ended then. */
+  /** A thread without a question is ended after this time, in milliseconds. */
   readonly idleMs?: number;
-  /** What the thread runs. */
+  /** Code of the thread. */
   readonly file?: URL;
 }
 
@@ -57,7 +57,7 @@ export class HistoryThread implements HistoryReader {
     };
   }
 
-  /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING and whatever the question fails with. */
+  /** Rejects with SVC_ANSWER_TIMED_OUT, SVC_OVERLOADED, SVC_STOPPING, and the error of the question itself. */
   async ask<Question extends HistoryQuestion>(
     question: Question,
   ): Promise<AnswerToQuestion<Question>> {
@@ -71,7 +71,7 @@ export class HistoryThread implements HistoryReader {
     return message.answer as AnswerToQuestion<Question>;
   }
 
-  /** May be called again. */
+  /** Ends the thread. May be called again. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(stopping());
@@ -79,7 +79,10 @@ export class HistoryThread implements HistoryReader {
     await (this.#ended ??= this.#end());
   }
 
-  /** There is other work now: what is asked from here on is answered by another thread. */
+  /**
+   * Ends the present thread after its current question, because the start data has changed: further questions go to a
+   * new thread.
+   */
   renew(): void {
     if (this.#asked === undefined) void this.#end();
     else this.#mustRenew = true;
@@ -107,7 +110,10 @@ export class HistoryThread implements HistoryReader {
     this.#worker.postMessage(this.#asked.question);
   }
 
-  /** Who had to wait for two that took too long is told to try again, and not much later than that. */
+  /**
+   * Returns the next question to answer. A question that has waited too long is rejected as overloaded, so that its
+   * caller learns that soon.
+   */
   #next(): Asked | undefined {
     const leastMs = performance.now() - PATIENCE * this.#options.timeoutMs;
     for (;;) {
@@ -125,7 +131,7 @@ export class HistoryThread implements HistoryReader {
       env,
       resourceLimits: { maxOldGenerationSizeMb: memoryMib },
     });
-    // One that was ended may have had something to say.
+    // Ignores events of a thread that was ended already.
     const ifPresent = (act: () => void) => {
       if (this.#worker === worker) act();
     };
@@ -142,7 +148,7 @@ export class HistoryThread implements HistoryReader {
     return worker;
   }
 
-  /** What was asked is settled, well or not. */
+  /** Takes the current question, which is settled now. */
   #settled(): Asked | undefined {
     const asked = this.#asked;
     this.#asked = undefined;
@@ -150,7 +156,7 @@ export class HistoryThread implements HistoryReader {
     return asked;
   }
 
-  /** The thread is of no more use; what waits is answered by another. */
+  /** Rejects the current question and ends the thread; another thread answers those that wait. */
   #fail(reason: unknown): void {
     this.#settled()?.reject(reason);
     void this.#end();

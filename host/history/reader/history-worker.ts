@@ -1,5 +1,5 @@
-// HistoryWorker is what the history thread runs (history-thread.ts): it answers questions about stored entities with a guest
-// of its own, and finds the source locations of faults. It answers one question at a time.
+// HistoryWorker is the code of the history thread (history-thread.ts): it answers questions about stored entities
+// with its own guest, and finds the source locations of faults. It answers one question at a time.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SourceFile } from '../../hosting/guest-source.ts';
 import { type FaultPlaces, sourceLocations } from '../../hosting/source-locations.ts';
@@ -13,18 +13,18 @@ import type {
   HistoryWork,
 } from './history-reader.ts';
 
-/** Sources whose locations are kept: those that a developer has had served lately. */
+/** Number of sources whose locations are cached: the sources that `svc dev` has served lately. */
 const SOURCES_MAX = 4;
 
 const { dir, source, settings } = workerData as HistoryWork;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromHistoryWorker) => parentPort!.postMessage(message);
-/** By fingerprint, the oldest first. */
+/** Indexed by fingerprint, oldest first. */
 const faultPlaces = new Map<string, Promise<FaultPlaces>>();
 const answers = new HistoryAnswers({
   dir,
   descriptor: source.descriptor,
-  // Nobody here reads what the guest writes to its log.
+  // Logs of the guest are discarded.
   startGuest: () => startGuest(source, settings, () => {}),
 });
 

@@ -1,7 +1,7 @@
-// ThrownText: what is said of what a program has thrown. It may have thrown anything: looking at it never throws
-// in its turn.
+// ThrownText converts a value that a program has thrown into a text. The value may be anything, and converting it
+// never throws.
 
-/** Of what has no text, or throws when it is asked for one, its kind. */
+/** Returns the text; for a value that has none, or whose conversion throws, its type. */
 export function textOf(thrown: unknown): string {
   try {
     return String(thrown instanceof Error ? (thrown.stack ?? thrown.message) : thrown);

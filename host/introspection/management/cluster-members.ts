@@ -1,7 +1,7 @@
-// ClusterMembers: the nodes of a service's cluster and their status. An instance is a cluster of one, which it founds at
-// its start and leaves at its stop; several will have the same shape.
+// ClusterMembers: the nodes of a service's cluster and their status. At present an instance is a cluster of one,
+// which it forms at its start and leaves at its stop; a cluster of several nodes will have the same shape.
 
-/** Where the instances of a service will talk to one another; nothing listens there before they do. */
+/** Port in the names of nodes, on which instances of a service will communicate. Nothing listens on it yet. */
 const REMOTING_PORT = 17_355;
 
 export type MemberStatus = 'Up' | 'Leaving';
@@ -9,7 +9,7 @@ export type MemberStatus = 'Up' | 'Leaving';
 export interface ClusterMember {
   /** `svc://shopping-cart@shopping-cart-0:17355` */
   readonly node: string;
-  /** Another one after each start. */
+  /** Drawn anew at each start. */
   readonly nodeUid: string;
   readonly status: MemberStatus;
   readonly roles: readonly string[];
@@ -17,12 +17,12 @@ export interface ClusterMember {
 
 /** The body of `GET /cluster/members`. */
 export interface ClusterMembers {
-  /** Who answers. */
+  /** The node that answers. */
   readonly selfNode: string;
   readonly leader: string;
   readonly oldest: string;
   readonly members: readonly ClusterMember[];
-  /** Of these, which others cannot reach. */
+  /** Names of those members that others cannot reach. */
   readonly unreachable: readonly string[];
 }
 

@@ -1,24 +1,24 @@
-// ManagementServer: what a deployed instance answers to who runs it, on a port of its own: whether it is ready, that it
-// lives, its version, its metrics and its cluster. Whoever reaches the port may ask, so nothing that is asked changes
-// anything or reaches a module, and who asks gets little: few connections, a short time, no body is read.
+// ManagementServer is the HTTP server of a deployed instance for operators, on a port of its own: readiness,
+// liveness, version, metrics and cluster. Anyone who reaches the port may ask, so no request changes anything or
+// reaches a module, and clients get little: few connections, a short time, and no body is read.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listen, type ListenWords } from '@svc/kit/listen';
 import type { ClusterMembers } from './cluster-members.ts';
 import type { ReadinessReport } from './readiness.ts';
 
-/** What the server tells of. Everything is at hand: nobody waits for a shard. */
+/** Data that the server reports. All of it is available on the main thread, so no request waits for a shard. */
 export interface ManagedNode {
   readonly version: string;
   readonly readiness: () => ReadinessReport;
-  /** In the text exposition format. */
+  /** Returns the metrics in Prometheus' text exposition format. */
   readonly metrics: () => string;
   readonly members: () => ClusterMembers;
 }
 
 export interface ManagementOptions {
-  /** An answer could not be made. */
+  /** Called with an error that prevented an answer. */
   readonly onBug: (error: unknown) => void;
-  /** For a whole request to arrive, for an answer to be taken, and between two requests. */
+  /** Limit for receiving a whole request, for sending an answer, and between two requests, in milliseconds. */
   readonly timeoutMs?: number;
 }
 
@@ -38,7 +38,7 @@ const TIMEOUT_MS = 5_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 const METHODS = ['GET', 'HEAD'];
 const JSON_TYPE = 'application/json';
-/** OpenMetrics has no counter that falls, which the series of the window do. */
+/** OpenMetrics allows no counter that decreases, as the series of the window do. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MEMBERS_PATH = '/cluster/members';
 
@@ -63,22 +63,22 @@ export class ManagementServer {
       connectionsCheckingInterval: Math.min(1_000, timeoutMs / 4),
     });
     this.#server.maxConnections = CONNECTIONS_MAX;
-    // Who does not take an answer is cut as well; who does not ask in time is told so before.
+    // A client that does not read its answer is cut too; one that is slow to send its request is answered before.
     this.#server.setTimeout(2 * timeoutMs);
     this.#server.on('request', (request: IncomingMessage, response: ServerResponse) =>
       this.#serve(request, response),
     );
   }
 
-  /** Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE. */
+  /** Resolves with the address. Rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE. */
   async listen({ host, port }: ManagementAddress): Promise<ManagementAddress> {
     const bound = await listen(this.#server, { host, port }, WORDS);
-    // A connection that cannot be accepted, as when this process may open no more files.
+    // Emitted for a connection that cannot be accepted, for example because the process may open no more files.
     this.#server.on('error', this.#onBug);
     return bound;
   }
 
-  /** Cuts who is connected: a scraper would hold its connection for long. */
+  /** Closes the server and all connections: a scraper would keep its connection open for long. */
   async close(): Promise<void> {
     if (!this.#server.listening) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -105,13 +105,13 @@ export class ManagementServer {
       'content-length': Buffer.byteLength(answer.text),
       'cache-control': 'no-store',
       ...(answer.status === 405 ? { allow: METHODS.join(', ') } : {}),
-      // What else may come with it is a body, which nobody reads.
+      // The request may have a body, which is not read, so the connection cannot be reused.
       ...(isAllowed ? {} : { connection: 'close' }),
     });
     response.end(answer.text);
   }
 
-  /** Undefined: there is nothing at this path. */
+  /** Returns undefined if there is nothing at this path. */
   #answerTo(path: string): (() => Answer) | undefined {
     const node = this.#node;
     switch (path) {

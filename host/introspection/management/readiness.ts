@@ -1,10 +1,10 @@
-// Readiness: whether an instance can be routed to. Each part of the runtime that has an opinion says it itself, each time
-// it is asked, so none of them is ever out of date; the instance is ready when all of them agree.
+// Readiness: whether an instance should receive requests. Each part of the runtime has a check, which is evaluated
+// whenever it is asked, so no result is out of date. The instance is ready when all checks pass.
 
 export interface Opinion {
-  /** One word, which the answer names the part by. */
+  /** Name of the part in the report, in one word. */
   readonly part: string;
-  /** Why it does not agree; undefined: it does. */
+  /** Returns the reason why the part is not ready; undefined if it is. */
   readonly objection: () => string | undefined;
 }
 
@@ -17,7 +17,7 @@ export interface ReadinessReport {
 export interface ReadyPart {
   readonly part: string;
   readonly ready: boolean;
-  /** Why it is not. */
+  /** Why the part is not ready; absent if it is. */
   readonly reason?: string;
 }
 

@@ -1,5 +1,5 @@
-// LiveSamples: what was invoked in each of the last seconds, from the totals that the shards share: a sample is what they
-// have grown by since the one before.
+// LiveSamples holds the number of invocations in each of the last seconds. A sample is the growth of the totals that
+// the shards share since the sample before.
 import type { LiveSecond } from '@svc/contract';
 import { histogramSince, quantile } from '../../model/shared-histogram.ts';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
@@ -15,13 +15,13 @@ export class LiveSamples {
   #before: KindTotals;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `read`: what there is of endpoints by now. */
+  /** `read`: returns the current totals of the endpoints. */
   constructor(read: () => KindTotals) {
     this.#read = read;
     this.#before = read();
   }
 
-  /** Takes a sample a second, until it is told to stop. */
+  /** Takes a sample every second until `stop`. */
   start(): void {
     this.#timer = setInterval(() => this.sample(Date.now()), INTERVAL_MS).unref();
   }
@@ -30,12 +30,12 @@ export class LiveSamples {
     clearInterval(this.#timer);
   }
 
-  /** Oldest first. */
+  /** Samples, oldest first. */
   get seconds(): readonly LiveSecond[] {
     return this.#seconds;
   }
 
-  /** `atMs`: milliseconds since 1970. */
+  /** Takes a sample. `atMs`: milliseconds since 1970. */
   sample(atMs: number): void {
     const now = this.#read();
     const [ok = 0, refused = 0, failed = 0, timedOut = 0] = now.counts.map(

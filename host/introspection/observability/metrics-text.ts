@@ -1,16 +1,16 @@
-// MetricsText: series as Prometheus' text exposition format 0.0.4. Names are ours; the values of labels may be a
-// module's words, and are escaped.
+// MetricsText formats series in Prometheus' text exposition format 0.0.4. Names are the host's own; the values of
+// labels may come from a module, and are escaped.
 
 export const METRICS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 export interface Sample {
-  /** What follows the family's name. */
+  /** Suffix of the family's name. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly labels?: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** All samples of one name; no two have the same labels. */
+/** A family: all samples of one name. No two have the same labels. */
 export interface Family {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -27,14 +27,14 @@ export function metricsText(families: readonly Family[]): string {
   return text;
 }
 
-/** A sample's name with its labels, as it stands in the text. */
+/** Returns a sample's name with its labels, as in the text. */
 export function sampleName(family: string, { suffix, labels = {} }: Sample): string {
   const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapedLabel(value)}"`);
   return `${family}${suffix ?? ''}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`}`;
 }
 
 function escapedLabel(value: string): string {
-  // Half of a pair has no form in UTF-8.
+  // An unpaired surrogate cannot be encoded in UTF-8.
   return value
     .toWellFormed()
     .replaceAll('\\', '\\\\')

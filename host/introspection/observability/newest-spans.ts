@@ -1,19 +1,19 @@
-// NewestSpans: which spans of several shards are in the one window of the service: those that ended last. Each shard
-// keeps as many as the whole window holds, since all of the load may be on one of them.
+// NewestSpans selects the spans of several shards that are in the service's window: those that ended last. Each shard
+// keeps as many spans as the window has, since all of the load may be on one shard.
 
-/** The spans that a shard keeps. */
+/** Spans of one shard. */
 export interface EndedSpans {
-  /** How many there are. */
+  /** Number of spans that it keeps. */
   readonly kept: number;
   /** When a span ended, in milliseconds since 1970. `age`: 0 is the newest, and `kept - 1` the oldest. */
   endMs(age: number): number;
 }
 
-/** How many of its newest spans each shard has in a window of `capacity`. */
+/** Returns for each shard how many of its newest spans are in a window of `capacity` spans. */
 export function newestCounts(shards: readonly EndedSpans[], capacity: number): number[] {
   const counts = shards.map(({ kept }) => Math.min(kept, capacity));
   let sum = counts.reduce((total, count) => total + count, 0);
-  // The oldest leave until the rest fits.
+  // The oldest spans are removed until the rest fits.
   const oldestMs = counts.map((count, shard) => endOf(shards[shard]!, count));
   for (; sum > capacity; sum--) {
     let oldest = 0;
@@ -25,7 +25,7 @@ export function newestCounts(shards: readonly EndedSpans[], capacity: number): n
   return counts;
 }
 
-/** End of the oldest one of so many. */
+/** Returns the end of the oldest of the shard's `count` newest spans. */
 function endOf(shard: EndedSpans, count: number): number {
   return count === 0 ? Infinity : shard.endMs(count - 1);
 }

@@ -1,13 +1,13 @@
-// ObservabilityLimits: how much is kept of what a service does, and how it is exported.
+// ObservabilityLimits: the size of the span window, and the limits of the span export.
 
 export interface ObservabilityLimits {
-  /** Spans that are kept, of all shards together; a new one takes the place of the oldest. */
+  /** Spans that are kept, of all shards together; a new one replaces the oldest. */
   readonly ringCapacity: number;
-  /** Spans that are under way to the receiver; more stay in the window until there is room. */
+  /** Spans that are being exported; more stay in the window until there is room. */
   readonly exportQueueMax: number;
-  /** Milliseconds between two exports. */
+  /** Pause between two exports, in milliseconds. */
   readonly exportIntervalMs: number;
-  /** Milliseconds that one export may take. */
+  /** How long one export may take, in milliseconds. */
   readonly exportTimeoutMs: number;
 }
 
@@ -20,7 +20,7 @@ export const OBSERVABILITY_LIMITS_DEFAULT: ObservabilityLimits = {
 
 const MINUTE_MS = 60_000;
 
-/** The least and the most that each can be set to. */
+/** Minimum and maximum of each setting. */
 export const OBSERVABILITY_LIMITS_RANGE: Readonly<
   Record<keyof ObservabilityLimits, readonly [number, number]>
 > = {

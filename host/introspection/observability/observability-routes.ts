@@ -1,5 +1,5 @@
-// ObservabilityRoutes: which path of the observability endpoint shows what, and what it may be asked with. A path, an
-// input and a number come from whoever asks: what does not fit is refused with 400 and the reason.
+// ObservabilityRoutes: the routes of the observability endpoint and their parameters. Paths, inputs and numbers come
+// from the client: an invalid one is refused with 400 and the reason.
 import type { Outcome } from '@svc/contract';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import { type ObservedAnswer, type ObservedService, problem, shown } from './observed-service.ts';
@@ -12,13 +12,13 @@ const STEPS_MAX = 200;
 const MS_MAX = 24 * 60 * 60 * 1_000;
 const TEXT_UNITS_MAX = 200;
 const TRACE_ID = /^[0-9a-f]{32}$/;
-/** As `next` of a list of traces is. */
+/** Form of `next` in a list of traces. */
 const TRACE_CURSOR = /^\d{13}\.\d{3}\/[0-9a-f]{32}$/;
 
-/** What it was asked with cannot be. Thrown here, and answered here. */
+/** The request is invalid. Thrown and caught in this file. */
 class BadRequest extends Error {}
 
-/** `target`: as the request names it, path and query. */
+/** Answers a request. `target`: the path and query of its URL. */
 export async function observed(service: ObservedService, target: string): Promise<ObservedAnswer> {
   try {
     const at = target.indexOf('?');
@@ -154,7 +154,7 @@ function nothingHere(): ObservedAnswer {
   return problem(404, 'There is nothing at this path. docs/reference/observability.md lists all.');
 }
 
-/** What follows the path. */
+/** Parameters of a query string. */
 class Parameters {
   readonly #given: URLSearchParams;
 
@@ -162,7 +162,7 @@ class Parameters {
     this.#given = new URLSearchParams(query);
   }
 
-  /** A name that is misspelt would be a filter that filters nothing. */
+  /** Refuses unknown names: a misspelt filter would have no effect. */
   only(...known: readonly string[]): void {
     for (const name of this.#given.keys())
       if (!known.includes(name) || this.#given.getAll(name).length > 1)
@@ -186,7 +186,7 @@ class Parameters {
     return value;
   }
 
-  /** A duration, with fractions of a millisecond; 0 unless it is given. */
+  /** Returns a duration in milliseconds, with fractions; 0 if it is absent. */
   milliseconds(name: string): number {
     const text = this.text(name);
     if (text === undefined) return 0;

@@ -1,6 +1,7 @@
-// ObservabilityServer: the loopback endpoint of a service on a developer's machine. Being on loopback is what protects
-// it, so it listens on nothing else, and answers no page of somebody else (rebinding.ts). It runs on the main thread:
-// connections, requests and answers have bounds, and what fails in it fails an answer and never the service.
+// ObservabilityServer is the loopback endpoint of a service on a developer's machine. It has no other protection than
+// being on loopback, so it listens on no other address, and answers no web page of another site (rebinding.ts). It
+// runs on the main thread: connections, requests and answers are bounded, and a failure affects one answer and never
+// the service.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listen, type ListenWords } from '@svc/kit/listen';
 import { observed } from './observability-routes.ts';
@@ -10,13 +11,13 @@ import { foreignRequest } from './rebinding.ts';
 const LOOPBACK = '127.0.0.1';
 const WORDS: ListenWords = { server: 'the observability endpoint' };
 const CONNECTIONS_MAX = 100;
-/** That are answered at the same time. */
+/** Maximum number of requests that are answered at the same time. */
 const REQUESTS_MAX = 64;
-/** The input of a query is in the address. */
+/** Maximum size of the headers, in bytes. The input of a query is in the URL. */
 const HEADER_BYTES_MAX = 64 * 1024;
-/** For a whole request to arrive. */
+/** Limit for receiving a whole request, in milliseconds. */
 const REQUEST_TIMEOUT_MS = 5_000;
-/** For a connection on which nothing comes or goes: longer than any answer takes. */
+/** A connection without traffic is closed after this time, in milliseconds; it is longer than any answer takes. */
 const SILENCE_MS = 30_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 const HEADERS = {
@@ -32,7 +33,7 @@ export interface ObservabilityEndpoint {
   close(): Promise<void>;
 }
 
-/** Rejects when it cannot listen. `report`: is told of what should not have failed. */
+/** Rejects if the server cannot listen. `report`: receives unexpected errors. */
 export async function openObservability(
   service: ObservedService,
   report: (error: unknown) => void,
@@ -46,7 +47,7 @@ export async function openObservability(
   server.timeout = SILENCE_MS;
   const { port } = await listen(server, { host: LOOPBACK, port: 0 }, WORDS);
   server.on('error', report);
-  // It keeps no program that has nothing else to do.
+  // This lets a program end that has nothing else to do.
   server.unref();
   let answering = 0;
   const answerTo = async (request: IncomingMessage): Promise<ObservedAnswer> => {
@@ -68,7 +69,7 @@ export async function openObservability(
     }
   };
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    // What it sends is not looked at.
+    // The body is discarded.
     request.resume();
     void answerTo(request).then((answer) => send(response, answer));
   });
@@ -86,7 +87,7 @@ function send(response: ServerResponse, { status, body }: ObservedAnswer): void 
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
     'content-length': Buffer.byteLength(body),
   });
-  // Of HEAD, Node leaves the body away.
+  // Node omits the body of an answer to HEAD.
   response.end(body);
 }
 

@@ -1,4 +1,4 @@
-// ObservedService: what the observability endpoint asks of the service that it shows, and the form of an answer.
+// ObservedService: the interface through which the observability endpoint reads a service, and the form of an answer.
 import type {
   DevState,
   FaultList,
@@ -10,7 +10,7 @@ import type {
   TraceList,
 } from '@svc/contract';
 
-/** `body`: JSON text, of a status that is not 200 an ObservabilityProblem. */
+/** `body`: JSON text; for a status other than 200 an ObservabilityProblem. */
 export interface ObservedAnswer {
   readonly status: number;
   readonly body: string;
@@ -18,14 +18,14 @@ export interface ObservedAnswer {
 
 export interface TraceFilter {
   readonly limit: number;
-  /** Traces with a span of it. */
+  /** Only traces with a span of this component; undefined: any. */
   readonly component: string | undefined;
-  /** How the first span came out. */
+  /** Outcomes of the first span; undefined: any. */
   readonly outcomes: ReadonlySet<Outcome> | undefined;
   readonly minDurationMs: number;
   /** Text in the trace's name or id, or in a span's name, entity id or reason; undefined: any. */
   readonly text: string | undefined;
-  /** `next` or `previous` of another page. */
+  /** Cursor: `next` or `previous` of another page. */
   readonly after: string | undefined;
 }
 
@@ -33,15 +33,15 @@ export interface EntityQuery {
   readonly component: string;
   readonly id: string;
   readonly method: string;
-  /** JSON text; undefined: there is none. */
+  /** JSON text; undefined if there is no input. */
   readonly input: string | undefined;
 }
 
 export interface EntityListQuery {
   readonly component: string;
-  /** What the ids begin with; empty: anything. */
+  /** Prefix of the ids; empty: any. */
   readonly prefix: string;
-  /** The page begins after this id; empty: with the first. */
+  /** The page begins after this id; empty: at the first one. */
   readonly afterId: string;
   readonly limit: number;
 }
@@ -49,7 +49,7 @@ export interface EntityListQuery {
 export interface HistoryQuery {
   readonly component: string;
   readonly id: string;
-  /** Number of the first record. */
+  /** Sequence number of the first record. */
   readonly from: number;
   readonly limit: number;
 }
@@ -57,7 +57,7 @@ export interface HistoryQuery {
 export interface ObservedService {
   service(): ServiceDescription;
   traces(filter: TraceFilter): Promise<TraceList>;
-  /** Undefined: no span of it is kept. */
+  /** Resolves with undefined if no span of the trace is kept. */
   trace(traceId: string): Promise<TraceDetail | undefined>;
   faults(limit: number): Promise<FaultList>;
   live(): LiveNumbers;
@@ -65,7 +65,7 @@ export interface ObservedService {
   entities(query: EntityListQuery): Promise<ObservedAnswer>;
   history(query: HistoryQuery): Promise<ObservedAnswer>;
   openApi(): object;
-  /** Undefined: the service is not run by `svc dev`. */
+  /** Returns undefined if the service is not run by `svc dev`. */
   dev(): DevState | undefined;
 }
 

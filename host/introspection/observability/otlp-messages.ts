@@ -1,22 +1,22 @@
-// What the main thread and the thread that exports spans (otlp-worker.ts) say to one another.
+// Messages between the main thread and the thread that exports spans (otlp-worker.ts).
 import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
-/** With what the thread is started. */
+/** Start data of the thread. */
 export interface OtlpSettings {
   readonly url: string;
-  /** They may be secrets, and are never told. */
+  /** They may be secrets, and are never shown. */
   readonly headers: Readonly<Record<string, string>>;
-  /** For one export. */
+  /** Time limit for one export, in milliseconds. */
   readonly timeoutMs: number;
   readonly source: OtlpSource;
 }
 
-/** Whose spans they are. */
+/** The service whose spans are exported. */
 export interface OtlpSource {
   readonly service: string;
   readonly instanceId: string;
   readonly runtimeVersion: string;
-  /** What endpoints' spans are named by. */
+  /** Routes after which the spans of endpoints are named. */
   readonly routes: readonly ExportedRoute[];
 }
 
@@ -24,18 +24,18 @@ export interface ExportedRoute {
   readonly endpoint: string;
   readonly handler: string;
   readonly method: string;
-  /** The whole template: `/carts/{cartId}`. */
+  /** The whole path template: `/carts/{cartId}`. */
   readonly path: string;
 }
 
 export type ToOtlpWorker =
   | { readonly kind: 'spans'; readonly spans: readonly RecordedSpan[] }
-  /** Those of a module that is served in the place of the one before. */
+  /** Routes of a module that has replaced the one before. */
   | { readonly kind: 'routes'; readonly routes: readonly ExportedRoute[] };
 
-/** Of spans that it was given: they have arrived, or it has given them up. Each is settled once. */
+/** Result for a number of the spans that the thread was given: exported or dropped. Each span is settled once. */
 export interface FromOtlpWorker {
   readonly spans: number;
-  /** Why they were not exported; undefined: they were. */
+  /** Why they were not exported; undefined if they were. */
   readonly problem: string | undefined;
 }

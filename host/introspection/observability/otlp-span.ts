@@ -1,6 +1,5 @@
-// A recorded span in the words of OpenTelemetry: its exporter takes objects like those of its SDK, of which it needs no
-// more than this. Names of attributes are those of the semantic conventions where they have one, else they begin with
-// `svc.`.
+// OtlpSpan converts a recorded span into the form that OpenTelemetry's exporter takes, which is part of the SDK's.
+// Attributes have the names of the semantic conventions if there are such, and otherwise begin with `svc.`.
 import {
   createTraceState,
   type HrTime,
@@ -46,7 +45,7 @@ export function readableSpans({
       name: route === undefined ? `${component}.${handler}` : `${route.method} ${route.path}`,
       kind: isRequest ? SpanKind.SERVER : SpanKind.INTERNAL,
       spanContext: () => ownContext,
-      // What asks an endpoint is outside of the service, what asks an entity is within.
+      // Callers of an endpoint are outside of the service, callers of an entity inside.
       ...(parentId === undefined
         ? {}
         : { parentSpanContext: contextOf(traceId, parentId, isRequest) }),
@@ -100,7 +99,7 @@ function routeAttributes({ status = 0 }: RecordedSpan, route: ExportedRoute | un
   };
 }
 
-/** Why it did not come out well. */
+/** Returns the attributes that describe a refusal or a failure. */
 function whyOf({ outcome, fault, status }: RecordedSpan) {
   if (hasFailed(outcome))
     return {
@@ -125,7 +124,7 @@ function contextOf(traceId: string, spanId: string, isRemote: boolean): SpanCont
   return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote };
 }
 
-/** Seconds and nanoseconds. */
+/** Converts milliseconds into seconds and nanoseconds. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / MS_PER_S);
   return [seconds, Math.round((ms - seconds * MS_PER_S) * NS_PER_MS)];

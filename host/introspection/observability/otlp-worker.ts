@@ -1,5 +1,6 @@
-// What the thread that exports spans runs: it has OpenTelemetry's exporter, which no other thread loads, and sends what
-// it is given in the order in which it came, one export at a time. What a receiver does not take in time is given up.
+// OtlpWorker is the code of the thread that exports spans. Only this thread loads OpenTelemetry's exporter. It sends
+// spans in the order in which it receives them, one export at a time, and drops those that the receiver does not
+// accept in time.
 import { parentPort, workerData } from 'node:worker_threads';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import type { FromOtlpWorker, OtlpSettings, ToOtlpWorker } from './otlp-messages.ts';
@@ -25,10 +26,10 @@ parentPort!.on('message', (message: ToOtlpWorker) => {
   });
 });
 
-/** Why they were not. */
+/** Exports the spans. Resolves with the reason if they were not accepted. */
 async function exported(spans: readonly RecordedSpan[]): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  // The exporter's own time is begun anew by each byte that comes.
+  // The exporter's own timeout restarts with each byte that arrives.
   const timer = setTimeout(
     () =>
       resolve(`There was no answer within ${timeoutMs} ms (svc.observability.export-timeout-ms).`),
@@ -44,7 +45,7 @@ async function exported(spans: readonly RecordedSpan[]): Promise<string | undefi
   }
 }
 
-/** Its words and the status of the answer, without the answer's body. */
+/** Returns the error's message and the status of the response, without its body. */
 function problemOf({ message, code }: Error & { readonly code?: number | string }): string {
   return `${message}${code === undefined ? '' : ` (${code})`}`.slice(0, WORDS_UNITS_MAX);
 }

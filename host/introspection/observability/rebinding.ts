@@ -1,13 +1,14 @@
-// Rebinding: what keeps pages of the internet away from an endpoint on loopback. A browser of this machine reaches it as
-// any program does: a page can send it requests, and by a name that it makes lead to 127.0.0.1 it could read the
-// answers too. A browser says by which name it asks and for whose page, and no page can make it lie.
+// Rebinding: the check that keeps web pages away from an endpoint on loopback. A browser on this machine can reach
+// it: a page can send requests to it, and through a name that resolves to 127.0.0.1 (DNS rebinding) could also read
+// the answers. The browser itself sends the name in Host and the page's site in Sec-Fetch-Site, which a page cannot
+// change.
 import type { IncomingHttpHeaders } from 'node:http';
 
 const LOOPBACK_NAMES = ['127.0.0.1', 'localhost', '[::1]'];
-/** What a browser says of a request that no page of somebody else has made. */
+/** Values of Sec-Fetch-Site for requests that no page of another site has made. */
 const OWN_SITES = new Set<string | readonly string[]>(['same-origin', 'none']);
 
-/** Why a request is refused, for its sender; undefined: it is not. */
+/** Returns the reason for refusing the request, worded for its sender; undefined if it is allowed. */
 export function foreignRequest(headers: IncomingHttpHeaders, port: number): string | undefined {
   const { host, origin, 'sec-fetch-site': site } = headers;
   const names = LOOPBACK_NAMES.map((name) => `${name}:${port}`);

@@ -1,13 +1,13 @@
-// RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of running
-// services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is written as a
-// whole, and removed when the process ends, unless the process was killed; a reader knows by its address whether it still
-// means something.
+// RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of
+// running services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is
+// written atomically, and removed when the process ends, unless the process was killed; a reader finds out at its
+// address whether the service still runs.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Registration {
   readonly name: string;
-  /** Tells this process from every other, also from one that has its number later. */
+  /** Distinguishes this process from every other, including a later one with the same process id. */
   readonly instanceId: string;
   readonly pid: number;
   /** `http://127.0.0.1:PORT` */
@@ -16,10 +16,10 @@ export interface Registration {
   readonly startedAt: string;
 }
 
-/** The files of services of this process, by their paths. */
+/** Files of this process's services, indexed by their paths. */
 const own = new Map<string, RegistrationFile>();
 
-/** A process may end without stopping its services: by an error that nobody expected. */
+/** Removes the files when the process ends without stopping its services, for example through an unexpected error. */
 function removeAll(): void {
   for (const file of own.values()) file.remove();
 }
@@ -28,7 +28,7 @@ export class RegistrationFile {
   readonly #path: string;
   readonly #instanceId: string;
 
-  /** Throws what the file system says. */
+  /** Writes the file. Throws the errors of the file system. */
   constructor(folder: string, registration: Registration) {
     const { pid, instanceId } = registration;
     const first = join(folder, `${pid}.json`);
@@ -38,7 +38,7 @@ export class RegistrationFile {
     const written = join(folder, `.${pid}-${instanceId}.tmp`);
     try {
       writeFileSync(written, `${JSON.stringify(registration)}\n`, { flag: 'wx', mode: 0o600 });
-      // One that a process of the same number has left is replaced.
+      // A file that another process with the same id has left is replaced.
       renameSync(written, this.#path);
     } catch (error) {
       rmSync(written, { force: true });
@@ -48,18 +48,18 @@ export class RegistrationFile {
     own.set(this.#path, this);
   }
 
-  /** May be called again. Never throws: what is left is ignored once nothing answers at its address. */
+  /** Removes the file. May be called again. Never throws: readers ignore a file whose address nothing answers. */
   remove(): void {
     own.delete(this.#path);
     if (own.size === 0) process.off('exit', removeAll);
     try {
-      // What is no file by now may be one that is never read to its end.
+      // Reading anything but a regular file might never end.
       if (!lstatSync(this.#path).isFile()) return;
-      // Who shares a folder with another machine or container may share the number too.
+      // Machines or containers that share a folder may use the same process id.
       const { instanceId } = JSON.parse(readFileSync(this.#path, 'utf8')) as Partial<Registration>;
       if (instanceId === this.#instanceId) rmSync(this.#path, { force: true });
     } catch {
-      // It is gone, or is somebody else's.
+      // The file is gone, or belongs to another process.
     }
   }
 }

@@ -1,6 +1,6 @@
-// The series of a service: name, type, meaning, and how each is made of the numbers that its threads share. The first
-// four are the contract's; of these the invocations and their duration are of the recorder's window, and fall as it
-// moves on.
+// The series of a service: name, type, meaning, and how each is computed from the numbers that the threads share. The
+// first four are part of the contract; of these the invocations and their duration cover the recorder's window, and
+// decrease when spans leave it.
 import {
   COUNT_BOUNDS,
   type HistogramCounts,
@@ -17,18 +17,18 @@ import type { ShardSeries } from '../../shards/recorder/shard-series.ts';
 import { newestCounts } from './newest-spans.ts';
 import type { SpanRows } from '../../shards/recorder/span-rows.ts';
 
-/** A module may declare so many that rows of nothing would be most of what is sent. */
+/** With more handlers, rows of zeros are left out: a module may declare so many that they would be most of the text. */
 const HANDLERS_WITH_ZEROS = 2_500;
-/** The steps of a decade that are told as buckets; the finer ones are for quantiles. */
+/** Steps of a decade that are exported as buckets; the finer ones serve to compute quantiles. */
 const TOLD_STEPS = new Set(['1', '2', '5']);
 
-/** What the journal's writer counts. */
+/** Counts of the journal's writer. */
 export interface JournalNumbers {
-  /** From the arrival of a group of appends until it is on disk. */
+  /** Time from the arrival of a group of appends until it is on disk. */
   readonly appendSeconds: HistogramCounts;
-  /** Appends that were stored together. */
+  /** Number of appends that were stored together. */
   readonly groupSize: HistogramCounts;
-  /** Since the process started. */
+  /** Number of events since the process started. */
   readonly events: number;
   readonly bytes: number;
 }
@@ -88,13 +88,16 @@ interface Row {
   seconds: number;
 }
 
-/** An endpoint may be called as an entity is, and their handlers the same: they share a row. */
+/**
+ * Counts by component and handler. An endpoint and an entity may have the same name, and handlers of the same name;
+ * these share a row.
+ */
 function windowRows(
   handlers: readonly PlacedHandler[],
   windows: readonly SpanRows[],
   capacity: number,
 ): Iterable<Row> {
-  // Nothing that could be invoked, or nothing yet: there is a row all the same.
+  // A family always has a row, even if no handler exists or was invoked.
   if (handlers.length === 0) return [rowOfNothing('', '')];
   const rows = new Map<string, Row>();
   for (const { component, handler } of handlers) {
@@ -258,7 +261,7 @@ export function gauge(name: string, help: string, value: number): Family {
   return { name, type: 'gauge', help, samples: [{ value }] };
 }
 
-/** One counter of several that differ in one label. */
+/** Makes one counter of several that differ in one label. */
 export function labelledCounter(
   name: string,
   help: string,

@@ -1,33 +1,33 @@
-// SpanWindow: the latest spans of all shards, on the main thread. They are asked for when somebody looks, and only those
+// SpanWindow holds the latest spans of all shards on the main thread. When they are requested, it pulls the spans
 // since the last time. Invariants:
-// - One pull goes on at a time. Who asks meanwhile shares the next one, which begins afterwards: what had ended when
-//   somebody asked is in what that one sees.
-// - Of all shards no more spans are kept than the window holds: those that ended last (newest-spans.ts).
-// - A shard that does not answer costs its own news, and is named; what was known of it before stays.
+// - One pull runs at a time. Requests meanwhile share the next pull, which begins afterwards, so that its view has
+//   every span that had ended when they were made.
+// - It keeps no more spans than the window has: those of all shards that ended last (newest-spans.ts).
+// - If a shard does not answer, its new spans are missing and the view names it; its earlier spans stay.
 import { SvcError } from '@svc/kit/svc-error';
 import { newestCounts } from './newest-spans.ts';
 import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
-/** Of one message. */
+/** Maximum number of spans per message. */
 const PULLED_SPANS = 2_000;
 
 export interface PulledSpans {
   readonly spans: readonly RecordedSpan[];
-  /** Spans of the shard since its thread began. */
+  /** Number of spans of the shard since its thread began. */
   readonly recorded: number;
-  /** Of the thread that counted them: another one counts from the beginning. */
+  /** Id of the thread that counts them; another one counts from the beginning. */
   readonly threadId: number;
 }
 
 export interface SpanSource {
   readonly shards: number;
-  /** Those with `number > after`, oldest first. Rejects with SvcError when the shard does not answer. */
+  /** Returns the spans with `number > after`, oldest first. Rejects with an SvcError if the shard does not answer. */
   pull(shard: number, after: number, limit: number): Promise<PulledSpans>;
 }
 
-/** It does not change; what is new makes another. */
+/** A view is immutable; new spans make another one. */
 export interface SpanView {
-  /** By shard, and of each oldest first. */
+  /** Grouped by shard, and oldest first for each shard. */
   readonly spans: readonly RecordedSpan[];
   readonly silentShards: readonly number[];
 }
@@ -35,7 +35,7 @@ export interface SpanView {
 interface Known {
   /** Oldest first. */
   spans: readonly RecordedSpan[];
-  /** Of the last one, among those of its thread. */
+  /** Number of the last span of its thread. */
   number: number;
   threadId: number;
   isSilent: boolean;
@@ -49,7 +49,7 @@ export class SpanWindow {
   #running: Promise<SpanView> | undefined;
   #next: Promise<SpanView> | undefined;
 
-  /** `capacity`: of all shards together. */
+  /** `capacity`: number of spans of all shards together. */
   constructor(source: SpanSource, capacity: number) {
     this.#source = source;
     this.#capacity = capacity;
@@ -68,7 +68,7 @@ export class SpanWindow {
       this.#next = undefined;
       return this.#begin();
     };
-    // Also when that one fails, which whoever asked for it is told.
+    // The next pull begins even if this one fails; its callers receive the failure.
     this.#next = this.#running.then(begin, begin);
     return this.#next;
   }
@@ -101,7 +101,7 @@ export class SpanWindow {
     }
   }
 
-  /** Says whether anything has changed. */
+  /** Pulls the new spans of a shard. Returns whether anything has changed. */
   async #pull(shard: number, known: Known): Promise<boolean> {
     const wasSilent = known.isSilent;
     try {
@@ -116,17 +116,17 @@ export class SpanWindow {
     }
   }
 
-  /** Those after the last one that is known. */
+  /** Returns the spans after the last known one. */
   async #fresh(shard: number, known: Known): Promise<RecordedSpan[]> {
     const pull = async (after: number) => this.#source.pull(shard, after, PULLED_SPANS);
     let { number } = known;
     let { spans, recorded, threadId } = await pull(number);
     if (threadId !== known.threadId && number > 0) {
-      // Also where there is no span of it yet.
+      // The thread may have no spans yet.
       number = 0;
       ({ spans, recorded, threadId } = await pull(0));
     }
-    // What is recorded meanwhile is for the next time: a busy shard would never be done.
+    // Spans that are recorded during the pull are left for the next one, because a busy shard would never be done.
     const fresh: RecordedSpan[] = [];
     while (spans.length > 0) {
       fresh.push(...spans);
@@ -136,7 +136,7 @@ export class SpanWindow {
       if (next.threadId !== threadId) break;
       ({ spans } = next);
     }
-    // Not before: what was pulled so far is lost when the shard falls silent.
+    // The position is set last: if the shard stops answering, the spans pulled so far are discarded.
     Object.assign(known, { number, threadId });
     return fresh;
   }

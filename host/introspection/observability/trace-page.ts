@@ -1,5 +1,5 @@
-// TracePage: one page of the traces in the window that fit a filter, newest first. A cursor is a place in that order
-// and no trace: a page begins at the same place whatever has come or gone since.
+// TracePage is one page of the traces in the window that match a filter, newest first. A cursor is a position in that
+// order and need not be a trace's: a page begins at the same position whatever traces were added or removed since.
 import type { TraceList, TraceSummary } from '@svc/contract';
 import type { TraceFilter } from './observed-service.ts';
 import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
@@ -12,7 +12,7 @@ export interface PlacedTrace {
 
 export type TracePage = Pick<TraceList, 'traces' | 'total' | 'newer' | 'previous' | 'next'>;
 
-/** `spans`: all spans of the traces. `newestFirst`: sorted by cursor, the largest first. */
+/** Returns a page. `spans`: all spans of the traces. `newestFirst`: sorted by cursor, the largest first. */
 export function tracePage(
   spans: readonly RecordedSpan[],
   newestFirst: readonly PlacedTrace[],

@@ -1,6 +1,6 @@
-// TraceTree: spans of all shards put together again: what there are of traces, and one trace as a tree. The spans come
-// from callers and modules, whose ids may lie: a span is shown once, below the one that it names as its parent when that
-// began it, and no chain of parents is followed in a circle.
+// TraceTree assembles spans of all shards into traces: summaries of all of them, and one trace as a tree. Ids come
+// from callers and modules and may be wrong: a span is shown once, below the span that it names as its parent if that
+// began earlier, and circular parents cannot cause a loop.
 import type {
   Fault,
   Outcome,
@@ -16,7 +16,7 @@ export const SPANS_SHOWN_MAX = 1_000;
 const DEPTH_MAX = 64;
 const MICROS_PER_MS = 1_000;
 
-/** What the spans of one trace come to. */
+/** The spans of one trace as a tree, with its totals. */
 export interface TraceTree {
   readonly startMs: number;
   readonly durationMs: number;
@@ -25,7 +25,7 @@ export interface TraceTree {
   readonly remoteParent: string | null;
 }
 
-/** `spans`: at least one. `placesOf`: where in the sources a fault was. */
+/** `spans`: at least one. `locationsOf`: returns the source locations of a fault. */
 export function traceTree(
   spans: readonly RecordedSpan[],
   placesOf: (fault: RecordedFault) => SourcePlace[] = () => [],
@@ -37,12 +37,12 @@ export function traceTree(
   const roots: Span[] = [];
   for (const recorded of shown) {
     const span = spanOf(recorded, startMs, placesOf);
-    // Whoever began later than its child is not its parent: no circle can come of ids.
+    // A span that began later than its child is not its parent, so ids cannot form a circle.
     const parent = recorded.parentId === undefined ? undefined : nodes.get(recorded.parentId);
     const depth = parent === undefined ? 0 : parent.depth + 1;
     if (parent === undefined || depth > DEPTH_MAX) roots.push(span);
     else parent.span.children.push(span);
-    // Of two of one id, the first has the children.
+    // If two spans have the same id, the first one gets the children.
     if (!nodes.has(recorded.spanId)) nodes.set(recorded.spanId, { span, depth });
   }
   return {
@@ -54,7 +54,7 @@ export function traceTree(
   };
 }
 
-/** Of each trace that the spans belong to, in no order. */
+/** Summarises each trace that the spans belong to, in no particular order. */
 export function traceSummaries(
   spans: readonly RecordedSpan[],
   nameOf: (span: RecordedSpan) => string,
@@ -78,7 +78,7 @@ function traceSummary(
     component: first.component,
     handler: first.handler,
     name: nameOf(first),
-    // Of a request, the one that it called first.
+    // For a request: the first entity that it called.
     entityId: ordered.find(({ entityId }) => entityId !== undefined)?.entityId ?? null,
     startedAt: isoTime(first.startMs),
     durationMs: rounded(endOf(ordered) - first.startMs),
@@ -91,7 +91,7 @@ function traceSummary(
   };
 }
 
-/** What people call a span: 'POST /carts/{cartId}/items', 'shopping-cart.add-item'. */
+/** Returns a function from a span to its name, such as 'POST /carts/{cartId}/items' or 'shopping-cart.add-item'. */
 export function spanName(routes: readonly ServiceRoute[]): (span: RecordedSpan) => string {
   const labels = new Map(
     routes.map(({ endpoint, handler, method, path }) => [
@@ -163,7 +163,7 @@ export function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFau
   };
 }
 
-/** A parent before its children, also where the clock is too coarse to tell. */
+/** Sorts a parent before its children, even if the clock is too coarse to distinguish their starts. */
 function byStart(a: RecordedSpan, b: RecordedSpan): number {
   if (a.startMs !== b.startMs) return a.startMs - b.startMs;
   return b.durationMs - a.durationMs;
@@ -175,12 +175,12 @@ function endOf(spans: readonly RecordedSpan[]): number {
   return end;
 }
 
-/** ISO 8601 in UTC, with milliseconds. */
+/** Formats a time as ISO 8601 in UTC, with milliseconds. */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** Clocks tell no more than microseconds. */
+/** Rounds to microseconds, the resolution of the clocks. */
 export function rounded(ms: number): number {
   return Math.max(0, Math.round(ms * MICROS_PER_MS) / MICROS_PER_MS);
 }

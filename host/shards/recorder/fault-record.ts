@@ -1,4 +1,5 @@
-// What is kept of a failure for the span that it ended: the words of the runtime and of the module, cut to a bound.
+// RecordedFaults: the record of a failure in the span that it ended, with the messages of the runtime and of the
+// module, truncated.
 import type { Refusal } from '../../model/call.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -6,7 +7,7 @@ import type { RecordedFault } from './recorded-span.ts';
 
 const WORDS_UNITS_MAX = 2_000;
 
-/** `failure`: a refusal, or what was thrown. */
+/** Records a failure. `failure`: a refusal, or the thrown error. */
 export function recordedFault(failure: unknown, errorId: string | undefined): RecordedFault {
   if (failure instanceof GuestFault) return faultOfGuest(failure, errorId);
   if (failure instanceof SvcError) {

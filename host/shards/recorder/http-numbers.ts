@@ -1,13 +1,13 @@
-// HttpNumbers: of a shard's HTTP server, how many requests of each route were answered with which status, and how long
-// that took from the arrival of their headers. In shared memory, whose size is the module's: statuses that have no place
-// of their own share one.
+// HttpNumbers counts the responses of a shard's HTTP server by route and status, and their durations from the arrival
+// of the request's headers. It is in shared memory, whose size depends on the number of the module's routes; statuses
+// without a column of their own share one.
 import {
   SECONDS_BOUNDS,
   SharedHistogram,
   type HistogramCounts,
 } from '../../model/shared-histogram.ts';
 
-/** Those that the runtime answers, and those that modules commonly do. */
+/** Statuses of the runtime, and common ones of modules. */
 const STATUSES: readonly number[] = [
   200, 201, 202, 203, 204, 205, 206, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405,
   406, 408, 409, 410, 411, 412, 413, 414, 415, 417, 422, 423, 425, 426, 428, 429, 431, 451, 500,
@@ -17,7 +17,7 @@ const OTHER = STATUSES.length;
 const ROW = STATUSES.length + 1;
 const STATUS_MAX = 599;
 const MS_PER_S = 1_000;
-/** By status, where it is counted in a row. */
+/** Indexed by status: its column in a row. */
 const PLACES = Uint8Array.from({ length: STATUS_MAX + 1 }, (_, status) => {
   const at = STATUSES.indexOf(status);
   return at === -1 ? OTHER : at;
@@ -29,16 +29,16 @@ export interface SharedHttpNumbers {
 }
 
 export interface AnswerCount {
-  /** Its index; -1: there was no such route. */
+  /** Index of the route; -1 for requests that match no route. */
   readonly route: number;
-  /** '200', or 'other'. */
+  /** The status, such as '200', or 'other'. */
   readonly status: string;
   readonly count: number;
 }
 
 export interface RouteLabels {
   readonly method: string;
-  /** The whole template. */
+  /** The whole path template. */
   readonly route: string;
 }
 
@@ -46,7 +46,10 @@ export class HttpNumbers {
   readonly #answers: Float64Array;
   readonly #seconds: SharedHistogram;
 
-  /** `routes`: how many the module has. `shared`: what the other thread's was made with. */
+  /**
+   * `routes`: number of the module's routes. `shared`: the memory of another thread's HttpNumbers; absent: new
+   * memory.
+   */
   constructor(routes: number, shared?: Partial<SharedHttpNumbers>) {
     this.#answers = new Float64Array(
       shared?.answers ?? new SharedArrayBuffer((routes + 1) * ROW * Float64Array.BYTES_PER_ELEMENT),
@@ -54,18 +57,18 @@ export class HttpNumbers {
     this.#seconds = new SharedHistogram(SECONDS_BOUNDS, shared?.seconds);
   }
 
-  /** For the other thread. */
+  /** The memory, for another thread. */
   get shared(): SharedHttpNumbers {
     return { answers: this.#answers.buffer as SharedArrayBuffer, seconds: this.#seconds.shared };
   }
 
-  /** `route`: its index; -1: none. */
+  /** Counts a response. `route`: index of the route, or -1 for none. */
   answered(route: number, status: number, durationMs: number): void {
     this.#answers[(route + 1) * ROW + (PLACES[status] ?? OTHER)]! += 1;
     this.#seconds.add(durationMs / MS_PER_S);
   }
 
-  /** Those that were answered at all. */
+  /** Returns the counts that are not 0. */
   answers(): AnswerCount[] {
     const found: AnswerCount[] = [];
     for (let at = 0; at < this.#answers.length; at++) {

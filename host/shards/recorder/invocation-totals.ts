@@ -1,6 +1,6 @@
-// InvocationTotals: of all invocations since the process started, by kind: how many came out how, how long they took and
-// what fuel they used. Unlike the window's counts these only grow, so rates can be made of them. In shared memory: what a
-// thread has counted outlives it.
+// InvocationTotals counts all invocations since the process started by kind and outcome, their durations and their
+// fuel. Unlike the counts of the span window these only grow, so rates can be computed from them. They are in shared
+// memory, so they outlive the thread that counts.
 import type { InvocationKind } from '@svc/contract';
 import {
   type HistogramCounts,
@@ -10,10 +10,10 @@ import {
 } from '../../model/shared-histogram.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
 
-/** By their numbers. */
+/** Indexed by the number of the kind. */
 export const INVOCATION_KINDS: readonly InvocationKind[] = ['endpoint', 'command', 'query'];
 const OUTCOMES = SPAN_OUTCOMES.length;
-/** The counts by outcome, and then the fuel. */
+/** Columns of a row: the counts by outcome, then the fuel. */
 const ROW = OUTCOMES + 1;
 const MS_PER_S = 1_000;
 
@@ -24,7 +24,7 @@ export interface SharedTotals {
 
 export interface KindTotals {
   readonly kind: InvocationKind;
-  /** By outcome, in the order of SPAN_OUTCOMES. */
+  /** Counts by outcome, in the order of SPAN_OUTCOMES. */
   readonly counts: readonly number[];
   readonly fuel: number;
   readonly seconds: HistogramCounts;
@@ -34,7 +34,7 @@ export class InvocationTotals {
   readonly #numbers: Float64Array;
   readonly #seconds: readonly SharedHistogram[];
 
-  /** `shared`: what the other thread's was made with. */
+  /** `shared`: the memory of another thread's totals; absent: new memory. */
   constructor(shared?: SharedTotals) {
     this.#numbers = new Float64Array(
       shared?.numbers ??
@@ -45,7 +45,7 @@ export class InvocationTotals {
     );
   }
 
-  /** For the other thread. */
+  /** The memory, for another thread. */
   get shared(): SharedTotals {
     return {
       numbers: this.#numbers.buffer as SharedArrayBuffer,
@@ -53,7 +53,7 @@ export class InvocationTotals {
     };
   }
 
-  /** `kind`: its number. */
+  /** Counts an invocation. `kind`: index in INVOCATION_KINDS. */
   add(kind: number, outcome: SpanOutcome, durationMs: number, fuel: number): void {
     const at = kind * ROW;
     this.#numbers[at + outcome]! += 1;
@@ -74,7 +74,7 @@ export class InvocationTotals {
   }
 }
 
-/** Of all shards. */
+/** Returns the sums over all shards. */
 export function summedTotals(all: readonly InvocationTotals[]): KindTotals[] {
   const read = all.map((totals) => totals.read());
   return INVOCATION_KINDS.map((kind, index) => {

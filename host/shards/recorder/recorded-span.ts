@@ -1,23 +1,23 @@
-// RecordedSpan: an invocation as it is told to another thread: by its shard to the main thread, which shows it, and to
-// the thread that exports it. It holds nothing but plain values.
+// RecordedSpan is an invocation as a shard sends it to the main thread, for introspection, and as that sends it to
+// the thread that exports spans. It holds plain values only.
 import type { InvocationKind, Outcome } from '@svc/contract';
 import type { WasmFrame } from '../../model/guest-fault.ts';
 
 export interface RecordedSpan {
-  /** Counts the spans of its shard, from 1 on. */
+  /** Sequence number of the span within its shard, from 1. */
   readonly number: number;
   readonly shard: number;
   readonly kind: InvocationKind;
   readonly component: string;
   readonly handler: string;
-  /** Of a command or a query. */
+  /** Id of the entity, for a command or a query. */
   readonly entityId: string | undefined;
   readonly traceId: string;
   readonly spanId: string;
   readonly parentId: string | undefined;
-  /** The `tracestate` that its caller sent with the trace. */
+  /** The `tracestate` that the caller sent with the trace. */
   readonly traceState: string | undefined;
-  /** The caller wants the trace to be kept. */
+  /** Whether the caller has sampled the trace. */
   readonly isSampled: boolean;
   /** Milliseconds since 1970, with fractions. */
   readonly startMs: number;
@@ -25,22 +25,22 @@ export interface RecordedSpan {
   readonly outcome: Outcome;
   readonly fuel: number;
   readonly events: number;
-  /** Of the answer of an endpoint; 0: it reached nobody. */
+  /** Status of an endpoint's response; 0 if no response reached the client; undefined for calls. */
   readonly status: number | undefined;
   readonly fault: RecordedFault | undefined;
 }
 
-/** Why it was refused, failed or was late. */
+/** The reason why an invocation was refused, failed or was late. */
 export interface RecordedFault {
-  /** Of a refusal, of a guest's fault or of docs/errors; 'bug' for what should not be. */
+  /** Code of a refusal or of a guest fault, or of an error in docs/errors; 'bug' for an unexpected error. */
   readonly code: string;
   readonly limit: string | undefined;
   readonly reason: string;
-  /** The module's own last words. */
+  /** The module's own last message. */
   readonly guestMessage: string | undefined;
-  /** The last lines that the module logged before it, the oldest first; bounded as `lastLogLines` says. */
+  /** The last lines that the module logged before the failure, oldest first; bounded by `lastLogLines`. */
   readonly logLines?: readonly string[] | undefined;
-  /** Where the module's code was, the innermost first. */
+  /** Code positions of the module at the failure, innermost first. */
   readonly frames: readonly WasmFrame[] | undefined;
   readonly errorId: string | undefined;
 }

@@ -1,5 +1,5 @@
-// ShardSeries: what a shard samples of its engine, its guest and its HTTP server once a second, by the names that it
-// shares the numbers under.
+// ShardSeries: the names of the numbers that a shard samples of its engine, its guest and its HTTP server once a
+// second, and shares with the main thread.
 
 export const SHARD_SERIES = [
   'entities-in-memory',
@@ -16,7 +16,7 @@ export const SHARD_SERIES = [
 ] as const;
 export type ShardSeries = (typeof SHARD_SERIES)[number];
 
-/** What there is at a moment, and is nothing once the thread has ended. */
+/** Series that are current values; they become 0 when the thread ends. */
 export const SHARD_GAUGES: readonly ShardSeries[] = [
   'entities-in-memory',
   'endpoint-instances',

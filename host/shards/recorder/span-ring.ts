@@ -1,5 +1,6 @@
-// SpanRing: the latest spans of a shard. Recording is on the path of every request: numbers go into rows, and a span is
-// made of them when somebody asks. Invariant: nothing that is kept grows with what a caller or a module sends.
+// SpanRing records the latest spans of a shard. Recording is on the path of every request, so numbers are stored in
+// rows, and a span object is made only when somebody asks for it. Invariant: the memory of the ring does not grow
+// with what callers or modules send.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';
 import type { HandlerPlaces } from '../../model/handler-places.ts';
@@ -11,17 +12,17 @@ import type { RecordedFault, RecordedSpan } from './recorded-span.ts';
 import type { KeptRow, SpanRows } from './span-rows.ts';
 import { TraceStates } from './trace-states.ts';
 
-/** A text beyond this is a part of a longer one, perhaps, which would be kept alive by it. */
+/** A longer text may be a slice of an even longer one, which it would keep alive; it is copied. In UTF-16 units. */
 const PLAIN_UNITS = 200;
 const ENTITY_ID_UNITS_MAX = 512;
-/** Of a trace's flags. */
+/** Bit of a trace's flags. */
 const SAMPLED = 0x01;
 
 const MONOTONIC: SpanClock = { nowMs: () => performance.now() };
 
 type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampled'>;
 
-/** What a ring counts into, for all that it was ever told. */
+/** Memory that a ring records into; it outlives the ring. */
 export interface RingNumbers {
   readonly places: HandlerPlaces;
   readonly window: SpanRows;
@@ -32,15 +33,15 @@ export class SpanRing implements Recorder {
   readonly #places: HandlerPlaces;
   readonly #rows: SpanRows;
   readonly #totals: InvocationTotals;
-  /** By place, the number of its kind. */
+  /** Indexed by handler: the number of its kind. */
   readonly #kinds: Uint8Array;
   readonly #shard: number;
   readonly #clock: SpanClock;
-  /** 24 hexadecimal digits, of ids that nobody has given. */
+  /** 24 random hexadecimal digits for trace ids of spans whose caller sent no trace. */
   readonly #sole = randomBytes(12).toString('hex');
-  /** Of calls. */
+  /** Indexed by row: ids of entities, for calls. */
   readonly #entityIds: (string | undefined)[];
-  /** Of what did not go well. */
+  /** Indexed by row: failures of spans that did not succeed. */
   readonly #faults: (RecordedFault | undefined)[];
   readonly #traceStates = new TraceStates();
 
@@ -61,7 +62,7 @@ export class SpanRing implements Recorder {
     window.begin();
   }
 
-  /** How many spans were ever added: the number of the last one. */
+  /** Number of spans that were ever added, which is the number of the last one. */
   get count(): number {
     return this.#rows.added;
   }
@@ -81,7 +82,7 @@ export class SpanRing implements Recorder {
     if (outcome !== SPAN_OK) this.#keepFault(at, failure, request.errorId);
   }
 
-  /** Those in the window with `number > after`, oldest first, at most `limit`. */
+  /** Returns the spans in the window with `number > after`, oldest first, at most `limit`. */
   after(after: number, limit: number): RecordedSpan[] {
     const spans: RecordedSpan[] = [];
     const { added, capacity } = this.#rows;
@@ -91,7 +92,7 @@ export class SpanRing implements Recorder {
     return spans;
   }
 
-  /** `detail`: of a call its events, of a request its status. */
+  /** Adds a row. `detail`: the number of events of a call, or the status of a request. */
   #add(
     ended: EndedCall | EndedRequest,
     endMs: number,
@@ -133,7 +134,7 @@ export class SpanRing implements Recorder {
     };
   }
 
-  /** One whose caller has passed no trace on is a trace of its own, of which nobody else knows. */
+  /** Returns the span's trace. A span whose caller sent no trace has a generated one of its own. */
   #traceOf(number: number, { trace, parentId }: KeptRow): SpanTrace {
     if (trace === undefined) {
       const digits = numberDigits(number);
@@ -149,13 +150,16 @@ export class SpanRing implements Recorder {
   }
 }
 
-/** An id that is long may be a part of an address, and would keep all of it in memory. */
+/** Truncates and copies a long id, because it may be a slice of a URL that it would keep in memory. */
 function keptId(id: string): string {
   if (id.length <= PLAIN_UNITS) return id;
   return Buffer.from(id.slice(0, ENTITY_ID_UNITS_MAX), 'utf16le').toString('utf16le');
 }
 
-/** Eight hexadecimal digits, never all zero: numbers begin with 1, and a ring holds fewer than these can tell apart. */
+/**
+ * Returns eight hexadecimal digits that are not all zero. Numbers begin with 1, and a ring holds fewer spans than
+ * there are such digits.
+ */
 function numberDigits(number: number): string {
   return (((number - 1) % 0xffff_ffff) + 1).toString(16).padStart(8, '0');
 }

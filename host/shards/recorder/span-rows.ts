@@ -1,11 +1,12 @@
-// SpanRows: the numbers of the spans that a shard keeps, a row each. A request has long left the processor's cache when the
-// next one is recorded: what lies together comes back at once, and columns would cost several times as much. In shared
-// memory: the main thread counts what is in the window when it is asked, also while the shard is kept busy, and no
-// request pays for a count. Invariant: one thread adds, and what it adds is in the window at once.
+// SpanRows holds the numbers of a shard's recent spans, a row for each. By the time the next request is recorded, the
+// row of the last one has left the processor's cache; one row is read back at once, where columns would cost several
+// times as much. The rows are in shared memory: the main thread counts the spans in the window when it is asked, even
+// while the shard is busy, and no request pays for the counts. Invariant: only one thread adds, and an added span is
+// in the window at once.
 import type { EndedInvocation } from '../../engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
 
-/** Of a row, in doubles and words of 64 bits, which is a line of the cache; before the first one is the header. */
+/** Size of a row in 64-bit words, which is one cache line. The header lies before the first row. */
 const ROW = 8;
 const DURATION_MS = 0;
 const START_MS = 1;
@@ -13,23 +14,23 @@ const FUEL = 2;
 const TRACE_HIGH = 4;
 const TRACE_LOW = 5;
 const SPAN_ID = 6;
-/** 0: none. */
+/** Id of the parent span; 0: there is none. */
 const PARENT_ID = 7;
-/** In words of 32 bits. */
+/** Offsets in 32-bit words. */
 const HEAD = 6;
 const DETAIL = 7;
 
 /**
- * Of the header: spans since the process started, how many of them there were when the present thread began, and what
- * the clock of that thread counts from, in milliseconds since 1970.
+ * Offsets in the header: the number of spans since the process started, that number when the present thread began,
+ * and the time origin of that thread's clock in milliseconds since 1970.
  */
 const RECORDED = 0;
 const BEGAN_AT = 1;
 const ORIGIN_MS = 2;
 
 /**
- * A head is place, outcome and a trace's flags in one number, so that whoever reads meanwhile sees those of one span.
- * Flags are as model/trace-context.ts passes them on, less than UNTRACED.
+ * A head combines handler index, outcome and trace flags in one number, so that a concurrent reader sees those of one
+ * span. Flags are as model/trace-context.ts passes them on, less than UNTRACED.
  */
 const FLAGS = 8;
 const UNTRACED = FLAGS - 1;
@@ -37,7 +38,7 @@ const OUTCOMES = SPAN_OUTCOMES.length;
 const NS_PER_MS = 1e6;
 const NS_PER_S = 1e9;
 
-/** What a row keeps of an invocation: it has no room for a text. */
+/** Fields of an invocation that a row holds; a row has no space for texts. */
 export type RowInvocation = Omit<EndedInvocation, 'traceState'>;
 
 export interface KeptRow extends RowInvocation {
@@ -46,28 +47,31 @@ export interface KeptRow extends RowInvocation {
   readonly detail: number;
 }
 
-/** Of a handler, what is in the window. */
+/** Counts of one handler in the window. */
 export interface WindowRow {
-  /** Of the handler (model/handler-places.ts). */
+  /** Index of the handler (model/handler-places.ts). */
   readonly place: number;
-  /** By outcome, in the order of SPAN_OUTCOMES. */
+  /** Counts by outcome, in the order of SPAN_OUTCOMES. */
   readonly counts: readonly number[];
   readonly seconds: number;
 }
 
 export class SpanRows {
-  /** Spans that are kept at most. */
+  /** Maximum number of spans. */
   readonly capacity: number;
-  /** For the other thread. */
+  /** The memory, for another thread. */
   readonly shared: SharedArrayBuffer;
   readonly #handlers: number;
   readonly #doubles: Float64Array;
   readonly #ids: BigUint64Array;
   readonly #words: Uint32Array;
-  /** Where the next one goes. */
+  /** Index of the row that the next span gets. */
   #next = 0;
 
-  /** `handlers`: how many the module has. `capacity`: at least one. `shared`: what the other thread's was made with. */
+  /**
+   * `handlers`: number of the module's handlers. `capacity`: at least one. `shared`: the memory of another thread's
+   * rows; absent: new memory.
+   */
   constructor(handlers: number, capacity: number, shared?: SharedArrayBuffer) {
     this.capacity = capacity;
     this.#handlers = handlers;
@@ -78,20 +82,23 @@ export class SpanRows {
     this.#words = new Uint32Array(this.shared);
   }
 
-  /** The window is empty: what a thread before had kept is gone. */
+  /** Empties the window: the spans of an earlier thread are gone. */
   begin(): void {
     this.#doubles[BEGAN_AT] = this.recorded;
     this.#doubles[ORIGIN_MS] = performance.timeOrigin;
     this.#next = 0;
   }
 
-  /** Takes the place of `before`, whose spans are in no window any more. Nothing was added here yet. */
+  /** Continues the counts of `before`, whose spans leave the window. Must be called before anything is added. */
   goOnFrom(before: SpanRows): void {
     this.#doubles[RECORDED] = before.recorded;
     this.#doubles[BEGAN_AT] = before.recorded;
   }
 
-  /** `detail`: 32 bits of whoever adds it. Says where it is kept: where the one was that leaves the window for it. */
+  /**
+   * Adds a span, which replaces the oldest one if the window is full. Returns the index of its row. `detail`: 32 bits
+   * for the caller's use.
+   */
   add(span: RowInvocation, durationMs: number, outcome: SpanOutcome, detail: number): number {
     const at = this.#next;
     this.#next = at + 1 === this.capacity ? 0 : at + 1;
@@ -114,7 +121,7 @@ export class SpanRows {
     return at;
   }
 
-  /** What is kept there. */
+  /** Returns the row at an index. */
   at(at: number): KeptRow {
     const row = (at + 1) * ROW;
     const head = this.#words[2 * row + HEAD]!;
@@ -133,22 +140,22 @@ export class SpanRows {
     };
   }
 
-  /** Since the process started. */
+  /** Number of spans since the process started. */
   get recorded(): number {
     return this.#doubles[RECORDED]!;
   }
 
-  /** By the present thread. */
+  /** Number of spans that the present thread has added. */
   get added(): number {
     return this.#doubles[RECORDED]! - this.#doubles[BEGAN_AT]!;
   }
 
-  /** Spans that are kept now. */
+  /** Number of spans in the window. */
   get kept(): number {
     return Math.min(this.added, this.capacity);
   }
 
-  /** When a span ended, in milliseconds since 1970. `age`: 0 is the newest. */
+  /** Returns when a span ended, in milliseconds since 1970. `age`: 0 is the newest span. */
   endMs(age: number): number {
     const row = (((this.added - 1 - age) % this.capacity) + 1) * ROW;
     return (
@@ -156,7 +163,7 @@ export class SpanRows {
     );
   }
 
-  /** Of each handler, what is among the newest spans; all that are kept unless `newest` says how many. */
+  /** Counts the newest spans by handler. `newest`: number of spans; all in the window by default. */
   counted(newest = this.kept): WindowRow[] {
     const counts = Array.from({ length: this.#handlers }, () => SPAN_OUTCOMES.map(() => 0));
     const ns = new Float64Array(this.#handlers);
@@ -166,7 +173,7 @@ export class SpanRows {
       const head = this.#words[2 * row + HEAD]!;
       const place = placeOf(head);
       counts[place]![outcomeOf(head)]! += 1;
-      // Whole numbers, whose sum is the same in any order.
+      // Integers are summed, so that the sum does not depend on the order.
       ns[place]! += Math.round(this.#doubles[row + DURATION_MS]! * NS_PER_MS);
     }
     return counts.map((of, place) => ({ place, counts: of, seconds: ns[place]! / NS_PER_S }));

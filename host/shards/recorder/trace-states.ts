@@ -1,10 +1,10 @@
-// TraceStates: the `tracestate` of those spans in a ring that have one, by the slot of the span. Few services get any,
-// so there is no array of them: a span without one costs a comparison.
+// TraceStates holds the `tracestate` of the spans in a ring that have one, indexed by the span's row. Few services
+// receive any, so this is a sparse map: a span without one costs a comparison.
 //
-// Invariant: the states that are kept have BYTES_MAX characters together at most, whatever the ring's capacity is;
-// beyond it the oldest are dropped, and their spans are exported without.
+// Invariant: the states have at most BYTES_MAX characters together, whatever the ring's capacity is. Beyond it the
+// oldest are dropped, and their spans are exported without one.
 
-/** One character is one byte: a state that is kept is printable ASCII (model/trace-state.ts). */
+/** A character is one byte: a kept state is printable ASCII (model/trace-state.ts). */
 const BYTES_MAX = 4 * 1024 * 1024;
 
 export class TraceStates {
@@ -17,12 +17,12 @@ export class TraceStates {
     this.#bytesMax = bytesMax;
   }
 
-  /** Replaces what the slot had. Spans are put in the order in which they are recorded. */
+  /** Sets the state of a slot. Slots are set in the order in which spans are recorded. */
   put(slot: number, state: string | undefined): void {
     if (state === undefined && this.#bytes === 0) return;
     this.#drop(slot);
     if (state === undefined) return;
-    // A copy: the text may be a part of a longer one, which it would keep in memory.
+    // This copies the text, because it may be a slice of a longer one that it would keep in memory.
     this.#states.set(slot, Buffer.from(state, 'latin1').toString('latin1'));
     this.#bytes += state.length;
     for (const oldest of this.#states.keys()) {

@@ -52,7 +52,7 @@ interface Edits {
   readonly kinds: number[];
   /** Weight of the code for a loop's payment; kind of the NaN for a NaN. */
   readonly details: number[];
-  /** Of the code outside of loops. */
+  /** Weight of the code outside of loops. */
   entryWeight: number;
 }
 
@@ -140,7 +140,7 @@ function findEdits(body: ByteReader, prepaid: PrepaidFunctions): Edits {
     edits.kinds.push(kind);
     edits.details.push(detail);
   };
-  /** Of each open block: the edit of the innermost loop around its code, or -1. */
+  /** Indexed by open block: the edit of the innermost loop around its code, or -1. */
   const open: number[] = [-1];
   let loop = -1;
   let nan: NanKind = NAN_KIND.none;

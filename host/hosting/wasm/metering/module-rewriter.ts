@@ -79,7 +79,7 @@ interface Additions extends Meter {
 
 type BodyWriter = typeof writeMeteredBody;
 
-/** What every section of the rewritten module is written from. */
+/** Inputs from which every section of the rewritten module is written. */
 interface Rewriting {
   readonly core: CoreModule;
   readonly additions: Additions;
