@@ -32,7 +32,7 @@ export type {
   Outcome,
   ServiceDescription,
   ServiceRoute,
-  SourcePlace,
+  SourceLocation,
   Span,
   SpanFault,
   StateChange,

@@ -8,7 +8,7 @@ export {
 } from './hosting/wasm/admission/admission.ts';
 export { type GuestSource, type HostingSettings, wasmSource } from './hosting/guest-source.ts';
 export { type GuestStarter, guestStarter } from './hosting/start-guest.ts';
-export { type FaultPlaces, sourceLocations } from './hosting/source-locations.ts';
+export { type FaultLocator, sourceLocations } from './hosting/source-locations.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';
 export { admitFileToRun, inspectModuleFile } from './service/module-inspection.ts';
 export type { GuestLogLine } from './model/guest-log.ts';

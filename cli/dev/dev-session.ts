@@ -5,7 +5,7 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
-import { type FaultPlaces, type FromDevHost, sourceLocations } from '@svc/host/tools';
+import { type FaultLocator, type FromDevHost, sourceLocations } from '@svc/host/tools';
 import { CommandFailure } from '../command.ts';
 import { loadCompiler } from '../compiler.ts';
 import { DevModules, type DevProject } from './dev-project.ts';
@@ -51,7 +51,7 @@ export class DevSession {
   #sources: ReadonlySet<string> | undefined;
   /** File → the build. */
   readonly #given = new Map<string, Given>();
-  #places: (() => Promise<FaultPlaces>) | undefined;
+  #places: (() => Promise<FaultLocator>) | undefined;
   /** Lines of the log, one after the other. */
   #shown: Promise<void> = Promise.resolve();
 
@@ -187,12 +187,12 @@ export class DevSession {
     this.#shown = this.#shown.then(async () => {
       const fingerprint = given?.fingerprint ?? '';
       const places = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
-      const found = places.placesOf({ frames });
+      const found = places.locationsOf({ frames });
       this.#terminal.refused(code, message, found, isTriedAgain);
-      const [place] = found;
-      if (place === undefined) return;
-      const source = readSourceLine(this.#project.root, place) ?? null;
-      this.#service.tell({ kind: 'refused-at', file, place, source });
+      const [location] = found;
+      if (location === undefined) return;
+      const source = readSourceLine(this.#project.root, location) ?? null;
+      this.#service.tell({ kind: 'refused-at', file, location, source });
     });
   }
 
@@ -201,7 +201,7 @@ export class DevSession {
     if (given === undefined) return;
     const { descriptor, builtMs, changed, warnings } = given;
     // Read when a fault asks for it.
-    let places: Promise<FaultPlaces> | undefined;
+    let places: Promise<FaultLocator> | undefined;
     this.#places = () => (places ??= sourceLocations(served.source, served.settings));
     if (!served.isNews) return;
     const details = { descriptor, builtMs, changed, warnings };

@@ -1,10 +1,10 @@
 // DevTerminal: what a developer sees all day: where the service is, what the last build came to, and what went wrong in
 // the module, with its place. The state of the last build is drawn in one place; only faults and logs add lines.
 import { join, relative } from 'node:path';
-import { routeTemplate, type ModuleDescriptor, type SourcePlace } from '@svc/contract';
+import { routeTemplate, type ModuleDescriptor, type SourceLocation } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
 import { printable } from '@svc/kit/printable';
-import type { FaultPlaces, FromDevHost } from '@svc/host/tools';
+import type { FaultLocator, FromDevHost } from '@svc/host/tools';
 import { counted } from '../counted.ts';
 import { problemTexts } from '../problem-lines.ts';
 import { shellWord } from '../shell-word.ts';
@@ -59,7 +59,7 @@ export class DevTerminal {
   refused(
     code: string,
     message: string,
-    places: readonly SourcePlace[],
+    places: readonly SourceLocation[],
     isTriedAgain = false,
   ): void {
     const more = isTriedAgain ? 'it is tried again' : this.#goesOn();
@@ -117,7 +117,7 @@ export class DevTerminal {
   }
 
   /** `places`: finds where in the sources a fault was. */
-  logged(entry: Entry, places: FaultPlaces | undefined): void {
+  logged(entry: Entry, places: FaultLocator | undefined): void {
     const { level, message, fields = {}, frames = [] } = entry;
     if (fields['from'] !== undefined) {
       this.#area.print([status('dim', '·', 'log', printable(message))]);
@@ -143,7 +143,7 @@ export class DevTerminal {
     const why = `${reason ?? message}`;
     const said = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
     const what = `${INDENT}${printable(why)}`;
-    const found = places?.placesOf({ frames, guestMessage }) ?? [];
+    const found = places?.locationsOf({ frames, guestMessage }) ?? [];
     return this.#area.print([
       head,
       ...said.map((words) => `${INDENT}${printable(words)}`),
@@ -202,7 +202,7 @@ export class DevTerminal {
   }
 
   /** Each with its line, which is not said twice. */
-  #placesLines(places: readonly SourcePlace[]): string[] {
+  #placesLines(places: readonly SourceLocation[]): string[] {
     let last = '';
     return places.slice(0, PLACES_SHOWN_MAX).flatMap((place) => {
       const { file, line, column, function: inFunction } = place;

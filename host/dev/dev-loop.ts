@@ -27,8 +27,8 @@ export interface ServedForDev {
 }
 
 export class DevLoop {
-  readonly log: Log = (entry) => this.#tell({ kind: 'log', entry });
-  readonly #tell: (message: FromDevHost) => void;
+  readonly log: Log = (entry) => this.#send({ kind: 'log', entry });
+  readonly #send: (message: FromDevHost) => void;
   #state: DevState = {
     state: 'building',
     since: now(),
@@ -50,8 +50,8 @@ export class DevLoop {
   #tried: BuiltModule | undefined;
   #check: AbortController | undefined;
 
-  constructor(tell: (message: FromDevHost) => void) {
-    this.#tell = tell;
+  constructor(send: (message: FromDevHost) => void) {
+    this.#send = send;
   }
 
   /** The state that the console shows. */
@@ -59,7 +59,7 @@ export class DevLoop {
     return this.#state;
   }
 
-  hear(message: ToDevHost): void {
+  onMessage(message: ToDevHost): void {
     switch (message.kind) {
       case 'building':
         this.#served?.swap.prepare();
@@ -127,14 +127,14 @@ export class DevLoop {
     this.#refusedFile = file;
     this.#note({ state: 'refused', problems: [{ ...problem, message: `${message} [${code}]` }] });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
-    this.#tell({ kind: 'refused', file, code, message, frames, settings, isTriedAgain });
+    this.#send({ kind: 'refused', file, code, message, frames, settings, isTriedAgain });
   }
 
-  #refusedAt({ file, place, source }: RefusedAt): void {
+  #refusedAt({ file, location, source }: RefusedAt): void {
     const { state, problems } = this.#state;
     // Another module may be built or served by now.
     if (state !== 'refused' || file !== this.#refusedFile) return;
-    const { file: inFile, line, column } = place;
+    const { file: inFile, line, column } = location;
     this.#state = {
       ...this.#state,
       problems: problems.map((problem) => ({ ...problem, file: inFile, line, column, source })),
@@ -194,7 +194,7 @@ export class DevLoop {
     const { dataFolder } = swap;
     const { kind, fingerprint } = served;
     const source = { kind, file, fingerprint };
-    this.#tell({ kind: 'served', source, settings, url, dataFolder, afterMs, isNews });
+    this.#send({ kind: 'served', source, settings, url, dataFolder, afterMs, isNews });
     void this.#checkUpgrade(served);
   }
 
@@ -214,7 +214,7 @@ export class DevLoop {
     }
     if (check.signal.aborted) return;
     this.#state = { ...this.#state, upgrade: [...findings] };
-    this.#tell({ kind: 'upgrade', findings });
+    this.#send({ kind: 'upgrade', findings });
   }
 
   /** Aborts the check of the module that was served until now. */

@@ -1,5 +1,5 @@
 // Messages between `svc dev` and the process in which it runs the service.
-import type { DevProblem, SourcePlace } from '@svc/contract';
+import type { DevProblem, SourceLocation } from '@svc/contract';
 import type { HostingSettings, SourceFile } from '../hosting/guest-source.ts';
 import type { WasmFrame } from '../model/guest-fault.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -13,7 +13,7 @@ export type ToDevHost =
   | {
       readonly kind: 'refused-at';
       readonly file: string;
-      readonly place: SourcePlace;
+      readonly location: SourceLocation;
       readonly source: string | null;
     }
   /** Asks for the module to be served. `builtAtMs`: time of the build in milliseconds since 1970, with fractions. */

@@ -110,11 +110,11 @@ export class ModuleSwap {
       if (this.#stops.signal.aborted) throw error;
       // The supervisor retries its start, unless another module takes over before.
       this.#tried = { file, source };
-      this.#tellOf(source);
+      this.#noteReplacement(source);
       throw error;
     }
     this.#servedFile = file;
-    this.#tellOf(source);
+    this.#noteReplacement(source);
     return source;
   }
 
@@ -135,7 +135,7 @@ export class ModuleSwap {
     this.#standby = undefined;
   }
 
-  #tellOf(by: GuestSource): void {
+  #noteReplacement(by: GuestSource): void {
     const { journal, replaced } = this.#service;
     const { fingerprint, descriptor } = by;
     const timeMs = systemClock.nowMs();

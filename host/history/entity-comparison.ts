@@ -52,7 +52,7 @@ export class EntityComparison {
   #locatedCount = 0;
   #entity: EntityRef = { component: '', id: '' };
   /** Findings of the current entity, as name and subject: an entity counts once per finding. */
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
 
   constructor(needs: ComparisonNeeds) {
     this.#needs = needs;
@@ -61,7 +61,7 @@ export class EntityComparison {
   /** Compares an entity. `first`: the first page of its history. */
   async compare(component: string, first: ScannedHistory): Promise<void> {
     this.#entity = { component, id: first.id };
-    this.#told.clear();
+    this.#reported.clear();
     let folds = this.#begin(0);
     try {
       for (let page: HistoryPage = first; ;) {
@@ -96,7 +96,7 @@ export class EntityComparison {
       } else {
         folds.isDamaged = true;
         const { seq, problem } = record;
-        this.#tell('record-damaged', '', 'a record of the journal is damaged', { seq, problem });
+        this.#report('record-damaged', '', 'a record of the journal is damaged', { seq, problem });
       }
     }
     await this.#fold(folds, run);
@@ -120,7 +120,7 @@ export class EntityComparison {
 
   async #fold(folds: ComparedFolds, run: readonly SequencedEvent[]): Promise<void> {
     if (run.length === 0 || folds.isDamaged) return;
-    if (folds.now === undefined) this.#tellUnread(run);
+    if (folds.now === undefined) this.#reportUnread(run);
     const events = run.map(({ event }) => event);
     await folds.now?.events(events);
     await folds.before?.events(events);
@@ -132,7 +132,7 @@ export class EntityComparison {
     const now = await folds.now.state();
     const before = await folds.before?.state();
     const { fault } = folds.now;
-    if (fault !== undefined) return this.#tellFault(fault, folds.before?.fault !== undefined);
+    if (fault !== undefined) return this.#reportFault(fault, folds.before?.fault !== undefined);
     if (now === undefined || before === undefined) return;
     const { descriptor } = this.#needs.now;
     const beforeDescriptor = this.#needs.before!.descriptor;
@@ -144,19 +144,19 @@ export class EntityComparison {
     );
     if (difference === undefined) return;
     const { path, pattern } = difference;
-    this.#tell('state-differs', pattern, `${inState(pattern)} has another value`, {
+    this.#report('state-differs', pattern, `${inState(pattern)} has another value`, {
       seq: lastSeq,
       problem: `${inState(path)} was ${difference.before} and is ${difference.now}`,
     });
   }
 
-  #tellUnread(run: readonly SequencedEvent[]): void {
+  #reportUnread(run: readonly SequencedEvent[]): void {
     const { component } = this.#entity;
     for (const { seq, event } of run) {
       const { manifest } = event;
-      if (this.#told.has(`manifest-unread ${manifest}`)) continue;
+      if (this.#reported.has(`manifest-unread ${manifest}`)) continue;
       const renamed = renamedComponent(component, manifest, this.#needs.now.descriptor);
-      this.#tell(
+      this.#report(
         'manifest-unread',
         manifest,
         `there is no component '${component}' any more, and events '${manifest}' of it are stored` +
@@ -166,7 +166,7 @@ export class EntityComparison {
     }
   }
 
-  #tellFault({ kind, at, problem }: FoldFault, beforeToo: boolean): void {
+  #reportFault({ kind, at, problem }: FoldFault, beforeToo: boolean): void {
     const words = problem.slice(0, PROBLEM_MAX);
     const example = {
       seq: at?.seq,
@@ -176,22 +176,22 @@ export class EntityComparison {
       // The subject is the source location or the broken rule. Numbers are masked because they may differ between
       // entities.
       const subject = /\bat \S+:\d+:\d+/.exec(words)?.[0] ?? words.replaceAll(/\d+/g, '0');
-      this.#tell('fold-trapped', subject, 'folding stored events faults', example);
+      this.#report('fold-trapped', subject, 'folding stored events faults', example);
       return;
     }
     const manifest = at?.event.manifest;
     const declared = entityOf(this.#needs.now.descriptor, this.#entity)!.event.manifest;
     if (manifest !== undefined && manifest !== declared) {
       const message = `events '${manifest}' are stored, and the module reads '${declared}'`;
-      this.#tell('manifest-unread', manifest, message, example);
+      this.#report('manifest-unread', manifest, message, example);
       return;
     }
     const tag = at === undefined ? undefined : caseOf(at.event.json);
-    const [place] = words.split(': ', 1);
+    const [location] = words.split(': ', 1);
     const hint = () => (at === undefined ? '' : this.#hintFor(at.event.json, words));
     const message =
       tag === undefined ? 'stored events are refused' : `stored events '${tag}' are refused`;
-    this.#tell('event-refused', `${tag ?? ''} ${place}`.trim(), message, example, hint);
+    this.#report('event-refused', `${tag ?? ''} ${location}`.trim(), message, example, hint);
   }
 
   /** Returns advice to append to the message about an event that lacks a field; empty if there is none. */
@@ -207,7 +207,7 @@ export class EntityComparison {
    * Reports a finding. `hint`: computes the end of the example's problem, which has to parse the event; it is called
    * only if the example will be listed.
    */
-  #tell(
+  #report(
     name: Finding['name'],
     subject: string,
     message: string,
@@ -216,8 +216,8 @@ export class EntityComparison {
   ): void {
     const { component, id } = this.#entity;
     const key = `${name} ${subject}`;
-    if (this.#told.has(key)) return;
-    this.#told.add(key);
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
     const { findings } = this.#needs;
     const finding = { name, component, subject, message };
     const end = findings.keeps(finding, { id, seq }) ? hint() : '';

@@ -176,18 +176,18 @@ function changesBetween(
     return { changes: [], moreChanges: 0 };
   if (before.length + after.length > COMPARED_UNITS_MAX) return { changes: [], moreChanges: 1 };
   const { changes, moreCount } = stateChanges(before, after);
-  const told: StateChange[] = [];
+  const listed: StateChange[] = [];
   let units = 0;
   for (const change of changes) {
     units += (change.before?.length ?? 0) + (change.after?.length ?? 0);
     if (units > CHANGES_UNITS_MAX) break;
-    told.push({
+    listed.push({
       path: jsonPath(change.path),
       before: change.before ?? null,
       after: change.after ?? null,
     });
   }
-  return { changes: told, moreChanges: moreCount + changes.length - told.length };
+  return { changes: listed, moreChanges: moreCount + changes.length - listed.length };
 }
 
 function jsonPath(path: string): string {

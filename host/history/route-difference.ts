@@ -15,7 +15,7 @@ import {
 import { narrowing, type TypeIn } from './narrowing.ts';
 import type { Finding, FindingName } from './upgrade-finding.ts';
 
-interface PlacedRoute {
+interface DescribedRoute {
   readonly endpoint: EndpointDescriptor;
   readonly route: RouteDescriptor;
   readonly template: string;
@@ -56,7 +56,7 @@ export function routeDifferences(
   return found;
 }
 
-function routesOf({ endpoints }: ModuleDescriptor): readonly PlacedRoute[] {
+function routesOf({ endpoints }: ModuleDescriptor): readonly DescribedRoute[] {
   return endpoints.flatMap((endpoint) =>
     endpoint.routes.map((route) => {
       const template = routeTemplate(endpoint.prefix, route.path);
@@ -72,11 +72,11 @@ function routesOf({ endpoints }: ModuleDescriptor): readonly PlacedRoute[] {
  * handler if that path is new.
  */
 function perhapsNow(
-  old: PlacedRoute,
-  atPath: readonly PlacedRoute[],
-  present: readonly PlacedRoute[],
+  old: DescribedRoute,
+  atPath: readonly DescribedRoute[],
+  present: readonly DescribedRoute[],
 ): string {
-  const isItsHandler = ({ endpoint, route }: PlacedRoute) =>
+  const isItsHandler = ({ endpoint, route }: DescribedRoute) =>
     endpoint.name === old.endpoint.name && route.handler === old.route.handler;
   const [other] = [...atPath.filter(isItsHandler), ...present.filter(isItsHandler)];
   if (other !== undefined) return `; perhaps it is ${other.route.method} ${other.template} now`;
@@ -154,7 +154,7 @@ function mayBeMissing(body: Body | undefined): boolean {
   return body === undefined || body.kind !== 'json' || body.optional === true;
 }
 
-function accessProblem(before: PlacedRoute, now: PlacedRoute): string | undefined {
+function accessProblem(before: DescribedRoute, now: DescribedRoute): string | undefined {
   const old = before.route.access ?? before.endpoint.access;
   const present = now.route.access ?? now.endpoint.access;
   if (!admitsAll(old, present))

@@ -52,7 +52,7 @@ export interface UpgradeAnswer {
   /** Number of records, including deletions. */
   readonly records: number;
   readonly findings: readonly Finding[];
-  /** What the module was compared with: the previous module, its descriptor from the journal, or nothing. */
+  /** The module that the new one was compared with: the previous module, its descriptor from the journal, or nothing. */
   readonly compared: 'module' | 'descriptor' | 'nothing';
 }
 
@@ -124,14 +124,14 @@ function* sharesOf(
     }
 }
 
-type Heard = Extract<FromUpgradeWorker, { readonly records: number }>;
+type WorkerReport = Extract<FromUpgradeWorker, { readonly records: number }>;
 
 /** Runs the threads. Each is given another share when it has finished one. The first failure ends all of them. */
 async function inThreads(
   work: UpgradeWork,
   { threads, signal }: Pick<UpgradeQuestion, 'threads' | 'signal'>,
   shares: Generator<UpgradeShare>,
-  hear: (message: Heard) => void,
+  onReport: (message: WorkerReport) => void,
 ): Promise<void> {
   const workers: Worker[] = [];
   const aborted = Promise.withResolvers<never>();
@@ -147,7 +147,7 @@ async function inThreads(
           env: {},
         });
         workers.push(worker);
-        return untilDone(worker, shares, hear);
+        return untilDone(worker, shares, onReport);
       }),
     );
     await Promise.race([done, aborted.promise]);
@@ -160,7 +160,7 @@ async function inThreads(
 function untilDone(
   worker: Worker,
   shares: Generator<UpgradeShare>,
-  hear: (message: Heard) => void,
+  onReport: (message: WorkerReport) => void,
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const next = () => {
@@ -172,7 +172,7 @@ function untilDone(
   worker.on('message', (message: FromUpgradeWorker) => {
     try {
       if (message.kind === 'failed') throw new SvcError(message.code, message.message);
-      if (message.kind !== 'ready') hear(message);
+      if (message.kind !== 'ready') onReport(message);
       if (message.kind !== 'progress') next();
     } catch (error) {
       // Reading the next share from the journal may fail.

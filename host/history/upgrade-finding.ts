@@ -72,7 +72,10 @@ export class UpgradeFindings {
   }
 
   /** Returns whether the example would be listed, so that it is worth computing more about it. */
-  keeps(finding: Pick<Finding, 'name' | 'component' | 'subject'>, example: ExamplePlace): boolean {
+  keeps(
+    finding: Pick<Finding, 'name' | 'component' | 'subject'>,
+    example: ExamplePosition,
+  ): boolean {
     const family = `${finding.name} ${finding.component}`;
     const isOther = (this.#subjects.get(family) ?? 0) >= SUBJECTS_MAX;
     const known =
@@ -119,9 +122,9 @@ function join(known: Group, { entities, examples }: Finding): void {
   known.examples = [...known.examples, ...examples].toSorted(exampleOrder).slice(0, EXAMPLES_MAX);
 }
 
-type ExamplePlace = Pick<FindingExample, 'id' | 'seq'>;
+type ExamplePosition = Pick<FindingExample, 'id' | 'seq'>;
 
-function exampleOrder(a: ExamplePlace, b: ExamplePlace): number {
+function exampleOrder(a: ExamplePosition, b: ExamplePosition): number {
   return order(a.id, b.id) || (a.seq ?? 0) - (b.seq ?? 0);
 }
 

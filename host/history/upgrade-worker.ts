@@ -10,21 +10,21 @@ import { UpgradeFindings } from './upgrade-finding.ts';
 import type { FromUpgradeWorker, UpgradeShare, UpgradeWork } from './upgrade-messages.ts';
 
 /** Number of records after which progress is reported. */
-const TOLD_RECORDS = 5_000;
+const PROGRESS_RECORDS = 5_000;
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-const tell = (message: FromUpgradeWorker) => parentPort!.postMessage(message);
+const send = (message: FromUpgradeWorker) => parentPort!.postMessage(message);
 const { dir, now, before, settings } = workerData as UpgradeWork;
 const findings = new UpgradeFindings();
 let records = 0;
 
 /** Sends the failure of `act` as a message, because an error that a thread throws loses its code. */
-async function told(act: () => Promise<void>): Promise<void> {
+async function sendFailureOf(act: () => Promise<void>): Promise<void> {
   try {
     await act();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
-    tell({ kind: 'failed', code: error.code, message: error.message });
+    send({ kind: 'failed', code: error.code, message: error.message });
   }
 }
 
@@ -39,8 +39,8 @@ async function begun(): Promise<EntityComparison> {
     findings,
     foldedRecords(count) {
       records += count;
-      if (records < TOLD_RECORDS) return;
-      tell({ kind: 'progress', records });
+      if (records < PROGRESS_RECORDS) return;
+      send({ kind: 'progress', records });
       records = 0;
     },
   });
@@ -64,15 +64,15 @@ async function compared(
   return entities;
 }
 
-await told(async () => {
+await sendFailureOf(async () => {
   const comparison = await begun();
   const scan = new HistoryScan(dir);
   parentPort!.on('message', (share: UpgradeShare) => {
-    void told(async () => {
+    void sendFailureOf(async () => {
       const entities = await compared(share, scan, comparison);
-      tell({ kind: 'done', records, entities, findings: findings.take() });
+      send({ kind: 'done', records, entities, findings: findings.take() });
       records = 0;
     });
   });
-  tell({ kind: 'ready' });
+  send({ kind: 'ready' });
 });

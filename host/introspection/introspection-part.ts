@@ -1,8 +1,8 @@
 // IntrospectionPart is one of the parts of a service's introspection. introspection.ts calls its methods in the
 // phases of the service.
-import type { ModuleDescriptor, SourcePlace } from '@svc/contract';
+import type { ModuleDescriptor, SourceLocation } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
-import type { FaultySpan } from './placed-faults.ts';
+import type { FaultySpan } from './located-faults.ts';
 
 /** Address of a running service. */
 export interface ServedAddress {
@@ -19,7 +19,7 @@ export interface IntrospectionPart {
    * Locates a fault that the module has just had. Never rejects; resolves with an empty list if the locations are
    * unknown.
    */
-  placesOf?(span: FaultySpan): Promise<readonly SourcePlace[]>;
+  locationsOf?(span: FaultySpan): Promise<readonly SourceLocation[]>;
   /** Called when the service is about to stop. */
   stopping?(): void;
   /** Called when no request is in flight any more, and shards can be asked for the last time. Never rejects. */

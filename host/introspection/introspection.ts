@@ -3,10 +3,10 @@
 // machine (local-part.ts), and the export of spans (span-export.ts). It runs on the main thread, which runs no code
 // of a module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails the
 // service; any other failure here is logged.
-import type { SourcePlace } from '@svc/contract';
+import type { SourceLocation } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
-import type { FaultySpan } from './placed-faults.ts';
+import type { FaultySpan } from './located-faults.ts';
 import type { ServiceView } from './service-view.ts';
 
 export class Introspection {
@@ -58,8 +58,9 @@ export class Introspection {
   }
 
   /** Locates a fault in the sources. Never rejects; resolves with an empty list if the locations are unknown. */
-  async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
-    for (const part of this.#parts) if (part.placesOf !== undefined) return part.placesOf(span);
+  async locationsOf(span: FaultySpan): Promise<readonly SourceLocation[]> {
+    for (const part of this.#parts)
+      if (part.locationsOf !== undefined) return part.locationsOf(span);
     return [];
   }
 

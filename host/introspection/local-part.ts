@@ -3,7 +3,7 @@
 // service.
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { openApi, type SourcePlace } from '@svc/contract';
+import { openApi, type SourceLocation } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import { LocalService, type ShownModule } from './local-service.ts';
 import { LiveSamples } from './observability/live-samples.ts';
@@ -12,7 +12,7 @@ import {
   openObservability,
 } from './observability/observability-server.ts';
 import { RegistrationFile } from './observability/registration-file.ts';
-import { type FaultySpan, PlacedFaults } from './placed-faults.ts';
+import { type FaultySpan, LocatedFaults } from './located-faults.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { serviceDescription } from './service-description.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
@@ -27,7 +27,7 @@ export class LocalPart implements IntrospectionPart {
   readonly #view: ServiceView;
   readonly #instanceId = randomBytes(INSTANCE_ID_BYTES).toString('hex');
   readonly #live: LiveSamples;
-  readonly #faults: PlacedFaults;
+  readonly #faults: LocatedFaults;
   #url: string | undefined;
   #file: string | undefined;
   #service: LocalService | undefined;
@@ -37,7 +37,7 @@ export class LocalPart implements IntrospectionPart {
   constructor(view: ServiceView) {
     this.#view = view;
     this.#live = new LiveSamples(() => view.metrics.endpointTotals());
-    this.#faults = new PlacedFaults(view.history);
+    this.#faults = new LocatedFaults(view.history);
   }
 
   /** Opens the endpoint and registers the service. Never rejects: what fails is logged. */
@@ -79,11 +79,11 @@ export class LocalPart implements IntrospectionPart {
     this.#service?.show(this.#shown(by, performance.timeOrigin + performance.now()));
   }
 
-  async placesOf(span: FaultySpan): Promise<readonly SourcePlace[]> {
+  async locationsOf(span: FaultySpan): Promise<readonly SourceLocation[]> {
     // Without a source map nothing can be located.
     if (this.#file === undefined || !existsSync(`${this.#file}.map`)) return [];
     await this.#faults.find([span]);
-    return span.fault === undefined ? [] : this.#faults.placesOf(span.fault);
+    return span.fault === undefined ? [] : this.#faults.locationsOf(span.fault);
   }
 
   stopping(): void {

@@ -25,7 +25,7 @@ import {
 import type { RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { LiveSamples } from './observability/live-samples.ts';
 import { SpanWindow, type SpanView } from './observability/span-window.ts';
-import { type PlacedTrace, tracePage } from './observability/trace-page.ts';
+import { type TraceWithCursor, tracePage } from './observability/trace-page.ts';
 import {
   faultOf,
   hasFailed,
@@ -36,7 +36,7 @@ import {
   traceTree,
 } from './observability/trace-tree.ts';
 import type { MetricsSource } from './metrics-source.ts';
-import type { PlacedFaults } from './placed-faults.ts';
+import type { LocatedFaults } from './located-faults.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import { errorAnswer, faultAnswer, outcomeAnswer } from './query-answers.ts';
 import type { ShardEnding } from '../shards/shard-ends.ts';
@@ -60,7 +60,7 @@ export interface ShownModule {
 export interface LocalParts {
   readonly shards: Pick<ServiceShards, 'ask' | 'count' | 'numbers' | 'ends' | 'ownership'>;
   readonly history: Pick<HistoryReader, 'ask'>;
-  readonly faults: PlacedFaults;
+  readonly faults: LocatedFaults;
   readonly live: Pick<LiveSamples, 'seconds'>;
   readonly metrics: Pick<MetricsSource, 'totals'>;
   /** Maximum number of spans in the window, of all shards together. */
@@ -75,7 +75,9 @@ export class LocalService implements ObservedService {
   #module: ShownModule;
   #nameOf: (span: RecordedSpan) => string;
   /** Traces of the latest view. */
-  #traces: { readonly view: SpanView; readonly newestFirst: readonly PlacedTrace[] } | undefined;
+  #traces:
+    | { readonly view: SpanView; readonly newestFirst: readonly TraceWithCursor[] }
+    | undefined;
 
   constructor(parts: LocalParts, module: ShownModule) {
     const { shards, ringCapacity } = parts;
@@ -134,7 +136,7 @@ export class LocalService implements ObservedService {
     if (ofTrace.length === 0) return undefined;
     await this.#parts.faults.find(ofTrace);
     const { startMs, durationMs, roots, moreSpans, remoteParent } = traceTree(ofTrace, (fault) =>
-      this.#parts.faults.placesOf(fault),
+      this.#parts.faults.locationsOf(fault),
     );
     return {
       traceId,
@@ -155,7 +157,9 @@ export class LocalService implements ObservedService {
       .slice(0, limit);
     const { faults, shards } = this.#parts;
     await faults.find(failed);
-    const ofSpans = failed.map((span) => faultOf(span, span.fault!, faults.placesOf(span.fault!)));
+    const ofSpans = failed.map((span) =>
+      faultOf(span, span.fault!, faults.locationsOf(span.fault!)),
+    );
     const latest = [...shards.ends.map(endOfShard), ...ofSpans];
     return {
       faults: latest.toSorted((a, b) => (a.at === b.at ? 0 : a.at < b.at ? 1 : -1)).slice(0, limit),
@@ -189,7 +193,7 @@ export class LocalService implements ObservedService {
       if (answer.kind === 'outcome') return outcomeAnswer(answer.outcome);
       const { fault, isLate } = answer;
       await faults.find([{ kind: 'query', component, handler: method, startMs: Infinity, fault }]);
-      return faultAnswer(shownFault(fault, faults.placesOf(fault)), isLate);
+      return faultAnswer(shownFault(fault, faults.locationsOf(fault)), isLate);
     } catch (failure) {
       return errorAnswer(failure);
     }
@@ -215,7 +219,7 @@ export class LocalService implements ObservedService {
     }
   }
 
-  #tracesOf(view: SpanView): readonly PlacedTrace[] {
+  #tracesOf(view: SpanView): readonly TraceWithCursor[] {
     if (this.#traces?.view !== view) {
       const starts = new Map<string, number>();
       for (const { traceId, startMs } of view.spans)

@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import { SingleNode } from './management/cluster-members.ts';
 import { ManagementServer } from './management/management-server.ts';
-import { type Opinion, readinessReport } from './management/readiness.ts';
+import { type ReadinessCheck, readinessReport } from './management/readiness.ts';
 import { newSpanId, spanIdText } from '@svc/kit/trace-context';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import type { IntrospectionPart } from './introspection-part.ts';
@@ -26,11 +26,11 @@ export class ManagementPart implements IntrospectionPart {
       hostname(),
       spanIdText(newSpanId(systemRandom())),
     );
-    const opinions = this.#opinions();
+    const checks = this.#checks();
     this.#server = new ManagementServer(
       {
         version: RUNTIME_VERSION,
-        readiness: () => readinessReport(opinions),
+        readiness: () => readinessReport(checks),
         metrics: () => view.metrics.text(),
         members: () => this.#self.members(),
       },
@@ -53,7 +53,7 @@ export class ManagementPart implements IntrospectionPart {
     await this.#server.close();
   }
 
-  #opinions(): readonly Opinion[] {
+  #checks(): readonly ReadinessCheck[] {
     const { settings, shards, source, journal } = this.#view;
     let isAdmitted = false;
     // A refused module ends the service, which reports the reason.
@@ -67,20 +67,20 @@ export class ManagementPart implements IntrospectionPart {
       await failure;
       journalProblem = 'It can store nothing any more.';
     });
-    const opinions: Opinion[] = [
+    const checks: ReadinessCheck[] = [
       {
         part: 'cluster',
-        objection: () =>
+        failureReason: () =>
           this.#self.status === 'Up' ? undefined : 'The instance leaves its cluster.',
       },
       {
         part: 'module',
-        objection: () => (isAdmitted ? undefined : 'It is not admitted yet.'),
+        failureReason: () => (isAdmitted ? undefined : 'It is not admitted yet.'),
       },
-      { part: 'journal', objection: () => journalProblem },
+      { part: 'journal', failureReason: () => journalProblem },
       {
         part: 'shards',
-        objection: () => {
+        failureReason: () => {
           const { count, serving } = shards;
           const away = serving.filter((serves) => !serves).length;
           return away === 0 ? undefined : `${away} of ${count} do not serve.`;
@@ -88,16 +88,16 @@ export class ManagementPart implements IntrospectionPart {
       },
       {
         part: 'stopping',
-        objection: () => (this.#isStopping ? 'The instance was told to stop.' : undefined),
+        failureReason: () => (this.#isStopping ? 'The instance was told to stop.' : undefined),
       },
     ];
     if (settings.http)
-      opinions.push({
+      checks.push({
         part: 'http',
-        objection: () =>
+        failureReason: () =>
           shards.serving.includes(true) ? undefined : `No shard listens on port ${settings.port}.`,
       });
-    return opinions;
+    return checks;
   }
 }
 

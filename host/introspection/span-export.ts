@@ -60,7 +60,7 @@ export class SpanExport implements IntrospectionPart {
   #underWay = 0;
   #exported = 0;
   #dropped = 0;
-  #isTold = false;
+  #isDropLogged = false;
   #hasEnded = false;
 
   constructor(view: ServiceView, { url, headers }: OtlpReceiver, descriptor: ModuleDescriptor) {
@@ -239,8 +239,8 @@ export class SpanExport implements IntrospectionPart {
   /** Counts dropped spans. Only the first ones are logged; a metric has their number. */
   #drop(spans: number, reason: string): void {
     this.#dropped += spans;
-    if (this.#isTold) return;
-    this.#isTold = true;
+    if (this.#isDropLogged) return;
+    this.#isDropLogged = true;
     const { origin, pathname } = new URL(this.#url);
     this.#view.log({
       level: 'warn',

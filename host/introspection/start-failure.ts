@@ -7,7 +7,7 @@ import { HistoryThread } from '../history/reader/history-thread.ts';
 
 const LIBRARY = '~lib/';
 /** Maximum length of the location, which comes from the module's source map. */
-const PLACE_MAX = 300;
+const LOCATION_MAX = 300;
 
 export interface StartedModule {
   /** The whole environment of the history thread. */
@@ -19,28 +19,28 @@ export interface StartedModule {
  * Returns the failure with its location in the message. Any other failure, or one that cannot be located, is returned
  * unchanged.
  */
-export async function placedStartFailure(
+export async function locatedStartFailure(
   failure: unknown,
   { env, work: known }: StartedModule,
 ): Promise<unknown> {
   if (!(failure instanceof SvcError) || !(failure.cause instanceof GuestFault)) return failure;
   const { frames } = failure.cause;
   const work = await known();
-  const past = new HistoryThread({ work: () => work, env });
+  const history = new HistoryThread({ work: () => work, env });
   try {
     const { kind, file, fingerprint } = work.source;
     const of = { kind, file, fingerprint };
-    const { places } = await past.ask({ kind: 'places', of, faults: [{ frames }] });
+    const { locations } = await history.ask({ kind: 'locations', of, faults: [{ frames }] });
     // A location in the library alone does not help the author: an optimizer has moved the code.
-    const place = places[0]!.find((one) => !one.file.startsWith(LIBRARY));
-    if (place === undefined) return failure;
-    const within = place.function === null ? '' : ` (${place.function})`;
-    const where = `${place.file}:${place.line}${within}`.slice(0, PLACE_MAX);
+    const location = locations[0]!.find((one) => !one.file.startsWith(LIBRARY));
+    if (location === undefined) return failure;
+    const within = location.function === null ? '' : ` (${location.function})`;
+    const where = `${location.file}:${location.line}${within}`.slice(0, LOCATION_MAX);
     const message = `${failure.message} It failed at ${where}.`;
     return new SvcError(failure.code, message, { cause: failure });
   } catch {
     return failure;
   } finally {
-    await past.close();
+    await history.close();
   }
 }

@@ -237,10 +237,10 @@ class EmbeddedService implements Service {
       },
     });
     const limitLog = new LimitLog(counters, write);
-    const timer = setInterval(() => limitLog.tell(), LIMITS_LOGGED_MS).unref();
+    const timer = setInterval(() => limitLog.logChanges(), LIMITS_LOGGED_MS).unref();
     this.#stops.defer(() => {
       clearInterval(timer);
-      limitLog.tell();
+      limitLog.logChanges();
     });
     return log;
   }

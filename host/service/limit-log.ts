@@ -5,7 +5,7 @@ import type { Log } from '@svc/kit/log';
 export class LimitLog {
   readonly #counters: Pick<LimitCounters, 'read'>;
   readonly #log: Log;
-  #told = '{}';
+  #logged = '{}';
 
   constructor(counters: Pick<LimitCounters, 'read'>, log: Log) {
     this.#counters = counters;
@@ -13,12 +13,12 @@ export class LimitLog {
   }
 
   /** Logs a line if the counts have changed. */
-  tell(): void {
+  logChanges(): void {
     const counts = Object.entries(this.#counters.read()).filter(([, count]) => count > 0);
     const fields = Object.fromEntries(counts);
     const text = JSON.stringify(fields);
-    if (text === this.#told) return;
-    this.#told = text;
+    if (text === this.#logged) return;
+    this.#logged = text;
     this.#log({ level: 'info', message: 'limits met since the start', fields });
   }
 }

@@ -54,8 +54,8 @@ export class ProcessHistory implements HistoryReader {
 
   async #answer(question: HistoryQuestion): Promise<HistoryAnswer> {
     // A program's faults have their source locations in their stacks.
-    if (question.kind === 'places')
-      return { kind: 'places', places: question.faults.map(() => []) };
+    if (question.kind === 'locations')
+      return { kind: 'locations', locations: question.faults.map(() => []) };
     if (this.#answers === undefined)
       throw new SvcError(
         'SVC_NOT_IN_JOURNAL',

@@ -21,7 +21,10 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 /** Runs the service. Resolves with the exit code once the service has stopped or could not be served. */
-export async function runService(inputs: HostInputs, toldToStop: Promise<string>): Promise<number> {
+export async function runService(
+  inputs: HostInputs,
+  stopRequested: Promise<string>,
+): Promise<number> {
   let deployedLog: Log | undefined;
   try {
     const settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
@@ -31,7 +34,7 @@ export async function runService(inputs: HostInputs, toldToStop: Promise<string>
     checkSections(settings.sections);
     forbidCodeFromStrings();
     makeObjectsYoung();
-    const options = { log, env: threadEnvironment(inputs), stopRequested: toldToStop };
+    const options = { log, env: threadEnvironment(inputs), stopRequested };
     await new RunningService(settings, options).run();
     return EXIT_OK;
   } catch (error) {
@@ -50,10 +53,10 @@ function threadEnvironment({ env }: HostInputs): Readonly<Record<string, string>
 }
 
 /** The loop of `svc dev` and its callbacks. */
-export interface AroundDev {
+export interface DevCallbacks {
   readonly dev: DevLoop;
-  readonly tell: (message: FromDevHost) => void;
-  readonly toldToStop: Promise<string>;
+  readonly send: (message: FromDevHost) => void;
+  readonly stopRequested: Promise<string>;
 }
 
 /**
@@ -61,18 +64,18 @@ export interface AroundDev {
  * served, it waits for the next one.
  */
 export async function runDevService(
-  { args, env, ...around }: HostInputs,
-  { dev, tell, toldToStop }: AroundDev,
+  { args, env, ...rest }: HostInputs,
+  { dev, send, stopRequested }: DevCallbacks,
 ): Promise<number> {
   forbidCodeFromStrings();
   makeObjectsYoung();
-  const stopped = toldToStop.then(() => undefined);
+  const stopped = stopRequested.then(() => undefined);
   for (;;) {
     const built = await Promise.race([dev.nextModule(), stopped]);
     if (built === undefined) return EXIT_OK;
     let settings: Settings<SettingsSections> | undefined;
     try {
-      const inputs = { ...around, env, args: [...args, '--', built.file] };
+      const inputs = { ...rest, env, args: [...args, '--', built.file] };
       settings = readSettings(inputs, SECTION_DEFAULTS, SECTION_RANGES);
       checkSections(settings.sections);
       const service = new RunningService(
@@ -80,7 +83,7 @@ export async function runDevService(
         {
           log: dev.log,
           env: threadEnvironment(inputs),
-          stopRequested: toldToStop,
+          stopRequested,
           loop: { dev, built },
         },
       );
@@ -92,7 +95,7 @@ export async function runDevService(
       if (settings !== undefined && code.startsWith('SVC_MODULE_'))
         dev.refused(error, built.file, { wasm: settings.sections.wasm });
       else {
-        tell({ kind: 'failed', code, message });
+        send({ kind: 'failed', code, message });
         return code === 'SVC_USAGE' ? EXIT_USAGE : EXIT_FAILED;
       }
     }

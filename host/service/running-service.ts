@@ -13,7 +13,7 @@ import { announcement } from '../introspection/announcement.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
 import { MetricsSource } from '../introspection/metrics-source.ts';
-import { PlacedLog } from '../introspection/placed-log.ts';
+import { LocatedLog } from '../introspection/located-log.ts';
 import { LimitLog } from './limit-log.ts';
 import type { Log } from '@svc/kit/log';
 import type { SvcError } from '@svc/kit/svc-error';
@@ -129,7 +129,7 @@ export class RunningService {
     const { deployed, logFormat } = this.#settings;
     const { log, loop } = this.#options;
     if (loop !== undefined || deployed || logFormat !== 'text') return log;
-    const placed = new PlacedLog(log, (span) => this.#introspection.placesOf(span));
+    const placed = new LocatedLog(log, (span) => this.#introspection.locationsOf(span));
     this.#stops.defer(() => placed.settled());
     return placed.log;
   }
@@ -201,10 +201,10 @@ export class RunningService {
 
   #startLimitLog(): void {
     const limits = new LimitLog(this.#supervisor.counters, this.#log);
-    const timer = setInterval(() => limits.tell(), LIMITS_LOGGED_MS);
+    const timer = setInterval(() => limits.logChanges(), LIMITS_LOGGED_MS);
     this.#stops.defer(() => {
       clearInterval(timer);
-      limits.tell();
+      limits.logChanges();
     });
   }
 
@@ -219,12 +219,12 @@ export class RunningService {
     } catch (failure) {
       const { deployed } = this.#settings;
       if (this.#options.loop !== undefined || deployed) throw failure;
-      const { placedStartFailure } = await import('../introspection/start-failure.ts');
+      const { locatedStartFailure } = await import('../introspection/start-failure.ts');
       const work = async () => {
         await this.#source;
         return this.#historyWork();
       };
-      throw await placedStartFailure(failure, { env: this.#options.env, work });
+      throw await locatedStartFailure(failure, { env: this.#options.env, work });
     }
   }
 

@@ -1,9 +1,10 @@
-// V8 watches which places of the code make objects that live long, and has such places make them old from the
-// beginning. What a request makes lives long only while the service is slow to start, and then V8 keeps to what it has
-// learned: objects that are old keep young ones alive, and a third of the time goes to collecting them.
+// YoungObjects turns off allocation-site pretenuring. V8 observes which code allocates long-lived objects, and then
+// allocates the objects of that code in the old generation. Objects of a request live long only while the service is
+// slow at its start, but V8 keeps to what it has observed: old objects keep young ones alive, and a third of the time
+// is spent on garbage collection.
 import { setFlagsFromString } from 'node:v8';
 
-/** Of the whole process, and of threads that are started later. */
+/** Applies to the whole process and to threads that are started later. */
 export function makeObjectsYoung(): void {
   setFlagsFromString('--no-allocation-site-pretenuring');
 }

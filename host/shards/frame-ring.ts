@@ -48,7 +48,7 @@ export class FrameRingWriter {
   /** Number of bytes ever written, modulo 2^32. */
   #written: number;
   /** Value of `#written` when `wakesReader` last looked whether the reader sleeps. */
-  #told: number;
+  #wokenAt: number;
   /** Number of bytes ever read, as last seen. */
   #read: number;
   /** Length of the frame being written, including the unused bytes before it. */
@@ -63,7 +63,7 @@ export class FrameRingWriter {
     this.#bytes = new Uint8Array(shared);
     this.#ringBytes = ringBytes(shared);
     this.#written = Atomics.load(this.#words, WRITTEN);
-    this.#told = this.#written;
+    this.#wokenAt = this.#written;
     this.#read = Atomics.load(this.#words, READ);
   }
 
@@ -129,8 +129,8 @@ export class FrameRingWriter {
    */
   wakesReader(): boolean {
     const words = this.#words;
-    if (this.#told === this.#written) return false;
-    this.#told = this.#written;
+    if (this.#wokenAt === this.#written) return false;
+    this.#wokenAt = this.#written;
     // It is read first, because writing it takes the cache line from the other processor.
     return Atomics.load(words, SLEEPS) === 1 && Atomics.exchange(words, SLEEPS, 0) === 1;
   }

@@ -23,7 +23,7 @@ export type ForwardedCall = readonly [
   idempotencyKey: string | undefined,
 ];
 
-/** What a request has cost, which is sent beside its outcome. */
+/** Cost of a request, which is sent beside its outcome. */
 export interface RequestCost {
   /** Units of fuel. */
   readonly fuel: number;
@@ -112,9 +112,13 @@ export function writeFailure(
   if (failure instanceof SvcError)
     frames.push(KIND.svcError, number, failure.code, failure.message, failure.retryAfterMs ?? null);
   else if (failure instanceof GuestFault) {
-    const { faultCause, message, limit, guestMessage, logLines = [], frames: places } = failure;
+    const { faultCause, message, limit, guestMessage, logLines = [], frames: wasmFrames } = failure;
     frames.push(KIND.guestFault, number, faultCause, message, limit ?? null, guestMessage ?? null);
-    frames.push(places === undefined ? null : placesText(places), logLines.length, ...logLines);
+    frames.push(
+      wasmFrames === undefined ? null : framesText(wasmFrames),
+      logLines.length,
+      ...logLines,
+    );
     frames.push(isLogged ? 1 : 0);
   } else {
     const text = failure instanceof Error ? (failure.stack ?? failure.message) : String(failure);
@@ -173,10 +177,10 @@ export function readFrames(frames: Frames, reader: FrameReader): void {
       case KIND.guestFault: {
         const [faultCause, message] = [text() as FaultCause, text()];
         const [limit, guestMessage] = [textIfAny() as LimitName | undefined, textIfAny()];
-        const places = placesOfText(textIfAny());
+        const wasmFrames = framesOfText(textIfAny());
         const lines = Array.from({ length: number() }, text);
         const logLines = lines.length === 0 ? undefined : lines;
-        const options = { limit, guestMessage, logLines, frames: places };
+        const options = { limit, guestMessage, logLines, frames: wasmFrames };
         reader.failure(call, new GuestFault(faultCause, message, options), number() === 1);
         break;
       }
@@ -199,13 +203,13 @@ function bodyOf(kind: Body['kind'], content: string | Uint8Array | null): Body {
 }
 
 /** Text like `12:6699 7:512`: the function and the offset of each frame of the stack. */
-function placesText(places: readonly WasmFrame[]): string {
-  return places.map(({ functionIndex, offset }) => `${functionIndex}:${offset}`).join(' ');
+function framesText(frames: readonly WasmFrame[]): string {
+  return frames.map(({ functionIndex, offset }) => `${functionIndex}:${offset}`).join(' ');
 }
 
-function placesOfText(text: string | undefined): readonly WasmFrame[] | undefined {
-  return text?.split(' ').map((place) => {
-    const [functionIndex, offset] = place.split(':').map(Number);
+function framesOfText(text: string | undefined): readonly WasmFrame[] | undefined {
+  return text?.split(' ').map((frame) => {
+    const [functionIndex, offset] = frame.split(':').map(Number);
     return { functionIndex: functionIndex!, offset: offset! };
   });
 }

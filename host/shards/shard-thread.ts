@@ -80,7 +80,7 @@ export class ShardThread {
       env,
       resourceLimits: { maxOldGenerationSizeMb: limits.shardHeapMib },
     });
-    this.#worker.on('message', (message: FromShard) => this.#hear(message));
+    this.#worker.on('message', (message: FromShard) => this.#receive(message));
     this.#worker.on('error', (error: unknown) => {
       this.#reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
     });
@@ -181,7 +181,7 @@ export class ShardThread {
     await this.#worker.terminate();
   }
 
-  #hear(message: FromShard): void {
+  #receive(message: FromShard): void {
     switch (message.kind) {
       case 'admitted':
         clearTimeout(this.#startTimer);

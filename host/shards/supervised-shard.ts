@@ -42,7 +42,7 @@ export interface Equipment {
 }
 
 /** Callbacks and shared parts of the service. */
-export interface AroundShard {
+export interface ShardDependencies {
   readonly index: number;
   /** Budgets that all shards share. */
   readonly budgets: SharedRequestBudgets;
@@ -64,7 +64,7 @@ export class SupervisedShard {
   /** Whether its thread serves requests and calls. */
   isServing = false;
   readonly #supervised: Supervised;
-  readonly #around: AroundShard;
+  readonly #dependencies: ShardDependencies;
   /** Number of spans that it keeps. */
   readonly #capacity: number;
   #pauses: RestartPauses;
@@ -76,9 +76,9 @@ export class SupervisedShard {
   #isStopping = false;
   #pause: NodeJS.Timeout | undefined;
 
-  constructor(supervised: Supervised, around: AroundShard) {
+  constructor(supervised: Supervised, dependencies: ShardDependencies) {
     this.#supervised = supervised;
-    this.#around = around;
+    this.#dependencies = dependencies;
     const { sections } = supervised.settings;
     this.#capacity = sections.observability.ringCapacity;
     this.#pauses = new RestartPauses(supervised.limits);
@@ -161,7 +161,7 @@ export class SupervisedShard {
 
   #newThread(source: Promise<GuestSource>): ShardThread {
     const { shardFile, settings, limits, env = {}, log } = this.#supervised;
-    const { index, address, budgets } = this.#around;
+    const { index, address, budgets } = this.#dependencies;
     return new ShardThread({
       file: shardFile,
       settings: { ...settings, index, address: address(), counters: this.counters.shared, budgets },
@@ -173,7 +173,7 @@ export class SupervisedShard {
   }
 
   async #serve(shard: ShardThread): Promise<ModuleDescriptor> {
-    const { equip, listens } = this.#around;
+    const { equip, listens } = this.#dependencies;
     try {
       const descriptor = await shard.admitted;
       if (this.#isStopping) throw stopping();
@@ -197,7 +197,7 @@ export class SupervisedShard {
   #hasEnded({ reason, isHang }: ShardEnd, servedMs: number): void {
     this.isServing = false;
     this.numbers?.threadEnded();
-    requestThreadEnded(this.#around.budgets, this.#around.index);
+    requestThreadEnded(this.#dependencies.budgets, this.#dependencies.index);
     if (isHang) this.counters.count('shard-hangs');
     const message = isHang
       ? 'the shard did not answer, was ended, and is started again'
@@ -208,7 +208,7 @@ export class SupervisedShard {
   #startAgain(message: string, reason: string, servedMs: number): void {
     if (this.#isStopping) return;
     this.counters.count('shard-ends');
-    const { index } = this.#around;
+    const { index } = this.#dependencies;
     this.ends.add({ atMs: Date.now(), shard: index, reason: `${message}: ${reason}` });
     const pauseMs = this.#pauses.next(servedMs);
     this.#supervised.log({
@@ -222,7 +222,7 @@ export class SupervisedShard {
         ...this.#which(),
       },
     });
-    this.#around.hasEnded(pauseMs);
+    this.#dependencies.hasEnded(pauseMs);
     this.#pause = setTimeout(() => {
       const source = this.#source;
       this.start().then(
@@ -247,7 +247,7 @@ export class SupervisedShard {
 
   /** Log field with the shard's index; empty for a service of one shard. */
   #which(): { readonly shard?: number } {
-    return this.#supervised.settings.count === 1 ? {} : { shard: this.#around.index };
+    return this.#supervised.settings.count === 1 ? {} : { shard: this.#dependencies.index };
   }
 }
 

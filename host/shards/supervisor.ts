@@ -153,7 +153,7 @@ export class Supervisor {
         // A service that restarts keeps the port that it was given.
         if (address !== undefined) this.#address = address;
         const present = this.#present.get(index);
-        if (present?.thread === thread) tell(present);
+        if (present?.thread === thread) sendLinks(present);
       },
       hasEnded: (pauseMs) => {
         this.#present.delete(index);
@@ -177,7 +177,7 @@ export class Supervisor {
     }
     this.#present.set(index, present);
     // At the first start either all shards listen or none; later no shard waits for one that may not come back.
-    if (!this.#hasStarted) tell(present);
+    if (!this.#hasStarted) sendLinks(present);
     await this.#heldPort.release();
     return { journal, peers };
   }
@@ -190,7 +190,7 @@ export class Supervisor {
   }
 }
 
-function tell(present: Present): void {
+function sendLinks(present: Present): void {
   for (const { thread, peer } of present.links) thread.connect(peer);
   present.links = [];
 }

@@ -267,6 +267,7 @@ describe('the words of a source', () => {
     ['a word in a comment', '// The order is\n// the one order of all.', "a.ts:2: 'the one order'"],
     ['an identifier', 'let a;\nfunction checkPlaces() {}', "a.ts:2: 'Places'"],
     ['a private name', 'class A {\n  #told = 1;\n}', "a.ts:2: '#told'"],
+    ['a variable with the name of a JSON member', 'const fault = { places };', "a.ts:1: 'places'"],
     ['a parameter', 'const f = (eno: number) => 1;', "a.ts:1: 'eno'"],
   ])('that are retired are found in %s', (_what, text, line) => {
     const [first, ...others] = retiredWords('a.ts', text);
@@ -280,6 +281,7 @@ describe('the words of a source', () => {
     "const sql = 'SELECT eno FROM place_new';",
     'const replaced = placeholder(replaceAll);',
     "type A = { readonly ['places']: string };",
+    'const fault = { places: [] }; fault.places.push(1);',
   ])('are left alone in %s', (text) => {
     expect(retiredWords('a.ts', text)).toEqual([]);
   });

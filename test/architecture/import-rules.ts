@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/wasm/wasm-limits.ts',
     'host/model',
   ],
-  'host/hosting/wasm/places': [
+  'host/hosting/wasm/locations': [
     'host/hosting/wasm/admission',
     'host/hosting/wasm/binary',
     'host/hosting/wasm/metering',

@@ -41,6 +41,9 @@ export const COMMENT_WORDS: readonly RetiredWord[] = [
   { word: /\bleans? on\b/i, instead: 'depend on' },
 ];
 
+/** Members of JSON in the contract: the names of these properties are part of a format. Variables are not excused. */
+export const JSON_MEMBERS: ReadonlySet<string> = new Set(['places']);
+
 /** Words in identifiers. */
 export const IDENTIFIER_WORDS: readonly RetiredWord[] = [
   {

@@ -50,7 +50,7 @@ test('text of a module reaches no terminal unescaped', () => {
   shown.logged({ level: 'warn', message: 'm', fields: { ...fields, reason: HOSTILE } }, undefined);
   shown.logged(
     { level: 'warn', message: 'm', fields: { ...fields, guestMessage: HOSTILE } },
-    { placesOf: () => [{ file: HOSTILE, line: 1, column: 1, function: HOSTILE }] },
+    { locationsOf: () => [{ file: HOSTILE, line: 1, column: 1, function: HOSTILE }] },
   );
   shown.logged({ level: 'error', message: HOSTILE, fields: { route: HOSTILE } }, undefined);
   shown.refused('SVC_MODULE_START_FAILED', HOSTILE, []);
@@ -107,7 +107,7 @@ test('a place is told with its line, from the folder of the project', () => {
   const gone = { file: 'gone.ts', line: 9, column: null, function: null };
   shown.logged(
     { level: 'warn', message: 'm', fields: { reason: 'r' } },
-    { placesOf: () => [place, { ...place, column: 5 }, gone] },
+    { locationsOf: () => [place, { ...place, column: 5 }, gone] },
   );
   expect(text()).toMatch(
     /assembly\/till\.ts:2:3 in Till\.add\n +2 \| two\(\);\n.*:2:5 in Till\.add\n/,

@@ -1,5 +1,5 @@
 // What a fault's code means, in one word and one sentence that says what to do. Pure.
-import type { SourcePlace, SpanFault } from '@svc/contract';
+import type { SourceLocation, SpanFault } from '@svc/contract';
 
 interface Advice {
   readonly word: string;
@@ -84,7 +84,7 @@ export function codeWord(code: string): string {
 }
 
 /** 'assembly/cart.ts:31:5' */
-export function placeText({ file, line, column }: SourcePlace): string {
+export function placeText({ file, line, column }: SourceLocation): string {
   return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 

@@ -17,7 +17,7 @@ import type { HistoryAnswer, HistoryQuestion } from './history-reader.ts';
 /** Counting scans the index of ids, so it stops at this number of entities. */
 const ENTITIES_COUNTED_MAX = 100_000;
 
-export type EntityQuestion = Exclude<HistoryQuestion, { kind: 'places' }>;
+export type EntityQuestion = Exclude<HistoryQuestion, { kind: 'locations' }>;
 
 export interface HistoryAnswersOptions {
   /** Data folder; a service may be running on it. */

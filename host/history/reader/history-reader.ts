@@ -1,8 +1,8 @@
 // HistoryReader answers questions of introspection about stored entities and about faults. This file defines the
 // questions and answers. A service that runs modules asks a separate thread (history-thread.ts).
-import type { EntityList, HistoryPage, SourcePlace } from '@svc/contract';
+import type { EntityList, HistoryPage, SourceLocation } from '@svc/contract';
 import type { GuestSource, HostingSettings, SourceFile } from '../../hosting/guest-source.ts';
-import type { PlacedFault } from '../../hosting/source-locations.ts';
+import type { LocatableFault } from '../../hosting/source-locations.ts';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
 
 /** Start data of the thread. */
@@ -30,16 +30,16 @@ export type HistoryQuestion =
     }
   /** Asks for the source locations of faults of a source, which need not be the source that the thread folds with. */
   | {
-      readonly kind: 'places';
+      readonly kind: 'locations';
       readonly of: SourceFile;
-      readonly faults: readonly PlacedFault[];
+      readonly faults: readonly LocatableFault[];
     };
 
 export type HistoryAnswer =
   | { readonly kind: 'entities'; readonly list: EntityList }
   | { readonly kind: 'history'; readonly page: HistoryPage }
   /** Source locations of each fault, in the order of the question. */
-  | { readonly kind: 'places'; readonly places: readonly (readonly SourcePlace[])[] };
+  | { readonly kind: 'locations'; readonly locations: readonly (readonly SourceLocation[])[] };
 
 export type FromHistoryWorker =
   | { readonly kind: 'answer'; readonly answer: HistoryAnswer }

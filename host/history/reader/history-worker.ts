@@ -2,7 +2,7 @@
 // with its own guest, and finds the source locations of faults. It answers one question at a time.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SourceFile } from '../../hosting/guest-source.ts';
-import { type FaultPlaces, sourceLocations } from '../../hosting/source-locations.ts';
+import { type FaultLocator, sourceLocations } from '../../hosting/source-locations.ts';
 import { startGuest } from '../../hosting/start-guest.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { HistoryAnswers } from './history-answers.ts';
@@ -20,7 +20,7 @@ const { dir, source, settings } = workerData as HistoryWork;
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
 const send = (message: FromHistoryWorker) => parentPort!.postMessage(message);
 /** Indexed by fingerprint, oldest first. */
-const faultPlaces = new Map<string, Promise<FaultPlaces>>();
+const faultLocators = new Map<string, Promise<FaultLocator>>();
 const answers = new HistoryAnswers({
   dir,
   descriptor: source.descriptor,
@@ -29,18 +29,18 @@ const answers = new HistoryAnswers({
 });
 
 async function answered(question: HistoryQuestion): Promise<HistoryAnswer> {
-  if (question.kind !== 'places') return answers.answer(question);
-  const known = await placesIn(question.of);
-  return { kind: 'places', places: question.faults.map((fault) => known.placesOf(fault)) };
+  if (question.kind !== 'locations') return answers.answer(question);
+  const known = await locatorOf(question.of);
+  return { kind: 'locations', locations: question.faults.map((fault) => known.locationsOf(fault)) };
 }
 
-async function placesIn(of: SourceFile): Promise<FaultPlaces> {
+async function locatorOf(of: SourceFile): Promise<FaultLocator> {
   const { fingerprint } = of;
-  const known = faultPlaces.get(fingerprint);
+  const known = faultLocators.get(fingerprint);
   if (known !== undefined) return known;
-  if (faultPlaces.size >= SOURCES_MAX) faultPlaces.delete(faultPlaces.keys().next().value!);
+  if (faultLocators.size >= SOURCES_MAX) faultLocators.delete(faultLocators.keys().next().value!);
   const read = sourceLocations(of, settings);
-  faultPlaces.set(fingerprint, read);
+  faultLocators.set(fingerprint, read);
   return read;
 }
 

@@ -56,40 +56,41 @@ export function described<Input, Output>(
   return { '~standard': { ...schema['~standard'], jsonSchema: { input: () => jsonSchema } } };
 }
 
-/** Creates the codec of a schema. `place`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
-export function codecOf(schema: Schema, place: string): Codec {
-  return isStandardSchema(schema) ? standardCodec(schema, place) : ownCodec(schema, place);
+/** Creates the codec of a schema. `location`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
+export function codecOf(schema: Schema, location: string): Codec {
+  return isStandardSchema(schema) ? standardCodec(schema, location) : ownCodec(schema, location);
 }
 
-function ownCodec(schema: object, place: string): Codec {
-  const shape = shapeOfSchema(schema, place, false);
+function ownCodec(schema: object, location: string): Codec {
+  const shape = shapeOfSchema(schema, location, false);
   let codec;
   try {
     codec = codecOfShape(shape);
   } catch (error) {
     if (!(error instanceof ShapeProblem)) throw error;
-    throw invalidDefinition(place, `a default does not fit: ${error.text('it')}`, 'Mend it.');
+    throw invalidDefinition(location, `a default does not fit: ${error.text('it')}`, 'Mend it.');
   }
   const { decode, encode } = codec;
   const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown =>
-    told(label, () => decode(value, depthMax));
+    labelled(label, () => decode(value, depthMax));
   return {
     shape,
     decodeValue,
     decode: (json, label, depthMax) => decodeValue(parsed(json, label), label, depthMax),
-    encode: (value, label) => told(label, () => JSON.stringify(encode(value, STORED_DEPTH_MAX))),
+    encode: (value, label) =>
+      labelled(label, () => JSON.stringify(encode(value, STORED_DEPTH_MAX))),
   };
 }
 
-function standardCodec(schema: StandardSchema, place: string): Codec {
+function standardCodec(schema: StandardSchema, location: string): Codec {
   const { vendor, validate, jsonSchema } = schema['~standard'];
   if (jsonSchema === undefined)
     throw invalidDefinition(
-      place,
+      location,
       `the schema of '${vendor}' does not say its JSON Schema`,
       'Say it with described(schema, Type.Object({ … })).',
     );
-  const shape = shapeOfSchema(jsonSchema.input({ target: 'draft-2020-12' }), place, true);
+  const shape = shapeOfSchema(jsonSchema.input({ target: 'draft-2020-12' }), location, true);
   const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown => {
     // The library may recurse as deep as the value is nested.
     if (isDeeper(value, depthMax)) throw new CodecProblem(`${label}: is nested too deep`);
@@ -133,7 +134,7 @@ function parsed(json: string, label: string): unknown {
   }
 }
 
-function told<T>(label: string, convert: () => T): T {
+function labelled<T>(label: string, convert: () => T): T {
   try {
     return convert();
   } catch (error) {

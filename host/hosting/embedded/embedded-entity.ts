@@ -53,14 +53,14 @@ export class EmbeddedEntity implements GuestEntity {
   apply(events: readonly StoredEvent[]): string | undefined {
     const { manifest, codec } = this.#definition.event;
     for (const [index, stored] of events.entries()) {
-      const place = `event ${index + 1} of ${events.length}`;
+      const location = `event ${index + 1} of ${events.length}`;
       if (stored.manifest !== manifest)
-        return `${place}: its manifest is '${stored.manifest}', this component stores '${manifest}'`;
+        return `${location}: its manifest is '${stored.manifest}', this component stores '${manifest}'`;
       let event: unknown;
       try {
         event = codec.decode(stored.json, 'event', STORED_DEPTH_MAX);
       } catch (error) {
-        if (error instanceof CodecProblem) return `${place}: ${error.message}`;
+        if (error instanceof CodecProblem) return `${location}: ${error.message}`;
         throw this.#fault('reading an event', error);
       }
       this.#state = this.#guarded('apply', () =>

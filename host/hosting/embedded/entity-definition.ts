@@ -114,21 +114,21 @@ export function defineEntity<State extends Schema, Event extends Schema, CI, CR,
   specification: EntitySpecification<State, Event, CI, CR, QI, QR>,
 ): EntityDefinition<HandlerTypes<CI, CR> & HandlerTypes<QI, QR>, ValueOf<Event>> {
   const { component, state, event, commands, queries = {} } = specification;
-  const place = `component '${component}'`;
+  const location = `component '${component}'`;
   const handlers = [
-    ...handlersOf(place, 'command', commands),
-    ...handlersOf(place, 'query', queries),
+    ...handlersOf(location, 'command', commands),
+    ...handlersOf(location, 'query', queries),
   ];
   const keys = new Set<string>();
   for (const { key } of handlers) {
     if (keys.has(key) || CLIENT_MEMBERS.has(key))
-      throw invalidDefinition(place, `'${key}' is taken`, REMEDY_NAME);
+      throw invalidDefinition(location, `'${key}' is taken`, REMEDY_NAME);
     keys.add(key);
   }
   const entity: RunnableEntity = {
     component,
-    state: { manifest: state.manifest, codec: codecOf(state.schema, `${place}, state`) },
-    event: { manifest: event.manifest, codec: eventCodec(event.schema, `${place}, event`) },
+    state: { manifest: state.manifest, codec: codecOf(state.schema, `${location}, state`) },
+    event: { manifest: event.manifest, codec: eventCodec(event.schema, `${location}, event`) },
     handlers,
     empty: (id) => specification.empty(id),
     apply: specification.apply.bind(specification) as RunnableEntity['apply'],
@@ -150,14 +150,14 @@ type GivenHandlers = Readonly<
 >;
 
 function handlersOf(
-  place: string,
+  location: string,
   kind: HandlerDefinition['kind'],
   handlers: GivenHandlers,
 ): HandlerDefinition[] {
   return Object.entries(handlers).map(([key, handler]) => {
     const { input, reply, name = wireName(key) } = handler;
     const codec = (schema: Schema | undefined, part: string) =>
-      schema && codecOf(schema, `${place}, ${part} of '${key}'`);
+      schema && codecOf(schema, `${location}, ${part} of '${key}'`);
     return {
       key,
       name,
@@ -174,19 +174,19 @@ function wireName(key: string): string {
   return key.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-function eventCodec(schema: Schema, place: string): Codec {
-  const codec = codecOf(schema, place);
-  return { ...codec, shape: casesOf(codec.shape, place) };
+function eventCodec(schema: Schema, location: string): Codec {
+  const codec = codecOf(schema, location);
+  return { ...codec, shape: casesOf(codec.shape, location) };
 }
 
 /** Returns the cases of the event type; the journal stores the case of each event. */
-function casesOf(shape: Shape, place: string): Shape {
+function casesOf(shape: Shape, location: string): Shape {
   const target = shape.kind === 'reference' ? shape.target() : shape;
   if (target.kind === 'union') return target;
   if (target.kind === 'record' && target.tag !== undefined)
     return { kind: 'union', cases: new Map<string, RecordShape>([[target.tag, target]]) };
   throw invalidDefinition(
-    place,
+    location,
     "it is no union of objects whose field 'type' is a Literal",
     "Write Type.Union([Type.Object({ type: Type.Literal('…'), … }), …]).",
   );

@@ -212,13 +212,13 @@ function route(method: Method, checks: readonly Check[]) {
     options: AnyOptions,
     handle: RouteDefinition['handle'],
   ): RouteDefinition => {
-    const place = `route ${method} ${path}`;
+    const location = `route ${method} ${path}`;
     const { parameters = {}, query, access, cors, answers, summary, description } = options;
     const names = [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!);
     for (const name of Object.keys(parameters))
       if (!names.includes(name))
         throw invalidDefinition(
-          place,
+          location,
           `the path has no parameter '${name}'`,
           `Write {${name}} in it, or leave the name out: parameters are schemas by the names in the path, ` +
             'as in { page: Type.Integer() }.',
@@ -230,11 +230,11 @@ function route(method: Method, checks: readonly Check[]) {
       path,
       parameters: names.map((name) => ({
         name,
-        codec: codecOf(schemaOf(name), `${place}, parameter '${name}'`),
+        codec: codecOf(schemaOf(name), `${location}, parameter '${name}'`),
       })),
-      query: query && codecOf(query, `${place}, query`),
-      body: bodyOf(options.body, `${place}, body`),
-      reply: bodyOf(options.reply, `${place}, reply`),
+      query: query && codecOf(query, `${location}, query`),
+      body: bodyOf(options.body, `${location}, body`),
+      reply: bodyOf(options.reply, `${location}, reply`),
       access: access && accessRule(access),
       cors: cors && corsRule(cors),
       answers,
@@ -246,10 +246,10 @@ function route(method: Method, checks: readonly Check[]) {
   };
 }
 
-function bodyOf(body: BodyType | undefined, place: string): RouteBody | undefined {
+function bodyOf(body: BodyType | undefined, location: string): RouteBody | undefined {
   if (body === undefined) return undefined;
   if (body === 'text' || body === 'bytes') return { kind: body as 'text' | 'bytes' };
-  return { kind: 'json', codec: codecOf(body, place) };
+  return { kind: 'json', codec: codecOf(body, location) };
 }
 
 /** Returns whether the body is optional: a body that may be null may be left out, and is null then. */

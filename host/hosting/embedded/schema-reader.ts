@@ -38,9 +38,9 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'patternProperties', 'additionalProperties'],
 };
 
-/** `place`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
-export function shapeOfSchema(schema: object, place: string, checksItself: boolean): Shape {
-  return new SchemaReader(checksItself).shape(schema, place, []);
+/** `location`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
+export function shapeOfSchema(schema: object, location: string, checksItself: boolean): Shape {
+  return new SchemaReader(checksItself).shape(schema, location, []);
 }
 
 class SchemaReader {
@@ -53,20 +53,20 @@ class SchemaReader {
   }
 
   /** `scopes`: the `$defs` around the schema, innermost last. */
-  shape(schema: unknown, place: string, scopes: readonly Node[], isField = false): Shape {
+  shape(schema: unknown, location: string, scopes: readonly Node[], isField = false): Shape {
     if (typeof schema !== 'object' || schema === null)
-      throw invalidDefinition(place, 'there is no schema', REMEDY);
+      throw invalidDefinition(location, 'there is no schema', REMEDY);
     const node = schema as Node;
     if (!isField && !this.#checksItself && node['aliases'] !== undefined)
-      throw unmapped(place, 'an alias of what is no field of an Object');
+      throw unmapped(location, 'an alias of what is no field of an Object');
     const around = isNode(node['$defs']) ? [...scopes, node['$defs']] : scopes;
-    const found = this.#plain(node, place, around);
+    const found = this.#plain(node, location, around);
     const { description } = node;
     const shape =
       typeof description === 'string' && found.description === undefined
         ? { ...found, description }
         : found;
-    if (node['~refine'] !== undefined) throw unmapped(place, 'Refine');
+    if (node['~refine'] !== undefined) throw unmapped(location, 'Refine');
     const codec = node['~codec'] as { decode: Converter; encode: Converter } | undefined;
     if (codec === undefined) return shape;
     // References are resolved at each use, as typebox does.
@@ -78,113 +78,114 @@ class SchemaReader {
     };
   }
 
-  #plain(node: Node, place: string, scopes: readonly Node[]): Shape {
-    if (typeof node['$ref'] === 'string') return this.#reference(node['$ref'], place, scopes);
-    if (node['const'] !== undefined) return texts([node['const']], place);
-    if (Array.isArray(node['enum'])) return texts(node['enum'], place);
+  #plain(node: Node, location: string, scopes: readonly Node[]): Shape {
+    if (typeof node['$ref'] === 'string') return this.#reference(node['$ref'], location, scopes);
+    if (node['const'] !== undefined) return texts([node['const']], location);
+    if (Array.isArray(node['enum'])) return texts(node['enum'], location);
     const branches = node['anyOf'] ?? node['oneOf'];
-    if (Array.isArray(branches)) return this.#union(branches, place, scopes);
+    if (Array.isArray(branches)) return this.#union(branches, location, scopes);
     if (Array.isArray(node['type'])) {
       const types = node['type'].map((type) => ({ ...node, type: type as string }));
-      return this.#union(types, place, scopes);
+      return this.#union(types, location, scopes);
     }
     const type = node['type'];
     const kept = typeof type === 'string' ? KEPT[type] : undefined;
-    if (kept === undefined) throw unmapped(place, kindOf(node));
+    if (kept === undefined) throw unmapped(location, kindOf(node));
     if (Array.isArray(node['items']) || node['prefixItems'] !== undefined)
-      throw unmapped(place, 'Tuple');
-    this.#checkKeywords(node, kept, place);
+      throw unmapped(location, 'Tuple');
+    this.#checkKeywords(node, kept, location);
     switch (type) {
       case 'string':
-        return this.#text(node, place);
+        return this.#text(node, location);
       case 'boolean':
         return { kind: 'flag' };
       case 'null':
         return { kind: 'null' };
       case 'integer':
-        return integer(node, place);
+        return integer(node, location);
       case 'bigint':
         return bigInteger(node);
       case 'number':
-        return number(node, place, this.#checksItself);
+        return number(node, location, this.#checksItself);
       case 'array':
-        return this.#list(node, place, scopes);
+        return this.#list(node, location, scopes);
       default:
-        return this.#object(node, place, scopes);
+        return this.#object(node, location, scopes);
     }
   }
 
   /** Refuses unknown keywords, which would not be checked. */
-  #checkKeywords(node: Node, kept: readonly string[], place: string): void {
+  #checkKeywords(node: Node, kept: readonly string[], location: string): void {
     if (this.#checksItself) return;
     const known = new Set(['type', 'aliases', ...kept, ...NOTES, ...IDENTITY]);
     for (const name of Object.keys(node))
-      if (!known.has(name)) throw unmapped(place, `the rule '${name}'`);
+      if (!known.has(name)) throw unmapped(location, `the rule '${name}'`);
   }
 
-  #reference(text: string, place: string, scopes: readonly Node[]): Shape {
+  #reference(text: string, location: string, scopes: readonly Node[]): Shape {
     const name = decodeURIComponent(text.replace(/^#\/(\$defs|definitions)\//, ''));
     const level = scopes.findLastIndex((scope) => Object.hasOwn(scope, name));
     const target = scopes[level]?.[name];
     if (!isNode(target))
-      throw invalidDefinition(place, `it refers to '${text}', which is not there`, REMEDY);
+      throw invalidDefinition(location, `it refers to '${text}', which is not there`, REMEDY);
     if (!this.#defined.has(target)) {
       this.#defined.set(target, undefined);
       this.#defined.set(
         target,
-        this.shape(target, `${place} (${name})`, scopes.slice(0, level + 1)),
+        this.shape(target, `${location} (${name})`, scopes.slice(0, level + 1)),
       );
     }
     return { kind: 'reference', name, target: () => this.#defined.get(target)! };
   }
 
-  #union(branches: readonly unknown[], place: string, scopes: readonly Node[]): Shape {
+  #union(branches: readonly unknown[], location: string, scopes: readonly Node[]): Shape {
     const others = branches.filter((branch) => !(isNode(branch) && branch['type'] === 'null'));
     if (others.length < branches.length && others.length > 0) {
       const inner =
         others.length === 1
-          ? this.shape(others[0], place, scopes)
-          : this.#union(others, place, scopes);
+          ? this.shape(others[0], location, scopes)
+          : this.#union(others, location, scopes);
       return { kind: 'nullable', inner };
     }
-    if (others.length === 1) return this.shape(others[0], place, scopes);
+    if (others.length === 1) return this.shape(others[0], location, scopes);
     const literals = others.map((branch) => (isNode(branch) ? literalsOf(branch) : undefined));
     if (literals.length > 0 && literals.every((values) => values !== undefined))
-      return texts(literals.flat(), place);
-    return { kind: 'union', cases: this.#cases(others, place, scopes) };
+      return texts(literals.flat(), location);
+    return { kind: 'union', cases: this.#cases(others, location, scopes) };
   }
 
   #cases(
     branches: readonly unknown[],
-    place: string,
+    location: string,
     scopes: readonly Node[],
   ): ReadonlyMap<string, RecordShape> {
     const cases = new Map<string, RecordShape>();
     for (const branch of branches) {
-      const shape = this.shape(branch, place, scopes);
+      const shape = this.shape(branch, location, scopes);
       const one = shape.kind === 'reference' ? shape.target() : shape;
       if (one?.kind !== 'record' || one.tag === undefined)
         throw unmapped(
-          place,
+          location,
           "a Union of anything but texts, or objects whose field 'type' is a Literal",
         );
       if (cases.has(one.tag))
-        throw invalidDefinition(place, `two cases have the type '${one.tag}'`, 'Rename one.');
+        throw invalidDefinition(location, `two cases have the type '${one.tag}'`, 'Rename one.');
       cases.set(one.tag, one);
     }
-    if (cases.size === 0) throw unmapped(place, 'a Union of nothing');
+    if (cases.size === 0) throw unmapped(location, 'a Union of nothing');
     return cases;
   }
 
-  #text(node: Node, place: string): Shape {
+  #text(node: Node, location: string): Shape {
     const { format, contentEncoding, minLength, maxLength, pattern } = node as TextRules;
     if (this.#checksItself) {
       const form = formOf(format, contentEncoding);
       return { kind: 'text', form };
     }
-    if (format !== undefined && !isFormat(format)) throw unmapped(place, `the format '${format}'`);
+    if (format !== undefined && !isFormat(format))
+      throw unmapped(location, `the format '${format}'`);
     if (contentEncoding !== undefined && contentEncoding !== 'base64')
-      throw unmapped(place, `the contentEncoding '${contentEncoding}'`);
+      throw unmapped(location, `the contentEncoding '${contentEncoding}'`);
     return {
       kind: 'text',
       form: formOf(format, contentEncoding),
@@ -194,36 +195,36 @@ class SchemaReader {
     };
   }
 
-  #list(node: Node, place: string, scopes: readonly Node[]): Shape {
+  #list(node: Node, location: string, scopes: readonly Node[]): Shape {
     return {
       kind: 'list',
-      items: this.shape(node['items'], `${place}[]`, scopes),
+      items: this.shape(node['items'], `${location}[]`, scopes),
       itemsMin: node['minItems'] as number | undefined,
       itemsMax: node['maxItems'] as number | undefined,
     };
   }
 
-  #object(node: Node, place: string, scopes: readonly Node[]): Shape {
+  #object(node: Node, location: string, scopes: readonly Node[]): Shape {
     const { properties, patternProperties, additionalProperties } = node;
     if (isNode(patternProperties)) {
       const [[pattern, values] = ['', undefined], ...more] = Object.entries(patternProperties);
       if (more.length > 0 || !['^.*$', '^(.*)$'].includes(pattern) || isNode(properties))
-        throw unmapped(place, 'a Record whose keys are not any text');
-      return { kind: 'map', values: this.shape(values, `${place}{}`, scopes) };
+        throw unmapped(location, 'a Record whose keys are not any text');
+      return { kind: 'map', values: this.shape(values, `${location}{}`, scopes) };
     }
     if (isNode(additionalProperties)) {
       if (isNode(properties) && Object.keys(properties).length > 0)
-        throw unmapped(place, 'an Object with additionalProperties of a type');
-      return { kind: 'map', values: this.shape(additionalProperties, `${place}{}`, scopes) };
+        throw unmapped(location, 'an Object with additionalProperties of a type');
+      return { kind: 'map', values: this.shape(additionalProperties, `${location}{}`, scopes) };
     }
     const required = new Set((node['required'] as readonly string[] | undefined) ?? []);
     const fields = Object.entries(isNode(properties) ? properties : {}).map(([name, schema]) =>
-      this.#field(name, schema, required.has(name), `${place}.${name}`, scopes),
+      this.#field(name, schema, required.has(name), `${location}.${name}`, scopes),
     );
     const tag = tagOf(fields.find(({ name }) => name === 'type')?.shape);
     // The tag comes first, as in every other hosting.
     const rest = tag === undefined ? fields : fields.filter(({ name }) => name !== 'type');
-    checkAliases(fields, tag !== undefined, place);
+    checkAliases(fields, tag !== undefined, location);
     return { kind: 'record', fields: rest, isClosed: additionalProperties === false, tag };
   }
 
@@ -231,15 +232,15 @@ class SchemaReader {
     name: string,
     schema: unknown,
     isRequired: boolean,
-    place: string,
+    location: string,
     scopes: readonly Node[],
   ): Field {
-    const shape = this.shape(schema, place, scopes, true);
+    const shape = this.shape(schema, location, scopes, true);
     const hasDefault = isNode(schema) && schema['default'] !== undefined;
     return {
       name,
       shape,
-      aliases: this.#checksItself ? [] : aliasesOf(schema, place),
+      aliases: this.#checksItself ? [] : aliasesOf(schema, location),
       isOptional: !isRequired || hasDefault,
       hasDefault,
       ...(hasDefault ? { default: schema['default'] } : {}),
@@ -248,21 +249,25 @@ class SchemaReader {
 }
 
 /** Reads the aliases of typebox's schemas; a library that checks values itself has none. */
-function aliasesOf(schema: unknown, place: string): readonly string[] {
+function aliasesOf(schema: unknown, location: string): readonly string[] {
   const aliases = isNode(schema) ? (schema['aliases'] ?? []) : [];
   if (Array.isArray(aliases) && aliases.every((name) => typeof name === 'string' && name !== ''))
     return aliases as readonly string[];
-  throw invalidDefinition(place, 'its aliases are no list of names', "Write aliases: ['oldName'].");
+  throw invalidDefinition(
+    location,
+    'its aliases are no list of names',
+    "Write aliases: ['oldName'].",
+  );
 }
 
-function checkAliases(fields: readonly Field[], isCase: boolean, place: string): void {
+function checkAliases(fields: readonly Field[], isCase: boolean, location: string): void {
   const taken = new Set(fields.map(({ name }) => name));
   for (const { name, aliases } of fields)
     for (const alias of aliases) {
-      if (isCase && name === 'type') throw unmapped(place, "an alias of a case's field 'type'");
+      if (isCase && name === 'type') throw unmapped(location, "an alias of a case's field 'type'");
       if (taken.has(alias))
         throw invalidDefinition(
-          `${place}.${name}`,
+          `${location}.${name}`,
           `its alias '${alias}' is another field's name or alias`,
           'A name is read as one field: remove it here or there.',
         );
@@ -284,8 +289,8 @@ function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function unmapped(place: string, what: string): Error {
-  return invalidDefinition(place, `${what} has no form in a descriptor`, REMEDY);
+function unmapped(location: string, what: string): Error {
+  return invalidDefinition(location, `${what} has no form in a descriptor`, REMEDY);
 }
 
 /** Returns the kind by typebox's name, or by JSON Schema's. */
@@ -295,9 +300,9 @@ function kindOf(node: Node): string {
   return typeof node['type'] === 'string' ? node['type'] : 'a schema without a type';
 }
 
-function texts(values: readonly unknown[], place: string): Shape {
+function texts(values: readonly unknown[], location: string): Shape {
   for (const value of values)
-    if (typeof value !== 'string') throw unmapped(place, `the Literal ${JSON.stringify(value)}`);
+    if (typeof value !== 'string') throw unmapped(location, `the Literal ${JSON.stringify(value)}`);
   return { kind: 'text', values: new Set(values as string[]) };
 }
 
@@ -323,7 +328,7 @@ function formOf(format: unknown, contentEncoding: unknown): TextForm | undefined
   return contentEncoding === 'base64' ? 'base64' : undefined;
 }
 
-function integer(node: Node, place: string): Shape {
+function integer(node: Node, location: string): Shape {
   const min = Math.max(
     -SAFE,
     numberOr(node['minimum'], -SAFE),
@@ -335,7 +340,7 @@ function integer(node: Node, place: string): Shape {
     numberOr(node['exclusiveMaximum'], Infinity) - 1,
   );
   if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min > max)
-    throw invalidDefinition(place, 'the range holds no integer', 'Give it whole bounds.');
+    throw invalidDefinition(location, 'the range holds no integer', 'Give it whole bounds.');
   return { kind: 'integer', min, max };
 }
 
@@ -346,10 +351,10 @@ function bigInteger(node: Node): Shape {
   return { kind: 'big-integer', min: least > low ? least : low, max: most < high ? most : high };
 }
 
-function number(node: Node, place: string, checksItself: boolean): Shape {
+function number(node: Node, location: string, checksItself: boolean): Shape {
   const { format } = node;
   if (!checksItself && format !== undefined && format !== 'double')
-    throw unmapped(place, `the format '${format as string}'`);
+    throw unmapped(location, `the format '${format as string}'`);
   return {
     kind: 'number',
     range: {

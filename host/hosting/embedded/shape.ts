@@ -83,6 +83,6 @@ export interface NumberRange {
 }
 
 /** Creates the error for an invalid component, endpoint or type. `remedy`: what to do. */
-export function invalidDefinition(place: string, problem: string, remedy: string): SvcError {
-  return new SvcError('SVC_DEFINITION_INVALID', `${place}: ${problem}. ${remedy}`);
+export function invalidDefinition(location: string, problem: string, remedy: string): SvcError {
+  return new SvcError('SVC_DEFINITION_INVALID', `${location}: ${problem}. ${remedy}`);
 }

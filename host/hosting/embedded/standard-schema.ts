@@ -30,15 +30,17 @@ export function isStandardSchema(schema: object): schema is StandardSchema {
 
 /** Words the issues as a refusal: `items[2].sku: must not be empty; …`. */
 export function issuesText(issues: readonly StandardIssue[], label: string): string {
-  return issues.map(({ message, path = [] }) => `${placeOf(path) || label}: ${message}`).join('; ');
+  return issues
+    .map(({ message, path = [] }) => `${pathText(path) || label}: ${message}`)
+    .join('; ');
 }
 
-function placeOf(path: NonNullable<StandardIssue['path']>): string {
-  let place = '';
+function pathText(path: NonNullable<StandardIssue['path']>): string {
+  let text = '';
   for (const part of path) {
     const key = typeof part === 'object' ? part.key : part;
-    if (typeof key === 'number') place += `[${key}]`;
-    else place += place === '' ? String(key) : `.${String(key)}`;
+    if (typeof key === 'number') text += `[${key}]`;
+    else text += text === '' ? String(key) : `.${String(key)}`;
   }
-  return place;
+  return text;
 }

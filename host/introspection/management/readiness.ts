@@ -1,11 +1,11 @@
 // Readiness: whether an instance should receive requests. Each part of the runtime has a check, which is evaluated
 // whenever it is asked, so no result is out of date. The instance is ready when all checks pass.
 
-export interface Opinion {
+export interface ReadinessCheck {
   /** Name of the part in the report, in one word. */
   readonly part: string;
   /** Returns the reason why the part is not ready; undefined if it is. */
-  readonly objection: () => string | undefined;
+  readonly failureReason: () => string | undefined;
 }
 
 /** The body of `GET /ready`. */
@@ -21,9 +21,9 @@ export interface ReadyPart {
   readonly reason?: string;
 }
 
-export function readinessReport(opinions: readonly Opinion[]): ReadinessReport {
-  const parts = opinions.map(({ part, objection }): ReadyPart => {
-    const reason = objection();
+export function readinessReport(checks: readonly ReadinessCheck[]): ReadinessReport {
+  const parts = checks.map(({ part, failureReason }): ReadyPart => {
+    const reason = failureReason();
     return reason === undefined ? { part, ready: true } : { part, ready: false, reason };
   });
   return { ready: parts.every(({ ready }) => ready), parts };

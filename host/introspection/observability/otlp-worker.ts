@@ -13,7 +13,7 @@ const { url, headers, timeoutMs, source } = workerData as OtlpSettings;
 const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: timeoutMs });
 let readable = readableSpans(source);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-const tell = (message: FromOtlpWorker) => parentPort!.postMessage(message);
+const send = (message: FromOtlpWorker) => parentPort!.postMessage(message);
 let settled: Promise<void> = Promise.resolve();
 
 parentPort!.on('message', (message: ToOtlpWorker) => {
@@ -21,7 +21,7 @@ parentPort!.on('message', (message: ToOtlpWorker) => {
     if (message.kind === 'routes') readable = readableSpans({ ...source, routes: message.routes });
     else {
       const { spans } = message;
-      tell({ spans: spans.length, problem: await exported(spans) });
+      send({ spans: spans.length, problem: await exported(spans) });
     }
   });
 });

@@ -20,7 +20,7 @@ import type { SpanRows } from '../../shards/recorder/span-rows.ts';
 /** With more handlers, rows of zeros are left out: a module may declare so many that they would be most of the text. */
 const HANDLERS_WITH_ZEROS = 2_500;
 /** Steps of a decade that are exported as buckets; the finer ones serve to compute quantiles. */
-const TOLD_STEPS = new Set(['1', '2', '5']);
+const BUCKET_STEPS = new Set(['1', '2', '5']);
 
 /** Counts of the journal's writer. */
 export interface JournalNumbers {
@@ -280,7 +280,7 @@ function histogramSamples(
   let within = 0;
   for (const [at, bound] of histogram.bounds.entries()) {
     within += histogram.counts[at]!;
-    if (isTold(histogram.bounds, bound))
+    if (isBucketBound(histogram.bounds, bound))
       samples.push({ suffix: '_bucket', labels: { ...labels, le: String(bound) }, value: within });
   }
   const count = histogramCount(histogram);
@@ -292,6 +292,6 @@ function histogramSamples(
   return samples;
 }
 
-function isTold(bounds: readonly number[], bound: number): boolean {
-  return bounds === COUNT_BOUNDS || TOLD_STEPS.has(bound.toExponential().split('e')[0]!);
+function isBucketBound(bounds: readonly number[], bound: number): boolean {
+  return bounds === COUNT_BOUNDS || BUCKET_STEPS.has(bound.toExponential().split('e')[0]!);
 }

@@ -4,7 +4,7 @@ import type { TraceList, TraceSummary } from '@svc/contract';
 import type { TraceFilter } from './observed-service.ts';
 import type { RecordedSpan } from '../../shards/recorder/recorded-span.ts';
 
-export interface PlacedTrace {
+export interface TraceWithCursor {
   readonly trace: TraceSummary;
   /** Cursors sort as their traces do. */
   readonly cursor: string;
@@ -15,7 +15,7 @@ export type TracePage = Pick<TraceList, 'traces' | 'total' | 'newer' | 'previous
 /** Returns a page. `spans`: all spans of the traces. `newestFirst`: sorted by cursor, the largest first. */
 export function tracePage(
   spans: readonly RecordedSpan[],
-  newestFirst: readonly PlacedTrace[],
+  newestFirst: readonly TraceWithCursor[],
   filter: TraceFilter,
 ): TracePage {
   const { after, limit } = filter;
@@ -34,9 +34,9 @@ export function tracePage(
 
 function fittingTraces(
   spans: readonly RecordedSpan[],
-  newestFirst: readonly PlacedTrace[],
+  newestFirst: readonly TraceWithCursor[],
   { component, outcomes, minDurationMs, text }: TraceFilter,
-): readonly PlacedTrace[] {
+): readonly TraceWithCursor[] {
   const ofComponent =
     component === undefined ? undefined : tracesWith(spans, (span) => span.component === component);
   const isSaid = containing(text);

@@ -5,7 +5,7 @@ import type {
   Fault,
   Outcome,
   ServiceRoute,
-  SourcePlace,
+  SourceLocation,
   Span,
   SpanFault,
   TraceSummary,
@@ -28,7 +28,7 @@ export interface TraceTree {
 /** `spans`: at least one. `locationsOf`: returns the source locations of a fault. */
 export function traceTree(
   spans: readonly RecordedSpan[],
-  placesOf: (fault: RecordedFault) => SourcePlace[] = () => [],
+  locationsOf: (fault: RecordedFault) => SourceLocation[] = () => [],
 ): TraceTree {
   const ordered = spans.toSorted(byStart);
   const shown = ordered.slice(0, SPANS_SHOWN_MAX);
@@ -36,7 +36,7 @@ export function traceTree(
   const nodes = new Map<string, { readonly span: Span; readonly depth: number }>();
   const roots: Span[] = [];
   for (const recorded of shown) {
-    const span = spanOf(recorded, startMs, placesOf);
+    const span = spanOf(recorded, startMs, locationsOf);
     // A span that began later than its child is not its parent, so ids cannot form a circle.
     const parent = recorded.parentId === undefined ? undefined : nodes.get(recorded.parentId);
     const depth = parent === undefined ? 0 : parent.depth + 1;
@@ -111,7 +111,7 @@ export function hasFailed(outcome: Outcome): boolean {
 export function faultOf(
   { startMs, durationMs, traceId, component, handler, entityId, outcome }: RecordedSpan,
   fault: RecordedFault,
-  places: SourcePlace[],
+  locations: SourceLocation[],
 ): Fault {
   return {
     at: isoTime(startMs + durationMs),
@@ -120,14 +120,14 @@ export function faultOf(
     handler,
     entityId: entityId ?? null,
     outcome,
-    fault: shownFault(fault, places),
+    fault: shownFault(fault, locations),
   };
 }
 
 function spanOf(
   span: RecordedSpan,
   traceStartMs: number,
-  placesOf: (fault: RecordedFault) => SourcePlace[],
+  locationsOf: (fault: RecordedFault) => SourceLocation[],
 ): Span {
   const { fault } = span;
   return {
@@ -145,12 +145,12 @@ function spanOf(
     events: span.events,
     status: span.status ?? null,
     shard: span.shard,
-    fault: fault === undefined ? null : shownFault(fault, placesOf(fault)),
+    fault: fault === undefined ? null : shownFault(fault, locationsOf(fault)),
     children: [],
   };
 }
 
-export function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFault {
+export function shownFault(fault: RecordedFault, locations: SourceLocation[]): SpanFault {
   const { code, limit, reason, guestMessage, logLines, errorId } = fault;
   return {
     code,
@@ -158,7 +158,7 @@ export function shownFault(fault: RecordedFault, places: SourcePlace[]): SpanFau
     reason,
     guestMessage: guestMessage ?? null,
     ...(logLines === undefined ? {} : { logLines: [...logLines] }),
-    places,
+    places: locations,
     errorId: errorId ?? null,
   };
 }

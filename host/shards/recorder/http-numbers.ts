@@ -18,7 +18,7 @@ const ROW = STATUSES.length + 1;
 const STATUS_MAX = 599;
 const MS_PER_S = 1_000;
 /** Indexed by status: its column in a row. */
-const PLACES = Uint8Array.from({ length: STATUS_MAX + 1 }, (_, status) => {
+const COLUMNS = Uint8Array.from({ length: STATUS_MAX + 1 }, (_, status) => {
   const at = STATUSES.indexOf(status);
   return at === -1 ? OTHER : at;
 });
@@ -64,7 +64,7 @@ export class HttpNumbers {
 
   /** Counts a response. `route`: index of the route, or -1 for none. */
   answered(route: number, status: number, durationMs: number): void {
-    this.#answers[(route + 1) * ROW + (PLACES[status] ?? OTHER)]! += 1;
+    this.#answers[(route + 1) * ROW + (COLUMNS[status] ?? OTHER)]! += 1;
     this.#seconds.add(durationMs / MS_PER_S);
   }
 

@@ -47,10 +47,10 @@ function loop() {
 describe('a module that is built', () => {
   test('while the first one is being started is served after it', async () => {
     const { dev, begin, settled, outcomes } = loop();
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await dev.nextModule();
-    dev.hear(built('b'));
-    dev.hear(built('c'));
+    dev.onMessage(built('b'));
+    dev.onMessage(built('c'));
     begin();
     await settled(2);
     expect(outcomes()).toEqual(['served a', 'served c']);
@@ -59,16 +59,16 @@ describe('a module that is built', () => {
 
   test('while the first one is being started is the first when that is refused', async () => {
     const { dev } = loop();
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await dev.nextModule();
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     expect(await dev.nextModule()).toMatchObject({ file: 'b' });
   });
 
   test('and is what is served already takes nothing from its place', async () => {
     const { dev, begin, replaced, settled, outcomes } = loop();
     begin();
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await settled(2);
     expect(outcomes()).toEqual(['served a', 'served a']);
     expect(replaced).toEqual([]);
@@ -91,9 +91,9 @@ describe('a module that fails', () => {
     const { dev, swap, begin, replaced, settled, outcomes } = loop();
     begin();
     failing(swap, 'a');
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     await settled(2);
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await settled(3);
     expect(outcomes()).toEqual(['served a', 'refused b', 'served a']);
     expect(replaced).toEqual([]);
@@ -104,9 +104,9 @@ describe('a module that fails', () => {
     const { dev, swap, begin, replaced, settled, outcomes } = loop();
     begin();
     failing(swap, undefined);
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     await settled(2);
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await settled(3);
     expect(outcomes()).toEqual(['served a', 'refused b, tried again', 'served a']);
     expect(replaced).toEqual(['a']);
@@ -120,7 +120,7 @@ async function tried() {
   const { dev, swap, begin, settled } = looping;
   begin();
   failing(swap, undefined);
-  dev.hear(built('b'));
+  dev.onMessage(built('b'));
   await settled(2);
   swap.servesAgain = () => {
     swap.servedFile = 'b';
@@ -143,7 +143,7 @@ describe('a module that is tried again', () => {
     const { dev, settled, outcomes } = await tried();
     const wrong = { message: 'wrong', file: null, line: null, column: null };
     const problem = { ...wrong, source: null, help: null };
-    dev.hear({ kind: 'build-failed', problems: [problem] });
+    dev.onMessage({ kind: 'build-failed', problems: [problem] });
     dev.servesAgain();
     await settled(3);
     expect(outcomes().at(-1)).toBe('served b, no news');
@@ -161,18 +161,18 @@ describe('a module that is tried again', () => {
   });
 });
 
-describe('the place where a module failed at its start', () => {
-  const place = { file: 'assembly/till.ts', line: 3, column: 5, function: null };
+describe('the location where a module failed at its start', () => {
+  const location = { file: 'assembly/till.ts', line: 3, column: 5, function: null };
   const source = '    throw new Error();';
-  const at = (file: string) => ({ kind: 'refused-at', file, place, source }) as const;
+  const at = (file: string) => ({ kind: 'refused-at', file, location, source }) as const;
 
   test('is told with why it is not served', async () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, 'a');
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     await settled(2);
-    dev.hear(at('b'));
+    dev.onMessage(at('b'));
     expect(dev.state()).toMatchObject({
       state: 'refused',
       problems: [
@@ -192,13 +192,13 @@ describe('the place where a module failed at its start', () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, 'a');
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     await settled(2);
-    dev.hear(at('c'));
+    dev.onMessage(at('c'));
     expect(dev.state().problems).toMatchObject([{ file: null, line: null }]);
-    dev.hear(built('a'));
+    dev.onMessage(built('a'));
     await settled(3);
-    dev.hear(at('b'));
+    dev.onMessage(at('b'));
     expect(dev.state()).toMatchObject({ state: 'serving', problems: [] });
     await dev.end();
   });
@@ -207,7 +207,7 @@ describe('the place where a module failed at its start', () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, undefined);
-    dev.hear(built('b'));
+    dev.onMessage(built('b'));
     await settled(2);
     expect(dev.state().problems[0]?.help).toContain('serves no more');
     await dev.end();

@@ -28,14 +28,14 @@ test('the log is told of what is not zero, and only when that has changed', () =
   const counters = new LimitCounters();
   const log: LogEntry[] = [];
   const limitLog = new LimitLog(counters, (entry) => log.push(entry));
-  limitLog.tell();
+  limitLog.logChanges();
   expect(log).toEqual([]);
   counters.count('fault:fuel');
   counters.count('limit:command-fuel');
-  limitLog.tell();
-  limitLog.tell();
+  limitLog.logChanges();
+  limitLog.logChanges();
   counters.count('fault:fuel');
-  limitLog.tell();
+  limitLog.logChanges();
   expect(log).toEqual([
     {
       level: 'info',

@@ -5,8 +5,8 @@
 import {
   BEGIN_EXPORT,
   FUEL_EXPORT,
-  KEEP_EXPORT,
-  PUT_BACK_EXPORT,
+  SAVE_GLOBALS_EXPORT,
+  RESTORE_GLOBALS_EXPORT,
   START_EXPORT,
   rewriteCoreModule,
 } from '../../../host/hosting/wasm/metering/module-rewriter.ts';
@@ -141,7 +141,7 @@ function computesTheSame(bytes: Uint8Array, rewritten: Uint8Array, outline: Outl
   if (plain.startTrap === STACK || metered.startTrap === STACK) return;
   demand(plain.startTrap === metered.startTrap, `the start ends alike: ${metered.startTrap}`);
   if (plain.startTrap !== undefined) return;
-  (metered.exports[KEEP_EXPORT] as () => void)();
+  (metered.exports[SAVE_GLOBALS_EXPORT] as () => void)();
   const kept = metered.globals();
   const begin = metered.exports[BEGIN_EXPORT] as (fuel: number) => void;
   for (const [name, takes] of outline.exports) {
@@ -157,7 +157,7 @@ function computesTheSame(bytes: Uint8Array, rewritten: Uint8Array, outline: Outl
     demand(Buffer.compare(plain.memory, metered.memory) === 0, `${name} leaves the same memory`);
     demand((metered.global(FUEL_EXPORT)!.value as number) < FUEL_MAX, `${name} pays`);
   }
-  (metered.exports[PUT_BACK_EXPORT] as () => void)();
+  (metered.exports[RESTORE_GLOBALS_EXPORT] as () => void)();
   demand(same(kept, metered.globals()), 'the globals are put back');
 }
 

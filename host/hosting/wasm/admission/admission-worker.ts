@@ -5,11 +5,11 @@ import { judgeModule } from './admission.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-const tell = (message: FromAdmission) => parentPort!.postMessage(message);
+const send = (message: FromAdmission) => parentPort!.postMessage(message);
 
 parentPort!.once('message', (bytes: Uint8Array) => {
-  tell({ kind: 'begun' });
+  send({ kind: 'begun' });
   const begunMs = performance.now();
   const verdict = judgeModule(bytes, workerData as WasmLimits);
-  tell({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });
+  send({ kind: 'judged', verdict, tookMs: performance.now() - begunMs });
 });

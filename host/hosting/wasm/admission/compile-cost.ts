@@ -22,7 +22,7 @@ import {
 const FUNCTION_MAX = 5_000_000;
 const MODULE_MAX = 100_000_000;
 /** A loop counts as three merge points: the check of its fuel branches and merges once more. */
-const LOOP_PLACES = 3;
+const LOOP_POINTS = 3;
 /** Cost of a branch on a bare value such as a local: the optimising compiler follows it back to where it was set. */
 const BARE_BRANCH = 1000;
 /** Share of the values that a call costs: the compiler only scans them. */
@@ -91,8 +91,8 @@ function functionCost(body: ByteReader, parameters: number, arities: Arities): n
   const begins = [0];
   const ends = [0];
   let cost = 2 * locals; // for the check at the function's entry
-  const pay = (places: number) => {
-    cost += Math.ceil(places * (locals + Math.max(height, 0)));
+  const pay = (points: number) => {
+    cost += Math.ceil(points * (locals + Math.max(height, 0)));
   };
   const call = ({ parameters: taken, results }: Arity) => {
     pay(CALL_SHARE);
@@ -110,7 +110,7 @@ function functionCost(body: ByteReader, parameters: number, arities: Arities): n
       case OP.loop:
       case OP.if: {
         if (code === OP.if) height--;
-        pay(code === OP.loop ? LOOP_PLACES : 1);
+        pay(code === OP.loop ? LOOP_POINTS : 1);
         const { parameters: taken, results } = blockArity(body, at, arities);
         begins.push(height);
         ends.push(height - taken + results);

@@ -162,7 +162,7 @@ class Structure {
     if (instance === this.#main) return `main#${name}`;
     if (this.#shim === undefined || instance !== this.#shim.instance || isSlot) return '';
     const fixup = this.#fixups.find(({ module }) => module.slots.length > 0);
-    const slot = fixup?.module.slots.find((_slot, place) => name === String(place));
+    const slot = fixup?.module.slots.find((_slot, at) => name === String(at));
     return slot === undefined ? '' : this.#link(fixup!.given, slot, true);
   }
 

@@ -143,9 +143,9 @@ function readFixup(sections: Sections): GlueModule {
   });
   const elements = itemsOf(sections.get(CORE_SECTION.element), readElements).flat();
   if (tables > 1 || elements.length > functions.length) throw foreignCode();
-  const slots = elements.map((index, place) => {
+  const slots = elements.map((index, at) => {
     const imported = functions[index];
-    if (imported === undefined || imported.name !== String(place)) throw foreignCode();
+    if (imported === undefined || imported.name !== String(at)) throw foreignCode();
     return imported;
   });
   const start = sections.get(CORE_SECTION.start)?.u32();

@@ -46,10 +46,10 @@ export function readSections(bytes: Uint8Array): ReadonlyMap<number, ByteReader>
     const id = reader.u8();
     const part = reader.part(reader.u32());
     if (id === CORE_SECTION.custom) continue;
-    const place = CORE_SECTION_ORDER.indexOf(id);
-    if (place < 0) throw unsupported(`the section ${id}`);
-    if (place <= last) reader.fail(`section ${id} comes twice, or after one that it goes before`);
-    last = place;
+    const order = CORE_SECTION_ORDER.indexOf(id);
+    if (order < 0) throw unsupported(`the section ${id}`);
+    if (order <= last) reader.fail(`section ${id} comes twice, or after one that it goes before`);
+    last = order;
     sections.set(id, part);
   }
   return sections;

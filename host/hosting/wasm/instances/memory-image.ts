@@ -26,7 +26,7 @@ export class MemoryImage {
   }
 
   /** Restores the memory. `memory`: as long as it was or longer; the bytes that it has grown by become zeros. */
-  putBack(memory: Uint8Array): void {
+  restore(memory: Uint8Array): void {
     assert(memory.length >= this.length, 'a memory cannot shrink');
     let end = 0;
     for (const { start, bytes } of this.#stretches) {

@@ -23,9 +23,9 @@ import {
   BEGIN_EXPORT,
   FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
-  KEEP_EXPORT,
+  SAVE_GLOBALS_EXPORT,
   PAGES_EXPORT,
-  PUT_BACK_EXPORT,
+  RESTORE_GLOBALS_EXPORT,
   START_EXPORT,
 } from '../metering/module-rewriter.ts';
 import { trapFrames } from '../binding/trap-frames.ts';
@@ -56,7 +56,7 @@ export class ModuleInstance {
   readonly #growthRefused: WebAssembly.Global;
   readonly #pages: WebAssembly.Global;
   readonly #begin: (fuel: number) => void;
-  readonly #putBackGlobals: () => void;
+  readonly #restoreGlobals: () => void;
   readonly #log: GuestLog;
 
   /**
@@ -91,7 +91,7 @@ export class ModuleInstance {
     this.#growthRefused = instance.exports[GROWTH_REFUSED_EXPORT] as WebAssembly.Global;
     this.#pages = instance.exports[PAGES_EXPORT] as WebAssembly.Global;
     this.#begin = instance.exports[BEGIN_EXPORT] as (fuel: number) => void;
-    this.#putBackGlobals = instance.exports[PUT_BACK_EXPORT] as () => void;
+    this.#restoreGlobals = instance.exports[RESTORE_GLOBALS_EXPORT] as () => void;
     this.exports = coreExports(instance);
     this.memory = new GuestMemory(
       this.exports,
@@ -111,7 +111,7 @@ export class ModuleInstance {
     } catch (error) {
       throw this.fail(error, SOURCE_AT_START);
     }
-    (instance.exports[KEEP_EXPORT] as () => void)();
+    (instance.exports[SAVE_GLOBALS_EXPORT] as () => void)();
   }
 
   /**
@@ -216,8 +216,8 @@ export class ModuleInstance {
       this.letGo();
       return false;
     }
-    image.putBack(bytes);
-    this.#putBackGlobals();
+    image.restore(bytes);
+    this.#restoreGlobals();
     this.#state.reset();
     return true;
   }

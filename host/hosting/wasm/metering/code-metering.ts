@@ -106,8 +106,8 @@ export function writeMeteredBody(
         break;
       case EDIT.canonical: {
         const kind = detail as NanKind;
-        const place = temporaries.indexOf(temporaryType(kind));
-        writeCanonical(out, kind, parameters + locals + place);
+        const temporary = temporaries.indexOf(temporaryType(kind));
+        writeCanonical(out, kind, parameters + locals + temporary);
         break;
       }
     }

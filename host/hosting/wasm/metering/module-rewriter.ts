@@ -36,9 +36,9 @@ export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
 /** (fuel): begins a call with this much fuel. */
 export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
 /** (): saves the present values of the module's own globals and its page count. */
-export const KEEP_EXPORT = `${RESERVED_PREFIX}keep`;
+export const SAVE_GLOBALS_EXPORT = `${RESERVED_PREFIX}keep`;
 /** (): restores the saved values. */
-export const PUT_BACK_EXPORT = `${RESERVED_PREFIX}put-back`;
+export const RESTORE_GLOBALS_EXPORT = `${RESERVED_PREFIX}put-back`;
 
 /** (): the module's own start function, which the host calls itself; absent where it has none. */
 export const START_EXPORT = `${RESERVED_PREFIX}start`;
@@ -73,8 +73,8 @@ interface Additions extends Meter {
   /** The module's own mutable globals, and the count of pages. */
   readonly mutable: readonly number[];
   readonly begin: number;
-  readonly keep: number;
-  readonly putBack: number;
+  readonly saveGlobals: number;
+  readonly restoreGlobals: number;
 }
 
 type BodyWriter = typeof writeMeteredBody;
@@ -111,8 +111,8 @@ export function rewriteCoreModule(
     payForBytes: functions,
     growMemory: functions + 1,
     begin: functions + 2,
-    keep: functions + 3,
-    putBack: functions + 4,
+    saveGlobals: functions + 3,
+    restoreGlobals: functions + 4,
   };
   const rewriting: Rewriting = { core, additions, limits, writeBody };
   const out = new ByteWriter(core.bytes.length * 2);
@@ -215,8 +215,8 @@ function writeSection(id: number, rewriting: Rewriting, out: ByteWriter): boolea
       writeExport(out, GROWTH_REFUSED_EXPORT, GLOBAL_KIND, additions.growthRefused);
       writeExport(out, PAGES_EXPORT, GLOBAL_KIND, additions.pages);
       writeExport(out, BEGIN_EXPORT, FUNCTION_KIND, additions.begin);
-      writeExport(out, KEEP_EXPORT, FUNCTION_KIND, additions.keep);
-      writeExport(out, PUT_BACK_EXPORT, FUNCTION_KIND, additions.putBack);
+      writeExport(out, SAVE_GLOBALS_EXPORT, FUNCTION_KIND, additions.saveGlobals);
+      writeExport(out, RESTORE_GLOBALS_EXPORT, FUNCTION_KIND, additions.restoreGlobals);
       if (start !== undefined) writeExport(out, START_EXPORT, FUNCTION_KIND, start);
       return true;
     }
@@ -362,12 +362,12 @@ function writeBegin(out: ByteWriter, additions: Additions): void {
   out.u32(additions.growthRefused);
 }
 
-function writeKeep(out: ByteWriter, { mutable, kept }: Additions): void {
-  for (const [place, index] of mutable.entries()) writeCopy(out, index, kept + place);
+function writeSaveGlobals(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [slot, index] of mutable.entries()) writeCopy(out, index, kept + slot);
 }
 
-function writePutBack(out: ByteWriter, { mutable, kept }: Additions): void {
-  for (const [place, index] of mutable.entries()) writeCopy(out, kept + place, index);
+function writeRestoreGlobals(out: ByteWriter, { mutable, kept }: Additions): void {
+  for (const [slot, index] of mutable.entries()) writeCopy(out, kept + slot, index);
 }
 
 function writeCopy(out: ByteWriter, from: number, to: number): void {
@@ -382,8 +382,8 @@ const ADDED_FUNCTIONS = [
   { type: 0, write: writePayForBytes },
   { type: 0, write: writeGrowMemory },
   { type: 1, write: writeBegin },
-  { type: 2, write: writeKeep },
-  { type: 2, write: writePutBack },
+  { type: 2, write: writeSaveGlobals },
+  { type: 2, write: writeRestoreGlobals },
 ];
 
 function zeros(count: number): number[] {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { readinessReport } from '../../../../host/introspection/management/readiness.ts';
 
-const agrees = (part: string) => ({ part, objection: () => undefined });
+const agrees = (part: string) => ({ part, failureReason: () => undefined });
 
 test('an instance is ready when every part with an opinion agrees', () => {
   expect(readinessReport([agrees('cluster'), agrees('http')])).toEqual({
@@ -16,12 +16,12 @@ test('an instance is ready when every part with an opinion agrees', () => {
 
 test('the report names each part that does not agree, and why, as it is now', () => {
   let reason: string | undefined = 'It is not open yet.';
-  const opinions = [
+  const checks = [
     agrees('module'),
-    { part: 'journal', objection: () => reason },
-    { part: 'http', objection: () => 'No shard listens on port 9000.' },
+    { part: 'journal', failureReason: () => reason },
+    { part: 'http', failureReason: () => 'No shard listens on port 9000.' },
   ];
-  expect(readinessReport(opinions)).toEqual({
+  expect(readinessReport(checks)).toEqual({
     ready: false,
     parts: [
       { part: 'module', ready: true },
@@ -30,5 +30,5 @@ test('the report names each part that does not agree, and why, as it is now', ()
     ],
   });
   reason = undefined;
-  expect(readinessReport(opinions.slice(0, 2)).ready).toBe(true);
+  expect(readinessReport(checks.slice(0, 2)).ready).toBe(true);
 });

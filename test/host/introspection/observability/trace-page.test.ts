@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { TraceFilter } from '../../../../host/introspection/observability/observed-service.ts';
 import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
 import {
-  type PlacedTrace,
+  type TraceWithCursor,
   tracePage,
 } from '../../../../host/introspection/observability/trace-page.ts';
 import { traceSummaries } from '../../../../host/introspection/observability/trace-tree.ts';
@@ -50,7 +50,7 @@ const span = (trace: number, more: Partial<RecordedSpan> = {}): RecordedSpan => 
 
 function page(spans: readonly RecordedSpan[], filter: Partial<TraceFilter> = {}) {
   const newestFirst = traceSummaries(spans, () => 'POST /counters/{id}')
-    .map((trace): PlacedTrace => ({ trace, cursor: trace.startedAt + trace.traceId }))
+    .map((trace): TraceWithCursor => ({ trace, cursor: trace.startedAt + trace.traceId }))
     .toSorted((a, b) => (a.cursor < b.cursor ? 1 : -1));
   const found = tracePage(spans, newestFirst, { ...EVERYTHING, ...filter });
   return { ...found, numbers: found.traces.map(({ traceId }) => Number.parseInt(traceId, 16)) };

@@ -17,7 +17,7 @@ test.each([
   const image = new MemoryImage(memory);
   for (let turn = 1; turn < 3; turn++) {
     memory.fill(turn);
-    image.putBack(memory);
+    image.restore(memory);
     expect(Buffer.compare(memory, before)).toBe(0);
   }
 });
@@ -27,7 +27,7 @@ test('what a memory has grown by holds zeros', () => {
   memory[PAGE - 1] = 1;
   const image = new MemoryImage(memory);
   const grown = new Uint8Array(2 * PAGE).fill(7);
-  image.putBack(grown);
+  image.restore(grown);
   expect(Buffer.compare(grown.subarray(0, PAGE), memory)).toBe(0);
   expect(grown.subarray(PAGE).every((byte) => byte === 0)).toBe(true);
 });
@@ -35,5 +35,5 @@ test('what a memory has grown by holds zeros', () => {
 test('an empty memory has an image, too', () => {
   const image = new MemoryImage(new Uint8Array());
   expect(image.length).toBe(0);
-  image.putBack(new Uint8Array());
+  image.restore(new Uint8Array());
 });

@@ -7,8 +7,8 @@ import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-mod
 import { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
 import {
   BEGIN_EXPORT,
-  KEEP_EXPORT,
-  PUT_BACK_EXPORT,
+  SAVE_GLOBALS_EXPORT,
+  RESTORE_GLOBALS_EXPORT,
   START_EXPORT,
   rewriteCoreModule,
 } from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
@@ -74,7 +74,7 @@ describe.each([
     const random = new Random(seed);
     const reused = exportsOf(rewritten);
     reused[START_EXPORT]!();
-    reused[KEEP_EXPORT]!();
+    reused[SAVE_GLOBALS_EXPORT]!();
     const image = new MemoryImage(new Uint8Array(reused.memory.buffer));
     for (let turn = 0; turn < 60; turn++) {
       const fresh = exportsOf(plain);
@@ -101,8 +101,8 @@ describe.each([
       const whole = new Uint8Array(reused.memory.buffer);
       const size = fresh.memory.buffer.byteLength;
       expect(Buffer.compare(whole.subarray(0, size), new Uint8Array(fresh.memory.buffer))).toBe(0);
-      image.putBack(whole);
-      reused[PUT_BACK_EXPORT]!();
+      image.restore(whole);
+      reused[RESTORE_GLOBALS_EXPORT]!();
     }
     expect(reused.memory.buffer.byteLength).toBeLessThanOrEqual(PAGES_MAX * PAGE_BYTES);
   });

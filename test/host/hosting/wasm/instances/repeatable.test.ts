@@ -11,8 +11,8 @@ import {
 import { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
 import {
   FUEL_EXPORT,
-  KEEP_EXPORT,
-  PUT_BACK_EXPORT,
+  SAVE_GLOBALS_EXPORT,
+  RESTORE_GLOBALS_EXPORT,
 } from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
 import { compileExample, compileFixture } from '../../../../support/compile-fixture.ts';
 import { CoreGuest, type CoreContext, type CoreRequest } from '../../../../support/core-guest.ts';
@@ -133,13 +133,13 @@ describe.each([
     const { exports } = again;
     const memory = exports['memory'] as WebAssembly.Memory;
     const image = new MemoryImage(new Uint8Array(memory.buffer));
-    (exports[KEEP_EXPORT] as () => void)();
-    const putBack = all.map((request) => {
-      image.putBack(new Uint8Array(memory.buffer));
-      (exports[PUT_BACK_EXPORT] as () => void)();
+    (exports[SAVE_GLOBALS_EXPORT] as () => void)();
+    const restored = all.map((request) => {
+      image.restore(new Uint8Array(memory.buffer));
+      (exports[RESTORE_GLOBALS_EXPORT] as () => void)();
       return trace(again, () => again.handle(request, CONTEXT));
     });
-    expect(putBack).toEqual(fresh);
+    expect(restored).toEqual(fresh);
   });
 
   test('decides the same after other work in the instance', () => {

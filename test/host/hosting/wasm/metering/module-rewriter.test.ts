@@ -5,9 +5,9 @@ import {
   BEGIN_EXPORT,
   FUEL_EXPORT,
   GROWTH_REFUSED_EXPORT,
-  KEEP_EXPORT,
+  SAVE_GLOBALS_EXPORT,
   PAGES_EXPORT,
-  PUT_BACK_EXPORT,
+  RESTORE_GLOBALS_EXPORT,
   START_EXPORT,
 } from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
@@ -201,10 +201,10 @@ describe('memory', () => {
     const call = (name: string) => (exports[name] as () => void)();
     fuel.value = 1_000_000;
     expect(run(1)).toBe(1);
-    call(KEEP_EXPORT);
+    call(SAVE_GLOBALS_EXPORT);
     expect(run(3)).toBe(2);
     const { buffer } = memory;
-    call(PUT_BACK_EXPORT);
+    call(RESTORE_GLOBALS_EXPORT);
     expect(size()).toBe(2);
     expect([run(0), run(2), run(1), size()]).toEqual([2, 2, 4, 5]);
     expect(memory.buffer).toBe(buffer);
@@ -298,10 +298,10 @@ test('mutable globals of every type are put back to what they were when they wer
   const call = (name: string) => (exports[name] as () => number)();
   fuel.value = 1000;
   expect(call('sum')).toBe(1 + 3 + 4 + 5 + 6 + 1);
-  call(KEEP_EXPORT);
+  call(SAVE_GLOBALS_EXPORT);
   run();
   expect(call('sum')).toBe(101);
-  call(PUT_BACK_EXPORT);
+  call(RESTORE_GLOBALS_EXPORT);
   expect(call('sum')).toBe(20);
 });
 

@@ -1,13 +1,13 @@
-// FaultPlaces: the source locations of a module's fault, from the code positions of its stack, mapped by the
+// FaultLocator: the source locations of a module's fault, from the code positions of its stack, mapped by the
 // source map beside the module, and from the abort message of the module. A source map that is missing,
 // damaged or of another build yields no location; the fault is reported all the same.
 import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
-import type { SourcePlace } from '@svc/contract';
+import type { SourceLocation } from '@svc/contract';
 import { readComponent } from '../binary/component-reader.ts';
 import { mainModuleIndex } from '../admission/component-structure.ts';
 import { readCoreModule } from '../binary/core-module-reader.ts';
-import { CodePlaces } from './code-places.ts';
+import { CodePositions } from './code-positions.ts';
 import { SourceMap, SourceMapError } from './source-map.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 import { readModuleFile } from '../admission/module-file.ts';
@@ -20,17 +20,17 @@ const LIBRARY = '~lib/';
 const ABORT = /^abort: [^]* at ([^\s:][^:\n]*):(\d{1,9}):(\d{1,9})$/;
 
 /** Facts that locate a fault. */
-export interface PlacedFault {
+export interface LocatableFault {
   readonly frames?: readonly WasmFrame[] | undefined;
   readonly guestMessage?: string | undefined;
 }
 
-export interface FaultPlaces {
+export interface FaultLocator {
   /** Returns the locations, innermost first. Locations in the library are left out where there are others. */
-  placesOf(fault: PlacedFault): SourcePlace[];
+  locationsOf(fault: LocatableFault): SourceLocation[];
 }
 
-export interface PlacedModule {
+export interface LocatableModule {
   readonly file: string;
   /** Fingerprint of the running module; the file may be another by now. */
   readonly fingerprint: string;
@@ -39,31 +39,31 @@ export interface PlacedModule {
 }
 
 /** Never rejects. `report`: receives the reason if only the module's own abort message yields a location. */
-export async function readFaultPlaces(
-  module: PlacedModule,
+export async function readFaultLocator(
+  module: LocatableModule,
   report: (reason: string) => void = () => {},
-): Promise<FaultPlaces> {
+): Promise<FaultLocator> {
   const known = await read(module).catch((error: unknown) => {
     if (!(error instanceof SourceMapError || error instanceof SvcError)) throw error;
     report(error.message);
     return undefined;
   });
-  return { placesOf: (fault) => placesOf(fault, known) };
+  return { locationsOf: (fault) => locationsOf(fault, known) };
 }
 
 interface Known {
-  readonly code: CodePlaces;
+  readonly code: CodePositions;
   readonly map: SourceMap;
 }
 
-async function read({ file, fingerprint, limits }: PlacedModule): Promise<Known> {
+async function read({ file, fingerprint, limits }: LocatableModule): Promise<Known> {
   const map = new SourceMap(await mapText(`${file}.map`), fingerprint);
   const bytes = await readModuleFile(file, limits.moduleBytesMax);
   if (hash('sha256', bytes) !== fingerprint)
     throw new SourceMapError(`${file} is another module by now`);
   const component = readComponent(bytes);
   const core = readCoreModule(component.coreModules[mainModuleIndex(component)]!, limits);
-  return { code: new CodePlaces(core, limits), map };
+  return { code: new CodePositions(core, limits), map };
 }
 
 async function mapText(file: string): Promise<string> {
@@ -78,26 +78,33 @@ async function mapText(file: string): Promise<string> {
   }
 }
 
-function placesOf({ frames = [], guestMessage }: PlacedFault, known?: Known): SourcePlace[] {
-  const places: SourcePlace[] = [];
-  const add = (place: SourcePlace) => {
-    if (!places.some((other) => isSame(place, other))) places.push(place);
+function locationsOf(
+  { frames = [], guestMessage }: LocatableFault,
+  known?: Known,
+): SourceLocation[] {
+  const found: SourceLocation[] = [];
+  const add = (location: SourceLocation) => {
+    if (!found.some((other) => isSame(location, other))) found.push(location);
   };
-  const framed = frames.flatMap((frame) => placesOfFrame(frame, known));
-  const said = placeSaid(guestMessage, known);
+  const framed = frames.flatMap((frame) => locationsOfFrame(frame, known));
+  const inMessage = locationInMessage(guestMessage, known);
   // The frame of the same location also knows the function.
-  if (said !== undefined) add(framed.find((place) => isSame(place, said)) ?? said);
-  for (const place of framed) add(place);
-  const own = places.filter(({ file }) => !file.startsWith(LIBRARY));
-  return own.length > 0 ? own : places;
+  if (inMessage !== undefined)
+    add(framed.find((location) => isSame(location, inMessage)) ?? inMessage);
+  for (const location of framed) add(location);
+  const own = found.filter(({ file }) => !file.startsWith(LIBRARY));
+  return own.length > 0 ? own : found;
 }
 
-function placesOfFrame(frame: WasmFrame, known: Known | undefined): SourcePlace[] {
-  const code = known?.code.placeOf(frame);
-  return code === undefined ? [] : known!.map.placesOf(code, frame.functionIndex);
+function locationsOfFrame(frame: WasmFrame, known: Known | undefined): SourceLocation[] {
+  const code = known?.code.originalOf(frame);
+  return code === undefined ? [] : known!.map.locationsOf(code, frame.functionIndex);
 }
 
-function placeSaid(words: string | undefined, known: Known | undefined): SourcePlace | undefined {
+function locationInMessage(
+  words: string | undefined,
+  known: Known | undefined,
+): SourceLocation | undefined {
   const [, file, line, column] = ABORT.exec(words ?? '') ?? [];
   if (file === undefined) return undefined;
   return {
@@ -108,6 +115,6 @@ function placeSaid(words: string | undefined, known: Known | undefined): SourceP
   };
 }
 
-function isSame(one: SourcePlace, other: SourcePlace): boolean {
+function isSame(one: SourceLocation, other: SourceLocation): boolean {
   return one.file === other.file && one.line === other.line && one.column === other.column;
 }

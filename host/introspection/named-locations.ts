@@ -1,6 +1,6 @@
 // NamedLocations names the source locations of a fault as the module's author knows them. An optimizer may inline a
 // handler into the export that runs it; a location then names a generated function, and gets the name of the handler.
-import type { InvocationKind, SourcePlace } from '@svc/contract';
+import type { InvocationKind, SourceLocation } from '@svc/contract';
 
 /** The handler that ran when the fault occurred. */
 export interface RunHandler {
@@ -22,14 +22,17 @@ const ENTITY_EXPORTS: ReadonlyMap<string, Runs> = new Map([
 ]);
 const ENDPOINT_EXPORT = 'http_handle';
 
-export function namedPlaces(places: readonly SourcePlace[], run: RunHandler): SourcePlace[] {
-  return places.map((place) => {
-    const { function: name } = place;
+export function namedLocations(
+  locations: readonly SourceLocation[],
+  run: RunHandler,
+): SourceLocation[] {
+  return locations.map((location) => {
+    const { function: name } = location;
     const runs = name === ENDPOINT_EXPORT ? 'handler' : ENTITY_EXPORTS.get(name ?? '');
-    if (runs === undefined) return place;
+    if (runs === undefined) return location;
     // A request that failed with its call has no location in the handler of the call.
     const isOfRun = (name === ENDPOINT_EXPORT) === (run.kind === 'endpoint');
-    return { ...place, function: isOfRun ? nameOf(runs, run) : null };
+    return { ...location, function: isOfRun ? nameOf(runs, run) : null };
   });
 }
 

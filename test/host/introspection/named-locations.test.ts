@@ -1,11 +1,11 @@
 // In which function a fault was, told to somebody who has written handlers, and none of the module's exports.
 import { describe, expect, test } from 'vitest';
-import { namedPlaces } from '../../../host/introspection/named-places.ts';
+import { namedLocations } from '../../../host/introspection/named-locations.ts';
 
 const shown = (name: string | null, kind: 'endpoint' | 'command' | 'query') => {
   const place = { file: 'assembly/index.ts', line: 1, column: null, function: name };
   const run = { kind, component: 'bill', handler: 'share' };
-  return namedPlaces([place], run)[0]!.function;
+  return namedLocations([place], run)[0]!.function;
 };
 
 describe('the function of a place', () => {

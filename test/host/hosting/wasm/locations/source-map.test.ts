@@ -2,7 +2,10 @@
 import { TraceMap, eachMapping } from '@jridgewell/trace-mapping';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent, type BuiltComponent } from '../../../../../guest-sdk/compiler/index.ts';
-import { SourceMap, SourceMapError } from '../../../../../host/hosting/wasm/places/source-map.ts';
+import {
+  SourceMap,
+  SourceMapError,
+} from '../../../../../host/hosting/wasm/locations/source-map.ts';
 import { UserProjects, entity } from '../../../../guest-sdk/support/user-projects.ts';
 
 const MODULE = 'f'.repeat(64);
@@ -40,7 +43,7 @@ describe('a map of a build', () => {
       if (mapping.source === null) return;
       looked++;
       const offset = mapping.generatedColumn;
-      const place = read.placesOf({ offset, start: offset, end: offset + 1 }, 0)[0];
+      const place = read.locationsOf({ offset, start: offset, end: offset + 1 }, 0)[0];
       expect(place).toMatchObject({
         file: mapping.source,
         line: mapping.originalLine,
@@ -68,23 +71,23 @@ describe('a map of a build', () => {
 describe('a place', () => {
   test('before the first of a function that is known is the first of it', () => {
     const read = new SourceMap(map({ mappings: 'EAAA,IAEE' }), MODULE);
-    expect(read.placesOf({ offset: 3, start: 3, end: 9 }, 0)[0]).toMatchObject({
+    expect(read.locationsOf({ offset: 3, start: 3, end: 9 }, 0)[0]).toMatchObject({
       line: 3,
       column: 3,
     });
-    expect(read.placesOf({ offset: 3, start: 3, end: 6 }, 0)[0]).toBeUndefined();
+    expect(read.locationsOf({ offset: 3, start: 3, end: 6 }, 0)[0]).toBeUndefined();
   });
 
   test('of code without a source is that of what stands before it', () => {
     const read = new SourceMap(map({ mappings: 'EAAA,I,IAEE' }), MODULE);
-    expect(read.placesOf({ offset: 7, start: 0, end: 99 }, 0)[0]).toMatchObject({ line: 1 });
+    expect(read.locationsOf({ offset: 7, start: 0, end: 99 }, 0)[0]).toMatchObject({ line: 1 });
   });
 
   test('in the standard library is told with the line of the author’s that it was put in behind', () => {
     const sources = ['~lib/@svc/written/cart.ts', 'cart.ts', '~lib/array.ts'];
     const read = new SourceMap(map({ sources, mappings: 'AAAA,ECEA,ECEA,EFEA' }), MODULE);
     const files = (offset: number, start = 0) =>
-      read.placesOf({ offset, start, end: 99 }, 0).map(({ file }) => file);
+      read.locationsOf({ offset, start, end: 99 }, 0).map(({ file }) => file);
     expect(files(4)).toEqual(['~lib/array.ts', 'cart.ts']);
     expect(files(4, 3)).toEqual(['~lib/array.ts']);
     expect(files(6)).toEqual(['~lib/@svc/written/cart.ts']);
@@ -98,15 +101,15 @@ describe('a place', () => {
       }),
       MODULE,
     );
-    expect(read.placesOf({ offset: 0, ...WHOLE }, 0)[0]).toEqual({
+    expect(read.locationsOf({ offset: 0, ...WHOLE }, 0)[0]).toEqual({
       file: 'assembly/cart.ts',
       line: 1,
       column: 1,
       function: 'Cart.add',
     });
-    expect(read.placesOf({ offset: 0, ...WHOLE }, 1)[0]?.function).toBe('f<C>');
-    expect(read.placesOf({ offset: 0, ...WHOLE }, 2)[0]?.function).toBeNull();
-    expect(read.placesOf({ offset: 0, ...WHOLE }, 3)[0]?.function).toBeNull();
+    expect(read.locationsOf({ offset: 0, ...WHOLE }, 1)[0]?.function).toBe('f<C>');
+    expect(read.locationsOf({ offset: 0, ...WHOLE }, 2)[0]?.function).toBeNull();
+    expect(read.locationsOf({ offset: 0, ...WHOLE }, 3)[0]?.function).toBeNull();
   });
 });
 

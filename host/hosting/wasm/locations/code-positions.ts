@@ -1,4 +1,4 @@
-// CodePlaces: maps a position in a module's metered code to the instruction of its original code. The mapping
+// CodePositions: maps a position in a module's metered code to the instruction of its original code. The mapping
 // rewrites the module once more and notes which bytes the rewriter copies. Code that the rewriter inserts
 // belongs to the instruction that it precedes or replaces.
 import { ByteWriter } from '../binary/byte-writer.ts';
@@ -10,7 +10,7 @@ import { rewriteCoreModule } from '../metering/module-rewriter.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
 /** Position in the module's own code, in bytes from its beginning. */
-export interface CodePlace {
+export interface CodePosition {
   readonly offset: number;
   /** Beginning and end of the function's code. */
   readonly start: number;
@@ -31,7 +31,7 @@ interface CopiedRun {
   readonly length: number;
 }
 
-export class CodePlaces {
+export class CodePositions {
   readonly #firstFunction: number;
   readonly #copied: CopiedBody[] = [];
   /** Offsets of the bodies in the metered module. */
@@ -51,7 +51,7 @@ export class CodePlaces {
   }
 
   /** Returns undefined for a position in none of the module's own functions. */
-  placeOf({ functionIndex, offset }: WasmFrame): CodePlace | undefined {
+  originalOf({ functionIndex, offset }: WasmFrame): CodePosition | undefined {
     const body = this.#copied[functionIndex - this.#firstFunction];
     if (body === undefined) return undefined;
     const { start, end, runs } = body;

@@ -1,41 +1,41 @@
 // LocatedLog is the text log on a developer's machine: below the line of a module's fault it writes the source
 // location. Lines are written in the order in which they were logged. A line waits while a fault before it is located
 // by another thread; code that logs never waits.
-import type { SourcePlace } from '@svc/contract';
+import type { SourceLocation } from '@svc/contract';
 import type { FaultEntry } from '../model/fault-entry.ts';
 import type { Log } from '@svc/kit/log';
-import type { FaultySpan } from './placed-faults.ts';
+import type { FaultySpan } from './located-faults.ts';
 
 /** While more lines than this are waiting, faults are not located. */
 const LINES_WAITING_MAX = 100;
 
 /** Locates a fault. Never rejects. */
-export type PlaceFinder = (span: FaultySpan) => Promise<readonly SourcePlace[]>;
+export type LocationFinder = (span: FaultySpan) => Promise<readonly SourceLocation[]>;
 
-export class PlacedLog {
+export class LocatedLog {
   readonly #write: Log;
-  readonly #find: PlaceFinder;
+  readonly #find: LocationFinder;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
   /**
    * The fault that was written last. A fault of an entity also fails the request that called it, and is located once.
    */
-  #told: string | undefined;
+  #lastFault: string | undefined;
 
-  constructor(write: Log, find: PlaceFinder) {
+  constructor(write: Log, find: LocationFinder) {
     this.#write = write;
     this.#find = find;
   }
 
   readonly log = (entry: FaultEntry): void => {
-    const hasPlace = entry.frames !== undefined || entry.fields?.['guestMessage'] !== undefined;
-    if (this.#waiting === 0 && !hasPlace) {
+    const hasFault = entry.frames !== undefined || entry.fields?.['guestMessage'] !== undefined;
+    if (this.#waiting === 0 && !hasFault) {
       void this.#writeLine(entry, undefined);
       return;
     }
     this.#waiting += 1;
     this.#last = this.#last.then(async () => {
-      await this.#writeLine(entry, hasPlace ? spanOf(entry) : undefined);
+      await this.#writeLine(entry, hasFault ? spanOf(entry) : undefined);
       this.#waiting -= 1;
     });
   };
@@ -48,12 +48,12 @@ export class PlacedLog {
   async #writeLine(entry: FaultEntry, span: FaultySpan | undefined): Promise<void> {
     this.#write(entry);
     const fault = span && JSON.stringify(entry.frames ?? span.fault);
-    const isNew = fault !== this.#told;
-    this.#told = fault;
+    const isNew = fault !== this.#lastFault;
+    this.#lastFault = fault;
     if (span === undefined || !isNew || this.#waiting > LINES_WAITING_MAX) return;
-    const [place] = await this.#find(span);
-    if (place === undefined) return;
-    const { file, line, column, function: name } = place;
+    const [location] = await this.#find(span);
+    if (location === undefined) return;
+    const { file, line, column, function: name } = location;
     const where = `${file}:${line}${column === null ? '' : `:${column}`}`;
     this.#write({ level: entry.level, message: `at ${where}${name === null ? '' : ` (${name})`}` });
   }

@@ -1,14 +1,14 @@
 // Each way in which a module may trap leads to the line of its source where it did.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SourcePlace } from '@svc/contract';
+import type { SourceLocation } from '@svc/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../../../../guest-sdk/compiler/index.ts';
 import type { Guest } from '../../../../../host/engine/needs/guest.ts';
 import {
-  type FaultPlaces,
-  readFaultPlaces,
-} from '../../../../../host/hosting/wasm/places/fault-places.ts';
+  type FaultLocator,
+  readFaultLocator,
+} from '../../../../../host/hosting/wasm/locations/fault-locator.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { GuestFault } from '../../../../../host/model/guest-fault.ts';
@@ -66,7 +66,7 @@ const folder = temporaryFolderOfFile();
 const file = join(folder, 'faults.wasm');
 let guest: Guest;
 let fingerprint: string;
-let places: FaultPlaces;
+let places: FaultLocator;
 let faults: ReadonlyMap<string, GuestFault>;
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
   writeFileSync(file, component);
   writeFileSync(`${file}.map`, JSON.stringify({ ...sourceMap, sourceRoot: 'assembly/' }));
   guest = await createWasmGuest(component);
-  places = await readFaultPlaces({ file, fingerprint, limits: WASM_LIMITS_DEFAULT });
+  places = await readFaultLocator({ file, fingerprint, limits: WASM_LIMITS_DEFAULT });
   const all = new Map<string, GuestFault>();
   for (const [route, name] of [...KINDS, 'inner'].entries())
     all.set(
@@ -89,7 +89,8 @@ beforeAll(async () => {
   faults = all;
 });
 
-const first = (name: string): SourcePlace | undefined => places.placesOf(faults.get(name)!)[0];
+const first = (name: string): SourceLocation | undefined =>
+  places.locationsOf(faults.get(name)!)[0];
 
 test.each(KINDS)('%s is told with the line of the AssemblyScript', (kind) => {
   const fault = faults.get(kind)!;
@@ -102,7 +103,7 @@ test('a map knows its module by the fingerprint that the runtime knows it by', (
 });
 
 test('the file is the one that the code stands in, and what called it follows', () => {
-  const [inner, caller] = places.placesOf(faults.get('inner')!);
+  const [inner, caller] = places.locationsOf(faults.get('inner')!);
   expect(inner).toMatchObject({ file: 'assembly/inner.ts', line: 2 });
   expect(caller === undefined || caller.file === 'assembly/index.ts').toBe(true);
 });
@@ -110,13 +111,13 @@ test('the file is the one that the code stands in, and what called it follows', 
 test('a function is named as its author wrote it, and nothing of the library is named beside the author’s', () => {
   expect(first('stack')?.function).toBe('below');
   for (const fault of faults.values())
-    for (const place of places.placesOf(fault)) expect(place.file).toMatch(/^assembly\//);
+    for (const place of places.locationsOf(fault)) expect(place.file).toMatch(/^assembly\//);
 });
 
 test('a fault whose frames are in the library alone is told by them', () => {
   const { guestMessage } = faults.get('index')!;
   expect(guestMessage).toMatch(/~lib\/array\.ts:\d+:\d+$/);
-  expect(places.placesOf({ guestMessage })).toMatchObject([{ file: '~lib/array.ts' }]);
+  expect(places.locationsOf({ guestMessage })).toMatchObject([{ file: '~lib/array.ts' }]);
 });
 
 describe('without a map that fits, the module’s own words are all there is:', () => {
@@ -128,23 +129,23 @@ describe('without a map that fits, the module’s own words are all there is:', 
     ['a map that is a folder', () => besideFolder(), 'is no file'],
   ])('%s', async (_what, module, reason) => {
     const reasons: string[] = [];
-    const without = await readFaultPlaces(
+    const without = await readFaultLocator(
       { file: module(), fingerprint, limits: WASM_LIMITS_DEFAULT },
       (why) => reasons.push(why),
     );
     expect(reasons.join()).toContain(reason);
-    expect(without.placesOf(said)).toEqual([
+    expect(without.locationsOf(said)).toEqual([
       { file: 'cart.ts', line: 31, column: 5, function: null },
     ]);
-    expect(without.placesOf(traps)).toEqual([]);
+    expect(without.locationsOf(traps)).toEqual([]);
   });
 
   test('a module that was built again', async () => {
     const reasons: string[] = [];
     const module = { file, fingerprint: 'e'.repeat(64), limits: WASM_LIMITS_DEFAULT };
-    const without = await readFaultPlaces(module, (why) => reasons.push(why));
+    const without = await readFaultLocator(module, (why) => reasons.push(why));
     expect(reasons).toEqual(['it belongs to another build of the module']);
-    expect(without.placesOf(faults.get('zero')!)).toEqual([]);
+    expect(without.locationsOf(faults.get('zero')!)).toEqual([]);
   });
 
   test('a map beside another module', async () => {
@@ -152,7 +153,7 @@ describe('without a map that fits, the module’s own words are all there is:', 
     writeFileSync(other, Buffer.from('other'));
     writeFileSync(`${other}.map`, JSON.stringify({ ...MAP, x_svc_module: fingerprint }));
     const reasons: string[] = [];
-    await readFaultPlaces({ file: other, fingerprint, limits: WASM_LIMITS_DEFAULT }, (why) =>
+    await readFaultLocator({ file: other, fingerprint, limits: WASM_LIMITS_DEFAULT }, (why) =>
       reasons.push(why),
     );
     expect(reasons).toEqual([`${other} is another module by now`]);

@@ -1,7 +1,7 @@
 // SourceMap: reads the map that the build writes beside a module, from bytes of its core module to lines of
 // its sources. The map is untrusted text: a malformed one is refused, and only its lines are used.
-import type { SourcePlace } from '@svc/contract';
-import type { CodePlace } from './code-places.ts';
+import type { SourceLocation } from '@svc/contract';
+import type { CodePosition } from './code-positions.ts';
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES = new Int8Array(128).fill(-1);
@@ -46,17 +46,17 @@ export class SourceMap {
    * Returns no location if the map has none. Returns two for code of the standard library that the compiler inlined:
    * its own, and the author's line before it.
    */
-  placesOf(code: CodePlace, functionIndex: number): SourcePlace[] {
+  locationsOf(code: CodePosition, functionIndex: number): SourceLocation[] {
     const at = this.#segmentOf(code);
-    const places = [at];
+    const segments = [at];
     if (this.#isStandard(at))
-      places.push(this.#last(at, code.start, (own) => !this.#isLibrary(own)));
-    return places
-      .filter((place) => place >= 0)
-      .map((place) => ({
-        file: this.fileOf(this.#sources[this.#files[place]!]!),
-        line: this.#lines[place]! + 1,
-        column: this.#columns[place]! + 1,
+      segments.push(this.#last(at, code.start, (own) => !this.#isLibrary(own)));
+    return segments
+      .filter((segment) => segment >= 0)
+      .map((segment) => ({
+        file: this.fileOf(this.#sources[this.#files[segment]!]!),
+        line: this.#lines[segment]! + 1,
+        column: this.#columns[segment]! + 1,
         function: readableFunction(this.#functions[functionIndex] ?? ''),
       }));
   }
@@ -69,7 +69,7 @@ export class SourceMap {
   /**
    * Finds the last segment at or before the offset, or else the first behind it with a source, in the same function.
    */
-  #segmentOf({ offset, start, end }: CodePlace): number {
+  #segmentOf({ offset, start, end }: CodePosition): number {
     let low = 0;
     let high = this.#offsets.length;
     while (low < high) {

@@ -1,9 +1,9 @@
 // The place of a fault in the log of a developer's run: below its line, once, and in nobody's way.
 import { describe, expect, test } from 'vitest';
-import type { SourcePlace } from '@svc/contract';
+import type { SourceLocation } from '@svc/contract';
 import type { FaultEntry } from '../../../host/model/fault-entry.ts';
-import type { FaultySpan } from '../../../host/introspection/placed-faults.ts';
-import { PlacedLog } from '../../../host/introspection/placed-log.ts';
+import type { FaultySpan } from '../../../host/introspection/located-faults.ts';
+import { LocatedLog } from '../../../host/introspection/located-log.ts';
 
 const frames = [{ functionIndex: 1, offset: 2 }];
 const entity = { component: 'bill', entity: 'table-1', handler: 'share', code: 'trap' };
@@ -17,11 +17,11 @@ const line = (message: string): FaultEntry => ({ level: 'info', message });
 const PLACE = { file: 'assembly/index.ts', line: 3, column: 5, function: 'bill.share' };
 const AT = 'at assembly/index.ts:3:5 (bill.share)';
 
-function placedLog(place: SourcePlace | undefined = PLACE) {
+function placedLog(place: SourceLocation | undefined = PLACE) {
   const written: string[] = [];
   const asked: FaultySpan[] = [];
-  const found = Promise.withResolvers<readonly SourcePlace[]>();
-  const placed = new PlacedLog(
+  const found = Promise.withResolvers<readonly SourceLocation[]>();
+  const placed = new LocatedLog(
     ({ message }) => void written.push(message),
     async (span) => {
       asked.push(span);

@@ -1,8 +1,8 @@
 // LocatedFaults finds the source locations of the faults of spans, once for each fault, by asking the history reader.
 // While a developer works on a module, a span may belong to a module that was served before, and then its locations
 // are in that module's sources.
-import type { SourcePlace } from '@svc/contract';
-import { namedPlaces, type RunHandler } from './named-places.ts';
+import type { SourceLocation } from '@svc/contract';
+import { namedLocations, type RunHandler } from './named-locations.ts';
 import type { RecordedFault, RecordedSpan } from '../shards/recorder/recorded-span.ts';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceFile } from '../hosting/guest-source.ts';
@@ -19,9 +19,9 @@ export interface ServedSource extends SourceFile {
 
 export type FaultySpan = RunHandler & Pick<RecordedSpan, 'startMs' | 'fault'>;
 
-export class PlacedFaults {
+export class LocatedFaults {
   readonly #history: Pick<HistoryReader, 'ask'>;
-  readonly #places = new WeakMap<RecordedFault, readonly SourcePlace[]>();
+  readonly #locations = new WeakMap<RecordedFault, readonly SourceLocation[]>();
   /** Questions that were asked; one that fails is removed, so that it can be asked again. */
   readonly #asked = new WeakMap<RecordedFault, Promise<void>>();
   readonly #patienceMs: number;
@@ -38,8 +38,8 @@ export class PlacedFaults {
   }
 
   /** Returns an empty list if the locations are unknown. */
-  placesOf(fault: RecordedFault): SourcePlace[] {
-    return [...(this.#places.get(fault) ?? [])];
+  locationsOf(fault: RecordedFault): SourceLocation[] {
+    return [...(this.#locations.get(fault) ?? [])];
   }
 
   /** Locates the faults of the spans. Never rejects: a fault that cannot be located in time has no locations. */
@@ -64,7 +64,7 @@ export class PlacedFaults {
 
   #isOpen(fault: RecordedFault): boolean {
     const { frames, guestMessage } = fault;
-    return (frames !== undefined || guestMessage !== undefined) && !this.#places.has(fault);
+    return (frames !== undefined || guestMessage !== undefined) && !this.#locations.has(fault);
   }
 
   async #ask(
@@ -75,9 +75,9 @@ export class PlacedFaults {
     const asked = faults.map(({ frames, guestMessage }) => ({ frames, guestMessage }));
     try {
       const of = { kind, file, fingerprint };
-      const answer = await this.#history.ask({ kind: 'places', of, faults: asked });
+      const answer = await this.#history.ask({ kind: 'locations', of, faults: asked });
       for (const [at, fault] of faults.entries())
-        this.#places.set(fault, namedPlaces(answer.places[at]!, spans[at]!));
+        this.#locations.set(fault, namedLocations(answer.locations[at]!, spans[at]!));
     } catch {
       // The next request asks for it again.
       for (const fault of faults) this.#asked.delete(fault);

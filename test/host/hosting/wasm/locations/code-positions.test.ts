@@ -1,7 +1,7 @@
 // Every instruction of the code as it runs leads back to the instruction of the module that it came of.
 import { describe, expect, test } from 'vitest';
 import type { ByteReader } from '../../../../../host/hosting/wasm/binary/byte-reader.ts';
-import { CodePlaces } from '../../../../../host/hosting/wasm/places/code-places.ts';
+import { CodePositions } from '../../../../../host/hosting/wasm/locations/code-positions.ts';
 import {
   type CoreModule,
   readCoreModule,
@@ -53,7 +53,7 @@ function skipLocals(body: ByteReader): void {
 /** Rows `function offset`: what does not lead to where it should. */
 function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
   const rewritten = rewriteCoreModule(core, limits);
-  const places = new CodePlaces(core, limits);
+  const places = new CodePositions(core, limits);
   const own = coreSections(core.bytes)(CORE_SECTION.code)?.count() ?? 0;
   const first = core.functions.length - own;
   const originals = instructionsOf(core.bytes, own);
@@ -63,7 +63,7 @@ function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
     const found = new Map<number, number>();
     let last = 0;
     for (const offset of offsets) {
-      const place = places.placeOf({ functionIndex: first + number, offset });
+      const place = places.originalOf({ functionIndex: first + number, offset });
       const at = place?.offset ?? -1;
       if (at < last || !originals[number]!.includes(at)) wrong.push(`${number} ${offset}`);
       last = at;
@@ -92,9 +92,9 @@ test('each offset of the rewritten code leads to the instruction that it came of
 test('so it does in what the compiler makes, and the host’s own functions are no place', async () => {
   const core = readCoreModule(await compileFixtureCore('faulty'));
   expect(wrongPlaces(core, WASM_LIMITS_DEFAULT)).toEqual([]);
-  const places = new CodePlaces(core, WASM_LIMITS_DEFAULT);
-  expect(places.placeOf({ functionIndex: 0, offset: 100 })).toBeUndefined();
-  expect(places.placeOf({ functionIndex: core.functions.length, offset: 100 })).toBeUndefined();
+  const places = new CodePositions(core, WASM_LIMITS_DEFAULT);
+  expect(places.originalOf({ functionIndex: 0, offset: 100 })).toBeUndefined();
+  expect(places.originalOf({ functionIndex: core.functions.length, offset: 100 })).toBeUndefined();
 });
 
 describe('the frames of a trap', () => {

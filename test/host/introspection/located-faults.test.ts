@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../kit/svc-error.ts';
 import type { RecordedFault } from '../../../host/shards/recorder/recorded-span.ts';
 import type { HistoryQuestion } from '../../../host/history/reader/history-reader.ts';
-import { PlacedFaults } from '../../../host/introspection/placed-faults.ts';
+import { LocatedFaults } from '../../../host/introspection/located-faults.ts';
 
-type Asked = Extract<HistoryQuestion, { kind: 'places' }>;
+type Asked = Extract<HistoryQuestion, { kind: 'locations' }>;
 
 const fault = (guestMessage?: string): RecordedFault => ({
   code: 'trap',
@@ -33,12 +33,12 @@ function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolv
       if (isAway()) throw new SvcError('SVC_ANSWER_TIMED_OUT', 'It computes.');
       const { of, faults } = question;
       return {
-        kind: 'places',
-        places: faults.map((_, at) => [place(of.file!, at, 'entity_query')]),
+        kind: 'locations',
+        locations: faults.map((_, at) => [place(of.file!, at, 'entity_query')]),
       };
     },
   };
-  return { asked, faults: new PlacedFaults(past as never, 50) };
+  return { asked, faults: new LocatedFaults(past as never, 50) };
 }
 
 const ONE = { kind: 'wasm' as const, file: 'one.wasm', fingerprint: '1', sinceMs: 0 };
@@ -57,7 +57,7 @@ describe('a place', () => {
     await faults.find(spans);
     await faults.find(spans);
     expect(asked.length).toBe(1);
-    expect([faults.placesOf(first), faults.placesOf(second)]).toEqual([
+    expect([faults.locationsOf(first), faults.locationsOf(second)]).toEqual([
       [place('one.wasm', 0)],
       [place('one.wasm', 1)],
     ]);
@@ -68,7 +68,7 @@ describe('a place', () => {
     faults.served(ONE);
     const plain = fault();
     await faults.find([{ ...ran, startMs: 1, fault: plain }]);
-    expect([asked, faults.placesOf(plain)]).toEqual([[], []]);
+    expect([asked, faults.locationsOf(plain)]).toEqual([[], []]);
   });
 
   test('is in the sources of the module that was served then', async () => {
@@ -80,8 +80,8 @@ describe('a place', () => {
       { ...ran, startMs: 99, fault: old },
       { ...ran, startMs: 100, fault: recent },
     ]);
-    expect(faults.placesOf(old)).toEqual([place('one.wasm', 0)]);
-    expect(faults.placesOf(recent)).toEqual([place('two.wasm', 0)]);
+    expect(faults.locationsOf(old)).toEqual([place('one.wasm', 0)]);
+    expect(faults.locationsOf(recent)).toEqual([place('two.wasm', 0)]);
     expect(asked.map(({ of }) => of.fingerprint)).toEqual(['1', '2']);
   });
 
@@ -91,10 +91,10 @@ describe('a place', () => {
     faults.served(ONE);
     const one = fault('a');
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect(faults.placesOf(one)).toEqual([]);
+    expect(faults.locationsOf(one)).toEqual([]);
     isAway = false;
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect(faults.placesOf(one)).toEqual([place('one.wasm', 0)]);
+    expect(faults.locationsOf(one)).toEqual([place('one.wasm', 0)]);
     expect(asked.length).toBe(2);
   });
 
@@ -105,9 +105,9 @@ describe('a place', () => {
     const one = fault('a');
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect([asked.length, faults.placesOf(one)]).toEqual([1, []]);
+    expect([asked.length, faults.locationsOf(one)]).toEqual([1, []]);
     busy.resolve();
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect([asked.length, faults.placesOf(one)]).toEqual([1, [place('one.wasm', 0)]]);
+    expect([asked.length, faults.locationsOf(one)]).toEqual([1, [place('one.wasm', 0)]]);
   });
 });
