@@ -32,6 +32,7 @@ interface SyntaxNode {
   readonly name?: unknown;
   readonly key?: unknown;
   readonly property?: unknown;
+  readonly computed?: unknown;
 }
 
 /** A line `file:line: found; use instead` for each retired word, and for each comment without a subject. */
@@ -87,7 +88,7 @@ function* identifiersIn(
 
 /** Whether the child is the name of a property that the contract names. */
 function isJsonMember(parent: Partial<SyntaxNode>, child: unknown): boolean {
-  const { key, property } = parent;
-  if (child !== key && child !== property) return false;
+  const { key, property, computed } = parent;
+  if (computed === true || (child !== key && child !== property)) return false;
   return JSON_MEMBERS.has(String((child as Partial<SyntaxNode> | undefined)?.name));
 }
