@@ -57,5 +57,6 @@ export {
   templateShape,
   type TemplateSegment,
 } from './route-template.ts';
+export { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
 export type { ListedService, ServiceList } from './service-list.ts';
 export type { TypeSchema } from './type-schema.ts';

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { parseModuleDescriptor } from '@svc/contract';
+import { durationOf, isDecimal, parseModuleDescriptor } from '@svc/contract';
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import {
   type ModuleUnderTest,
@@ -12,7 +12,6 @@ import {
   testModule,
 } from '@svc/guest-sdk/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { durationOf, isDecimal } from '../../host/hosting/embedded/text-form.ts';
 import { MODES, exact, expected, secondsText, textOf } from './support/exact-decimals.ts';
 import { DECIMALS, DURATIONS, LEDGER, NO_DECIMALS, NO_DURATIONS } from './support/ledger.ts';
 import { UserProjects, entity, problemLine } from './support/user-projects.ts';

@@ -4,9 +4,9 @@
 //
 // Invariants: an encoded value decodes to the same value; unknown fields are skipped, those of a closed
 // record are refused. Recursion is limited to `depth` levels.
+import { dateTimeOf, durationOf, isBase64, isDecimal } from '@svc/contract';
 import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
-import { dateTimeOf, durationOf, isBase64, isDecimal } from './text-form.ts';
 import { textOf } from './thrown-text.ts';
 
 /** `depth`: number of levels that are still allowed. Throws ShapeProblem. */
