@@ -41,6 +41,7 @@ export type {
   TraceList,
   TraceSummary,
 } from './observability-schema.ts';
+export { isQueryDefault, type QueryDefault } from './query-default.ts';
 export { originProblem } from './origin.ts';
 export { declaredCors } from './declared-cors.ts';
 export { openApi, type OpenApiDocument, type OpenApiInfo } from './open-api.ts';

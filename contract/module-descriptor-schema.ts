@@ -4,6 +4,8 @@
 import { Type, type Static } from 'typebox';
 import {
   ANSWERS_MAX,
+  DEFAULT_ITEMS_MAX,
+  DEFAULT_LENGTH_MAX,
   DESCRIPTION_LENGTH_MAX,
   QUERY_PARAMETERS_MAX,
   SUMMARY_LENGTH_MAX,
@@ -97,12 +99,28 @@ const shapes = {
     },
     closed,
   ),
+  /** The JSON form of a scalar: a 64-bit integer beyond 2^53 - 1 in magnitude is a text of digits. */
+  Scalar: Type.Union([
+    Type.Boolean(),
+    Type.Number(),
+    Type.String({ maxLength: DEFAULT_LENGTH_MAX }),
+  ]),
   QueryParameter: Type.Object(
     {
       name: QueryName,
       /** A scalar, a list of scalars (one for each time that the name is given), or one of them or null. */
       schema: Type.Ref('TypeSchema'),
       required: Type.Boolean(),
+      /**
+       * The value that the handler is given in place of a parameter that is left out. Absent: null, an empty list, or
+       * a value that the module computes.
+       */
+      default: Type.Optional(
+        Type.Union([
+          Type.Ref('Scalar'),
+          Type.Array(Type.Ref('Scalar'), { maxItems: DEFAULT_ITEMS_MAX }),
+        ]),
+      ),
     },
     closed,
   ),

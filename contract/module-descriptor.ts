@@ -8,6 +8,7 @@ import type {
   RouteDescriptor,
 } from './module-descriptor-schema.ts';
 import { originProblem } from './origin.ts';
+import { isQueryDefault } from './query-default.ts';
 import { parseRouteTemplate, routeTemplate, templateShape } from './route-template.ts';
 import { compileSchema, type SchemaCheck } from './schema-check.ts';
 import type { TypeSchema } from './type-schema.ts';
@@ -72,7 +73,7 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
 }
 
 /** Checks that each route can be served, and that no two take the same requests. */
-function routeProblems({ endpoints }: ModuleDescriptor): string[] {
+function routeProblems({ endpoints, types }: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const taken = new Map<string, string>();
   let count = 0;
@@ -86,7 +87,9 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
       if (cors !== undefined && (own ?? access).allow !== 'internet')
         problems.push(`route ${label}: CORS is for routes that the internet may call`);
       if (++count === ROUTES_MAX + 1) problems.push(`it has more than ${ROUTES_MAX} routes`);
-      problems.push(...contentProblems(route).map((problem) => `route ${label}: ${problem}`));
+      problems.push(
+        ...contentProblems(route, types).map((problem) => `route ${label}: ${problem}`),
+      );
       const parsed = parseRouteTemplate(template);
       if (!parsed.ok) {
         problems.push(`route ${label}: the path ${parsed.problem}`);
@@ -112,7 +115,10 @@ function routeProblems({ endpoints }: ModuleDescriptor): string[] {
 }
 
 /** Returns problems of a route's parameters and replies, apart from its path. */
-function contentProblems({ query = [], body, reply, answers = [] }: RouteDescriptor): string[] {
+function contentProblems(
+  { query = [], body, reply, answers = [] }: RouteDescriptor,
+  types: ModuleDescriptor['types'],
+): string[] {
   const problems: string[] = [];
   for (const part of [body, reply])
     if (part !== undefined && part.kind !== 'json' && part.schema !== undefined)
@@ -120,6 +126,13 @@ function contentProblems({ query = [], body, reply, answers = [] }: RouteDescrip
   if (reply?.optional === true) problems.push('only the body of a request can be optional');
   for (const name of repeated(query.map((parameter) => parameter.name)))
     problems.push(`the query parameter '${name}' is declared twice`);
+  for (const parameter of query) {
+    const { name, required, default: fallback } = parameter;
+    if (fallback === undefined) continue;
+    if (required) problems.push(`the query parameter '${name}' is required and has a default`);
+    if (!isQueryDefault(fallback, parameter.schema, types))
+      problems.push(`the default of the query parameter '${name}' does not fit its type`);
+  }
   for (const status of repeated(answers)) problems.push(`status ${status} is declared twice`);
   return problems;
 }

@@ -15,6 +15,13 @@ const OrNull = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, T
 const Word = Type.Literal;
 /** Type as in the module's descriptor (generated/module-descriptor.schema.json); its references are '#/types/NAME'. */
 const DescribedType = Type.Unknown();
+const Parameter = { name: Text, schema: DescribedType } as const;
+/** `default`: JSON form of the value that the handler is given in place of a parameter that is left out. */
+const QueryParameter = {
+  ...Parameter,
+  required: Type.Boolean(),
+  default: Type.Optional(Type.Unknown()),
+} as const;
 
 const shapes = {
   Outcome: Type.Union([Word('Ok'), Word('Refused'), Word('Failed'), Word('TimedOut')]),
@@ -67,13 +74,9 @@ const shapes = {
       handler: Text,
       /** Admitted callers: 'internet', 'services', 'services shop/cart', 'local' or 'nobody'. */
       access: Text,
-      parameters: Type.Array(Type.Object({ name: Text, schema: DescribedType }, closed)),
+      parameters: Type.Array(Type.Object(Parameter, closed)),
       /** Absent: the route declares none. */
-      query: Type.Optional(
-        Type.Array(
-          Type.Object({ name: Text, schema: DescribedType, required: Type.Boolean() }, closed),
-        ),
-      ),
+      query: Type.Optional(Type.Array(Type.Object(QueryParameter, closed))),
       body: Type.Optional(Type.Ref('RouteBody')),
       /** Absent: no content (204). */
       reply: Type.Optional(Type.Ref('RouteBody')),

@@ -161,12 +161,15 @@ function operation(
       required: true,
       schema: writer.schema(schema),
     })),
-    ...query.map(({ name, schema, required }) => ({
+    ...query.map(({ name, schema, required, default: fallback }) => ({
       name,
       in: 'query',
       required,
-      // A query string has no null: the parameter is left out.
-      schema: writer.schema('anyOf' in schema ? schema.anyOf[0] : schema),
+      schema: {
+        // A query string has no null: the parameter is left out.
+        ...writer.schema('anyOf' in schema ? schema.anyOf[0] : schema),
+        ...(fallback === undefined ? {} : { default: fallback }),
+      },
     })),
     ...(WRITES.has(method) ? [IDEMPOTENCY_KEY] : []),
   ];

@@ -3,6 +3,10 @@
 
 export const QUERY_PARAMETERS_MAX = 64;
 export const ANSWERS_MAX = 32;
+/** Maximum length of a text in the default of a query parameter, in UTF-16 code units. */
+export const DEFAULT_LENGTH_MAX = 200;
+/** Most items of a list that is the default of a query parameter. */
+export const DEFAULT_ITEMS_MAX = 100;
 /** Maximum length in UTF-16 code units, as is DESCRIPTION_LENGTH_MAX. */
 export const SUMMARY_LENGTH_MAX = 200;
 export const DESCRIPTION_LENGTH_MAX = 2000;

@@ -63,6 +63,9 @@ function compile(
         typeof value === 'boolean' ? undefined : `${path}: must be a boolean`;
     case 'integer':
       return integer(schema);
+    case 'number':
+      return (value, path) =>
+        Number.isFinite(value) ? undefined : `${path}: must be a finite number`;
     case 'array':
       return list(schema, inner);
     case 'object':

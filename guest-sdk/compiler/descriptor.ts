@@ -13,6 +13,7 @@ import {
 } from 'assemblyscript';
 import {
   PROTOCOL_VERSION,
+  isQueryDefault,
   type EndpointDescriptor,
   type EntityDescriptor,
   type ModuleDescriptor,
@@ -20,8 +21,14 @@ import {
 } from '@svc/contract';
 import type { Problem } from './build-error.ts';
 import type { Declarations } from './declarations.ts';
-import { isValueArgument, type EndpointClass, type RouteMethod } from './endpoint-declaration.ts';
+import {
+  isValueArgument,
+  type EndpointClass,
+  type RouteMethod,
+  type ValueArgument,
+} from './endpoint-declaration.ts';
 import type { EntityClass, EntityHandler } from './entity-declaration.ts';
+import { literalDefault } from './literal-default.ts';
 import { PLAIN } from './route-answers.ts';
 import { isInQuery, isQueryRequired } from './route-values.ts';
 import { SchemaBuilder, displayName } from './schema-of-type.ts';
@@ -190,11 +197,7 @@ function routeDescriptor(
       };
     else if (!isValueArgument(argument)) continue;
     else if (isInQuery(argument, type))
-      query.push({
-        name: argument.name,
-        schema: schemas.schema(type, argument.type.range),
-        required: isQueryRequired(argument, type),
-      });
+      query.push(queryParameter(argument, type, reference, schemas));
     else
       body = {
         ...bodyOf(type.nonNullableType, argument.type.range, schemas, type),
@@ -215,6 +218,24 @@ function routeDescriptor(
     ...route.doc,
     ...(route.access === undefined ? {} : { access: route.access }),
     ...(route.cors === undefined ? {} : { cors: route.cors }),
+  };
+}
+
+/** Its default is described as far as it is written out and is a value of the parameter's type. */
+function queryParameter(
+  argument: ValueArgument,
+  type: Type,
+  endpoint: Class,
+  schemas: SchemaBuilder,
+): QueryParameters[number] {
+  const { name, node } = argument;
+  const schema = schemas.schema(type, argument.type.range);
+  const fallback = node.initializer && literalDefault(node.initializer, type, endpoint);
+  return {
+    name,
+    schema,
+    required: isQueryRequired(argument, type),
+    ...(isQueryDefault(fallback, schema, schemas.types) ? { default: fallback } : {}),
   };
 }
 

@@ -219,6 +219,29 @@ describe.skipIf(noBrowser !== undefined)('the console with 401 traces and 121 en
     expect(await page.locator('.field-problem').count()).toBe(0);
   });
 
+  test('a query parameter is left out at first, and its default shown', async () => {
+    await send(serviceUrl, 'POST', '/bills/table-006/pay');
+    const watched = await open(`${service}/routes/GET/bills/{id}/receipt`);
+    const { page } = watched;
+    const query = page.getByRole('group', { name: 'Query', exact: true });
+    expect(await query.locator('.hint-text').allTextContents()).toEqual([
+      'default: en',
+      'default: 1',
+      'default: true',
+    ]);
+    await page.getByLabel('id', { exact: true }).fill('table-006');
+    await sendButton(page).click();
+    await answerOf(page).getByText('paid (en, stamped)').waitFor();
+    await page.getByRole('button', { name: 'copies: value' }).click();
+    const copies = page.getByLabel('copies', { exact: true });
+    expect(await copies.inputValue()).toBe('');
+    expect(await copies.getAttribute('placeholder')).toBe('1');
+    await copies.fill('2');
+    await sendButton(page).click();
+    await answerOf(page).getByText('paid (en, stamped) paid (en, stamped)').waitFor();
+    expect(await watched.axeFindings()).toEqual([]);
+  });
+
   describe('an answer is explained by its trace', () => {
     test('when a handler answered 404 on purpose', async () => {
       const { page } = await open(`${service}/routes/GET/bills/{id}/receipt`);

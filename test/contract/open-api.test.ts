@@ -207,6 +207,51 @@ describe('an operation', () => {
     });
   });
 
+  test('has the defaults of its query in their JSON types', () => {
+    const number = { type: 'integer' as const, minimum: 0, maximum: 9 };
+    const big = { type: ['integer', 'string'] as ['integer', 'string'], format: 'int64' as const };
+    const sort = { $ref: '#/types/Sort' };
+    const document = openApi(
+      describing({
+        types: { Sort: { type: 'string', enum: ['Title', 'Newest'] } },
+        ...serving({
+          query: [
+            { name: 'yes', schema: { type: 'boolean' }, required: false, default: false },
+            { name: 'limit', schema: number, required: false, default: 0 },
+            { name: 'big', schema: big, required: false, default: '9223372036854775807' },
+            { name: 'sort', schema: sort, required: false, default: 'Newest' },
+            {
+              name: 'sorts',
+              schema: { type: 'array', items: sort },
+              required: false,
+              default: ['Title'],
+            },
+            {
+              name: 'author',
+              schema: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+              required: false,
+              default: '',
+            },
+          ],
+        }),
+      }),
+      INFO,
+    );
+    expect(problemsOf(document)).toEqual([]);
+    const { parameters } = (document['paths'] as Record<string, { get: { parameters: object[] } }>)[
+      '/carts'
+    ]!.get;
+    const component = { $ref: '#/components/schemas/Sort' };
+    expect(parameters.map((one) => (one as { schema: object }).schema)).toEqual([
+      { type: 'boolean', default: false },
+      { ...number, default: 0 },
+      { ...big, default: '9223372036854775807' },
+      { ...component, default: 'Newest' },
+      { type: 'array', items: component, default: ['Title'] },
+      { type: 'string', default: '' },
+    ]);
+  });
+
   test.each([
     [{ kind: 'json' as const }, true],
     [{ kind: 'json' as const, optional: true as const }, false],

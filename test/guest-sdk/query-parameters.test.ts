@@ -62,6 +62,33 @@ describe('the descriptor says', () => {
     ]);
   });
 
+  test('the defaults that are written out and fit, in their JSON form, and no other', () => {
+    const defaultsOf = (label: string) => {
+      const { query } = routes.find((route) => route.label === label)!;
+      return query!.map((parameter) => [parameter.name, parameter.default]);
+    };
+    expect(defaultsOf('GET /defaults/written-out')).toEqual([
+      ['text', 'a "b" 😀'],
+      ['yes', true],
+      ['small', -128],
+      ['hex', 65_535],
+      ['big', '18446744073709551615'],
+      ['least', '-9223372036854775808'],
+      ['safe', 9_007_199_254_740_991],
+      ['real', -0.0015],
+      ['whole', 16_777_216],
+      ['float', 0.1],
+      ['sort', 'Newest'],
+      ['numbers', [1, -2]],
+      ['sorts', ['Newest', 'Title']],
+      ['author', 'anybody'],
+      ['names', ['a', '']],
+    ]);
+    const computed = routes.find((route) => route.label === 'GET /defaults/computed')!.query!;
+    expect(computed.filter((parameter) => 'default' in parameter)).toEqual([]);
+    expect(computed.filter(({ required }) => required)).toEqual([]);
+  });
+
   test('on a route with a body, what its type or its name makes of each parameter', () => {
     const bodies = routes.map(({ label, body, query }) => [
       label,
@@ -194,6 +221,15 @@ describe('a handler is given', () => {
       author: '',
       tags: ['a', 'b'],
     });
+  });
+
+  test('the defaults that the descriptor has', () => {
+    expect(answer('GET /defaults/written-out', '')).toBe(
+      'a "b" 😀|true|-128|65535|18446744073709551615|-9223372036854775808|9007199254740991|-0.0015|16777216.0|0.1|1|1,-2|1,0|anybody|a,',
+    );
+    expect(answer('GET /defaults/computed', '')).toBe(
+      '20|50|2|1|4294967295|true|0|208|1|true|0|20|Infinity',
+    );
   });
 
   test('a name that it does not ask for is left alone, also where its value is malformed', () => {

@@ -13,65 +13,83 @@ const components = (value: TSchema) => matching('^[A-Za-z0-9._-]+$', value);
 const described = { title: optional(Text), description: optional(Text) };
 const schema = Type.Ref('Schema');
 
+const Scalar = Type.Union([Type.Boolean(), Type.Number(), Text]);
+const Default = Type.Union([Scalar, Type.Array(Scalar)]);
+
+/** The forms of a type in JSON Schema 2020-12. `more`: further keywords that each may have. */
+const forms = (more: TProperties) => [
+  only({
+    ...described,
+    ...more,
+    $ref: Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
+  }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Literal('string'),
+    format: optional(
+      Type.Union([Type.Literal('date-time'), Type.Literal('decimal'), Type.Literal('duration')]),
+    ),
+    contentEncoding: optional(Type.Literal('base64')),
+    enum: optional(Type.Array(Text, { minItems: 1 })),
+  }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Union([Type.Literal('boolean'), Type.Literal('null')]),
+  }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Literal('integer'),
+    minimum: optional(Type.Integer()),
+    maximum: optional(Type.Integer()),
+  }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Tuple([Type.Literal('integer'), Type.Literal('string')]),
+    format: Type.Union([Type.Literal('int64'), Type.Literal('uint64')]),
+  }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Literal('number'),
+    format: Type.Union([Type.Literal('float'), Type.Literal('double')]),
+  }),
+  only({ ...described, ...more, type: Type.Literal('array'), items: schema }),
+  only({ ...described, ...more, type: Type.Literal('object'), additionalProperties: schema }),
+  only({
+    ...described,
+    ...more,
+    type: Type.Literal('object'),
+    properties: Type.Record(
+      Text,
+      Type.Union([schema, only({ const: Text }), only({ description: Text })]),
+    ),
+    required: Type.Array(Text, { uniqueItems: true }),
+    'x-svc-aliases': optional(Type.Record(Text, Type.Array(Text, { minItems: 1 }))),
+  }),
+  only({ ...described, ...more, anyOf: Type.Array(schema, { minItems: 2 }) }),
+  only({
+    ...described,
+    ...more,
+    oneOf: Type.Array(schema, { minItems: 1 }),
+    discriminator: only({
+      propertyName: Text,
+      mapping: Type.Record(
+        Text,
+        Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
+      ),
+    }),
+  }),
+];
+
 /** By name, with references of the form `{ $ref: 'NAME' }`. */
 export const openApiShapes = {
-  /** Of JSON Schema 2020-12. */
-  Schema: Type.Union([
-    only({
-      ...described,
-      $ref: Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
-    }),
-    only({
-      ...described,
-      type: Type.Literal('string'),
-      format: optional(
-        Type.Union([Type.Literal('date-time'), Type.Literal('decimal'), Type.Literal('duration')]),
-      ),
-      contentEncoding: optional(Type.Literal('base64')),
-      enum: optional(Type.Array(Text, { minItems: 1 })),
-    }),
-    only({ ...described, type: Type.Union([Type.Literal('boolean'), Type.Literal('null')]) }),
-    only({
-      ...described,
-      type: Type.Literal('integer'),
-      minimum: optional(Type.Integer()),
-      maximum: optional(Type.Integer()),
-    }),
-    only({
-      ...described,
-      type: Type.Tuple([Type.Literal('integer'), Type.Literal('string')]),
-      format: Type.Union([Type.Literal('int64'), Type.Literal('uint64')]),
-    }),
-    only({
-      ...described,
-      type: Type.Literal('number'),
-      format: Type.Union([Type.Literal('float'), Type.Literal('double')]),
-    }),
-    only({ ...described, type: Type.Literal('array'), items: schema }),
-    only({ ...described, type: Type.Literal('object'), additionalProperties: schema }),
-    only({
-      ...described,
-      type: Type.Literal('object'),
-      properties: Type.Record(
-        Text,
-        Type.Union([schema, only({ const: Text }), only({ description: Text })]),
-      ),
-      required: Type.Array(Text, { uniqueItems: true }),
-      'x-svc-aliases': optional(Type.Record(Text, Type.Array(Text, { minItems: 1 }))),
-    }),
-    only({ ...described, anyOf: Type.Array(schema, { minItems: 2 }) }),
-    only({
-      ...described,
-      oneOf: Type.Array(schema, { minItems: 1 }),
-      discriminator: only({
-        propertyName: Text,
-        mapping: Type.Record(
-          Text,
-          Type.String({ pattern: '^#/components/schemas/[A-Za-z0-9._-]+$' }),
-        ),
-      }),
-    }),
-  ]),
+  Schema: Type.Union(forms({})),
+  /** The schema of a query parameter, which alone has a default. */
+  QuerySchema: Type.Union(forms({ default: optional(Default) })),
   Content: matching(
     '^(application/json|text/plain|application/octet-stream)$',
     only({ schema: optional(schema) }),
@@ -83,7 +101,12 @@ export const openApiShapes = {
   Parameter: Type.Union([
     // Whatever stands in a path is required.
     only({ name: Text, in: Type.Literal('path'), required: Type.Literal(true), schema }),
-    only({ name: Text, in: Type.Literal('query'), required: Type.Boolean(), schema }),
+    only({
+      name: Text,
+      in: Type.Literal('query'),
+      required: Type.Boolean(),
+      schema: Type.Ref('QuerySchema'),
+    }),
     only({
       name: Text,
       in: Type.Literal('header'),

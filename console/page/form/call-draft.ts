@@ -91,6 +91,23 @@ export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
   };
 }
 
+/** Defaults of query parameters by name, as texts for a person. */
+export function queryDefaults({ query = [] }: ServiceRoute): ReadonlyMap<string, string> {
+  return new Map(
+    query.flatMap(({ name, default: value }) =>
+      value === undefined ? [] : [[name, defaultText(value)]],
+    ),
+  );
+}
+
+/** Writes a text in quotes where nobody would see it else. */
+function defaultText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(defaultText).join(', ') || 'no items';
+  if (typeof value !== 'string' || value.trim() !== value || value === '')
+    return JSON.stringify(value);
+  return value;
+}
+
 /** What need not be given is left out until a person wants it. */
 function emptyQuery(route: ServiceRoute, types: Types): Draft | undefined {
   const schema = querySchema(route);

@@ -20,12 +20,18 @@ export interface FieldProps {
   readonly beside?: ComponentChildren;
   /** Set for an optional field of a record; undefined for any other. */
   readonly leaving?: Leaving | undefined;
+  /** Fields of a record by name, with the text of the value that the service takes in place of one that is left out. */
+  readonly defaults?: ReadonlyMap<string, string> | undefined;
+  /** Shown in an empty control, and never sent. */
+  readonly placeholder?: string | undefined;
   readonly onChange: (draft: Draft) => void;
 }
 
 export interface Leaving {
   readonly isLeftOut: boolean;
   readonly leaveOut: () => void;
+  /** Text of the value that the service takes in its place, as far as it is known. */
+  readonly defaultText: string | undefined;
 }
 
 export type OfKind<Kind extends Draft['kind']> = FieldProps & {
@@ -39,14 +45,17 @@ export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProp
 
 export function Closed({
   label,
+  hint,
   beside,
 }: {
   readonly label: string;
+  readonly hint: string | undefined;
   readonly beside: ComponentChildren;
 }) {
   return (
     <div class="field is-closed">
       <span class="field-label">{visibleLine(label || 'Value')}</span>
+      {hint !== undefined && <span class="hint-text">{visibleLine(hint)}</span>}
       {beside}
     </div>
   );

@@ -69,7 +69,7 @@ export function Field(props: FieldProps) {
   }
 }
 
-function RecordField({ label, draft, type, beside, ...rest }: OfKind<'record'>) {
+function RecordField({ label, draft, type, beside, defaults, ...rest }: OfKind<'record'>) {
   if (!('properties' in type)) return null;
   const schemas = new Map(fieldsOf(type));
   return (
@@ -86,7 +86,7 @@ function RecordField({ label, draft, type, beside, ...rest }: OfKind<'record'>) 
           });
         const leaving = type.required.includes(name)
           ? undefined
-          : { isLeftOut, leaveOut: () => set(value, true) };
+          : { isLeftOut, leaveOut: () => set(value, true), defaultText: defaults?.get(name) };
         return (
           <Field
             {...rest}

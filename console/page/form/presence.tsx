@@ -54,11 +54,17 @@ export function Presence({
       {props.beside}
     </>
   );
-  if (chosen !== 'value') return <Closed label={label} beside={beside} />;
+  const defaultText = leaving?.defaultText;
+  if (chosen !== 'value') {
+    const hint =
+      chosen === 'left out' && defaultText !== undefined ? `default: ${defaultText}` : undefined;
+    return <Closed label={label} hint={hint} beside={beside} />;
+  }
   return (
     <Inner
       {...props}
       leaving={undefined}
+      placeholder={'text' in inner ? defaultText : undefined}
       schema={nullable ?? schema}
       draft={inner}
       beside={beside}

@@ -12,6 +12,7 @@ export function SimpleField({
   type,
   beside,
   problem,
+  placeholder,
   onChange,
 }: OfKind<'text' | 'number' | 'big'> & { readonly problem: string | undefined }) {
   const set = (text: string) => onChange({ kind: draft.kind, text });
@@ -52,7 +53,7 @@ export function SimpleField({
     hint: hintOf(type),
     lines: draft.text.includes('\n') ? 4 : 1,
     isNumber: draft.kind !== 'text',
-    placeholder: isTime ? '2030-01-01T00:00:00.000Z' : undefined,
+    placeholder: placeholder ?? (isTime ? '2030-01-01T00:00:00.000Z' : undefined),
     onChange: set,
   };
   if (beside === undefined && !isTime && !isBytes) return <TextField {...input} />;

@@ -11,6 +11,7 @@ import {
   callRequest,
   emptyCall,
   inMode,
+  queryDefaults,
   querySchema,
   takesIdempotencyKey,
   type CallDraft,
@@ -145,6 +146,7 @@ function QueryPart({ state, route, service, problems }: PartProps) {
         draft={call.declaredQuery}
         types={service.types}
         path=""
+        defaults={queryDefaults(route)}
         problems={problems.filter(({ part }) => part === 'query')}
         onChange={(declaredQuery) => (state.call.value = { ...call, declaredQuery })}
       />

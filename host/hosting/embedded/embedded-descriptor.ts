@@ -1,10 +1,18 @@
 // EmbeddedDescriptor: the module descriptor of TypeScript components.
-import { type ModuleDescriptor, PROTOCOL_VERSION, parseModuleDescriptor } from '@svc/contract';
+import {
+  type ModuleDescriptor,
+  type RouteDescriptor,
+  PROTOCOL_VERSION,
+  isQueryDefault,
+  parseModuleDescriptor,
+} from '@svc/contract';
 import type { EndpointDefinition } from './endpoint-definition.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import { ShapeDescription } from './shape-description.ts';
 import { type Field, type Shape, invalidDefinition, isRequired, targetOf } from './shape.ts';
+
+type QueryParameter = NonNullable<RouteDescriptor['query']>[number];
 
 const SDK = { name: '@svc/host', version: '0.1.0' };
 
@@ -80,11 +88,7 @@ function describeRoute(
     ...(inQuery.length === 0
       ? {}
       : {
-          query: inQuery.map((field) => ({
-            name: field.name,
-            schema: types.of(field.shape, `${handler}.${field.name}`),
-            required: isRequired(field),
-          })),
+          query: inQuery.map((field) => queryParameter(field, handler, types)),
         }),
     ...(body === undefined
       ? {}
@@ -95,6 +99,18 @@ function describeRoute(
     ...(description === undefined ? {} : { description }),
     ...(access === undefined ? {} : { access }),
     ...(cors === undefined ? {} : { cors }),
+  };
+}
+
+/** Leaves out a default that the descriptor cannot express, such as a long text. */
+function queryParameter(field: Field, handler: string, types: ShapeDescription): QueryParameter {
+  const schema = types.of(field.shape, `${handler}.${field.name}`);
+  const isDescribed = isQueryDefault(field.default, schema, types.types);
+  return {
+    name: field.name,
+    schema,
+    required: isRequired(field),
+    ...(isDescribed ? { default: field.default } : {}),
   };
 }
 

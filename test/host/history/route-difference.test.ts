@@ -159,6 +159,12 @@ test.each<readonly [string, Change, Change]>([
     query('page', { type: 'array', items: INT }),
   ],
   [
+    // What a handler does without the parameter is its own decision, as everything else that it computes.
+    'another default of a query parameter',
+    { query: [{ name: 'page', schema: INT, required: false, default: 1 }] },
+    { query: [{ name: 'page', schema: INT, required: false, default: 2 }] },
+  ],
+  [
     'a query parameter that is null when it is left out',
     query('page', { anyOf: [TEXT, { type: 'null' }] }),
     query('page', TEXT),

@@ -8,6 +8,7 @@ import {
   emptyCall,
   exampleCall,
   inMode,
+  queryDefaults,
   withIdempotencyKey,
 } from '../../../../console/page/form/call-draft.ts';
 import { curlLine } from '../../../../console/page/form/call-text.ts';
@@ -123,6 +124,32 @@ describe('the request of a form', () => {
     expect(callProblems(typed, search, TYPES).filter(({ part }) => part === 'query')).toEqual([
       expect.objectContaining({ part: 'query', path: 'since' }),
     ]);
+  });
+
+  test('has the defaults of its query parameters as texts, and sends none of them', () => {
+    const defaults = [20, true, 'Newest', '', ' a', [1, 2], ['a', ''], [], '9007199254740993'];
+    const search: ServiceRoute = {
+      ...route('GET', '/carts/{cartId}'),
+      query: [...defaults, undefined].map((value, at) => ({
+        name: `q${at}`,
+        schema: { type: 'string' },
+        required: false,
+        ...(value === undefined ? {} : { default: value }),
+      })),
+    };
+    expect([...queryDefaults(search)]).toEqual([
+      ['q0', '20'],
+      ['q1', 'true'],
+      ['q2', 'Newest'],
+      ['q3', '""'],
+      ['q4', '" a"'],
+      ['q5', '1, 2'],
+      ['q6', 'a, ""'],
+      ['q7', 'no items'],
+      ['q8', '9007199254740993'],
+    ]);
+    expect(callRequest(emptyCall(search, TYPES), search).path).not.toContain('?');
+    expect(queryDefaults(route('GET', '/carts/{cartId}')).size).toBe(0);
   });
 
   test('says what kind its body is, unless that is typed', () => {

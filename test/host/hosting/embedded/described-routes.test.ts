@@ -46,6 +46,7 @@ describe('the descriptor', () => {
         name: 'page-size',
         schema: { type: 'integer', minimum: 1, maximum: 100 },
         required: false,
+        default: 20,
       },
       {
         name: 'text',
@@ -59,6 +60,36 @@ describe('the descriptor', () => {
         schema: { anyOf: [{ type: 'string' }, { type: 'null' }] },
         required: false,
       },
+    ]);
+  });
+
+  test('has the defaults that it can express, in their JSON form', () => {
+    const Days = Type.Codec(Type.Integer({ default: 3 }))
+      .Decode((days) => ({ days }))
+      .Encode(({ days }) => days);
+    const query = Type.Object({
+      sort: Type.Union([Type.Literal('title'), Type.Literal('newest')], { default: 'title' }),
+      big: Type.BigInt({ default: '9007199254740993' }),
+      tag: Type.Array(Type.String(), { default: ['a', 'b'] }),
+      none: Type.Array(Type.String(), { default: [] }),
+      author: Type.Union([Type.String(), Type.Null()], { default: null }),
+      somebody: Type.Union([Type.String(), Type.Null()], { default: 'me' }),
+      within: Days,
+      long: Type.String({ default: 'x'.repeat(201) }),
+    });
+    const defaults = described(get('', { query }, () => {})).query!.map((parameter) => [
+      parameter.name,
+      parameter.default,
+    ]);
+    expect(defaults).toEqual([
+      ['sort', 'title'],
+      ['big', '9007199254740993'],
+      ['tag', ['a', 'b']],
+      ['none', []],
+      ['author', undefined],
+      ['somebody', 'me'],
+      ['within', 3],
+      ['long', undefined],
     ]);
   });
 
