@@ -1,6 +1,6 @@
-// Every answer except an endpoint's own response: the status and body of a refusal or a failure. The text of
-// a failure from a module or the runtime goes to the log under the error id; the caller gets a fixed
-// sentence.
+// Answers: every response of the HTTP server except an endpoint's own: the status and body of a refusal or a failure.
+// The caller of a failed request gets a fixed sentence and an error id; the message of the module or the runtime goes
+// to the log, under the same id.
 import type { Refusal } from '../model/call.ts';
 import type { HeaderList } from '../model/endpoint.ts';
 import { isTooLong } from '../model/call-failure.ts';
@@ -37,8 +37,9 @@ const OVERLOADED = errorAnswer(
   [RETRY_AFTER],
 );
 /**
- * Failures that a caller can do something about. Every other failure is 500. A handler may pass on the failure of one
- * of its calls, although other calls have been executed.
+ * Answers to failures that a caller can do something about, mostly by trying again. Every other failure is answered
+ * 500 or 504. A failure may be that of a call which the handler passes on: other calls of the handler may have been
+ * executed before.
  */
 const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   SVC_OVERLOADED: OVERLOADED,
@@ -75,7 +76,7 @@ const FAILURES: { readonly [code in SvcErrorCode]?: Answer } = {
   ),
 };
 
-/** Returns the answer for a connection that sends more than the service accepts. */
+/** Returns the answer of a service that is overloaded. */
 export function overloadedAnswer(): Answer {
   return OVERLOADED;
 }
@@ -84,7 +85,7 @@ export function errorAnswer(status: number, error: string, headers: HeaderList =
   return jsonAnswer(status, JSON.stringify({ status, error }), headers);
 }
 
-/** Returns the answer for a refusal, whose message and details are meant for the caller. */
+/** Returns the answer to a refusal: its message and details are meant for the caller. */
 export function refusalAnswer(refusal: Refusal): Answer {
   const status = STATUS_OF_REFUSAL[refusal.code];
   const body = JSON.stringify({ status, error: refusal.message });
@@ -92,7 +93,10 @@ export function refusalAnswer(refusal: Refusal): Answer {
   return jsonAnswer(status, `${body.slice(0, -1)},"details":${refusal.details}}`);
 }
 
-/** Failures that would only flood the log: load, stopping, and failures that the engine logged when they began. */
+/**
+ * Failures without a line in the log: the engine has logged their cause once, or they would flood the log under load
+ * or at a stop.
+ */
 const NOT_LOGGED: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_OVERLOADED',
   'SVC_STOPPING',
@@ -115,7 +119,7 @@ export function failureAnswer(failure: unknown, errorId: string): Answer {
   return jsonAnswer(status, JSON.stringify({ status, error, errorId }));
 }
 
-/** Adds the header `retry-after` if the time is known. */
+/** Replaces the seconds of the header `retry-after`, if a time is known. */
 function retriedAfter(answer: Answer, ms: number | undefined): Answer {
   if (ms === undefined) return answer;
   const seconds = String(Math.max(1, Math.ceil(ms / S_MS)));

@@ -4,7 +4,7 @@ import { type Answer, errorAnswer } from './answers.ts';
 import type { Connections } from './connections.ts';
 import type { HttpSettings } from './http-settings.ts';
 
-/** Answers once the requests before it are answered, and closes the connection. */
+/** Ends a connection with an answer to the client error, after the answers to the requests before it. */
 export function breakOff(
   connections: Connections,
   socket: Socket,
@@ -16,7 +16,7 @@ export function breakOff(
   else connections.breakOff(socket, answer);
 }
 
-/** Returns undefined if nobody is left to answer. */
+/** Returns the answer to a client error; undefined if the connection is gone. */
 function clientErrorAnswer(code: string, settings: HttpSettings): Answer | undefined {
   switch (code) {
     case 'ECONNRESET':

@@ -28,7 +28,7 @@ export interface OpenRequest {
   readonly isReading: boolean;
   /** Called when the connection is closed and nobody can receive the answer. */
   abandon(): void;
-  /** Called when the request no longer has to wait for those before it. */
+  /** Serves the request, which no longer has to wait for those before it. */
   serve(): void;
 }
 
@@ -40,7 +40,7 @@ export interface Connection extends KeptTogether {
   newest: OpenRequest | undefined;
   /** Open requests that are not served yet, in the order of arrival. */
   readonly waiting: OpenRequest[];
-  /** Requests that came too late to be answered; they stay in memory until the socket is closed. */
+  /** Number of requests that came too late to be answered; they stay in memory until the socket is closed. */
   ignored: number;
   readonly rate: ResponseRate;
   lastAnswer: Answer | undefined;
@@ -103,7 +103,8 @@ export class Connections {
     };
     this.#connections.set(socket, connection);
     this.#sweeper ??= setInterval(() => this.#sweep(), this.#sweepMs);
-    // Node tells the response that waits for its turn, except behind a CONNECT that closes the connection.
+    // Node reports the closing to the response that waits for its turn, except behind a CONNECT that closes the
+    // connection.
     socket.once('close', () => {
       this.#connections.delete(socket);
       this.#ignored -= connection.ignored;
@@ -113,7 +114,7 @@ export class Connections {
     });
   }
 
-  /** Returns undefined if the socket is closed. */
+  /** Returns the connection of a socket; undefined if it is closed. */
   of(socket: Socket): Connection | undefined {
     return this.#connections.get(socket);
   }

@@ -12,11 +12,14 @@ export interface CorsSettings {
   readonly origins: readonly string[];
   /** Methods of the routes that these pages may call: GET (which includes HEAD), POST, PUT, PATCH, DELETE. */
   readonly methods: readonly string[];
-  /** Request headers that these pages may send, beside those that every page may. */
+  /** Request headers that these pages may send, besides those that every page may send. */
   readonly headers: readonly string[];
-  /** Response headers that these pages may read, beside those that every page may. */
+  /** Response headers that these pages may read, besides those that every page may read. */
   readonly exposedHeaders: readonly string[];
-  /** Whether requests of these pages may carry cookies, HTTP authentication and client certificates, and their answers be read. Not together with the origin `*`. */
+  /**
+   * Whether requests of these pages may carry cookies, HTTP authentication and client certificates, and these pages
+   * may read the answers. It cannot be combined with the origin `*`.
+   */
   readonly credentials: boolean;
   /** How long a browser may remember the answer to a preflight, in seconds. */
   readonly maxAgeSeconds: number;
@@ -46,7 +49,10 @@ export const CORS_SETTINGS_RANGE = {
 export const ANY_ORIGIN = '*';
 const METHODS: ReadonlySet<string> = new Set(CORS_SETTINGS_DEFAULT.methods);
 
-/** Checks the settings. Throws SVC_SETTING_INVALID for an entry that is no origin, method or header name, and for credentials with the origin `*`. */
+/**
+ * Checks the settings. Throws SVC_SETTING_INVALID for an entry that is not an origin, method or header name, and for
+ * credentials with the origin `*`.
+ */
 export function checkCorsSettings(settings: CorsSettings): void {
   const { origins, methods, headers, exposedHeaders, credentials } = settings;
   for (const origin of origins) {

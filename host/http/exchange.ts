@@ -1,10 +1,10 @@
-// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, form,
-// route, load, access, idempotency key, media type, size; then the body is read and the handler runs.
+// Exchange: one request, from its headers to the end of its answer. It checks in this order: stop, form, route, load,
+// access, idempotency key, media type, size; then it reads the body and runs the handler.
 //
 // Invariants:
-// - A request is answered exactly once. At its deadline its handler is cancelled, also where the caller has
-//   gone before; a later failure of the handler reaches the log, and its last lines the span.
-// - The handler runs only for an admitted caller and a body that was read whole.
+// - A request is answered exactly once. At its deadline its handler is cancelled, even if the caller has gone before;
+//   a later failure of the handler goes to the log, and its last log lines to the span.
+// - The handler runs only for an admitted caller and a body that was read completely.
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import type { EndedRequest } from '../engine/needs/recorder.ts';
@@ -122,7 +122,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     }
   }
 
-  /** Called when the answer is finished, or can reach nobody. */
+  /** Called when the answer is finished, or when nobody can receive it. */
   abandon(): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -182,7 +182,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
     if (expectsContinue) response.writeContinue();
     const read = await readBody(request, admitted.route, bodyBytesMax, this.#body);
     this.startMs = this.#parts.recorder.nowMs();
-    // The caller was already answered that the body is late or broken; the rest came too late.
+    // The caller already has the answer that the body is late or broken; the rest came too late.
     if (this.#socket.writableEnded) return;
     this.#isBodyUnread = read.kind === 'too-large' || read.kind === 'no-room';
     try {

@@ -3,43 +3,59 @@ import { dottedName } from '@svc/kit/setting-name';
 import { SvcError } from '@svc/kit/svc-error';
 
 export interface HttpSettings {
-  /** Largest request body, in bytes, however it is framed; 413 beyond. */
+  /** Largest request body, in bytes, however it is framed; a larger one is answered 413. */
   readonly bodyBytesMax: number;
-  /** Request line and headers together, in bytes; 431 beyond. */
+  /** Size of request line and headers together, in bytes; a larger one is answered 431. */
   readonly headerBytesMax: number;
-  /** Header lines of a request, repeated names counted each time; 431 beyond. */
+  /** Header lines of a request, each repetition of a name counted; more are answered 431. */
   readonly headersMax: number;
-  /** Characters of the header Idempotency-Key; 400 beyond. */
+  /** Characters of the header Idempotency-Key; a longer one is answered 400. */
   readonly idempotencyKeyBytesMax: number;
-  /** Header lines that an endpoint's response may have; a fault of the module beyond. */
+  /** Header lines of an endpoint's response; more are a fault of the module. */
   readonly responseHeadersMax: number;
-  /** Names and values of an endpoint's response headers together, in bytes; a fault of the module beyond. */
+  /** Names and values of an endpoint's response headers together, in bytes; more are a fault of the module. */
   readonly responseHeaderBytesMax: number;
-  /** Bytes of an endpoint's response body, or of the message and the details of its refusal; a fault of the module beyond. */
+  /**
+   * Bytes of an endpoint's response body, or of the message and the details of its refusal; more are a fault of the
+   * module.
+   */
   readonly responseBytesMax: number;
-  /** Bodies of requests that are being read or handled, of all requests together, in bytes; 503 beyond. At least `bodyBytesMax`. */
+  /**
+   * Bodies of all requests together that are being read or handled, in bytes; a request beyond this is answered 503.
+   * At least `bodyBytesMax`.
+   */
   readonly bodyBytesTotalMax: number;
-  /** Responses that callers have not taken yet and inputs of calls that are not done, of all connections together, in bytes; 503 beyond. At least `responseBytesMax`. */
+  /**
+   * Responses that callers have not received yet and inputs of unfinished calls, of all connections together, in
+   * bytes; a request beyond this is answered 503. At least `responseBytesMax`.
+   */
   readonly unsentBytesMax: number;
-  /** Bytes of a response that a caller has to take in a second, on average; its connection is cut when it takes fewer. */
+  /**
+   * Bytes of a response that a caller has to read in a second, on average; the connection of a slower caller is cut.
+   */
   readonly responseRateMin: number;
-  /** How long a caller may take fewer, in milliseconds. */
+  /** How long a caller may read more slowly, in milliseconds. */
   readonly responseRateGraceMs: number;
-  /** Requests whose headers have arrived and whose answer or handler is not done; 503 beyond. */
+  /** Requests whose headers have arrived and whose answer or handler is not finished; further ones are answered 503. */
   readonly requestsInFlightMax: number;
   /** Open connections; further ones are closed as soon as they are accepted. */
   readonly connectionsMax: number;
-  /** From the arrival of a whole request to the beginning of its answer, in milliseconds; 504 beyond. */
+  /**
+   * Time from the arrival of a whole request to the beginning of its answer, in milliseconds; a later answer is 504.
+   */
   readonly answerTimeoutMs: number;
-  /** For the request line and the headers to arrive, in milliseconds; 408 beyond. 1 to `requestTimeoutMs`. */
+  /**
+   * Time for the request line and the headers to arrive, in milliseconds; a later request is answered 408. 1 to
+   * `requestTimeoutMs`.
+   */
   readonly headersTimeoutMs: number;
-  /** For the whole request to arrive, in milliseconds; 408 beyond. */
+  /** Time for the whole request to arrive, in milliseconds; a later request is answered 408. */
   readonly requestTimeoutMs: number;
   /** How long a connection may idle between two requests, in milliseconds. */
   readonly keepAliveTimeoutMs: number;
-  /** How long a caller may take no byte of an answer before its connection is cut, in milliseconds. */
+  /** How long a caller may read nothing of an answer before its connection is cut, in milliseconds. */
   readonly stallTimeoutMs: number;
-  /** How long the rest of a refused body is thrown away before the connection closes, in milliseconds. */
+  /** How long the rest of a refused body is discarded before the connection closes, in milliseconds. */
   readonly lingerTimeoutMs: number;
 }
 
@@ -69,7 +85,7 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   lingerTimeoutMs: 2000,
 };
 
-/** Timers count in 31 bits, and treat more as 1 ms. */
+/** Longest time of a timer, in milliseconds: Node's timers count in 31 bits, and treat a longer time as 1 ms. */
 const TIMER_MS_MAX = 1_000_000_000;
 const COUNT_MAX = 1_000_000;
 const BYTES_MAX = 1024 * 1024 * 1024;
@@ -100,7 +116,7 @@ export const HTTP_SETTINGS_RANGE: Readonly<Record<keyof HttpSettings, readonly [
     lingerTimeoutMs: [1, TIMER_MS_MAX],
   };
 
-/** Throws SVC_SETTING_INVALID for a number that would turn a limit off or around. */
+/** Throws SVC_SETTING_INVALID for a number outside of its range, and for numbers that contradict each other. */
 export function checkHttpSettings(settings: HttpSettings): void {
   for (const [name, [min, max]] of Object.entries(HTTP_SETTINGS_RANGE)) {
     const key = name as keyof HttpSettings;
@@ -118,7 +134,7 @@ export function checkHttpSettings(settings: HttpSettings): void {
   checkTotal(settings, 'responseBytesMax', 'unsentBytesMax');
 }
 
-/** Throws SVC_SETTING_INVALID when the total is smaller than one of the largest size. */
+/** Throws SVC_SETTING_INVALID if the total is smaller than a single item of the largest size. */
 function checkTotal(
   settings: HttpSettings,
   one: 'bodyBytesMax' | 'responseBytesMax',
@@ -140,15 +156,15 @@ function invalid(problem: string): SvcError {
 }
 
 export interface ConnectionTimes {
-  /** How long a refused body is thrown away before the connection closes, in milliseconds. */
+  /** How long a refused body is discarded before the connection closes, in milliseconds. */
   readonly lingerMs: number;
   /** How long a connection may idle between two requests, in milliseconds, and up to two sweeps longer. */
   readonly idleMs: number;
-  /** How long the other end may take nothing of an answer, in milliseconds, and up to two sweeps longer. */
+  /** How long the other end may read nothing of an answer, in milliseconds, and up to two sweeps longer. */
   readonly stallMs: number;
-  /** Bytes of responses that the other end has to take in a second, on average. */
+  /** Bytes of responses that the other end has to read in a second, on average. */
   readonly bytesPerSecondMin: number;
-  /** How long it may take fewer, in milliseconds, and up to two sweeps longer. */
+  /** How long the other end may read more slowly, in milliseconds, and up to two sweeps longer. */
   readonly rateGraceMs: number;
 }
 

@@ -1,5 +1,5 @@
-// InProcessHttp: the HTTP server without a socket, for programs that try a module out. A request crosses a
-// pair of streams in memory and is parsed, judged, served and written like any other.
+// InProcessHttp: the HTTP server without a socket, for tests and tools that call a module. A request crosses a pair
+// of streams in memory and is parsed, checked, served and written like any other.
 import { type IncomingMessage, createServer, request as sendRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Duplex, duplexPair } from 'node:stream';
@@ -79,7 +79,7 @@ export class InProcessHttp {
     // Without a host header, the server's own answer applies, which has a body.
     const limits = { requireHostHeader: false, maxHeaderSize: parts.settings.headerBytesMax };
     this.#server = createServer(limits, (request, response) => {
-      // The answer has no date from the machine's clock: the program that tries the module out sets the time.
+      // The answer has no date from the machine's clock, because the calling program sets the time.
       response.sendDate = false;
       new Exchange(parts, {
         request,

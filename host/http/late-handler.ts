@@ -1,6 +1,6 @@
-// LateHandler: a handler that was not done at the deadline of its request. The caller is answered at once.
-// The span of the request waits for the handler's end, which brings the last lines that the module has
-// logged, but only briefly: code of an embedding program may never end.
+// LateHandler: a handler that was not done at the deadline of its request. The caller is answered at once. The span
+// of the request waits for the end of the handler, whose failure has the last lines that the module logged. The wait
+// is short, because the code of an embedding program may never end.
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
@@ -14,7 +14,7 @@ export class LateHandler {
   readonly failure: SvcError;
   readonly #timer: NodeJS.Timeout;
 
-  /** `record` is called unless the handler ends before; it calls `ended`. */
+  /** `record` is called after the wait, or earlier by the end of the handler; it calls `ended`. */
   constructor(answerTimeoutMs: number, record: () => void) {
     const late = `The handler was not done after ${answerTimeoutMs} ms, waiting included.`;
     this.reason = new GuestFault('time', late, { limit: 'request-time' });

@@ -1,8 +1,8 @@
-// The request target: the path as decoded segments, and the query string as it arrived.
+// RequestTarget: the path of a request as decoded segments, and its query string as it arrived.
 //
-// - The path is split at `/` first and each segment is percent-decoded after, so `%2F` is a
-//   character of its segment. What does not decode to UTF-8 is malformed, never guessed at.
-// - Nothing is resolved or cleaned up: `//` has an empty segment, `.` and `..` stay as they are.
+// - The path is split at `/` first and each segment is percent-decoded afterwards, so `%2F` is a character of its
+//   segment. A segment that does not decode to UTF-8 makes the target malformed.
+// - The path is not normalised: `//` has an empty segment, `.` and `..` stay as they are.
 import { SEGMENTS_MAX } from '@svc/contract';
 
 export type RequestTarget =
@@ -52,7 +52,7 @@ function segmentsOf(path: string): string[] {
   }
 }
 
-/** Returns undefined when the percent-encoding is malformed or not UTF-8. */
+/** Decodes a segment. Returns undefined if the percent-encoding is malformed or not UTF-8. */
 export function decodeSegment(segment: string): string | undefined {
   if (!segment.includes('%')) return segment;
   try {
@@ -62,7 +62,7 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** Accepts `http://host/path`, as proxies send it. Routing ignores the authority. */
+/** Returns the path of `http://host/path`, as proxies send it. Routing ignores the authority. */
 function withoutAuthority(target: string): string | undefined {
   const scheme = /^https?:\/\//i.exec(target);
   if (scheme === null) return undefined;

@@ -1,10 +1,10 @@
-// ResponseBatch collects the responses of one turn of the event loop and writes them together at its end. Writing to a
-// socket wakes the process at its other end, which is the larger part of a write's cost: of writes that follow one another
-// at once, most find that process awake.
+// ResponseBatch collects the responses of one turn of the event loop and writes them together at its end. Writing to
+// a socket wakes the process at its other end, which is most of the cost of a write. Most writes that follow one
+// another directly find that process awake.
 
 /** A response to be written exactly once. `write` must not throw. */
 export interface BatchedResponse {
-  /** `endMs`: when the writing of this turn's responses begins, in milliseconds of the recorder's clock. */
+  /** Writes the response. `endMs`: when the batch begins to be written, in milliseconds of the recorder's clock. */
   write(endMs: number): void;
 }
 

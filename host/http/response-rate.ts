@@ -16,7 +16,7 @@ const SYSTEM_BYTES_MAX = 4 * 1024 * 1024;
 /** Largest factor by which the minimum rate grows while the budget is exhausted. */
 const FACTOR_MAX = 64;
 
-/** How urgently the service needs its callers to take their responses. */
+/** The service's need that its callers read their responses. */
 export interface RatePressure {
   /** Whether more than half of the budget is used. */
   readonly isHigh: boolean;

@@ -1,13 +1,13 @@
-// RouteTable owns the routes of a module as a tree of path segments, and finds the route of a
-// request in it. Templates come from the module: they are compared and hashed as strings and never
-// reach a code generator or a regular expression engine.
+// RouteTable owns the routes of a module as a tree of path segments, and finds the route of a request in it.
+// Templates come from the module: they are compared and hashed as strings and never become code or a regular
+// expression.
 //
 // Invariants:
-// - A literal segment goes before a parameter at the same position. Where the literal leads to no
-//   route of the method, the parameter is tried: one method never hides another's routes.
-// - A parameter takes exactly one segment, and not an empty one, `.` or `..`.
+// - A literal segment goes before a parameter at the same position. If the literal leads to no route of the method,
+//   the parameter is tried: a method never hides the routes of another one.
+// - A parameter takes exactly one segment, but not an empty one, `.` or `..`.
 // - No two routes have the same method and shape.
-// - A search visits each node of the tree at most once and goes at most SEGMENTS_MAX deep.
+// - A search visits each node of the tree at most once, and at most SEGMENTS_MAX levels.
 import {
   type AccessRule,
   type CorsDescriptor,
@@ -42,7 +42,7 @@ export type BodyKind = NonNullable<RouteDescriptor['body']>['kind'];
 
 export type RouteSearch =
   | { readonly kind: 'found'; readonly route: Route; readonly parameters: readonly string[] }
-  /** The path exists with other methods: those of the `Allow` header. */
+  /** The path exists with other methods. `allow`: value of the `Allow` header. */
   | { readonly kind: 'other-methods'; readonly allow: string }
   | { readonly kind: 'none' };
 
@@ -56,11 +56,11 @@ const METHODS_IN_ORDER = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTI
 const NONE: RouteSearch = { kind: 'none' };
 
 export class RouteTable {
-  /** Routes by their indices. */
+  /** Routes in the order of their indices. */
   readonly routes: readonly Route[];
   readonly #root: Node = newNode();
 
-  /** Throws SVC_MODULE_BAD_DESCRIPTOR when a template cannot be served or two routes are the same. */
+  /** Throws SVC_MODULE_BAD_DESCRIPTOR if a template is invalid or two routes are the same. */
   constructor(descriptor: ModuleDescriptor) {
     const routes: Route[] = [];
     for (const endpoint of descriptor.endpoints)
@@ -166,8 +166,8 @@ function collectMethods(
 }
 
 /**
- * Returns whether a parameter may take the segment. Clients and proxies resolve dot segments, so one that arrives was
- * sent to make two readers understand it differently.
+ * Returns whether a parameter may take the segment. Clients and proxies resolve dot segments, so a segment that still
+ * arrives as one was sent to make two programs read the path differently.
  */
 function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';

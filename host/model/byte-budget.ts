@@ -1,11 +1,13 @@
-// ByteBudget: how many bytes of one kind the threads of a service hold together, and how many they may. Each thread has
-// a slot in shared memory, which it alone writes, and reads those of the others.
+// ByteBudget counts the bytes of one kind that the threads of a service hold together, against a maximum. Each thread
+// has a slot in shared memory: only the thread itself writes it, the others read it.
+//
 // Invariants:
-// - A thread that starts holds nothing: it clears its slot, whatever an earlier one left there.
-// - What a slot says differs from what its thread holds by less than `PUBLISHED_BYTES`, or by a part of the budget.
-// - Whoever asks `hasRoom` before it adds leaves no more held than the budget, but for what others add in the same moment.
+// - A thread that starts holds nothing: it clears its slot, whatever an earlier thread left there.
+// - A slot differs from what its thread holds by less than `PUBLISHED_BYTES`, or by a small part of the budget.
+// - If a caller checks `hasRoom` before it adds, the budget is exceeded by no more than other threads add at the same
+//   moment.
 
-/** A slot to a cache line: threads that write beside each other would slow each other down. */
+/** Each slot has a cache line of its own, because threads that write to the same line slow each other down. */
 const SLOT_NUMBERS = 8;
 /** A thread publishes what it holds after a change of this many bytes. */
 const PUBLISHED_BYTES = 64 * 1024;
@@ -20,19 +22,19 @@ export class ByteBudget {
   readonly #published: number;
   #held = 0;
 
-  /** Memory for so many threads to share. */
+  /** Returns memory for this number of threads to share. */
   static shared(threads: number): SharedArrayBuffer {
     return new SharedArrayBuffer(threads * SLOT_NUMBERS * Float64Array.BYTES_PER_ELEMENT);
   }
 
-  /** Gives back what the thread held, which has ended. */
+  /** Releases the bytes that a thread held which has ended. */
   static threadEnded(shared: SharedArrayBuffer, thread: number): void {
     new Float64Array(shared)[thread * SLOT_NUMBERS] = 0;
   }
 
   /**
-   * `largest`: what one may come to of whom that is not known before. `thread`: its number among those that share the
-   * memory, from 0.
+   * `largest`: the maximum size, in bytes, of an item whose size is not known before it is added. `thread`: index of
+   * the thread among those that share the memory, from 0.
    */
   constructor(bytesMax: number, largest = 0, shared = ByteBudget.shared(1), thread = 0) {
     this.bytesMax = bytesMax;
@@ -56,7 +58,10 @@ export class ByteBudget {
     return total;
   }
 
-  /** Whether there is no room for one more of the largest, or, when the largest takes more than half of the budget, whether half is held. */
+  /**
+   * Returns whether there is no room for another item of the largest size. If that size exceeds half of the budget:
+   * whether half of the budget is held.
+   */
   get isUsedUp(): boolean {
     const { total } = this;
     return total >= this.bytesMax || total + this.#largest > this.bytesMax;
@@ -66,7 +71,7 @@ export class ByteBudget {
     return this.total + bytes <= this.bytesMax;
   }
 
-  /** Holds so many bytes more, whether there is room or not; fewer, where the number is negative. */
+  /** Adds bytes, whether there is room or not; a negative number removes bytes. */
   add(bytes: number): void {
     this.#held += bytes;
     if (Math.abs(this.#held - this.#slots[this.#own]!) >= this.#published)

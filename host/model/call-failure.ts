@@ -1,11 +1,14 @@
-// CallFailure: what a module is told of a call or a read that failed, as one of the runtime's words and a text.
-// Both are fixed for each failure: a message of the host may hold paths and names that are none of the module's
-// business. A handler that answers with the same word and text passes that failure on, so failures that callers
-// get different statuses for have different texts.
+// CallFailure: the failure of a call or a read as the module receives it, one of the runtime's words and a text. Both
+// are fixed for each failure, because a message of the host may contain paths and names that the module must not see.
+// A handler that answers with the same word and text passes that failure on, so failures for which callers get
+// different statuses have different texts.
 import { GuestFault } from './guest-fault.ts';
 import { SvcError, type SvcErrorCode } from '@svc/kit/svc-error';
 
-/** UNAVAILABLE: nothing was done. TIMED_OUT: whether it was done is unknown. INTERNAL: a fault on the way. */
+/**
+ * UNAVAILABLE: nothing was executed. TIMED_OUT: it is unknown whether the call was executed. INTERNAL: the called
+ * component or the runtime failed.
+ */
 export type CallFailureWord = 'UNAVAILABLE' | 'TIMED_OUT' | 'INTERNAL';
 
 export interface CallFailure {
@@ -14,7 +17,7 @@ export interface CallFailure {
   readonly text: string;
 }
 
-/** Failures after which the call may be tried again, and what the module is told. */
+/** Failures after which the caller may try again, with the text that the module receives. */
 const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_OVERLOADED', 'too much is waiting'],
   ['SVC_STOPPING', 'the service is stopping'],
@@ -25,16 +28,19 @@ const NOTHING_DONE: ReadonlyMap<SvcErrorCode, string> = new Map([
   ['SVC_SHARD_UNAVAILABLE', 'the shard of the entity is being started again'],
 ]);
 
-/** Failures after which it is unknown whether the call was done. */
+/** Failures after which it is unknown whether the call was executed. */
 const DONE_OR_NOT: ReadonlySet<SvcErrorCode> = new Set([
   'SVC_ANSWER_TIMED_OUT',
   'SVC_CALL_UNCERTAIN',
   'SVC_RESPONSE_DROPPED',
 ]);
 
-/** What a module is told of a failed call. Undefined: it is not told, and its handler fails with the error. */
+/**
+ * Returns the failure that a module receives for a failed call. Undefined: the module receives none, and its handler
+ * fails with the error.
+ */
 export function callFailure(error: unknown): CallFailure | undefined {
-  // Nobody waits for the handler any more.
+  // The request has timed out, so nobody waits for the handler.
   if (error instanceof GuestFault && error.limit === 'request-time') return undefined;
   if (error instanceof GuestFault)
     return {
@@ -48,7 +54,7 @@ export function callFailure(error: unknown): CallFailure | undefined {
   return internal(error);
 }
 
-/** What a module is told of a failed read of the journal. Undefined: as in `callFailure`. */
+/** Returns the failure that a module receives for a failed read of the journal. Undefined: as in `callFailure`. */
 export function readFailure(error: unknown): CallFailure | undefined {
   return error instanceof SvcError ? internal(error) : undefined;
 }
@@ -57,7 +63,10 @@ function internal(error: SvcError): CallFailure {
   return { word: 'INTERNAL', text: `the runtime failed with ${error.code}` };
 }
 
-/** Faults that callers are answered 504 for; every other one is 500. */
+/**
+ * Returns whether the fault is an exhausted limit of fuel or time, which callers receive as 504; every other fault is
+ * 500.
+ */
 export function isTooLong({ faultCause }: GuestFault): boolean {
   return faultCause === 'fuel' || faultCause === 'time';
 }

@@ -14,18 +14,18 @@ export type HeaderList = readonly (readonly [name: string, value: string])[];
 export interface EndpointRequest {
   /** Index of the route in the descriptor, counted over all endpoints in order. */
   readonly route: number;
-  /** In the order of the template, percent-decoded. */
+  /** Values in the order of the template, percent-decoded. */
   readonly parameters: readonly string[];
-  /** Without the question mark. */
+  /** Query string without the question mark. */
   readonly query: string;
-  /** Names in lower case. */
+  /** Headers with names in lower case. */
   readonly headers: HeaderList;
   /** `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
   readonly body: Body;
   /**
-   * Not told to the handler, which finds the header: what its calls get their idempotency keys from. Undefined
-   * where the request has none that counts.
+   * Source of the idempotency keys of the handler's calls. The handler does not receive it, but finds the header.
+   * Undefined if the request has no valid key.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -38,7 +38,7 @@ export interface EndpointResponse {
   readonly body: Body;
 }
 
-/** What an answer of a handler or an entity takes in memory, roughly. */
+/** Returns the approximate memory of an answer of a handler or an entity, in bytes. */
 export function outcomeBytes(outcome: EndpointResponse | Reply | Refusal): number {
   if (outcome.kind === 'reply') return textBytes(outcome.json);
   if (outcome.kind === 'refusal')
@@ -53,16 +53,16 @@ export function outcomeBytes(outcome: EndpointResponse | Reply | Refusal): numbe
 
 /** Receives a handler's answer and the fuel that it used. */
 export interface AnswerWaiter extends Spent {
-  /** Cancels the handler. It is set by what runs the handler, when the answer is not there at once. */
+  /** Cancels the handler. The runner of the handler sets it if the answer is not available at once. */
   cancel: ((reason: GuestFault) => void) | undefined;
-  /** Counts the memory that is kept for the answer until its caller has it. */
+  /** Counts the memory that is held for the answer until its caller has received it. */
   readonly kept: KeptBytes;
   /** Present for a request that another shard has sent here; absent for a request of a client. */
   readonly forwarded?: ForwardedRequest | undefined;
 }
 
-/** What the shard that has forwarded a request learns of it beside its answer. */
+/** Data that the shard which forwarded a request receives besides the answer. */
 export interface ForwardedRequest {
-  /** Whether the first entity that the handler called belongs to another shard than this one. */
+  /** Whether the first entity that the handler called belongs to a shard other than this one. */
   wasMisrouted: boolean;
 }

@@ -1,4 +1,4 @@
-// EntityRef, StoredEvent, RecordedEvent: an entity, and what the journal keeps of it.
+// EntityRef, StoredEvent, JournalRecord: an entity, and its records in the journal.
 
 /** An entity: the id of its component, and its own id. */
 export interface EntityRef {
@@ -12,23 +12,23 @@ export interface StoredEvent {
   readonly json: string;
 }
 
-/** What the journal keeps of the command that a record came of. */
+/** The data that the journal stores about the command which produced a record. */
 export interface Origin {
-  /** The number of the record among those of its entity, from 1. */
+  /** Number of the record among those of its entity, from 1. */
   readonly seq: number;
   readonly timeMs: number;
-  /** Journals of format 1 have none. */
+  /** Undefined in journals of format 1. */
   readonly seed?: bigint | undefined;
-  /** The trace id, 32 hexadecimal digits; journals of format 1 and 2 have none. */
+  /** The trace id, 32 hexadecimal digits; undefined in journals of formats 1 and 2. */
   readonly trace?: string | undefined;
-  /** The idempotency key that it answered. */
+  /** Idempotency key of the command, if it had one. */
   readonly key?: string | undefined;
 }
 
-/** What happened to an entity, in order: its events, and its deletions. */
+/** A record of an entity: an event, or the entity's deletion. */
 export type JournalRecord =
   | (Origin & { readonly kind: 'event'; readonly event: StoredEvent })
   | (Origin & { readonly kind: 'deleted' });
 
-/** What a record is. Every reader decides by it, never by which other members a record has. */
+/** The kind of a record. Every reader decides by it, never by which other members a record has. */
 export type RecordKind = JournalRecord['kind'];

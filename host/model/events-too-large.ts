@@ -1,8 +1,8 @@
-// The refusal of a command whose events are more than may be stored. How large they are follows from what the
-// caller sent, and from the state: neither is a fault of the module.
+// The refusal of a command whose events exceed the size that may be stored. Their size depends on the caller's input
+// and on the state: neither is a fault of the module.
 import { type Refusal, refusal } from './call.ts';
 
-/** `reason`: what is too large, as the rest of a sentence. */
+/** Creates the refusal. `reason`: what is too large, as the rest of a sentence. */
 export function eventsTooLarge(reason: string): Refusal {
   return refusal(
     'UNPROCESSABLE',

@@ -1,6 +1,6 @@
-// FaultReport: what the log and the counters learn of a failure. One failure may come by several times, from
-// the entity that failed, from the request that failed for it, and as the cause of another failure: it is
-// counted once, and what the module said of it stands in the log once.
+// FaultReport: counts failures, and returns the fields with which the log reports them. One failure may be reported
+// several times: by the entity that failed, by the request that failed because of it, and as the cause of another
+// failure. It is counted once, and the module's message appears in the log once.
 import type { LimitCounters } from './limit-counters.ts';
 import { GuestFault, type WasmFrame } from './guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -9,16 +9,16 @@ type Fields = Readonly<Record<string, string>>;
 
 export class FaultReport {
   readonly #counters: LimitCounters;
-  /** Failures that came by, with what they come of. */
+  /** Failures that were counted, and their causes. */
   readonly #known = new WeakSet<object>();
-  /** Of these, those of which the log has what the module said. */
+  /** Failures whose guest message is in the log. */
   readonly #told = new WeakSet<object>();
 
   constructor(counters: LimitCounters) {
     this.#counters = counters;
   }
 
-  /** Counts a failure, and gives what the log keeps of it. */
+  /** Counts a failure, and returns the fields of its log entry. */
   fields(failure: unknown): Fields {
     if (failure instanceof GuestFault) {
       const { faultCause, limit, message } = failure;
@@ -44,7 +44,7 @@ export class FaultReport {
     };
   }
 
-  /** Where the module's code was. */
+  /** Returns the source locations of the guest's fault, if the failure is or was caused by one. */
   frames(failure: unknown): readonly WasmFrame[] | undefined {
     if (failure instanceof GuestFault) return failure.frames;
     return failure instanceof SvcError && failure.cause instanceof GuestFault
@@ -52,14 +52,14 @@ export class FaultReport {
       : undefined;
   }
 
-  /** Counts a failure of which another shard tells the log. Says whether the log has what the module said of it. */
+  /** Counts a failure that another shard logs. Returns whether its guest message is already in the log. */
   passedOn(failure: unknown): boolean {
     const isTold = !(failure instanceof GuestFault) || this.#told.has(failure);
     this.fields(failure);
     return isTold;
   }
 
-  /** Another shard has counted it. `isTold`: the log has what the module said of it. */
+  /** Notes that another shard has counted the failure. `isLogged`: its guest message is in the log. */
   isKnown(failure: Error, isTold: boolean): void {
     this.#known.add(failure);
     if (isTold) this.#told.add(failure);
@@ -70,7 +70,7 @@ export class FaultReport {
     if (limit !== undefined) this.#counters.count(`limit:${limit}`);
   }
 
-  /** Whether neither it nor what it comes of has come by before. */
+  /** Returns whether neither the failure nor one of its causes was counted before, and marks all of them as counted. */
   #isNew(failure: Error): boolean {
     let isNew = true;
     let link: unknown = failure;

@@ -1,9 +1,9 @@
-// GuestFault: a module broke a rule or a limit. Its instance is thrown away; the caller learns only
-// that it happened (500, or 504 for fuel and time), the log learns the rest.
+// GuestFault: a module broke a rule or exceeded a limit. Its instance is discarded. The caller learns only that it
+// happened (500, or 504 for fuel and time); the log has the rest.
 
 import type { LimitName } from './limit-name.ts';
 
-/** Which kind of rule or limit it was. */
+/** The kind of rule or limit. */
 export type FaultCause =
   | 'trap' // unreachable, abort, out of bounds, an import outside its phase
   | 'fuel'
@@ -13,10 +13,10 @@ export type FaultCause =
   | 'value' // a pointer, length, tag or string that the canonical ABI does not allow
   | 'limit'; // too many or too large values: events, replies, calls
 
-/** A place in a module's code as it runs. */
+/** A location in the code of a module. */
 export interface WasmFrame {
   readonly functionIndex: number;
-  /** Bytes from the beginning of the module. */
+  /** Offset from the beginning of the module, in bytes. */
   readonly offset: number;
 }
 
@@ -30,16 +30,16 @@ interface FaultOptions {
 
 export class GuestFault extends Error {
   readonly faultCause: FaultCause;
-  /** Which limit it met; undefined when it broke a rule. */
+  /** Limit that the module exceeded; undefined if it broke a rule. */
   readonly limit: LimitName | undefined;
-  /** The module's own last words, `abort: message at file:line:column`; for the log, never for a caller. */
+  /** The module's abort message, `abort: message at file:line:column`. It is for the log, never for a caller. */
   readonly guestMessage: string | undefined;
   /**
-   * The last lines that the module logged in the call that failed, the oldest first, as much as `lastLogLines` keeps;
-   * undefined where there are none. For the log, never for a caller.
+   * The last lines that the module logged in the failed call, oldest first, as many as `lastLogLines` keeps;
+   * undefined if there are none. They are for the log, never for a caller.
    */
   readonly logLines: readonly string[] | undefined;
-  /** Where its code was, the innermost first; undefined where that is not known. */
+  /** Call stack of the module's code, innermost frame first; undefined if it is unknown. */
   readonly frames: readonly WasmFrame[] | undefined;
 
   constructor(faultCause: FaultCause, message: string, options: FaultOptions = {}) {
@@ -52,7 +52,7 @@ export class GuestFault extends Error {
     this.frames = options.frames;
   }
 
-  /** The same fault with a message that says more; this one is its cause. */
+  /** Returns the same fault with a message that says more; this fault is its cause. */
   explained(message: string): GuestFault {
     const { faultCause, limit, guestMessage, logLines, frames } = this;
     const options = { limit, guestMessage, logLines, frames, cause: this };

@@ -1,20 +1,20 @@
-// HandlerPlaces: each handler of a module by a number, so that what is kept of an invocation is small, and two
-// threads that know the descriptor mean the same. Commands and queries come first, in the descriptor's order, and
-// routes after them.
+// HandlerTable numbers the handlers of a module, so that the records of an invocation are small, and threads that
+// know the descriptor use the same numbers. Commands and queries come first, in the descriptor's order, and routes
+// after them.
 import type { InvocationKind, ModuleDescriptor } from '@svc/contract';
 
 export interface PlacedHandler {
   readonly kind: InvocationKind;
-  /** Of a route, the name of its endpoint. */
+  /** Name of the component; for a route, of its endpoint. */
   readonly component: string;
   readonly handler: string;
 }
 
 export class HandlerPlaces {
   readonly handlers: readonly PlacedHandler[];
-  /** The place of the first route. */
+  /** Handler index of the first route. */
   readonly firstRoute: number;
-  /** By component, by handler: on the way of every forwarded call, without a new text. */
+  /** Component → handler → index. A key joined of both names would create a new string for every forwarded call. */
   readonly #places = new Map<string, Map<string, number>>();
 
   constructor({ entities, endpoints }: Pick<ModuleDescriptor, 'entities' | 'endpoints'>) {
@@ -32,7 +32,7 @@ export class HandlerPlaces {
     this.handlers = handlers;
   }
 
-  /** Of a command or a query. Undefined: there is none. */
+  /** Returns the index of a command or a query; undefined if there is none. */
   of(component: string, handler: string): number | undefined {
     return this.#places.get(component)?.get(handler);
   }

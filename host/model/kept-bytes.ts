@@ -1,16 +1,16 @@
-// KeptBytes: how much of one kind a request keeps in memory, counted in the budget of the service and, if need be, on its
-// connection. Of responses: the response until the caller has taken it and, while it waits for the disk, what its
-// handler was told; also the inputs of its handler's calls, until these are done. Of bodies: what has come of the
-// request's body, until its handler is done.
+// KeptBytes: the bytes of one kind that a request holds in memory, counted in the service's budget and, optionally,
+// on its connection. For responses these are the response until the caller has received it, the answers that its
+// handler received while it waits for the disk, and the inputs of its handler's calls until they are done. For bodies
+// it is the part of the request's body that has arrived, until its handler is done.
 //
-// Invariant: what was counted is given back once, by `free`.
+// Invariant: counted bytes are released once, by `free`.
 import type { ByteBudget } from './byte-budget.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Bytes that each request may keep whether the service has room or not. */
+/** Bytes that each request may hold whether the service has room or not. */
 export const SMALL_BYTES = 16 * 1024;
 
-/** Bytes that several requests keep together. */
+/** Bytes that several requests hold together. */
 export interface KeptTogether {
   keptBytes: number;
 }
@@ -26,12 +26,12 @@ export class KeptBytes {
     this.#together = together;
   }
 
-  /** Whether the service keeps as much as it may. */
+  /** Returns whether the service holds as much as it may. */
   get isUsedUp(): boolean {
     return this.#budget.isUsedUp;
   }
 
-  /** Replaces what is kept by so many bytes. Returns false, and changes nothing, when the service has no room. */
+  /** Sets the number of bytes. Returns false, and changes nothing, if the service has no room. */
   fits(bytes: number): boolean {
     const isGrowing = bytes > this.#bytes;
     if (isGrowing && bytes > SMALL_BYTES && !this.#budget.hasRoom(bytes - this.#bytes))
@@ -41,8 +41,8 @@ export class KeptBytes {
   }
 
   /**
-   * Replaces what is kept by so many bytes. Returns false, and changes nothing, when the service would have no room for
-   * one more of the largest after it.
+   * Sets the number of bytes. Returns false, and changes nothing, if the service would have no room for another item
+   * of the largest size after it.
    */
   leavesRoom(bytes: number): boolean {
     const before = this.#bytes;
@@ -52,12 +52,12 @@ export class KeptBytes {
     return false;
   }
 
-  /** What is kept beside this, and given back by itself; it does not count on the connection. */
+  /** Creates a counter for further bytes, which is freed separately and does not count on the connection. */
   beside(): KeptBytes {
     return new KeptBytes(this.#budget);
   }
 
-  /** Replaces what is kept by so many bytes, whether there is room or not. */
+  /** Sets the number of bytes, whether there is room or not. */
   become(bytes: number): void {
     const more = bytes - this.#bytes;
     if (more === 0 || this.#isFreed) return;
@@ -66,20 +66,23 @@ export class KeptBytes {
     if (this.#together !== undefined) this.#together.keptBytes += more;
   }
 
-  /** Gives everything back; bytes that come later are not counted. */
+  /** Releases all bytes; later changes are not counted. */
   free(): void {
     this.become(0);
     this.#isFreed = true;
   }
 }
 
-/** Bytes that a text takes in memory: one for each UTF-16 unit of a text in ASCII, else two, which may be too many. */
+/**
+ * Returns the memory of a text, in bytes: one byte per UTF-16 unit for a long text in ASCII, else two, which may be
+ * too many.
+ */
 export function textBytes(text: string): number {
   if (text.length > SMALL_BYTES && Buffer.byteLength(text) === text.length) return text.length;
   return 2 * text.length;
 }
 
-/** The failure of a request whose handler has not run, because there is no room for responses. */
+/** Creates the failure of a request whose handler has not run, because there is no room for responses. */
 export function tooMuchUnsent(): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',
@@ -87,7 +90,7 @@ export function tooMuchUnsent(): SvcError {
   );
 }
 
-/** The failure of a request whose handler has run, and whose response finds no room. */
+/** Creates the failure of a request whose handler has run, and for whose response there is no room. */
 export function responseDropped(): SvcError {
   return new SvcError(
     'SVC_RESPONSE_DROPPED',

@@ -1,13 +1,13 @@
-// LastLogLines: what a fault keeps of the lines that the module logged before it. A module writes as many as it likes, and
-// spans keep their faults, so there is a bound on the lines and on their characters.
+// LastLogLines: the lines that a module logged before a fault, as far as the fault keeps them. A module may write any
+// number of lines, and spans keep their faults, so the lines and their characters are bounded.
 
 const LINES_MAX = 20;
-/** UTF-16 code units, of all lines together. */
+/** Maximum length of all lines together, in UTF-16 code units. */
 const CHARACTERS_MAX = 2_000;
 
 /**
- * The last 20 of `lines`, the oldest first, with 2,000 characters in all: a line that does not fit as a whole is cut and
- * ends in `…`, and those before it are left out. Undefined where there are none.
+ * Returns the last 20 of `lines`, oldest first, with at most 2,000 characters together. A line that does not fit
+ * completely is cut and ends in `…`, and the lines before it are left out. Undefined if there are none.
  */
 export function lastLogLines(lines: readonly string[]): readonly string[] | undefined {
   const kept: string[] = [];

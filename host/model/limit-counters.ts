@@ -1,7 +1,6 @@
-// LimitCounters: how often modules broke a rule or met a limit, and what else failed, by their names. The
-// numbers lie in memory that the main thread shares with its shards: a shard counts, the main thread reads,
-// and what was counted outlives a shard that is ended. Each shard has numbers of its own, so that each name is
-// counted by one thread at a time.
+// LimitCounters: counts faults by rule and limit, and other failures by code. The numbers are in memory that the main
+// thread shares with its shards: a shard counts, the main thread reads, and the counts survive the end of the shard.
+// Each shard has its own numbers, so a number is written by one thread at a time.
 import type { FaultCause } from './guest-fault.ts';
 import { LIMIT_NAMES, type LimitName } from './limit-name.ts';
 import { SVC_ERROR_CODES, type SvcErrorCode } from '@svc/kit/svc-error';
@@ -17,7 +16,7 @@ const FAULT_CAUSES: Readonly<Record<FaultCause, true>> = {
 };
 const OTHER_COUNTS = ['log-lines-not-written', 'shard-ends', 'shard-hangs'] as const;
 
-/** What is counted: `fault:trap`, `limit:command-fuel`, `failure:SVC_JOURNAL_FULL`, `shard-ends`. */
+/** Name of a counter: `fault:trap`, `limit:command-fuel`, `failure:SVC_JOURNAL_FULL`, `shard-ends`. */
 export type Counted =
   | `fault:${FaultCause}`
   | `limit:${LimitName}`
@@ -34,7 +33,7 @@ export const COUNTED: readonly Counted[] = [
 const PLACES: ReadonlyMap<Counted, number> = new Map(COUNTED.map((name, place) => [name, place]));
 
 export class LimitCounters {
-  /** For the other thread. */
+  /** Memory to create the other thread's LimitCounters with. */
   readonly shared: SharedArrayBuffer;
   readonly #numbers: Float64Array;
 
@@ -54,7 +53,7 @@ export class LimitCounters {
   }
 }
 
-/** What all of them have counted together. */
+/** Returns the sums of the counters. */
 export function summedCounts(counters: readonly LimitCounters[]): LimitCounts {
   const counts = counters.map((each) => each.read());
   const entries = COUNTED.map(

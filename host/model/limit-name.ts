@@ -1,5 +1,5 @@
-// The limits that a running module can meet, by the names that faults, counters, the log and
-// docs/reference/sandbox.md call them. `svc.wasm.*`, `svc.engine.*` and `svc.http.*` set them.
+// The limits of a running module, by the names that faults, counters, the log and docs/reference/sandbox.md use for
+// them. The settings `svc.wasm.*`, `svc.engine.*` and `svc.http.*` set them.
 
 export const LIMIT_NAMES = [
   // Fuel: units of work.
@@ -10,15 +10,15 @@ export const LIMIT_NAMES = [
   'apply-fuel',
   'handler-fuel',
   'collection-fuel',
-  // Room.
+  // Memory, stack and handles.
   'memory',
   'stack',
   'handles',
-  // Time of a request, waiting included.
+  // Duration of a request, including the time that it waits.
   'request-time',
-  // Time of folding the events of an entity that is brought into memory.
+  // Time for folding the events of an entity that is loaded into memory.
   'replay-time',
-  // What crosses the boundary.
+  // Values that cross the boundary between host and module.
   'lifted-bytes',
   'lowered-bytes',
   'string-bytes',
@@ -26,7 +26,7 @@ export const LIMIT_NAMES = [
   'host-calls',
   'component-calls',
   'call-depth',
-  // What a module answers.
+  // Size of a module's answers.
   'reply-bytes',
   'response-headers',
   'response-bytes',

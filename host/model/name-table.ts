@@ -1,6 +1,6 @@
-// NameTable: values by name, of which there are few and which are asked for with the same name again and
-// again. It compares with the name that was found last, and looks into no empty Map, because a Map has to
-// intern each name that comes fresh from a request or a module, which costs many times as much.
+// NameTable maps names to values, for few names that are looked up again and again. It compares a name with the one
+// that was found last, and skips the lookup in an empty Map: a Map has to intern each new string from a request or a
+// module, which costs many times as much.
 
 export class NameTable<Value> {
   readonly #values: Map<string, Value>;

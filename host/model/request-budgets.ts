@@ -1,10 +1,12 @@
-// RequestBudgets: what the requests of a service may keep in memory together, whichever of its threads serves them.
+// RequestBudgets: the memory that the requests of a service may hold together, in all of its threads.
 import { ByteBudget } from './byte-budget.ts';
 
 export interface RequestBudgets {
-  /** Responses until their callers have taken them, and what is kept for responses that wait for the disk. */
+  /**
+   * Bytes of responses until their callers have received them, and of data held for responses that wait for the disk.
+   */
   readonly unsent: ByteBudget;
-  /** Bodies of requests, until their handlers are done. */
+  /** Bytes of request bodies until their handlers are done. */
   readonly bodies: ByteBudget;
 }
 
@@ -25,7 +27,7 @@ export function sharedRequestBudgets(threads: number): SharedRequestBudgets {
   return { unsent: ByteBudget.shared(threads), bodies: ByteBudget.shared(threads) };
 }
 
-/** The budgets of the thread `thread`; without `shared`, those of the only thread. */
+/** Returns the budgets of the thread with this index; without `shared`, those of a single thread. */
 export function requestBudgets(
   { unsentBytesMax, responseBytesMax, bodyBytesTotalMax }: RequestBudgetLimits,
   shared = sharedRequestBudgets(1),
@@ -37,7 +39,7 @@ export function requestBudgets(
   };
 }
 
-/** Gives back what the thread kept, which has ended. */
+/** Releases the bytes that a thread held which has ended. */
 export function requestThreadEnded(shared: SharedRequestBudgets, thread: number): void {
   ByteBudget.threadEnded(shared.unsent, thread);
   ByteBudget.threadEnded(shared.bodies, thread);

@@ -1,32 +1,39 @@
-// SharedHistogram: how many values fell between which bounds, and their sum, in memory that two threads share. One
-// thread adds, another reads at any time, also while the first is kept busy; what was counted outlives it.
+// SharedHistogram counts values by intervals, and adds them up, in memory that two threads share. One thread adds
+// values; the other may read at any time, even while the first is busy. The counts survive the end of the first
+// thread.
 
-/** Bounds of seconds, from 10 microseconds to 100 seconds: ten a decade, so that a quantile is told to a fifth. */
+/**
+ * Bounds for durations, from 10 microseconds to 100 seconds, in seconds. Each decade has ten, so that a quantile is
+ * exact to about 20 %.
+ */
 export const SECONDS_BOUNDS: readonly number[] = [1e-5, 1e-4, 1e-3, 1e-2, 0.1, 1, 10].flatMap(
   (decade) => [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8].map((step) => rounded(decade * step)),
 );
-/** Bounds of numbers of things. */
+/** Bounds for numbers of items: powers of two. */
 export const COUNT_BOUNDS: readonly number[] = Array.from({ length: 13 }, (_, power) => 2 ** power);
 
 export interface HistogramCounts {
-  /** Inclusive, ascending. */
+  /** Inclusive upper bounds, ascending. */
   readonly bounds: readonly number[];
-  /** Of each bound, how many values are within it and beyond the one before; and then those beyond all. */
+  /** Number of values in each interval that ends at a bound, followed by the number of values above all bounds. */
   readonly counts: readonly number[];
   readonly sum: number;
 }
 
 export class SharedHistogram {
-  /** For the other thread. */
+  /** Memory to create the other thread's histogram with. */
   readonly shared: SharedArrayBuffer;
   readonly #bounds: readonly number[];
   readonly #sorted: Float64Array;
-  /** By the leading bits of a value, the first bound that may be its own: a search would cost several times as much. */
+  /**
+   * Leading bits of a value → index of the first bound that may contain it. A search would cost several times as
+   * much.
+   */
   readonly #firstOf: Uint8Array;
-  /** The counts, and then the sum. */
+  /** The counts, followed by the sum. */
   readonly #numbers: Float64Array;
 
-  /** `shared`: what another of the same bounds was made with. */
+  /** `shared`: memory of another histogram with the same bounds. */
   constructor(bounds: readonly number[], shared?: SharedArrayBuffer) {
     this.#bounds = bounds;
     ({ sorted: this.#sorted, firstOf: this.#firstOf } = searchOf(bounds));
@@ -38,7 +45,7 @@ export class SharedHistogram {
   add(value: number): void {
     const sorted = this.#sorted;
     let at = this.#firstOf[leadingBits(value)]!;
-    // Once or twice at most, for the bounds lie no closer.
+    // The loop runs twice at most, because the bounds are not closer to each other.
     while (value > sorted[at]!) at++;
     this.#numbers[at]! += 1;
     this.#numbers[sorted.length + 1]! += value;
@@ -50,7 +57,7 @@ export class SharedHistogram {
   }
 }
 
-/** Of histograms of the same bounds. */
+/** Adds up histograms that have the same bounds. */
 export function summedHistograms(
   bounds: readonly number[],
   all: readonly HistogramCounts[],
@@ -61,7 +68,7 @@ export function summedHistograms(
   return { bounds, counts, sum: all.reduce((sum, each) => sum + each.sum, 0) };
 }
 
-/** What is in `now` and was not in `before`, which is an earlier reading of it. */
+/** Returns the values that were added between two readings of a histogram. */
 export function histogramSince(now: HistogramCounts, before: HistogramCounts): HistogramCounts {
   const counts = now.counts.map((count, at) => count - before.counts[at]!);
   return { bounds: now.bounds, counts, sum: now.sum - before.sum };
@@ -71,7 +78,10 @@ export function histogramCount({ counts }: HistogramCounts): number {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** `part`: from 0 to 1. What lies between two bounds is taken to be spread evenly. Undefined: there is no value. */
+/**
+ * Returns the quantile `part`, from 0 to 1, assuming that values are spread evenly between two bounds. Undefined:
+ * there are no values.
+ */
 export function quantile(histogram: HistogramCounts, part: number): number | undefined {
   const { bounds, counts } = histogram;
   const wanted = histogramCount(histogram) * part;
@@ -79,7 +89,7 @@ export function quantile(histogram: HistogramCounts, part: number): number | und
   for (const [at, count] of counts.entries()) {
     if (count === 0) continue;
     if (below + count >= wanted) {
-      // Beyond all bounds nothing is known but that.
+      // No upper bound is known for these values.
       if (at === bounds.length) return bounds.at(-1);
       const low = at === 0 ? 0 : bounds[at - 1]!;
       return low + (bounds[at]! - low) * ((wanted - below) / count);
@@ -91,25 +101,25 @@ export function quantile(histogram: HistogramCounts, part: number): number | und
 
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
-/** Of the two halves of a double, the one with sign and exponent. */
+/** Index of the half of a double that has its sign and exponent. */
 const UPPER = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 1 : 0;
-/** Sign, exponent, and three bits of the fraction. */
+/** Number of leading bits: the sign, the exponent, and three bits of the fraction. */
 const LEADING_BITS = 15;
 const LEADING_SHIFT = 32 - LEADING_BITS;
 
-/** They grow with the value, if it is not negative. */
+/** Returns the leading bits, which grow with the value if it is not negative. */
 function leadingBits(value: number): number {
   double[0] = value;
   return words[UPPER]! >>> LEADING_SHIFT;
 }
 
-/** How the bound of a value is found. */
+/** Tables for finding the bound of a value. */
 interface Search {
   readonly sorted: Float64Array;
   readonly firstOf: Uint8Array;
 }
 
-/** There are few, and all histograms of the same bounds share them. */
+/** Histograms with the same bounds share their tables; there are few different bounds. */
 const searches = new Map<readonly number[], Search>();
 
 function searchOf(bounds: readonly number[]): Search {
@@ -124,7 +134,7 @@ function firstBounds(bounds: readonly number[]): Uint8Array {
   return Uint8Array.from({ length: 2 ** LEADING_BITS }, (_, bits) => {
     words[UPPER] = bits << LEADING_SHIFT;
     words[1 - UPPER] = 0;
-    // The smallest that has these bits. Those after the positive ones are negative.
+    // The smallest value with these bits. Patterns above those of the positive values are negative.
     const least = double[0]!;
     if (least < 0 || Object.is(least, -0)) return 0;
     while (at < bounds.length && bounds[at]! < least) at++;
@@ -132,7 +142,7 @@ function firstBounds(bounds: readonly number[]): Uint8Array {
   });
 }
 
-/** 0.001 and not 0.0010000000000000002. */
+/** Rounds to two digits: 0.001 instead of 0.0010000000000000002. */
 function rounded(bound: number): number {
   return Number(bound.toPrecision(2));
 }

@@ -1,14 +1,15 @@
-// SharedSeries: named numbers in memory that two threads share. One thread writes, the other reads at any time, also
-// while the writer is kept busy, and what was counted outlives the writer. Each name is written by one thread at a time.
+// SharedSeries: named numbers in memory that two threads share. One thread writes; the other may read at any time,
+// even while the writer is busy. The numbers survive the end of the writer. Each number is written by one thread at a
+// time.
 
 export class SharedSeries<Name extends string> {
-  /** For the other thread. */
+  /** Memory to create the other thread's series with. */
   readonly shared: SharedArrayBuffer;
   readonly names: readonly Name[];
   readonly #numbers: Float64Array;
   readonly #places: ReadonlyMap<Name, number>;
 
-  /** `shared`: what another of the same names was made with. */
+  /** `shared`: memory of another series with the same names. */
   constructor(names: readonly Name[], shared?: SharedArrayBuffer) {
     this.names = names;
     this.shared = shared ?? new SharedArrayBuffer(names.length * Float64Array.BYTES_PER_ELEMENT);
@@ -16,7 +17,7 @@ export class SharedSeries<Name extends string> {
     this.#places = new Map(names.map((name, place) => [name, place]));
   }
 
-  /** Where a name's number lies, for who writes it often. */
+  /** Returns the index of a name, for callers that write it often. */
   place(name: Name): number {
     return this.#places.get(name)!;
   }

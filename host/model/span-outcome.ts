@@ -1,10 +1,10 @@
-// How an invocation came out, in the contract's four words (metrics and traces).
+// SpanOutcome: the outcome of an invocation, as one of the contract's four words (metrics and traces).
 import type { Outcome as Word } from '@svc/contract';
 import type { Refusal, Reply } from './call.ts';
 import { GuestFault } from './guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** By their numbers, which is what is kept. */
+/** Indexed by SpanOutcome, the number that spans store. */
 export const SPAN_OUTCOMES: readonly Word[] = ['Ok', 'Refused', 'Failed', 'TimedOut'];
 export const SPAN_OK = 0;
 export const SPAN_REFUSED = 1;
@@ -16,7 +16,7 @@ export function outcomeOfAnswer({ kind }: Reply | Refusal): SpanOutcome {
   return kind === 'refusal' ? SPAN_REFUSED : SPAN_OK;
 }
 
-/** Of what was thrown. Fuel is time: a handler that uses it up has taken too long. */
+/** Returns the outcome of a thrown failure. A handler that used up its fuel counts as timed out. */
 export function outcomeOfFailure(failure: unknown): SpanOutcome {
   if (failure instanceof GuestFault)
     return failure.faultCause === 'fuel' || failure.faultCause === 'time'
@@ -27,7 +27,7 @@ export function outcomeOfFailure(failure: unknown): SpanOutcome {
     : SPAN_FAILED;
 }
 
-/** Of an answer that a handler has made itself. */
+/** Returns the outcome of an endpoint's own response. */
 export function outcomeOfStatus(status: number): SpanOutcome {
   if (status < 400) return SPAN_OK;
   return status < 500 ? SPAN_REFUSED : SPAN_FAILED;
