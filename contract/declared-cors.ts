@@ -6,7 +6,9 @@ import type {
   RouteDescriptor,
 } from './module-descriptor-schema.ts';
 
-/** Returns undefined if pages of other origins cannot read the route's answers. */
+/**
+ * Returns the CORS declaration that applies to a route; undefined if pages of other origins cannot read its answers.
+ */
 export function declaredCors(
   endpoint: EndpointDescriptor,
   route: RouteDescriptor,

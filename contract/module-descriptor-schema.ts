@@ -17,7 +17,10 @@ const closed = { additionalProperties: false } as const;
 const WireName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._-]{0,99}$' });
 const ManifestName = Type.String({ pattern: '^[A-Za-z][A-Za-z0-9._<>, -]{0,199}$' });
 const ParameterName = Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' });
-/** Names of the embedded hosting may have other characters than an identifier: `page-size`, `filter[name]`. */
+/**
+ * Query parameter names. With the embedded hosting they may have more characters than an identifier: `page-size`,
+ * `filter[name]`.
+ */
 const QueryName = Type.String({ pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]{1,100}$' });
 /** An origin in lower case; `originProblem` checks what the pattern cannot. */
 const Origin = Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^/]+$', maxLength: 300 });
@@ -53,7 +56,7 @@ const shapes = {
    */
   Cors: Type.Object(
     {
-      /** Narrows the operator's origins to those that one of these is or covers. */
+      /** Narrows the operator's origins to those that equal one of these or match its wildcard. */
       origins: Type.Optional(Type.Array(Origin, { minItems: 1, maxItems: 100 })),
       /** Narrows the operator's request headers to these. */
       headers: Type.Optional(Type.Array(HeaderName, { maxItems: 100 })),
@@ -82,8 +85,8 @@ const shapes = {
       commands: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
       queries: Type.Array(Type.Ref('Handler'), { maxItems: 1000 }),
       /**
-       * A command may leave the text of its reply empty. Once its events are applied, the runtime then asks for
-       * it by a query that has the command's name and the input `null`.
+       * A command may leave the text of its reply empty. In that case the runtime asks for the reply after it has
+       * applied the events, by a query that has the command's name and the input `null`.
        */
       repliesFromState: Type.Optional(Type.Literal(true)),
     },
@@ -94,7 +97,7 @@ const shapes = {
       /** Format of the bytes: JSON of `schema`, text, or raw bytes. */
       kind: Type.Union([Type.Literal('json'), Type.Literal('text'), Type.Literal('bytes')]),
       schema: Type.Optional(Type.Ref('TypeSchema')),
-      /** Whether a request may come without this body; absent: only a text or bytes body may be empty. */
+      /** True: a request may omit this body. Absent: only a text or bytes body may be empty. */
       optional: Type.Optional(Type.Literal(true)),
     },
     closed,
@@ -108,7 +111,7 @@ const shapes = {
   QueryParameter: Type.Object(
     {
       name: QueryName,
-      /** A scalar, a list of scalars (one for each time that the name is given), or one of them or null. */
+      /** A scalar, a list of scalars (one for each occurrence of the name), or a nullable one of these. */
       schema: Type.Ref('TypeSchema'),
       required: Type.Boolean(),
       /**

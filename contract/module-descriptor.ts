@@ -29,7 +29,7 @@ export type DescriptorResult =
   | { readonly ok: true; readonly descriptor: ModuleDescriptor }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the text of the custom section. Reports at most ten problems, each with its place in the JSON. */
+/** Parses the text of the custom section. Reports at most ten problems, each with its path in the JSON. */
 export function parseModuleDescriptor(text: string): DescriptorResult {
   let value: unknown;
   try {
@@ -166,7 +166,7 @@ function textProblem(value: unknown): string | undefined {
   return undefined;
 }
 
-/** Finds types that consist of references alone: a reference has to lead to another kind of type. */
+/** Finds types that consist of references alone: a chain of references has to end at another kind of type. */
 function circularReferences({ types }: ModuleDescriptor): string[] {
   const leads = new Set<string>();
   const circular: string[] = [];

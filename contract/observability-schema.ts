@@ -188,7 +188,7 @@ const shapes = {
       window: Type.Object({ capacity: Count, recorded: Count }, closed),
       /** Traces in the window that fit the filter, on all pages together. */
       total: Count,
-      /** Number of them that are newer than this page. */
+      /** Number of these traces that are newer than this page. */
       newer: Count,
       /** The value of `after` for the page before this one; null: that is the first page, which takes no `after`. */
       previous: OrNull(Text),
@@ -272,7 +272,7 @@ const shapes = {
       component: Text,
       /** Sorted by id. */
       entities: Type.Array(Type.Ref('StoredEntity')),
-      /** Entities whose id begins with `prefix`, on all pages together; counting stops at 100,000. */
+      /** Number of entities whose id begins with `prefix`, on all pages together; counting stops at 100,000. */
       total: Count,
       /** True: there are more than `total`. */
       totalCapped: Type.Boolean(),
@@ -285,9 +285,9 @@ const shapes = {
     {
       /** JSON path: '$.items[0].quantity'. */
       path: Text,
-      /** JSON text; null: it was not there. */
+      /** JSON text; null: the value did not exist before. */
       before: OrNull(Text),
-      /** JSON text; null: it is not there any more. */
+      /** JSON text; null: the value does not exist any more. */
       after: OrNull(Text),
     },
     closed,
@@ -343,7 +343,7 @@ const shapes = {
     },
     closed,
   ),
-  /** GET /observability/dev: 404 unless `svc dev` runs the service. */
+  /** GET /observability/dev. The response is 404 unless `svc dev` runs the service. */
   DevState: Type.Object(
     {
       state: Type.Union([Word('building'), Word('serving'), Word('build-failed'), Word('refused')]),

@@ -1,5 +1,5 @@
-// OpenApi: writes the routes of a module as an OpenAPI 3.1 document, for tools that read one. It trusts the
-// descriptor without a check, and adds the responses that the runtime gives by itself.
+// OpenApi: writes the routes of a module as an OpenAPI 3.1 document. It does not check the descriptor, and adds the
+// responses that the runtime gives by itself.
 import { declaredCors } from './declared-cors.ts';
 import type {
   EndpointDescriptor,
@@ -137,7 +137,7 @@ function corsOf(endpoint: EndpointDescriptor, route: RouteDescriptor): Json {
   return cors === undefined ? {} : { 'x-svc-cors': cors };
 }
 
-/** `addItem` → `Add item` */
+/** Returns the words of a handler's name: `addItem` → `Add item`. */
 function wordsOf(handler: string): string {
   const words = handler
     .split(/[_$]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)

@@ -2,7 +2,7 @@
 // typebox's own check walks the schema anew at every value (a hundred milliseconds for a small
 // descriptor), and its compiler generates code from strings, which a host of untrusted modules avoids.
 
-/** Returns the first problem with its place (`/endpoints/0/access: …`), or undefined. */
+/** Returns the first problem with its JSON pointer (`/endpoints/0/access: …`), or undefined. */
 export type SchemaCheck = (value: unknown) => string | undefined;
 
 type Check = (value: unknown, path: string) => string | undefined;
@@ -26,7 +26,7 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** `schema` comes from our sources, never from a module. */
+/** Compiles a schema. `schema` comes from our own sources, never from a module. */
 export function compileSchema(schema: object): SchemaCheck {
   const root = schema as Schema;
   const definitions = new Map<string, Check>();

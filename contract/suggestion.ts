@@ -29,7 +29,7 @@ export function closest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
-/** ` Did you mean 'build'?`, or nothing when no candidate is near. */
+/** Returns ` Did you mean 'build'?`, or an empty text if no candidate is near enough. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const suggestion = closest(word, candidates);
   return suggestion === undefined ? '' : ` Did you mean '${suggestion}'?`;

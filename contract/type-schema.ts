@@ -1,6 +1,6 @@
-// The closed subset of JSON Schema (2020-12) in which a module describes its types.
-// It has types, ranges, required fields, items, maps and tagged unions, and nothing that runs or
-// reaches out: no patterns, no foreign references, no conditions.
+// TypeSchema: the closed subset of JSON Schema (2020-12) in which a module describes its types. It has types, ranges,
+// required fields, items, maps and tagged unions. It has nothing that has to be executed or fetched: no patterns, no
+// foreign references, no conditions.
 import { Type, type Static } from 'typebox';
 
 const closed = { additionalProperties: false } as const;
