@@ -1,10 +1,10 @@
-// The page's only way out: its own server. What is no answer of 200 is an ApiProblem; a reply that is shown as it
-// is stays text, so that its numbers stay exact.
+// Api: every request of the page, all to its own server. A response other than 200 becomes an ApiProblem. Replies
+// that are displayed unchanged stay text, so that their numbers stay exact.
 
 export class ApiProblem extends Error {
-  /** 0: the console's own server does not answer. */
+  /** HTTP status; 0 if the console's own server does not answer. */
   readonly status: number;
-  /** What a service says besides. */
+  /** Details of the problem, as the service sent them. */
   readonly details: unknown;
 
   constructor(status: number, message: string, details?: unknown) {
@@ -16,7 +16,7 @@ export class ApiProblem extends Error {
 
 export interface CallRequest {
   readonly method: string;
-  /** With its query. */
+  /** Path with its query. */
   readonly path: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly body: string | null;
@@ -40,7 +40,7 @@ export function getText(path: string, signal: AbortSignal): Promise<string> {
   return answerOf(path, { signal });
 }
 
-/** Path of a service's own endpoint: `observed('ab12', 'traces', traceId)`. */
+/** Returns the path of a service's own endpoint: `observed('ab12', 'traces', traceId)`. */
 export function observed(instanceId: string, ...segments: readonly string[]): string {
   const path = segments.map(encodeURIComponent).join('/');
   return `${servicePath(instanceId)}/observability/${path}`;

@@ -1,4 +1,5 @@
-// The frame: head, services and sections at the side, the screen, and the bars that tell what does not work.
+// App: the frame of the page: the header, the services and sections at the side, the current screen, and the bars
+// that report problems.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { keysAreShown } from './keys.ts';
@@ -214,7 +215,10 @@ function Side() {
   );
 }
 
-/** On a narrow screen the tabs scroll in their bars, on a wide one the side does; the page itself stays where it is. */
+/**
+ * Scrolls the current tab into view. On a narrow screen the tabs scroll within their bars, on a wide one within the
+ * side; the page itself does not scroll.
+ */
 function showCurrent(side: HTMLElement | null): void {
   for (const bar of side?.querySelectorAll('nav') ?? []) {
     const current = bar.querySelector('[aria-current]')?.getBoundingClientRect();

@@ -1,5 +1,5 @@
-// EntityJournal: the records of one entity as far as they have been looked at: pages that are asked for when a place
-// in them is shown, and the end of it again and again, since it grows.
+// EntityJournal: the records of one entity, as far as they were displayed. A page of records is loaded when one of
+// them is displayed; the newest page is loaded again and again, since the journal grows.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { signal } from '@preact/signals';
 import { getJson, observed, type ApiProblem } from './api.ts';
@@ -8,12 +8,12 @@ import { pageStart } from './view/timeline-marks.ts';
 
 const PAGE_LENGTH = 50;
 const ASKED_EVERY_MS = 2000;
-/** States may be large. */
+/** Maximum number of steps in memory; their states may be large. */
 const STEPS_KEPT = 500;
 
 export class EntityJournal {
   readonly steps = signal<ReadonlyMap<number, HistoryStep>>(new Map());
-  /** Records; undefined until it is known. */
+  /** Number of records; undefined until it is known. */
   readonly total = signal<number | undefined>(undefined);
   readonly problem = signal<ApiProblem | undefined>(undefined);
   readonly #path: string;
@@ -23,7 +23,7 @@ export class EntityJournal {
     this.#path = observed(instanceId, 'entities', component, id, 'history');
   }
 
-  /** Looks at the end until it is stopped, and again at what is shown and not there yet. */
+  /** Polls the newest page until `stop` is aborted, and retries displayed records that are missing. */
   async watch(stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
       await this.#load(pageStart(Math.max(1, this.total.value ?? 1), PAGE_LENGTH), stop);
@@ -35,13 +35,13 @@ export class EntityJournal {
     }
   }
 
-  /** The page around a record that is shown. */
+  /** Loads the page that contains a displayed record. */
   async need(seq: number, stop: AbortSignal): Promise<void> {
     this.#wanted = seq;
     if (!this.steps.value.has(seq)) await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);
   }
 
-  /** Pages from a record on, up to one that is wanted: a page may end early. */
+  /** Loads pages from the record `from` up to the record `until`; more than one if a page ends early. */
   async #load(from: number, stop: AbortSignal, until = from): Promise<void> {
     try {
       for (let next: number | null = from; next !== null && next <= until;) {

@@ -1,5 +1,5 @@
-// The keyboard: single letters, which are off while a person types and can be switched off; Escape always works.
-// What a key acts on is marked in the page: data-filter, data-row, data-back.
+// Keys: the keyboard shortcuts. Single letters do nothing while the user types, and can be switched off; Escape
+// always works. Attributes of the page mark the elements that keys act on: data-filter, data-row, data-back.
 import { signal } from '@preact/signals';
 import { SECTIONS } from './sections.ts';
 import { go, services, view } from './store.ts';

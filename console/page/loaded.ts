@@ -1,17 +1,17 @@
-// useLoaded: what a screen shows of the server, asked for when its key changes and again while it is looked at.
-// Within one key a value stays until a newer one is there, so that nothing flickers; a page that nobody sees asks
-// for nothing.
+// useLoaded: the data that a screen displays, loaded from the server when its key changes and again while the screen
+// is visible. A value of the same key stays until a newer one is available, so that nothing flickers. A hidden page
+// loads nothing.
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from './api.ts';
 
-/** What does not answer is asked less often. */
+/** Delay after a failed attempt, in milliseconds, which is longer than after a successful one. */
 const AFTER_PROBLEM_MS = 2000;
 
 export interface Loaded<T> {
   readonly value: T | undefined;
-  /** It belongs to the key of now, not to the one before. */
+  /** Whether the value belongs to the current key instead of the previous one. */
   readonly isCurrent: boolean;
-  /** Of the last try. */
+  /** Problem of the last attempt. */
   readonly problem: ApiProblem | undefined;
   readonly reload: () => void;
 }
@@ -23,12 +23,12 @@ interface Held<T> {
 }
 
 export function useLoaded<T>(
-  /** undefined: nothing is asked for. */
+  /** Key of the data; undefined: nothing is loaded. */
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
   options: {
     readonly everyMs?: number;
-    /** Shows the old key's value until the new one's is there. */
+    /** True: displays the value of the previous key until that of the new key is available. */
     readonly keepsOld?: boolean;
   } = {},
 ): Loaded<T> {
@@ -74,7 +74,7 @@ export function problemOf(error: unknown): ApiProblem {
   return new ApiProblem(0, error instanceof Error ? error.message : String(error));
 }
 
-/** At least so long, and until the page is seen; ended early when it is stopped. */
+/** Waits at least this long, and until the page is visible; ends early when `signal` is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms);

@@ -1,4 +1,4 @@
-// Starts the page: the colours first, then what the address says, then the watch over the services.
+// Main: starts the page: applies the theme, reads the address, and starts to poll the services.
 import { render } from 'preact';
 import { applyKeptTheme } from './theme.ts';
 import { App } from './app.tsx';

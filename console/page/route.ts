@@ -1,4 +1,5 @@
-// View: what the address after '#' says is shown, so that each screen can be linked to and gone back to. Pure.
+// View: the screen that the address after '#' selects, so that every screen has a link and a place in the browser's
+// history. The functions are pure.
 
 export type View =
   | { readonly screen: 'services' }
@@ -16,9 +17,9 @@ export type View =
       readonly component: string | undefined;
       readonly id: string | undefined;
       readonly tab: 'journal' | 'now';
-      /** The sequence number at which time stands still; the end when undefined. */
+      /** The selected sequence number; undefined: the newest record. */
       readonly at: number | undefined;
-      /** Of the tab 'now'. */
+      /** Selected query of the tab 'now'. */
       readonly query: string | undefined;
     }
   | { readonly screen: 'faults'; readonly instanceId: string };
@@ -27,7 +28,7 @@ export interface TracesView {
   readonly screen: 'traces';
   readonly instanceId: string;
   readonly filter: TraceFilter;
-  /** Where the page begins: the newest trace when undefined. */
+  /** Cursor of the page; undefined: the page begins with the newest trace. */
   readonly after: string | undefined;
 }
 
@@ -35,14 +36,14 @@ export type Screen = View['screen'];
 
 export interface RouteName {
   readonly method: string;
-  /** The template: '/carts/{cartId}'. */
+  /** Template of the route: '/carts/{cartId}'. */
   readonly path: string;
 }
 
 export interface TraceFilter {
   readonly component: string;
   readonly outcomes: readonly string[];
-  /** As typed. */
+  /** Minimum duration as the user typed it. */
   readonly minMs: string;
   readonly text: string;
 }
@@ -119,7 +120,7 @@ export function hashOf(view: View): string {
   }
 }
 
-/** The same screen of another instance of the service, whose traces are all newer. */
+/** Returns the same screen for another instance of the service; its list of traces begins with the newest. */
 export function ofInstance(view: View, instanceId: string): View {
   if (view.screen === 'services') return view;
   return view.screen === 'traces' ? tracesView(instanceId, view.filter) : { ...view, instanceId };

@@ -1,9 +1,9 @@
-// Sections: what the console shows of one service, in the order of the side. Pure.
+// Sections: the screens of one service, in the order of the navigation. The functions are pure.
 import { tracesView, type View } from './route.ts';
 
 export interface Section {
   readonly name: string;
-  /** The letter that leads there, after 'g'. */
+  /** Key that opens the section, after 'g'. */
   readonly key: string;
   readonly screen: Exclude<View['screen'], 'services' | 'trace'>;
   readonly viewOf: (instanceId: string) => View;

@@ -1,4 +1,4 @@
-// The description of the service that is looked at: asked for once, and again when its module may have changed.
+// Service: the description of the selected service, loaded once, and again when its module may have changed.
 import type { ServiceDescription } from '@svc/contract';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// What all screens share: where we are, which services there are, whether the console's own server answers, and
-// what is said aloud to those who do not see the page.
+// Store: the state that all screens share: the current view, the list of services, whether the console's own server
+// answers, and the announcement for screen readers.
 import { computed, signal } from '@preact/signals';
 import type { ServiceList } from '@svc/contract';
 import { getJson } from './api.ts';
@@ -16,23 +16,23 @@ const LIST_EVERY_MS = 2000;
 
 export const view = signal<View>({ screen: 'services' });
 export const services = signal<readonly KnownService[]>([]);
-/** The last answer; undefined until there is one. */
+/** The last response; undefined until there is one. */
 export const serviceList = signal<ServiceList | undefined>(undefined);
-/** Since when the console's own server does not answer. */
+/** Since when the console's own server has not answered, in milliseconds since 1970. */
 export const consoleEndedMs = signal<number | undefined>(undefined);
-/** 'restarted at 12:03:04': the page follows a service that is started again. */
+/** The restart that the page has followed: 'restarted at 12:03:04'. */
 export const followed = signal<{ readonly instanceId: string; readonly atMs: number } | undefined>(
   undefined,
 );
-/** The instance that `svc dev` runs, when it is looked at. */
+/** Instance id of the selected service if `svc dev` runs it. */
 export const developed = signal<string | undefined>(undefined);
-/** The list that a trace was opened from: its filter and its page. */
+/** Filter and page of the list from which the user opened a trace. */
 export const lastTraces = signal<TracesView | undefined>(undefined);
-/** A second's resolution: what counts time on the page. */
+/** Current time with a resolution of one second, for everything on the page that counts time. */
 export const nowMs = signal(Date.now());
 export const announcement = signal('');
 
-/** Names of instances that went, so that their successors are found. */
+/** Instance id → name, also for ended instances, so that their successors are found. */
 const names = new Map<string, string>();
 
 export const currentService = computed<KnownService | undefined>(() => {
@@ -41,17 +41,17 @@ export const currentService = computed<KnownService | undefined>(() => {
   return services.value.find((service) => service.instanceId === now.instanceId);
 });
 
-/** Of an instance that is, or was: its name. */
+/** Returns the name of an instance, even if it has ended. */
 export function nameOfInstance(instanceId: string): string | undefined {
   return names.get(instanceId);
 }
 
 export function announce(text: string): void {
-  // The same words twice are said twice.
+  // Screen readers announce a text only if it differs from the one before.
   announcement.value = announcement.value === text ? `${text}\u00a0` : text;
 }
 
-/** `replaces`: going back leads past it. */
+/** Opens a view. `replaces`: true if the view replaces the current entry of the browser's history. */
 export function go(next: View, replaces = false): void {
   const hash = hashOf(next);
   if (replaces) history.replaceState(null, '', hash);

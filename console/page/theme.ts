@@ -1,4 +1,4 @@
-// The colours: as the system has them, or as the person chose; the choice is kept in the browser.
+// Theme: the colours, as the operating system or the user has chosen them; the browser stores the user's choice.
 import { signal } from '@preact/signals';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;

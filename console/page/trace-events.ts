@@ -1,12 +1,12 @@
-// TraceEvents: looks for what a call has stored, in the newest records of its entity: a trace that can be looked at is
-// seldom older than these.
+// TraceEvents: finds the record that a call has stored, among the newest records of its entity: a trace that is still
+// kept is seldom older than these.
 import type { HistoryPage, HistoryStep, Span } from '@svc/contract';
 import { getJson, observed } from './api.ts';
 import { eventOfTrace } from './view/trace-event.ts';
 
 const RECORDS_LOOKED_AT = 100;
 
-/** Its sequence number; undefined: it is not there, or stands further back. */
+/** Returns the sequence number of the record; undefined if there is none, or it is further back. */
 export async function storedBy(
   { component, entityId, startedAt }: Span,
   traceId: string,

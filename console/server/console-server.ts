@@ -1,5 +1,5 @@
-// ConsoleServer: routes a request to its part: the page, the list of services, the introspection of a
-// service, and requests to a service's routes. No path of it leads to an entity's command.
+// ConsoleServer: dispatches a request to its part: the page, the list of services, the introspection of a service,
+// and requests to a service's routes. None of its paths sends a command to an entity directly.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Answer, JSON_TYPE, jsonAnswer, refusal, write } from './answer.ts';

@@ -2,7 +2,7 @@
 // service.
 import { parseRouteTemplate, SEGMENTS_MAX, type ServiceRoute } from '@svc/contract';
 
-/** `path`: path of a request, without its query. */
+/** Returns whether a route is declared for the request. `path`: path of the request, without its query. */
 export function isDeclared(
   routes: readonly Pick<ServiceRoute, 'method' | 'path'>[],
   method: string,

@@ -1,4 +1,4 @@
-// CallDraft: a request to a route as a person prepares it, and the request that is made of it. Pure.
+// CallDraft: a request to a route as the user prepares it, and the request that is sent. The functions are pure.
 import type { ServiceRoute, TypeSchema } from '@svc/contract';
 import type { CallRequest } from '../api.ts';
 import { readJson } from '../view/json-value.ts';
@@ -15,14 +15,14 @@ import { draftOfJson } from './draft-of-json.ts';
 
 export interface CallDraft {
   readonly parameters: readonly { readonly name: string; readonly value: Draft }[];
-  /** Declared parameters of the query string, as a record; undefined: the route declares none. */
+  /** Declared parameters of the query string, as a record; undefined if the route declares none. */
   readonly declaredQuery: Draft | undefined;
-  /** What else stands in the query string, without its '?'. */
+  /** Rest of the query string, without its '?'. */
   readonly query: string;
   readonly headers: readonly (readonly [string, string])[];
-  /** Of a JSON body with a declared type. */
+  /** Draft of a JSON body with a declared type. */
   readonly body: Draft | undefined;
-  /** JSON as it is written, when the text is what counts. */
+  /** Text of the body: JSON as it is written. It counts in the mode for text. */
   readonly text: string;
   readonly mode: 'form' | 'json';
 }
@@ -30,7 +30,7 @@ export interface CallDraft {
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
-/** What the form of a route begins with: nothing that would be sent unseen. */
+/** Returns the initial form of a route; it contains nothing that would be sent without being displayed. */
 export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
   const schema = bodySchema(route);
   const body = schema === undefined ? undefined : emptyDraft(schema, types);
@@ -48,7 +48,7 @@ export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
   };
 }
 
-/** A request that finds the route: for a command that a person copies, and then changes. */
+/** Returns a request that the route accepts, for a command that the user copies and then changes. */
 export function exampleCall(route: ServiceRoute, types: Types): CallDraft {
   const call = emptyCall(route, types);
   const parameters = call.parameters.map(({ name, value }, at) => ({
@@ -77,7 +77,7 @@ function exampleParameter(value: Draft, name: string, schema: TypeSchema): Draft
   return { kind: value.kind, text: String(Math.min(Math.max(least, 1), most)) };
 }
 
-/** The declared query as the type of a record. Its null is a name that is left out. */
+/** Returns the declared query as a record type. A nullable parameter may be left out. */
 export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
   if (query === undefined) return undefined;
   const properties = query.map(({ name, schema }) => {
@@ -108,7 +108,7 @@ function defaultText(value: unknown): string {
   return value;
 }
 
-/** What need not be given is left out until a person wants it. */
+/** Returns the initial declared query, without its optional parameters. */
 function emptyQuery(route: ServiceRoute, types: Types): Draft | undefined {
   const schema = querySchema(route);
   const draft = schema && emptyDraft(schema, types);
@@ -125,7 +125,7 @@ export function bodySchema(route: ServiceRoute): TypeSchema | undefined {
   return route.body.schema as TypeSchema | undefined;
 }
 
-/** The header that makes a repeated request one. */
+/** Adds the header `idempotency-key`, with which a repeated request has its effect only once. */
 export function withIdempotencyKey(call: CallDraft, key: string): CallDraft {
   const others = call.headers.filter(([name]) => name.toLowerCase() !== IDEMPOTENCY_KEY);
   return { ...call, headers: [[IDEMPOTENCY_KEY, key], ...others] };
@@ -135,7 +135,7 @@ export function takesIdempotencyKey({ method }: ServiceRoute): boolean {
   return WRITES.has(method);
 }
 
-/** To the text and back: undefined where the text does not fit the form. */
+/** Converts a call between form and text. Returns undefined if the text does not fit the form. */
 export function inMode(
   call: CallDraft,
   mode: CallDraft['mode'],
@@ -150,7 +150,7 @@ export function inMode(
   return problems.length > 0 ? undefined : { ...call, mode, body: draft };
 }
 
-/** A problem in one part of a call, and its place within that part. */
+/** A problem in one part of a call, with its path within that part. */
 export interface CallProblem extends DraftProblem {
   readonly part: 'path' | 'query' | 'header' | 'body';
 }
@@ -195,7 +195,7 @@ function bodyProblems(call: CallDraft, route: ServiceRoute, types: Types): reado
   return read.problems.length > 0 ? read.problems : draftProblems(schema, read.draft, types);
 }
 
-/** What is sent. */
+/** Returns the request to be sent. */
 export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
   let { path } = route;
   for (const { name, value } of call.parameters)
@@ -215,7 +215,7 @@ export function callRequest(call: CallDraft, route: ServiceRoute): CallRequest {
   };
 }
 
-/** A list gives its name once for each item. */
+/** Encodes the declared query; a list repeats its name for each item. */
 function declaredPairs({ declaredQuery }: CallDraft): string[] {
   if (declaredQuery?.kind !== 'record') return [];
   return declaredQuery.fields
@@ -227,7 +227,7 @@ function declaredPairs({ declaredQuery }: CallDraft): string[] {
     );
 }
 
-/** As it is typed, but for what a request cannot carry. */
+/** Encodes only the characters that a request cannot carry. */
 function encodedQuery(query: string): string {
   return query
     .replace(/^\?/, '')

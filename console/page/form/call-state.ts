@@ -1,5 +1,5 @@
-// CallState: a route's form while the page is open: what is typed, what is under way, what was answered. It belongs
-// to the service's name, so that it outlives a restart and a look at another screen.
+// CallState: the state of a route's form while the page is open: its draft, the running request, and the answers. It
+// is kept under the name of the service, so it survives a restart of the service and a change of the screen.
 import type { ServiceDescription, ServiceRoute } from '@svc/contract';
 import { signal, type Signal } from '@preact/signals';
 import { sendCall, type CallAnswer, type CallRequest } from '../api.ts';
@@ -14,23 +14,25 @@ const ANSWERS_KEPT = 10;
 export interface Answered {
   readonly number: number;
   readonly at: string;
-  /** What was typed when it was sent. */
+  /** The draft as it was sent. */
   readonly call: CallDraft;
   readonly request: CallRequest;
   readonly answer: CallAnswer;
-  /** Why it has its status, once its trace has said so: the trace leaves the window, and this stays. */
+  /**
+   * Reason of the answer's status, found in its trace. It is kept here because the trace leaves the window of traces.
+   */
   readonly reason?: AnswerReason;
 }
 
 export class CallState {
   readonly call: Signal<CallDraft>;
-  /** Newest first. */
+  /** Answers, newest first. */
   readonly answers = signal<readonly Answered[]>([]);
   readonly shown = signal<number | undefined>(undefined);
-  /** Since when a request is under way. */
+  /** When the running request was sent, in milliseconds since 1970; undefined if none is running. */
   readonly sentMs = signal<number | undefined>(undefined);
   readonly problem = signal<string | undefined>(undefined);
-  /** A person has tried to send it: what is not filled in is named from now on. */
+  /** True once the user has tried to send the call: from then on, missing values are reported. */
   readonly isAsked = signal(false);
   #stop: AbortController | undefined;
   #sent = 0;
@@ -39,7 +41,7 @@ export class CallState {
     this.call = signal(call);
   }
 
-  /** One at a time. */
+  /** Sends the call. Only one request runs at a time. */
   async send(instanceId: string, route: ServiceRoute): Promise<void> {
     if (this.sentMs.value !== undefined) return;
     const call = this.call.value;
@@ -64,7 +66,7 @@ export class CallState {
     }
   }
 
-  /** Keeps why an answer has its status. */
+  /** Stores the reason of an answer's status. */
   explain(number: number, reason: AnswerReason): void {
     this.answers.value = this.answers.value.map((answered) =>
       answered.number === number ? { ...answered, reason } : answered,

@@ -1,7 +1,7 @@
-// A request as a line for a shell. Pure.
+// CallText: a request as a command line. The functions are pure.
 import type { CallRequest } from '../api.ts';
 
-/** One curl command that sends the same. */
+/** Returns a curl command that sends the same request. */
 export function curlLine(address: string, request: CallRequest): string {
   const words = ['curl'];
   if (request.method !== 'GET') words.push('-X', request.method);
@@ -12,7 +12,7 @@ export function curlLine(address: string, request: CallRequest): string {
   return [...words, quoted(address + request.path)].join(' ');
 }
 
-/** One word for a shell. */
+/** Quotes a text as one shell word. */
 function quoted(text: string): string {
   if (/^[A-Za-z0-9/:.,_~%+=-]+$/.test(text)) return text;
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;

@@ -1,5 +1,5 @@
-// A draft of JSON that a person has written: how the form follows the text beside it. What the type has no place
-// for is named, and keeps the text from becoming a form. Pure.
+// DraftOfJson: converts JSON that the user has written to a draft, so that the form follows the text. Values that the
+// type does not allow are reported, and keep the text from becoming a form. The functions are pure.
 import type { TypeSchema } from '@svc/contract';
 import { jsonGist, pathWithin, type JsonValue } from '../view/json-value.ts';
 import type { DraftProblem } from './draft-problems.ts';
@@ -118,7 +118,7 @@ class DraftReader {
   }
 }
 
-/** What the form sends for a case that is not chosen. */
+/** Returns whether the value is what the form sends for a union without a chosen case. */
 function isEmptyText(value: JsonValue): boolean {
   return value.kind === 'string' && value.value === '';
 }

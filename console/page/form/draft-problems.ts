@@ -1,21 +1,21 @@
-// What of a draft does not fit its declared type, each with the path of its place. It is said before anything is
-// sent; whether it is sent nevertheless is the person's choice. Pure.
+// DraftProblems: the values of a draft that do not fit the declared type, each with its path. They are reported
+// before the call is sent; the user may send it nevertheless. The functions are pure.
 import type { TypeSchema } from '@svc/contract';
 import { countText } from '../view/number-text.ts';
 import { pathWithin } from '../view/json-value.ts';
 import { casesOf, fieldsOf, resolved, type Draft, type RecordSchema, type Types } from './draft.ts';
 
 export interface DraftProblem {
-  /** 'items[0].quantity'; empty: the whole value. */
+  /** Path of the value: 'items[0].quantity'; empty for the whole value. */
   readonly path: string;
   readonly message: string;
-  /** A required value is not filled in yet: worth saying once a person wants to send it. */
+  /** True: a required value is missing. This is reported only once the user wants to send the call. */
   readonly isBlank?: true;
 }
 
 const BLANK = { message: 'is not filled in', isBlank: true } as const;
 
-/** `isAsked`: a person has tried to send it. */
+/** Returns the problems to be displayed. `isAsked`: the user has tried to send the call. */
 export function shownProblems<Problem extends DraftProblem>(
   problems: readonly Problem[],
   isAsked: boolean,
@@ -88,7 +88,7 @@ function recordProblems(
   });
 }
 
-/** An empty text is a value, unless the type has a form: a time, or one of a choice. */
+/** Returns whether a text counts as missing. An empty text is a value, except for a time or an enum. */
 function isBlank(type: TypeSchema, text: string): boolean {
   if (text.trim() !== '' || !('type' in type)) return false;
   if (type.type !== 'string') return true;

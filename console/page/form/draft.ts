@@ -1,27 +1,27 @@
-// Draft: what a form holds of a value of a declared type, from the empty form to the JSON text that is sent.
-// It holds what a person typed, fitting or not (see draft-problems.ts), so that nothing typed is ever lost, and
-// numbers as texts, so that 64 bits stay 64 bits. Pure; drafts are never changed, only replaced.
+// Draft: the state of a form for a value of a declared type, from the empty form to the JSON text that is sent. It
+// keeps everything as the user typed it, even if it does not fit the type (see draft-problems.ts), and keeps numbers
+// as text, so that 64-bit integers stay exact. The functions are pure; drafts are immutable.
 import type { TypeSchema } from '@svc/contract';
 import { jsonText, type JsonValue } from '../view/json-value.ts';
 
 export type Types = Readonly<Record<string, unknown>>;
 
 export type Draft =
-  /** Plain text, a time, base64 or one of a choice. */
+  /** Plain text, a time, base64 or a value of an enum. */
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'number'; readonly text: string }
-  /** An integer of 64 bits: a JSON string where a JSON number is not exact. */
+  /** A 64-bit integer: sent as a JSON string where a JSON number is not exact. */
   | { readonly kind: 'big'; readonly text: string }
   | { readonly kind: 'flag'; readonly on: boolean }
   | { readonly kind: 'null' }
   | { readonly kind: 'list'; readonly items: readonly Draft[] }
   | { readonly kind: 'map'; readonly entries: readonly MapEntry[] }
   | { readonly kind: 'record'; readonly fields: readonly RecordField[] }
-  /** `value` is kept while it is null. */
+  /** `value` is kept while `isNull` is true. */
   | { readonly kind: 'nullable'; readonly isNull: boolean; readonly value: Draft | undefined }
-  /** `value` is the chosen case's record; the tag is empty until a case is chosen. */
+  /** `value` is the record of the chosen case; `tag` is empty until a case is chosen. */
   | { readonly kind: 'union'; readonly tag: string; readonly value: Draft | undefined }
-  /** A type that holds itself, not opened yet. */
+  /** A recursive type that the user has not opened yet. */
   | { readonly kind: 'unopened' };
 
 export interface MapEntry {
@@ -39,10 +39,10 @@ export type UnionSchema = Extract<TypeSchema, { readonly oneOf: unknown }>;
 
 const REFERENCE = '#/types/';
 const OPENED_MAX = 8;
-/** In one empty form: a type may hold another many times over, which multiplies at each depth. */
+/** Maximum number of values in an empty form: types that contain each other multiply at each depth. */
 const VALUES_MAX = 300;
 
-/** Behind references; undefined for one that leads nowhere or in a circle. */
+/** Follows references; returns undefined for one that leads nowhere or in a circle. */
 export function resolved(schema: TypeSchema, types: Types): TypeSchema | undefined {
   let now = schema;
   for (let steps = 0; steps < 20; steps++) {
@@ -54,12 +54,12 @@ export function resolved(schema: TypeSchema, types: Types): TypeSchema | undefin
   return undefined;
 }
 
-/** Of a reference: its type's name. */
+/** Returns the name of the type if the schema is a reference, else an empty text. */
 export function typeName(schema: TypeSchema): string {
   return '$ref' in schema ? schema.$ref.slice(REFERENCE.length) : '';
 }
 
-/** The cases of a union by their tags, in the declared order. */
+/** Returns the cases of a union by their tags, in the declared order. */
 export function casesOf(schema: UnionSchema, types: Types): Map<string, RecordSchema> {
   const cases = new Map<string, RecordSchema>();
   for (const option of schema.oneOf) {
@@ -71,7 +71,7 @@ export function casesOf(schema: UnionSchema, types: Types): Map<string, RecordSc
   return cases;
 }
 
-/** The fields that a person fills in: all but the tag. */
+/** Returns the fields that the user fills in: all except the tag. */
 export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
   return Object.entries(schema.properties).filter(
     (entry): entry is [string, TypeSchema] => !('const' in entry[1]),
@@ -79,8 +79,8 @@ export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
 }
 
 /**
- * What a form begins with: required fields are empty, optional ones left out, lists have no items, and what may be null
- * is null. So nothing is sent that nobody has typed or chosen.
+ * Returns the initial form of a type: required fields are empty, optional fields are left out, lists have no items,
+ * and nullable values are null. So nothing is sent that the user has not typed or chosen.
  */
 export function emptyDraft(schema: TypeSchema, types: Types): Draft {
   return new EmptyForm(types).draft(schema, []);
@@ -94,7 +94,7 @@ class EmptyForm {
     this.#types = types;
   }
 
-  /** `opened`: the types that the value is within. A type that requires itself is left unopened. */
+  /** Creates a draft. `opened`: the types around the value. A type that requires itself is left unopened. */
   draft(schema: TypeSchema, opened: readonly string[]): Draft {
     const type = resolved(schema, this.#types);
     const reference = typeName(schema);
@@ -133,7 +133,7 @@ class EmptyForm {
     return { kind: 'record', fields };
   }
 
-  /** The only case there is needs no choice. */
+  /** Selects the case of a union that has only one. */
   #union(type: UnionSchema, within: readonly string[]): Draft {
     const [only, ...others] = casesOf(type, this.#types);
     if (only === undefined) return { kind: 'unopened' };
@@ -142,7 +142,7 @@ class EmptyForm {
   }
 }
 
-/** What is sent. A number that is none is sent as text: the service's own refusal is worth seeing. */
+/** Returns the JSON to be sent. Text that is not a number is sent as a string, so that the service refuses it. */
 export function draftJson(draft: Draft): JsonValue {
   switch (draft.kind) {
     case 'text':
@@ -185,7 +185,7 @@ export function draftText(draft: Draft, indent = ''): string {
 const NULL: JsonValue = { kind: 'literal', text: 'null' };
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** A number that is not filled in is null: nothing stands for it that could be taken for a value. */
+/** Converts a number; a missing number becomes null, since any number could be taken for a value. */
 function numberJson(text: string, isBig: boolean): JsonValue {
   if (text === '') return NULL;
   if (!JSON_NUMBER.test(text)) return { kind: 'string', value: text };

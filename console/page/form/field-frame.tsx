@@ -1,5 +1,5 @@
-// What fields of all kinds are made of: their properties, the frame around fields within fields, and the line of
-// a value that is left out or null.
+// FieldFrame: the parts that fields of all kinds share: their properties, the frame around nested fields, and the
+// line for a value that is left out or null.
 import type { TypeSchema } from '@svc/contract';
 import type { ComponentChildren, ComponentType } from 'preact';
 import { visibleLine } from '../view/visible-text.ts';
@@ -7,18 +7,18 @@ import type { Draft, Types } from './draft.ts';
 import type { DraftProblem } from './draft-problems.ts';
 
 export interface FieldProps {
-  /** Of its control, one of a kind in the page. */
+  /** Id of the control, unique in the page. */
   readonly id: string;
-  /** Empty: it needs none, it is the whole. */
+  /** Label; empty for the whole value, which needs none. */
   readonly label: string;
   readonly schema: TypeSchema;
   readonly draft: Draft;
   readonly types: Types;
   readonly path: string;
   readonly problems: readonly DraftProblem[];
-  /** Beside the label. */
+  /** Content beside the label. */
   readonly beside?: ComponentChildren;
-  /** Set for an optional field of a record; undefined for any other. */
+  /** Handler for leaving the value out; undefined unless it is an optional field of a record. */
   readonly leaving?: Leaving | undefined;
   /** Fields of a record by name, with the text of the value that the service takes in place of one that is left out. */
   readonly defaults?: ReadonlyMap<string, string> | undefined;
@@ -36,10 +36,10 @@ export interface Leaving {
 
 export type OfKind<Kind extends Draft['kind']> = FieldProps & {
   readonly draft: Extract<Draft, { readonly kind: Kind }>;
-  /** Behind references. */
+  /** Type behind references. */
   readonly type: TypeSchema;
 };
-/** `Inner` is the field of any type: lists hold what they are held by. */
+/** `Inner` is the component for a field of any type, which the items of a list need. */
 export type ListProps = OfKind<'list'> & { readonly Inner: ComponentType<FieldProps> };
 export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProps> };
 
@@ -61,7 +61,7 @@ export function Closed({
   );
 }
 
-/** Fields within a frame, with the name of what holds them. */
+/** Displays nested fields within a frame that has the name of the value around them. */
 export function Frame({
   label,
   beside,

@@ -1,5 +1,5 @@
-// The field of a declared type: what a person fills in, by the type's kind. Types within types are fields within
-// fields; what a type leaves open (null, left out, a case, a list's length) is a control of its own.
+// Field: the control for a value of a declared type, chosen by the kind of the type. Nested types are nested fields.
+// The choices that a type leaves open (null, left out, a case, the length of a list) are controls of their own.
 import { pathWithin } from '../view/json-value.ts';
 import { visibleLine } from '../view/visible-text.ts';
 import { casesOf, emptyDraft, fieldsOf, resolved, type Draft } from './draft.ts';

@@ -1,4 +1,4 @@
-// The fields of a list and of a map: rows that are added, removed and moved.
+// ListField: the fields of a list and of a map: rows that the user adds, removes and moves.
 import type { Draft } from './draft.ts';
 import { emptyDraft } from './draft.ts';
 import { Frame, type ListProps, type MapProps } from './field-frame.tsx';

@@ -1,5 +1,5 @@
-// Presence: whether a value is left out, null or there, where its type leaves that open. The three are told apart, as
-// they are in the request.
+// Presence: chooses whether a value is left out, null or present, where its type allows the choice. The three states
+// look different, as they differ in the request.
 import { useEffect, useRef } from 'preact/hooks';
 import type { ComponentType } from 'preact';
 import { emptyDraft, resolved } from './draft.ts';
@@ -7,7 +7,7 @@ import { Closed, type FieldProps } from './field-frame.tsx';
 
 type Choice = 'left out' | 'null' | 'value';
 
-/** `Inner` is the field of any type, without a choice of its own. */
+/** `Inner` is the component for a field of any type, without the choice. */
 export function Presence({
   Inner,
   ...props

@@ -1,4 +1,4 @@
-// The field of a text, a number, a time, bytes or one of a choice.
+// SimpleField: the field of a text, a number, a time, bytes or an enum.
 import type { TypeSchema } from '@svc/contract';
 import { countText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
@@ -92,7 +92,7 @@ function hintOf(type: TypeSchema): string | undefined {
   return type.format === 'date-time' ? 'time, in UTC' : type.format;
 }
 
-/** Reads a file into base64, in the browser. */
+/** Reads a file and encodes it in base64, in the browser. */
 export function FileInput({
   id,
   onBase64,

@@ -1,4 +1,4 @@
-// A labelled text: one line, or several.
+// TextField: a labelled text of one or several lines.
 import { visibleText } from '../view/visible-text.ts';
 
 export interface TextFieldProps {
@@ -7,10 +7,10 @@ export interface TextFieldProps {
   readonly value: string;
   readonly hint?: string | undefined;
   readonly problem?: string | undefined;
-  /** More than one: a box. */
+  /** Number of lines; more than one makes it a text area. */
   readonly lines?: number;
   readonly isNumber?: boolean;
-  /** How a value looks; it is never sent. */
+  /** Example of a value; it is never sent. */
   readonly placeholder?: string | undefined;
   readonly onChange: (value: string) => void;
 }
@@ -26,7 +26,7 @@ export function TextField(props: TextFieldProps) {
   );
 }
 
-/** The hint describes the control and is no part of its name. */
+/** Displays the label. The hint describes the control, but is not part of its accessible name. */
 export function FieldLabel({ id, label, hint }: Pick<TextFieldProps, 'id' | 'label' | 'hint'>) {
   return (
     <div class="field-label">
@@ -48,7 +48,7 @@ export function FieldProblem({ id, problem }: { readonly id: string; readonly pr
   );
 }
 
-/** Without its label. */
+/** Displays the control without its label. */
 export function TextInput({
   id,
   value,

@@ -1,4 +1,4 @@
-// A moment: the clock's time, and in its title how long ago that is.
+// Clock: a time of day, with the elapsed time in its title.
 import { nowMs } from '../store.ts';
 import { agoText, clockText, preciseClockText } from '../view/time-text.ts';
 

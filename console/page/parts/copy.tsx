@@ -1,4 +1,4 @@
-// Copies a text, and says that it did.
+// Copy: a button that copies a text and confirms it.
 import { useEffect, useState } from 'preact/hooks';
 import { announce } from '../store.ts';
 import { Icon } from './icon.tsx';
@@ -9,9 +9,9 @@ export function CopyButton({
   label,
 }: {
   readonly text: string;
-  /** 'address': for those who do not see the sign. */
+  /** Name of the text for screen readers: 'address'. */
   readonly what: string;
-  /** A word on the button. */
+  /** Text of the button; without it, the button has an icon alone. */
   readonly label?: string;
 }) {
   const [isDone, setDone] = useState(false);

@@ -1,5 +1,5 @@
-// The line under the head while `svc dev` runs the service: what is served, what is built, what does not compile.
-// It has one height and never takes the focus; its findings are opened by the person.
+// DevBar: the line below the header while `svc dev` runs the service: the served module, the running build, compile
+// errors. It has a constant height and never takes the focus; the user opens its problems.
 import type { DevProblem, DevState } from '@svc/contract';
 import { useEffect, useRef } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';
@@ -78,7 +78,7 @@ function Problem({ problem }: { readonly problem: DevProblem }) {
   );
 }
 
-/** Without its indentation, and a mark below the column. */
+/** Displays a line of the sources without its indentation, with a mark below the column. */
 function SourceLine({
   source,
   column,
@@ -106,7 +106,7 @@ function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState):
     case 'refused':
       return `refused: ${visibleLine(problems[0]?.message ?? 'the module did not start')}`;
     case 'serving': {
-      // On a narrow screen the rest is cut off.
+      // On a narrow screen the end of the line is cut off.
       if (upgrade?.length)
         return `serving; stored events no longer fold: ${amountText(upgrade.length, 'finding')}`;
       const built = builtMs === null ? '' : `, built in ${durationText(builtMs)}`;
@@ -118,7 +118,7 @@ function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState):
   }
 }
 
-/** A module that is refused says so where that is not the case. */
+/** Returns whether an older module is still served. The message of a refused module says so by itself. */
 function isOlderServed({ state, problems }: DevState): boolean {
   return state === 'build-failed' || (state === 'refused' && problems[0]?.help === null);
 }

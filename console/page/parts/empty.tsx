@@ -1,4 +1,4 @@
-// What a screen says when it has nothing to show, and what to do about it.
+// Empty: the content of a screen that has no data, with what to do about it.
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from './copy.tsx';
 
@@ -17,7 +17,7 @@ export function Empty({
   );
 }
 
-/** A line for a terminal. */
+/** Displays a command line for a terminal. */
 export function CommandLine({ line }: { readonly line: string }) {
   return (
     <div class="command-line">

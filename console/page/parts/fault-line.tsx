@@ -1,4 +1,5 @@
-// Why something failed, on one line of a list: the module's own words first where it gave some, then the runtime's.
+// FaultLine: the reason of a failure on one line of a list: the module's own message first, if there is one, then the
+// runtime's.
 import { faultWords } from '../view/fault-words.ts';
 
 export function FaultLine(fault: {

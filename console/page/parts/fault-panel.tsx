@@ -1,5 +1,5 @@
-// Why an invocation failed: what the guest logged, its own words and its place in the sources first, then the limit,
-// the reason and what to do.
+// FaultPanel: the details of a failed invocation: the guest's log lines, its message and its source location first,
+// then the limit, the reason and what to do.
 import type { Outcome, SpanFault } from '@svc/contract';
 import { faultAdvice, placeText } from '../view/fault-advice.ts';
 import { logLinesShown } from '../view/fault-words.ts';

@@ -1,4 +1,4 @@
-// The few signs of the page, drawn in one line width. They say nothing that the text beside them does not.
+// Icon: the icons of the page, drawn with one line width. Each repeats what the text beside it says.
 const PATHS = {
   mark: 'M2 10h3l2.5-6 3 12 2.5-8 1.5 4H18',
   auto: 'M10 3a7 7 0 1 0 0 14zM10 3a7 7 0 0 1 0 14',

@@ -1,5 +1,5 @@
-// A JSON value as a tree that folds: keys and values as they are, numbers as they are written, what changed marked.
-// Which places a person has opened or folded is kept by the caller, so that it outlives a step in time.
+// JsonTree: a JSON value as a collapsible tree. Keys, values and numbers appear as they are written; changes are
+// marked. The caller keeps the nodes that the user has expanded or collapsed, so that they survive a step in time.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { jsonGist, pathWithin, readJson, type JsonValue } from '../view/json-value.ts';
@@ -9,13 +9,13 @@ import { cutText, isCut, visibleLine } from '../view/visible-text.ts';
 import { CopyButton } from './copy.tsx';
 import { TextBlock } from './text-block.tsx';
 
-/** Path → whether a person has opened it (true) or folded it. */
+/** Path → whether the user has expanded it (true) or collapsed it. */
 export type Folds = ReadonlyMap<string, boolean>;
 
 interface TreeProps {
   readonly marks?: StateMarks | undefined;
   readonly folds: Folds;
-  /** So deep it stands open by itself. */
+  /** Nodes up to this depth are expanded by default. */
   readonly openDepth: number;
   readonly fold: (path: string, isOpen: boolean) => void;
 }

@@ -1,4 +1,4 @@
-// The list of keys, and the switch for single letters.
+// KeysDialog: the list of keyboard shortcuts, and the switch for single letters.
 import { useEffect, useRef } from 'preact/hooks';
 import { KEYS, keysAreShown, lettersAreOn, switchLetters } from '../keys.ts';
 

@@ -1,4 +1,4 @@
-// How an invocation ended: sign, word and colour, never the colour alone.
+// Outcome: the outcome of an invocation as an icon, a word and a colour, never the colour alone.
 import type { Outcome as OutcomeWord } from '@svc/contract';
 
 export const OUTCOMES: readonly OutcomeWord[] = ['Ok', 'Refused', 'Failed', 'TimedOut'];
@@ -26,7 +26,7 @@ export function outcomeSign(outcome: OutcomeWord): string {
   return SIGNS[outcome][0];
 }
 
-/** What an HTTP status means, in the same colours. */
+/** Returns the outcome that has the colour of an HTTP status. */
 export function statusOutcome(status: number): OutcomeWord {
   if (status === 504) return 'TimedOut';
   if (status >= 500) return 'Failed';

@@ -1,5 +1,5 @@
-// The latency of the last two minutes: the median, the slowest twentieth and hundredth, over the number of requests.
-// A second is read out under the pointer, and by the arrow keys; the same numbers are there as a table.
+// Plot: the latency of the last two minutes (median, 95th and 99th percentile) above the number of requests. The
+// pointer and the arrow keys select a second, whose values are displayed; a table has the same numbers.
 import type { LiveSecond } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import {
@@ -147,7 +147,7 @@ function orNothing(ms: number | null): string {
   return ms === null ? '–' : durationText(ms);
 }
 
-/** The requests of the last minute, in a line's height. */
+/** Displays the requests of the last minute, as high as a line of text. */
 export function Sparkline({ requests }: { readonly requests: readonly number[] }) {
   const box = { width: 120, height: 24 };
   return (

@@ -1,4 +1,4 @@
-// A route as people name it: method and template, its parameters told apart.
+// RouteLabel: a route as its method and template, with its parameters highlighted.
 import { visibleLine } from '../view/visible-text.ts';
 
 export function RouteLabel({

@@ -1,4 +1,4 @@
-// All that is known of one span.
+// SpanPanel: all details of one span.
 import type { ServiceDescription, Span } from '@svc/contract';
 import { useLoaded } from '../loaded.ts';
 import { entityView, hashOf } from '../route.ts';

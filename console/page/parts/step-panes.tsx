@@ -1,4 +1,4 @@
-// What one record is, what it changed, and the state after it.
+// StepPanes: the details of one record, its changes, and the state after it.
 import type { HistoryStep, ServiceDescription } from '@svc/contract';
 import { useEffect, useRef } from 'preact/hooks';
 import { hashOf } from '../route.ts';
@@ -137,7 +137,7 @@ export function StatePane({
   onFold,
 }: {
   readonly step: HistoryStep;
-  /** Shows the whole state in a terminal. */
+  /** Command that prints the whole state in a terminal. */
   readonly command: string;
   readonly folds: Folds;
   readonly onFold: (path: string, isOpen: boolean) => void;
@@ -172,7 +172,7 @@ export function StatePane({
   );
 }
 
-/** Within the pane alone: the page stays where it is. */
+/** Scrolls to the first change, within the pane alone: the page itself does not scroll. */
 function showFirstChange(pane: HTMLElement | null): void {
   const box = pane?.querySelector('.json-box');
   const change = box?.querySelector('.is-added, .is-changed');

@@ -1,4 +1,4 @@
-// A text of somebody else: as it is, cut where it is long, and shown whole when that is asked for.
+// TextBlock: a text from outside, shortened if it is long; the user can expand it.
 import { useState } from 'preact/hooks';
 import { bytesText } from '../view/number-text.ts';
 import { cutText, isCut, visibleText } from '../view/visible-text.ts';
@@ -9,7 +9,7 @@ export function TextBlock({
   class: className = '',
 }: {
   readonly text: string;
-  /** A block that scrolls can be reached by the keyboard, under this name. */
+  /** Accessible name of the block, which the keyboard can reach because it scrolls. */
   readonly label: string;
   readonly class?: string;
 }) {

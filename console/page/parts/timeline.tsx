@@ -1,4 +1,4 @@
-// The line of an entity's records: marks, a slider over them, and buttons that step.
+// Timeline: the records of an entity as marks, with a slider above them and buttons for single steps.
 import type { HistoryStep } from '@svc/contract';
 import { nowMs } from '../store.ts';
 import { countText } from '../view/number-text.ts';

@@ -1,4 +1,5 @@
-// Traces as rows: how each ended, what it was, how long it took beside the slowest that is shown.
+// TraceTable: traces as rows: the outcome, the name, and the duration as a bar relative to the slowest displayed
+// trace.
 import type { TraceSummary } from '@svc/contract';
 import { hashOf } from '../route.ts';
 import { durationText } from '../view/number-text.ts';
@@ -15,7 +16,7 @@ export function TraceTable({
   readonly traces: readonly TraceSummary[];
 }) {
   const slowestMs = Math.max(...traces.map(({ durationMs }) => durationMs));
-  // A request to a route has none of its own.
+  // A request to a route has no entity of its own.
   const hasEntities = traces.some(({ entityId }) => entityId !== null);
   return (
     <table class="rows traces">

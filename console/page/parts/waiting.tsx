@@ -1,4 +1,5 @@
-// What stands in the place of what is not there yet, as high as it will be; and why it may not come.
+// Waiting: a placeholder for content that is still loading, as high as the content will be, or the reason why it
+// cannot be loaded.
 import type { ApiProblem } from '../api.ts';
 import { visibleText } from '../view/visible-text.ts';
 

@@ -1,5 +1,5 @@
-// What a route has answered: the status and its time, why it failed, the body, the headers, the trace; and the
-// answers before it.
+// Answer: the response of a route: status and duration, reason of a failure, body, headers and trace, followed by the
+// earlier responses.
 import type { ServiceDescription, TraceDetail } from '@svc/contract';
 import { getJson, observed, ApiProblem } from '../api.ts';
 import type { Answered, CallState } from '../form/call-state.ts';
@@ -98,7 +98,10 @@ function AnswerHead({
   );
 }
 
-/** The trace of an answer has what its caller is not told: which invocation decided it, the module's words, and where. */
+/**
+ * Displays the reason of an answer, found in its trace. The trace has what the caller does not receive: the
+ * invocation that decided the answer, the module's message, and its source location.
+ */
 function Why({
   answered: { number, answer, request, reason: known },
   state,
@@ -144,7 +147,7 @@ function Why({
 const TRIES = 5;
 const TRY_EVERY_MS = 150;
 
-/** A span is there a moment after its answer; undefined when none comes. */
+/** Polls for the trace of an answer, whose spans are recorded a moment later. Returns undefined if there is none. */
 async function traceSoon(
   instanceId: string,
   traceId: string,
@@ -153,7 +156,7 @@ async function traceSoon(
   for (let tries = 1; ; tries++) {
     try {
       const trace = await getJson<TraceDetail>(observed(instanceId, 'traces', traceId), signal);
-      // Its calls end before the request does.
+      // The spans of the calls are recorded before the span of the request.
       if (tries === TRIES || handlerSpan(trace) !== undefined) return trace;
     } catch (error) {
       const isMissing = error instanceof ApiProblem && error.status === 404;

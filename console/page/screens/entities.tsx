@@ -1,4 +1,4 @@
-// The stored entities of a component, and the one that is chosen: its journal, and what it says of itself now.
+// Entities: the stored entities of a component, and the selected one: its journal, and the results of its queries.
 import type { ServiceDescription } from '@svc/contract';
 import { CopyButton } from '../parts/copy.tsx';
 import { Empty } from '../parts/empty.tsx';

@@ -1,5 +1,5 @@
-// Time travel: the records of an entity on a line, one of them chosen, and beside it what it changed and the state
-// after it. At the end of the line it follows what is stored.
+// EntityJournal: time travel: the records of an entity on a timeline, and for the selected one its changes and the
+// state after it. While the newest record is selected, the screen follows new ones.
 import type { HistoryStep, ServiceDescription } from '@svc/contract';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { EntityJournal } from '../entity-journal.ts';
@@ -23,7 +23,7 @@ export function EntityJournalTab({
   readonly service: ServiceDescription;
   readonly component: string;
   readonly id: string;
-  /** undefined: the end, whatever comes. */
+  /** The selected sequence number; undefined: the newest record, also when newer ones are stored. */
   readonly at: number | undefined;
 }) {
   const { instanceId } = service;
@@ -50,7 +50,7 @@ export function EntityJournalTab({
     if (step !== undefined) setShown(step);
   }, [step]);
 
-  /** To a record; `follows`: to the end, and on with it. */
+  /** Selects a record. `follows`: selects the newest record, and follows newer ones. */
   const travel = (next: number, follows = false) => {
     if (total === undefined) return;
     const bounded = Math.min(total, Math.max(1, next));
@@ -127,7 +127,7 @@ function Unused({ id }: { readonly id: string }) {
   );
 }
 
-/** The arrow keys step through time wherever they have no meaning of their own. */
+/** Returns the step of an arrow key, which works wherever the key has no meaning of its own. */
 function keyTarget(
   event: KeyboardEvent,
   seq: number | undefined,

@@ -1,5 +1,5 @@
-// The stored entities of a component, sorted by id, a page at a time, all or those whose id begins with a text. Only the
-// page that is shown is in memory; it is loaded again while it is looked at.
+// EntityList: the stored entities of a component, sorted by id, one page at a time, optionally only those whose id
+// begins with a text. Only the displayed page is in memory; it is loaded again while it is visible.
 import type { EntityList, ServiceDescription, StoredEntity } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';
@@ -17,7 +17,7 @@ const LISTED_EVERY_MS = 3000;
 
 interface Page {
   readonly list: EntityList;
-  /** Entities on the pages before it. */
+  /** Number of entities on the pages before this one. */
   readonly before: number;
 }
 
@@ -32,7 +32,7 @@ export function EntityListPanel({
 }) {
   const { instanceId } = service;
   const [prefix, setPrefix] = useState('');
-  // The pages before the one that is shown, by the id after which each begins.
+  // The pages up to the displayed one, each as the id after which it begins.
   const [pages, setPages] = useState<readonly string[]>(['']);
   const after = pages.at(-1)!;
   const path = `${observed(instanceId, 'entities', component)}?${entityQuery(prefix, after)}`;

@@ -1,5 +1,5 @@
-// What an entity says of itself: the answer of one of its queries. There is no command here: those go through the
-// service's routes.
+// EntityNow: the current reply of one of the entity's queries. The console sends no commands to entities; commands go
+// through the service's routes.
 import type { ObservedQuery, ServiceDescription, TypeSchema } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ApiProblem, getText, observed } from '../api.ts';
@@ -128,7 +128,7 @@ function QueryAnswer({
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          // What is not filled in is named first, and asked with as it is when the person insists.
+          // The first attempt reports missing values; a second one sends the input as it is.
           if (!isAsked && found.some(({ isBlank }) => isBlank)) setIsAsked(true);
           else setTurn(turn + 1);
         }}

@@ -1,4 +1,4 @@
-// What has failed since the service started: one row for all that failed in the same way at the same place.
+// Faults: the failures since the service started, grouped by kind and source location.
 import type { FaultList, ServiceDescription } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';

@@ -1,4 +1,5 @@
-// A service at a glance: what it is, how it does right now, what it is made of, what failed last.
+// Overview: the most important facts about a service: its identity, its current load and latency, its components, and
+// its latest failures.
 import type { FaultList, LiveNumbers, ObservedComponent, ServiceDescription } from '@svc/contract';
 import { getJson, observed } from '../api.ts';
 import { useLoaded } from '../loaded.ts';
@@ -104,7 +105,7 @@ function Live({
   readonly live: LiveNumbers;
   readonly service: ServiceDescription;
 }) {
-  // The last second may still be growing: five make a steady number.
+  // The last second may be incomplete, so the rate is the mean of up to five seconds.
   const seconds = Math.max(1, Math.min(5, live.seconds.length));
   const now = recentNumbers(live.seconds, seconds);
   const tiles = [
@@ -149,7 +150,7 @@ function FirstRequest({ service }: { readonly service: ServiceDescription }) {
   );
 }
 
-/** What a person asks about first, by the names of the series; the rest stands in /svc/metrics. */
+/** The totals that users look for first, by the names of their series; /svc/metrics has all of them. */
 const TOTALS: readonly (readonly [string, string, (amount: number) => string])[] = [
   ['svc_entities_in_memory', 'entities in memory', countText],
   ['svc_journal_events_total', 'events stored', countText],
@@ -188,7 +189,7 @@ function LastFaults({ service }: { readonly service: ServiceDescription }) {
   const { instanceId, routes } = service;
   const list = useLoaded<FaultList>(
     instanceId,
-    // A request that failed with its call is there beside it.
+    // A request that failed because of a call is in the list besides that call.
     (signal) => getJson(`${observed(instanceId, 'faults')}?limit=${2 * FAULTS_SHOWN}`, signal),
     { everyMs: FAULTS_EVERY_MS },
   ).value;

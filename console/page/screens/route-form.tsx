@@ -1,4 +1,4 @@
-// The form of one route: its parts in the order of the request, and below it what was answered.
+// RouteForm: the form of one route: its parts in the order of the request, and the responses below.
 import type { ServiceDescription, ServiceRoute, TypeSchema } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../parts/copy.tsx';
@@ -47,7 +47,7 @@ export function RouteForm({
   const found = callProblems(call, route, service.types);
   const problems = shownProblems(found, isAsked);
   const send = () => {
-    // What is not filled in is named first, and sent as it is when the person insists.
+    // The first attempt reports missing values; a second one sends the call as it is.
     if (!isAsked && found.some(({ isBlank }) => isBlank)) state.isAsked.value = true;
     else void state.send(service.instanceId, route);
   };

@@ -1,4 +1,4 @@
-// The routes of a service: the list, and the form of the one that is chosen.
+// Routes: the list of the routes of a service, and the form of the selected route.
 import type { ServiceDescription, ServiceRoute } from '@svc/contract';
 import { useState } from 'preact/hooks';
 import { Empty } from '../parts/empty.tsx';

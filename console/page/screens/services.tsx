@@ -1,4 +1,4 @@
-// The services of this machine, each with its last minute.
+// Services: the services of this machine, each with the requests of its last minute.
 import type { LiveNumbers } from '@svc/contract';
 import { getJson, observed } from '../api.ts';
 import { useLoaded } from '../loaded.ts';

@@ -1,4 +1,4 @@
-// One trace: its spans as a tree on one time axis, and all that is known of the one that is chosen.
+// Trace: the spans of one trace as a tree on one time axis, and the details of the selected span.
 import type { ServiceDescription, Span, TraceDetail } from '@svc/contract';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { ApiProblem, getJson, observed } from '../api.ts';
@@ -183,7 +183,7 @@ function Tree({
   );
 }
 
-/** The tree has one stop for Tab: the chosen span. */
+/** Displays the rows of the tree. Tab stops at the tree once, at the selected span. */
 function Rows({
   rows,
   chosenId,
@@ -278,7 +278,7 @@ function FoldSign({
   );
 }
 
-/** Beside the bar where there is room, else within it. */
+/** Displays the duration beside the bar if there is room, else within the bar. */
 function BarText({ row: { left, width, span } }: { readonly row: TraceRow }) {
   const text = durationText(span.durationMs);
   if (left + width < 82)
@@ -298,7 +298,7 @@ function BarText({ row: { left, width, span } }: { readonly row: TraceRow }) {
   );
 }
 
-/** undefined: the key is not the tree's; null: the tree has done it. */
+/** Returns the span that a key selects. Undefined: the tree does not handle the key; null: the tree has handled it. */
 function target(
   key: string,
   rows: readonly TraceRow[],
@@ -329,7 +329,7 @@ function target(
   }
 }
 
-/** Of an endpoint's span: its route. */
+/** Returns the display name of a span: the route of an endpoint's span, or component and handler. */
 function nameOf(span: Span, { routes }: ServiceDescription): string {
   if (span.kind !== 'endpoint') return `${span.component}.${span.handler}`;
   const route = routes.find(

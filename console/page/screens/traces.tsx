@@ -1,6 +1,7 @@
-// The traces in the window, newest first, a page at a time. The page's beginning stands in the address, so that a live
-// refresh, a reload and going back keep it. The first page takes new traces in by itself, unless the list has the
-// pointer or the focus, or is scrolled: then they gather behind a button, so that nothing moves while it is read.
+// Traces: the traces in the window, newest first, one page at a time. The address contains the cursor of the page, so
+// that a refresh, a reload and going back keep the page. The first page displays new traces by itself, unless the
+// list has the pointer or the focus, or is scrolled: then a button offers them, so that nothing moves while the user
+// reads.
 import type { Outcome as OutcomeWord, ServiceDescription, TraceList } from '@svc/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getJson, observed } from '../api.ts';
@@ -98,7 +99,10 @@ function Foot({ view, list }: { readonly view: TracesView; readonly list: TraceL
   );
 }
 
-/** The list as it is shown: of the first page the newest one that was let through; no other page has new rows. */
+/**
+ * Returns the list as it is displayed: for the first page the newest version that was accepted; other pages have no
+ * new rows.
+ */
 function useSteady(newest: TraceList | undefined, key: string, isFirst: boolean) {
   const [shown, setShown] = useState<{ key: string; list: TraceList } | undefined>(undefined);
   const isSettled = isFirst && shown?.key === key;

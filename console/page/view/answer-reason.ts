@@ -1,5 +1,6 @@
-// AnswerReason: why an answer has the status that it has, by its trace: which invocation decided it, or that none ran.
-// The status alone does not say: a handler may answer 404 on purpose, and so may the runtime when no route fits. Pure.
+// AnswerReason: the reason of an answer's status, found in its trace: the invocation that decided it, or that no
+// handler ran. The status alone is ambiguous: a handler may answer 404 on purpose, and the runtime answers 404 if no
+// route matches. The functions are pure.
 import type { ServiceRoute, Span, TraceDetail } from '@svc/contract';
 import { codeWord, refusalAdvice } from './fault-advice.ts';
 import { routesOfPath } from './route-match.ts';
@@ -7,18 +8,18 @@ import { causeOf } from './trace-rows.ts';
 
 export interface AnswerReason {
   readonly text: string;
-  /** The invocation that failed or was late, which is shown in full; undefined: it was an answer, not a fault. */
+  /** The invocation that failed or was late, for the details; undefined if the answer was not a fault. */
   readonly failed: Span | undefined;
 }
 
-/** What was asked, and of which routes. */
+/** The request, and the routes of its service. */
 export interface AskedRequest {
   readonly method: string;
   readonly path: string;
   readonly routes: readonly ServiceRoute[];
 }
 
-/** `trace`: the spans of a request whose answer is 400 or above; undefined: none is kept. */
+/** Returns the reason. `trace`: the trace of a request with a status of 400 or above; undefined if it is not kept. */
 export function answerReason(
   status: number,
   asked: AskedRequest,
@@ -34,7 +35,7 @@ export function answerReason(
   return { text: refusal(request, cause), failed: undefined };
 }
 
-/** A handler that has made the answer by itself, perhaps because of a call. */
+/** Describes an answer that the handler gave by itself, perhaps because of a call. */
 export function ownAnswer(request: Span, status: number | null, cause?: Span): string {
   const own = `${nameOf(request)} answered ${status ?? 'this'} on purpose.`;
   if (cause?.fault == null) return own;
@@ -55,12 +56,15 @@ function nameOf({ component, handler }: Span): string {
   return `${component}.${handler}`;
 }
 
-/** The span of the handler that the request reached; undefined: none is kept. */
+/** Returns the span of the handler that the request reached; undefined if it is not kept. */
 export function handlerSpan(trace: TraceDetail | undefined): Span | undefined {
   return trace?.roots.find(({ kind }) => kind === 'endpoint');
 }
 
-/** That no span is kept does not say that no handler ran: the window may have moved on. */
+/**
+ * Describes an answer without a trace. A missing span does not prove that no handler ran: the window may have moved
+ * on.
+ */
 function reasonWithoutTrace(status: number, { method, path, routes }: AskedRequest): string {
   const ofPath = routesOfPath(routes, path);
   if (ofPath.length === 0 && status === 404)
@@ -74,7 +78,7 @@ function reasonWithoutTrace(status: number, { method, path, routes }: AskedReque
     : `Either no handler ran (${reason}), or the trace of this request is no longer in the window.`;
 }
 
-/** Statuses that the runtime gives before a handler runs, or in its place; a handler may give them as well. */
+/** Statuses that the runtime answers before a handler runs, or in its place; a handler may answer with them as well. */
 const RUNTIME_REASONS: Readonly<Record<number, string>> = {
   400: 'the runtime takes no request whose address, header or body is malformed',
   403: 'the access rule of the route does not admit this caller',

@@ -1,4 +1,4 @@
-// What the body of an answer is, to show it. Pure.
+// AnswerView: the kind of an answer's body, for its display. The functions are pure.
 import type { CallAnswer } from '../api.ts';
 import { readJson } from './json-value.ts';
 
@@ -20,7 +20,7 @@ export function answerBody({ body, bodyIsBase64, headers }: CallAnswer): AnswerB
   return { kind: isJson && readJson(body).ok ? 'json' : 'text', text: body };
 }
 
-/** Of a refusal: `{status, error}`. */
+/** Returns the message of a refusal's body: `{status, error}`. */
 export function refusalOf(body: string): string | undefined {
   const reading = readJson(body);
   if (!reading.ok || reading.value.kind !== 'object') return undefined;

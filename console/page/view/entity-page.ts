@@ -1,8 +1,8 @@
-// Which of a component's entities a page shows, in words. Pure.
+// EntityPage: the description of a page of entities. The functions are pure.
 import type { EntityList } from '@svc/contract';
 import { amountText, countText } from './number-text.ts';
 
-/** '51–100 of 1,234 entities', '12 entities'. `before`: entities on the pages before. */
+/** Returns '51–100 of 1,234 entities' or '12 entities'. `before`: number of entities on the pages before. */
 export function entityPageText(
   { entities, total, totalCapped }: Pick<EntityList, 'entities' | 'total' | 'totalCapped'>,
   before: number,

@@ -1,4 +1,4 @@
-// What a fault's code means, in one word and one sentence that says what to do. Pure.
+// FaultAdvice: the meaning of a fault's code, as a word and a sentence that says what to do. The functions are pure.
 import type { SourceLocation, SpanFault } from '@svc/contract';
 
 interface Advice {
@@ -51,7 +51,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   TOO_MANY_REQUESTS: 'There were too many requests: try again later.',
 };
 
-/** What a refusal's code means for the caller; a module may have codes of its own, which it explains itself. */
+/** Returns the meaning of a refusal's code for the caller; a module explains its own codes itself. */
 export function refusalAdvice(code: string): string {
   if (code.startsWith('SVC_')) return errorPage(code);
   return Object.hasOwn(REFUSALS, code) ? REFUSALS[code]! : 'The message says why.';
@@ -76,19 +76,19 @@ export function faultAdvice({ code, limit }: SpanFault, isRefusal: boolean): Adv
   return { word: codeWord(code), advice };
 }
 
-/** 'BAD_REQUEST' → 'Bad request'; codes of docs/errors stay as they are. */
+/** Returns a code in words: 'BAD_REQUEST' → 'Bad request'. Codes of docs/errors stay as they are. */
 export function codeWord(code: string): string {
   if (code.startsWith('SVC_')) return code;
   const words = code.toLowerCase().replaceAll('_', ' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** 'assembly/cart.ts:31:5' */
+/** Returns 'assembly/cart.ts:31:5'. */
 export function placeText({ file, line, column }: SourceLocation): string {
   return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
-/** What a problem says of a fault of the module, if it is one. */
+/** Returns the module's fault in the details of a problem, if there is one. */
 export function faultIn(details: unknown): SpanFault | undefined {
   const { code, reason, places } = (details ?? {}) as Partial<SpanFault>;
   const isFault = typeof code === 'string' && typeof reason === 'string' && Array.isArray(places);

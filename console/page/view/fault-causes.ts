@@ -1,10 +1,11 @@
-// FaultCauses: what has failed, once each: a fault of an entity ends the request that has led to it, too, and is then
-// told with its route. A fault of an endpoint's own code is one of its own. Pure.
+// FaultCauses: failures without duplicates. A fault of an entity also ends the request that called it; such a pair is
+// one entry, with the route of the request. A fault of an endpoint's own code is an entry of its own. The functions
+// are pure.
 import type { Fault, ServiceRoute } from '@svc/contract';
 import { placeText } from './fault-advice.ts';
 
 export interface FaultCause {
-  /** With the error id that the caller was told, if it came through a route. */
+  /** The fault, with the error id that the caller received if it came through a route. */
   readonly fault: Fault;
   readonly route: ServiceRoute | undefined;
 }
@@ -15,7 +16,7 @@ export interface FaultGroup {
   readonly count: number;
 }
 
-/** `faults`: the newest first, and so are the causes. */
+/** Returns the causes. `faults` and the causes are sorted newest first. */
 export function faultCauses(
   faults: readonly Fault[],
   routes: readonly ServiceRoute[],
@@ -37,12 +38,12 @@ export function faultCauses(
   return causes.filter((cause) => !told.has(cause));
 }
 
-/** 'bill.share'; a shard that ended, with all that was under way in it, is of no component. */
+/** Returns 'bill.share'. The end of a shard, with everything that was running in it, belongs to no component. */
 export function faultName({ component, handler }: Fault): string {
   return component === '' ? 'the runtime' : `${component}.${handler}`;
 }
 
-/** One entry for all that failed in the same way at the same place, the newest of each first. */
+/** Groups the failures with the same kind and source location, each group with its newest failure first. */
 export function groupFaults(causes: readonly FaultCause[]): FaultGroup[] {
   const groups = new Map<string, FaultGroup>();
   for (const cause of causes) {
@@ -59,7 +60,10 @@ export function groupFaults(causes: readonly FaultCause[]): FaultGroup[] {
   return [...groups.values()];
 }
 
-/** What ended the call has ended the request as well: in its trace, not after it, and in the same words. */
+/**
+ * Returns whether the call's failure also ended the request: both have the same trace and message, and the call
+ * failed first.
+ */
 function isCauseOf(call: Fault, request: Fault): boolean {
   return (
     call.traceId !== null &&

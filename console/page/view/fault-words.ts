@@ -1,20 +1,21 @@
-// Why something failed, as lists and panels tell it: what the module said of it first, then what the runtime did. Pure.
+// FaultWords: the text of a failure for lists and panels: the module's message first, then the runtime's. The
+// functions are pure.
 import { visibleLine, visibleText } from './visible-text.ts';
 
-/** Of each: more fits no line. */
+/** Maximum length of each text in a list, in UTF-16 code units. */
 const LINE_UNITS_MAX = 200;
 const WHOLE_UNITS_MAX = 2_000;
 
 interface FaultWords {
-  /** By the module; undefined: nothing. */
+  /** Message of the module; undefined: there is none. */
   readonly said: string | undefined;
-  /** By the runtime; undefined: the same. */
+  /** Reason that the runtime gives; undefined if it is the same. */
   readonly reason: string | undefined;
-  /** All of it, on several lines. */
+  /** All of the text, on several lines. */
   readonly whole: string;
 }
 
-/** `guestMessage` is undefined where the service is older than the console. */
+/** `guestMessage` is undefined if the service is older than the console. */
 export function faultWords({
   reason,
   guestMessage,
@@ -31,7 +32,7 @@ export function faultWords({
   };
 }
 
-/** What the module logged before it failed, each log line on one line. */
+/** Returns the module's log lines before the fault, each on one line. */
 export function logLinesShown({ logLines }: { readonly logLines?: readonly string[] }): string[] {
   return (logLines ?? []).map(visibleLine);
 }

@@ -1,11 +1,11 @@
-// JsonValue: JSON text read for display and for forms. Numbers keep the text in which they are written, so that
-// what is shown is what is stored, and keys keep their order. Pure.
+// JsonValue: a parser and printer of JSON for display and for forms. Numbers keep the text in which they are written,
+// so that the displayed value equals the stored one, and keys keep their order. The functions are pure.
 
 export type JsonValue =
   | { readonly kind: 'object'; readonly entries: readonly (readonly [string, JsonValue])[] }
   | { readonly kind: 'array'; readonly items: readonly JsonValue[] }
   | { readonly kind: 'string'; readonly value: string }
-  /** As it is written. */
+  /** The number as it is written. */
   | { readonly kind: 'number'; readonly text: string }
   | { readonly kind: 'literal'; readonly text: 'true' | 'false' | 'null' };
 
@@ -134,7 +134,7 @@ class Reader {
   }
 }
 
-/** As text again: with `indent` over several lines. */
+/** Returns the value as JSON text; with `indent` on several lines. */
 export function jsonText(value: JsonValue, indent = '', margin = ''): string {
   const inner = margin + indent;
   const lines = (open: string, parts: readonly string[], close: string) => {
@@ -167,13 +167,13 @@ export function jsonText(value: JsonValue, indent = '', margin = ''): string {
   }
 }
 
-/** On one line, cut: what stands for a value that is folded. */
+/** Returns the value on one line, shortened, as the label of a collapsed node. */
 export function jsonGist(value: JsonValue, lengthMax = 60): string {
   const text = gist(value, lengthMax);
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** Of a large value no more is written than what is shown. */
+/** Writes no more of a large value than is displayed. */
 function gist(value: JsonValue, lengthMax: number): string {
   if (value.kind === 'object') {
     const first = value.entries.slice(0, lengthMax / 8);
@@ -193,7 +193,7 @@ function leaf(value: JsonValue): string {
   return value.kind === 'string' ? JSON.stringify(value.value.slice(0, 40)) : value.text;
 }
 
-/** The path of a value within a state, in the form in which a history's changes name it. */
+/** Returns the path of a member within a state, in the form that the changes of a history use. */
 export function pathWithin(path: string, key: string | number): string {
   if (typeof key === 'number') return `${path}[${key}]`;
   if (!/^[\p{L}_$][\p{L}\p{N}_$-]*$/u.test(key)) return `${path}[${JSON.stringify(key)}]`;

@@ -1,15 +1,15 @@
-// KnownServices: the services that the console lists, and for a while those that went: a service that ends is seen
-// to end. Pure.
+// KnownServices: the listed services, and for a while those that have ended, so that the user sees the end of a
+// service. The functions are pure.
 import type { ListedService } from '@svc/contract';
 
 export interface KnownService extends ListedService {
-  /** When it was first seen to be gone. */
+  /** When the service was first missing, in milliseconds since 1970; undefined while it runs. */
   readonly endedMs: number | undefined;
 }
 
 const GONE_SHOWN_MS = 10_000;
 
-/** What is known after a look at the list. Sorted by name, then the oldest first. */
+/** Merges a new list into the known services. Sorted by name, the oldest first. */
 export function knownServices(
   known: readonly KnownService[],
   listed: readonly ListedService[],
@@ -30,7 +30,7 @@ export function knownServices(
     .toSorted((a, b) => a.name.localeCompare(b.name) || a.startedAt.localeCompare(b.startedAt));
 }
 
-/** The running service that came in the place of one that is gone: of the same name, the newest. */
+/** Returns the running service that has replaced an ended one: the newest with the same name. */
 export function successor(
   services: readonly KnownService[],
   name: string,
@@ -40,13 +40,13 @@ export function successor(
     .toSorted((a, b) => b.startedAt.localeCompare(a.startedAt))[0];
 }
 
-/** The one that nobody has to choose; undefined where there is a choice, or none. */
+/** Returns the only running service; undefined if there are several or none. */
 export function soleService(services: readonly KnownService[]): KnownService | undefined {
   const running = services.filter(({ state }) => state === 'running');
   return running.length === 1 ? running[0] : undefined;
 }
 
-/** Announcements for a screen reader: 'cart started', 'cart ended'. */
+/** Returns announcements for a screen reader: 'cart started', 'cart ended'. */
 export function comingsAndGoings(
   before: readonly KnownService[],
   after: readonly KnownService[],

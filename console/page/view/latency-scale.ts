@@ -1,32 +1,35 @@
-// LatencyScale: where the last two minutes stand in the plot: time to the right, latency upwards from 0.1 ms to
-// 10 s, each ten times as far as the one before. Pure.
+// LatencyScale: maps the last two minutes to coordinates of the plot: time to the right, latency upwards on a
+// logarithmic scale from 0.1 ms to 10 s. The functions are pure.
 import type { LiveSecond } from '@svc/contract';
 
 export const SECONDS_SHOWN = 120;
-/** Of a second's width, which the bar of its requests takes. */
+/** Part of a second's width that the bar of its requests takes. */
 const BAR_SHARE = 0.7;
 const LEAST_MS = 0.1;
 const MOST_MS = 10_000;
 export const LATENCY_TICKS_MS = [0.1, 1, 10, 100, 1000, 10_000] as const;
 
-/** 0: the bottom, 1: the top. */
+/** Returns the height of a latency: 0 is the bottom, 1 the top. */
 export function latencyHeight(ms: number): number {
   const bounded = Math.min(MOST_MS, Math.max(LEAST_MS, ms));
   return Math.log10(bounded / LEAST_MS) / Math.log10(MOST_MS / LEAST_MS);
 }
 
-/** 0: the left, 1: the right; the newest second stands at the right, however few there are. */
+/**
+ * Returns the horizontal position of a second: 0 is the left, 1 the right. The newest second is at the right, even if
+ * there are few.
+ */
 export function secondPlace(at: number, count: number): number {
   return (SECONDS_SHOWN - count + at + 0.5) / SECONDS_SHOWN;
 }
 
-/** The second under a place; undefined where there is none yet. */
+/** Returns the index of the second at a position; undefined if there is none yet. */
 export function secondAt(place: number, count: number): number | undefined {
   const at = Math.round(place * SECONDS_SHOWN - 0.5) - (SECONDS_SHOWN - count);
   return at >= 0 && at < count ? at : undefined;
 }
 
-/** An SVG path in a box; a second without requests is a gap in the line. */
+/** Returns an SVG path; a second without requests is a gap in the line. */
 export function latencyPath(
   seconds: readonly LiveSecond[],
   of: (second: LiveSecond) => number | null,
@@ -43,14 +46,14 @@ export function latencyPath(
     }
     const x = round(secondPlace(at, seconds.length) * width);
     const y = round(height - latencyHeight(ms) * height);
-    // A point of its own is as wide as the bar of its second.
+    // A single point is as wide as the bar of its second.
     path += isDrawing ? `L${x} ${y}` : `M${round(x - wide / 2)} ${y}h${round(wide)}`;
     isDrawing = true;
   }
   return path;
 }
 
-/** Bars of the requests of each second, as one path. */
+/** Returns the bars of the requests of each second, as one SVG path. */
 export function requestBars(
   requests: readonly number[],
   { width, height }: { readonly width: number; readonly height: number },
@@ -75,7 +78,7 @@ export interface RecentNumbers {
   readonly timedOut: number;
 }
 
-/** Of the last full seconds, summed. */
+/** Returns the sums of the last complete seconds. */
 export function recentNumbers(seconds: readonly LiveSecond[], count: number): RecentNumbers {
   const sum = { requests: 0, refused: 0, failed: 0, timedOut: 0 };
   for (const second of seconds.slice(-count)) {

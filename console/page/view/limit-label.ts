@@ -1,4 +1,4 @@
-// LimitLabel: what a series counts that is not as it should be, in words. Pure.
+// LimitLabel: the labels of the series that count faults and exceeded limits. The functions are pure.
 
 const SERIES: ReadonlyMap<string, string> = new Map([
   ['svc_guest_faults_total', 'guest faults'],
@@ -6,7 +6,10 @@ const SERIES: ReadonlyMap<string, string> = new Map([
   ['svc_failures_total', 'failures'],
 ]);
 
-/** Of 'svc_guest_faults_total{cause="trap"}': 'guest faults: trap'. Undefined: the series counts something else. */
+/**
+ * Returns the label of a series: 'svc_guest_faults_total{cause="trap"}' → 'guest faults: trap'. Undefined: the series
+ * counts something else.
+ */
 export function limitLabel(name: string): string | undefined {
   const [series, label] = name.split('{', 2) as [string, string?];
   const words = SERIES.get(series);

@@ -1,6 +1,6 @@
-// Numbers as people read them: three digits that matter, and a unit. Pure.
+// NumberText: numbers for people: three significant digits and a unit. The functions are pure.
 
-/** '830 µs', '12.4 ms', '1.24 s', '2 min 3 s'. */
+/** Returns '830 µs', '12.4 ms', '1.24 s', '2 min 3 s'. */
 export function durationText(ms: number): string {
   if (ms < 0.0005) return '0 µs';
   if (ms < 0.9995) return `${digits(ms * 1000)} µs`;
@@ -9,7 +9,7 @@ export function durationText(ms: number): string {
   return spanText(ms);
 }
 
-/** A time span without fractions: '4 s', '2 min 3 s', '5 h 10 min', '3 d 4 h'. */
+/** Returns a duration without fractions: '4 s', '2 min 3 s', '5 h 10 min', '3 d 4 h'. */
 export function spanText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
@@ -24,19 +24,19 @@ function two(big: number, bigUnit: string, small: number, smallUnit: string): st
   return small === 0 ? `${big} ${bigUnit}` : `${big} ${bigUnit} ${small} ${smallUnit}`;
 }
 
-/** '12,345' */
+/** Returns '12,345'. */
 export function countText(count: number): string {
   return Math.round(count)
     .toString()
     .replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** '1 event', '12,345 events' */
+/** Returns '1 event', '12,345 events'. */
 export function amountText(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
-/** '980 B', '1.2 MB' */
+/** Returns '980 B', '1.2 MB'. */
 export function bytesText(bytes: number): string {
   let amount = bytes;
   for (const unit of ['B', 'kB', 'MB', 'GB']) {

@@ -1,7 +1,8 @@
-// RouteMatch: which declared routes have the path of a request, as the runtime compares them. Pure.
+// RouteMatch: finds the declared routes that have the path of a request, by the runtime's rules. The functions are
+// pure.
 import type { ServiceRoute } from '@svc/contract';
 
-/** `path`: as it was sent, with or without a query string. */
+/** Returns the routes. `path`: path of the request, with or without a query string. */
 export function routesOfPath(
   routes: readonly ServiceRoute[],
   path: string,

@@ -1,4 +1,4 @@
-// StateMarks: which places of a state an event has changed, by their paths. Pure.
+// StateMarks: the parts of a state that an event has changed, by their paths. The functions are pure.
 import type { StateChange } from '@svc/contract';
 
 export type ChangeKind = 'added' | 'removed' | 'changed';
@@ -9,13 +9,13 @@ export function changeKind({ before, after }: StateChange): ChangeKind {
 }
 
 export interface StateMarks {
-  /** What changed at this very place, or around it. */
+  /** Returns how the value at this path, or a value around it, was changed. */
   kindAt(path: string): ChangeKind | undefined;
-  /** Something within this place changed: it is shown open. */
+  /** Returns whether a value within this path was changed, so that the node is expanded. */
   isAround(path: string): boolean;
 }
 
-/** The path with which it begins at the state itself: '' for the whole of it. */
+/** Converts a change's path to a path relative to the state: '' for the whole state. */
 export function pathOfChange(path: string): string {
   return path.replace(/^\$\.?/, '');
 }
@@ -31,7 +31,7 @@ export function stateMarks(changes: readonly StateChange[]): StateMarks {
   return { kindAt: (path) => kinds.get(path), isAround: (path) => around.has(path) };
 }
 
-/** 'a.b[0].c' → '', 'a', 'a.b', 'a.b[0]' */
+/** Returns the paths around a path: 'a.b[0].c' → '', 'a', 'a.b', 'a.b[0]'. */
 export function outerPaths(path: string): string[] {
   const outer: string[] = path === '' ? [] : [''];
   let isQuoted = false;

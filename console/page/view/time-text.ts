@@ -1,7 +1,8 @@
-// Moments as people read them, in the reader's own time zone. Pure: what now is, is an argument.
+// TimeText: times for people, in the time zone of the browser. The functions are pure: the current time is an
+// argument.
 import { spanText } from './number-text.ts';
 
-/** '12:03:04'; with its day when that is not today. */
+/** Returns '12:03:04', with the day if it is not today. */
 export function clockText(time: string | number, nowMs: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return String(time);
@@ -9,14 +10,14 @@ export function clockText(time: string | number, nowMs: number): string {
   return dayOf(at) === dayOf(new Date(nowMs)) ? clock : `${dayOf(at)} ${clock}`;
 }
 
-/** '12:03:04.567' */
+/** Returns '12:03:04.567'. */
 export function preciseClockText(time: string | number, nowMs: number): string {
   const at = new Date(time);
   if (Number.isNaN(at.getTime())) return String(time);
   return `${clockText(time, nowMs)}.${String(at.getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** 'just now', '3 min 2 s ago' */
+/** Returns 'just now', '3 min 2 s ago'. */
 export function agoText(time: string | number, nowMs: number): string {
   const ms = nowMs - new Date(time).getTime();
   return ms < 1000 ? 'just now' : `${spanText(ms)} ago`;

@@ -1,9 +1,10 @@
-// TimelineMarks: an entity's records as marks on a strip. Few stand one by one, many in groups. Pure.
+// TimelineMarks: the records of an entity as marks on a strip: one mark for each of a few records, for many one mark
+// for a group. The functions are pure.
 
 export interface TimelineMark {
-  /** Of the strip, in percent: its middle. */
+  /** Middle of the mark, in percent of the strip. */
   readonly place: number;
-  /** Sequence numbers, both included. */
+  /** First and last sequence number, both included. */
   readonly first: number;
   readonly last: number;
 }
@@ -20,12 +21,12 @@ export function timelineMarks(total: number): TimelineMark[] {
   return marks;
 }
 
-/** In percent, where the slider's thumb stands. */
+/** Returns the position of the slider's thumb, in percent. */
 export function sequencePlace(seq: number, total: number): number {
   return total <= 1 ? 0 : ((seq - 1) / (total - 1)) * 100;
 }
 
-/** Of the page of a history that holds a record: its first sequence number. */
+/** Returns the first sequence number of the page of a history that contains a record. */
 export function pageStart(seq: number, pageLength: number): number {
   return Math.floor((seq - 1) / pageLength) * pageLength + 1;
 }

@@ -1,9 +1,9 @@
-// TraceEvent: which record of an entity's journal a span has stored. Pure.
+// TraceEvent: finds the record of an entity's journal that a span has stored. The functions are pure.
 import type { HistoryStep } from '@svc/contract';
 
 /**
- * The sequence number of the first record that a call of a trace stored; of several calls of one trace, that of the
- * one which began at `startedAt`. Undefined: none of these records is of the trace.
+ * Returns the sequence number of the first record that a call of a trace has stored. If the trace has several calls,
+ * this is the call that began at `startedAt`. Undefined: none of these records belongs to the trace.
  */
 export function eventOfTrace(
   steps: readonly HistoryStep[],
@@ -11,7 +11,7 @@ export function eventOfTrace(
   startedAt: string,
 ): number | undefined {
   const ofTrace = steps.filter((step) => step.traceId === traceId);
-  // Clocks of milliseconds: what is stored in the moment in which the call began may well be its own.
+  // Clocks count milliseconds, so a record stored in the millisecond in which the call began may be its own.
   const since = ofTrace.find(
     ({ time }) => time !== null && Date.parse(time) >= Date.parse(startedAt),
   );

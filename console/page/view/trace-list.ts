@@ -1,13 +1,13 @@
-// What the traces' screen asks for and shows of it. Pure.
+// TraceList: the requests and texts of the screen with the traces. The functions are pure.
 import type { TraceList, TraceSummary } from '@svc/contract';
 import type { TraceFilter } from '../route.ts';
 import { amountText, countText } from './number-text.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The service takes no longer text. */
+/** Maximum length of a filter text that the service accepts, in UTF-16 code units. */
 const TEXT_UNITS_MAX = 200;
 
-/** The query of `GET /observability/traces`. */
+/** Returns the query string of `GET /observability/traces`. */
 export function traceQuery(filter: TraceFilter, limit: number, after?: string): string {
   const query = new URLSearchParams({ limit: String(limit) });
   if (filter.component !== '') query.set('component', filter.component);
@@ -20,14 +20,14 @@ export function traceQuery(filter: TraceFilter, limit: number, after?: string): 
   return query.toString();
 }
 
-/** Rounded to microseconds. A text that is not a number is no bound. */
+/** Returns the minimum duration, rounded to microseconds. Text that is not a number sets no minimum. */
 function minimumMs({ minMs }: TraceFilter): number {
   const ms = minMs.trim() === '' ? 0 : Number(minMs.replace(',', '.'));
   if (!Number.isFinite(ms)) return 0;
   return Math.min(Math.max(Math.round(ms * 1000) / 1000, 0), DAY_MS);
 }
 
-/** '101–200 of 401 traces'; the first page of one page alone needs no numbers: '12 traces'. */
+/** Returns '101–200 of 401 traces', or '12 traces' if there is only one page. */
 export function pageText({ traces, newer, total }: TraceList): string {
   if (traces.length === total) return amountText(total, 'trace');
   if (traces.length === 0) return `0 of ${amountText(total, 'trace')}`;
@@ -35,7 +35,7 @@ export function pageText({ traces, newer, total }: TraceList): string {
   return `${first}–${last} of ${amountText(total, 'trace')}`;
 }
 
-/** How many of the newest are not among those that are shown. */
+/** Returns how many of the newest traces are not displayed yet. */
 export function newTraceCount(
   shown: readonly TraceSummary[],
   newest: readonly TraceSummary[],

@@ -1,7 +1,11 @@
-// TraceOrigin: who began a trace that has a parent elsewhere: this console, or another service. Pure.
+// TraceOrigin: the origin of a trace whose parent span is not in this service: this console, or another service. The
+// functions are pure.
 import type { TraceDetail } from '@svc/contract';
 
-/** The console's server gives its own span the first half of the trace's id; ids of others are chance. */
+/**
+ * Returns whether this console sent the request. Its server uses the first half of the trace id as the id of its own
+ * span; ids of other parents are random.
+ */
 export function isOfConsole({ traceId, remoteParent }: TraceDetail): boolean {
   return remoteParent !== null && remoteParent === traceId.slice(0, 16);
 }

@@ -1,22 +1,22 @@
-// TraceRows: the tree of a trace as the rows of a table, each with its bar on one time axis. Pure.
+// TraceRows: the tree of a trace as the rows of a table, each with its bar on one time axis. The functions are pure.
 import type { Span, TraceDetail } from '@svc/contract';
 
 export interface TraceRow {
   readonly span: Span;
-  /** From 1. */
+  /** Depth in the tree, from 1. */
   readonly level: number;
   readonly parentId: string | undefined;
   readonly isOpen: boolean;
   readonly hasChildren: boolean;
-  /** Among its siblings, from 1. */
+  /** Position among the siblings, from 1. */
   readonly position: number;
   readonly siblings: number;
-  /** Of the axis, in percent. */
+  /** Left edge of the bar, in percent of the axis. */
   readonly left: number;
   readonly width: number;
 }
 
-/** The visible ones: what stands below a closed span is left out. */
+/** Returns the visible rows: those below a collapsed span are left out. */
 export function traceRows(trace: TraceDetail, closed: ReadonlySet<string>): TraceRow[] {
   const rows: TraceRow[] = [];
   const axisMs = axisLengthMs(trace);
@@ -36,7 +36,7 @@ export function traceRows(trace: TraceDetail, closed: ReadonlySet<string>): Trac
   return rows;
 }
 
-/** What ends last ends the axis: a span may outlive the one that began the trace. */
+/** Returns the length of the axis, which ends with the last span: a span may end after the one that began the trace. */
 export function axisLengthMs(trace: TraceDetail): number {
   let end = trace.durationMs;
   const visit = (spans: readonly Span[]): void => {
@@ -49,14 +49,17 @@ export function axisLengthMs(trace: TraceDetail): number {
   return end > 0 ? end : 0.001;
 }
 
-/** The parts of the axis that its ticks name: 0, a quarter, … the whole. */
+/** Positions of the ticks, as parts of the axis. */
 export const AXIS_TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
 
 export function findSpan(trace: TraceDetail, spanId: string): Span | undefined {
   return find(trace.roots, (span) => span.spanId === spanId);
 }
 
-/** Where the failure came from: of the failed spans the deepest, the last of these; it names the guest's place. */
+/**
+ * Returns the span where the failure began: the deepest of the failed spans, and of several the last. It has the
+ * guest's source location.
+ */
 export function causeOf(trace: TraceDetail): Span | undefined {
   let cause: Span | undefined;
   let causeLevel = 0;

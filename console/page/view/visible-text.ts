@@ -1,17 +1,18 @@
-// Text of modules, journals and callers as it is shown: what a reader would not see, or would see in a wrong
-// order, stands there as its code point. Pure; it becomes a text node, never markup.
+// VisibleText: text of modules, journals and callers for display. Characters that are invisible or change the order
+// of the text are replaced by their code points. The functions are pure; the result becomes a text node, never
+// markup.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 
 export const TEXT_SHOWN_MAX = 20_000;
 
-/** Line feeds and tabs stay. */
+/** Escapes harmful characters, except line feeds and tabs. */
 export function visibleText(text: string): string {
   return text.replaceAll(HARMFUL_CHARACTERS, (character) =>
     character === '\n' || character === '\t' ? character : escapedCharacter(character),
   );
 }
 
-/** On one line. */
+/** Escapes harmful characters, including line feeds and tabs. */
 export function visibleLine(text: string): string {
   return visibleText(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
