@@ -1,5 +1,5 @@
-// Reads the words after a command by its description: node's own parser, with messages that say what
-// to do.
+// Arguments: parses the arguments of a command according to its description, with Node's own parser and with messages
+// that say what to do.
 import { parseArgs } from 'node:util';
 import type {
   CommandDescription,
@@ -11,7 +11,7 @@ import type {
 import { didYouMean } from '@svc/contract/suggestion';
 import { UsageError } from './usage-error.ts';
 
-/** More of them make no sentence. */
+/** Maximum number of choices that a message lists. */
 const CHOICES_LISTED_MAX = 5;
 const AFTER_HYPHENS = " A word that begins with a hyphen stands behind '--'.";
 
@@ -20,7 +20,7 @@ interface Arguments<O extends OptionDescriptions> {
   readonly options: OptionValues<O>;
 }
 
-/** Throws UsageError. */
+/** Parses the arguments of a command. Throws UsageError. */
 export function readArguments<O extends OptionDescriptions>(
   description: CommandDescription<O>,
   args: readonly string[],
@@ -50,7 +50,7 @@ export function readArguments<O extends OptionDescriptions>(
   return { words: positionals, options: Object.fromEntries(options) as OptionValues<O> };
 }
 
-/** What an option is that was not given and has no default. */
+/** Returns the value of an option that was not given and has no default. */
 function withoutValue({
   type,
   multiple,
@@ -59,7 +59,7 @@ function withoutValue({
   return type === 'boolean' ? false : undefined;
 }
 
-/** Throws UsageError for an option that the command has not. Words and values are not looked at. */
+/** Checks that the command has all given options, but not their values and the other words. Throws UsageError. */
 export function checkOptions(description: CommandDescription, args: readonly string[]): void {
   parse(description, args);
 }
@@ -89,12 +89,14 @@ function parse(
   }
 }
 
-/** Of a letter behind one hyphen nobody knows whether it was meant for an option. */
+/** Returns whether a word has one hyphen, in which case it may not have been meant as an option. */
 function isShort(option: string): boolean {
   return !option.startsWith('--');
 }
 
-/** Node's words, of which some are about one option and stand on several lines. */
+/**
+ * Returns the message of Node's parser for a user: only its first sentence, except for one message that is replaced.
+ */
 function problemText(name: string, message: string): string {
   const option = /^Option '([^']*)' argument is ambiguous/.exec(message)?.[1]?.split(', ').at(-1);
   if (option !== undefined)
@@ -102,7 +104,7 @@ function problemText(name: string, message: string): string {
       `${name} found no value for ${option}, but a word that begins with a hyphen. ` +
       `A value that does is written ${option}=VALUE. svc ${name} --help says more.`
     );
-  // What follows the first sentence is about words that begin with a hyphen.
+  // The following sentences are about words that begin with a hyphen.
   return `${message.split('. ')[0]}. svc ${name} --help says more.`;
 }
 
@@ -114,7 +116,10 @@ function forNode({ type, short, multiple }: OptionDescription) {
   };
 }
 
-/** It comes of a variable that is not set, and as a path would be this folder. */
+/**
+ * Refuses an empty word. It usually comes from a variable that is not set, and as a path it would be the current
+ * folder.
+ */
 function checkNotEmpty(command: string, place: string, found: string | undefined): void {
   if (found === '')
     throw new UsageError(

@@ -1,8 +1,8 @@
-// The commands of svc, in the order in which a person meets them. A name of two words is a sub-command: it
-// is what such words mean, and whatever else follows the first word belongs to the command of one word.
+// CommandList: the commands of svc, in the order in which the help lists them. A name of two words is a sub-command.
+// If the first two words are not a sub-command, the second word is an argument of the command with one word.
 import type { Command } from './command.ts';
 
-/** A command is loaded when it is asked for: what serves a module loads nothing of the others. */
+/** Commands by name. A command is loaded when it is needed, so that serving a module loads nothing of the others. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   new: async () => (await import('./commands/new.ts')).newProject,
   build: async () => (await import('./commands/build.ts')).build,
@@ -25,7 +25,9 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
 
 export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
 
-/** The command that the words begin with, and what follows its name; undefined: there is none. */
+/**
+ * Finds the command at the beginning of the words, and the words after its name. Returns undefined if there is none.
+ */
 export async function findCommand(
   words: readonly string[],
 ): Promise<{ readonly command: Command; readonly args: readonly string[] } | undefined> {

@@ -1,26 +1,25 @@
-// Command: one word of the command line: what it takes, described once, and what it does. Help,
-// parsing, suggestions and completion are all made from the description. Data goes to stdout, all
-// else to stderr.
+// Command: a command of the command line, with a description of its arguments and the function that runs it. Help,
+// parsing, suggestions and completion all use the description. Data goes to stdout, everything else to stderr.
 import { readArguments } from './arguments.ts';
 import type { CommandDescription, OptionDescriptions, OptionValues } from './description.ts';
 
-/** Documented in docs/reference/cli.md. */
+/** Exit codes, documented in docs/reference/cli.md. */
 export const EXIT_CODE = {
   ok: 0,
-  /** Refused or failed: the message on stderr says why, with a documented code. */
+  /** The command was refused or failed; the message on stderr gives the reason and a documented code. */
   failed: 1,
-  /** The words of the command line make no sense. */
+  /** The arguments are invalid. */
   usage: 2,
 } as const;
 export type ExitCode = (typeof EXIT_CODE)[keyof typeof EXIT_CODE];
 
 export interface Command {
   readonly description: CommandDescription;
-  /** `args`: what follows the command's name. Throws UsageError, and errors with a code. */
+  /** Runs the command. `args`: the arguments after the command's name. Throws UsageError, and errors with a code. */
   run(args: readonly string[]): Promise<ExitCode>;
 }
 
-/** A command that is given its words and options, read as its description says. */
+/** Creates a command whose arguments and options are parsed according to its description. */
 export function command<const O extends OptionDescriptions>(
   description: CommandDescription<O>,
   run: (words: readonly string[], options: OptionValues<O>) => Promise<ExitCode>,
@@ -34,11 +33,11 @@ export function command<const O extends OptionDescriptions>(
   };
 }
 
-/** Refused or failed, with a code of docs/errors. */
+/** The failure of a command, with a code of docs/errors. */
 export class CommandFailure extends Error {
   readonly code: `SVC_${string}`;
 
-  /** `message`: one sentence of what happened and where, and one of what to do. */
+  /** `message`: one sentence about what happened and where, and one about what to do. */
   constructor(code: `SVC_${string}`, message: string, options: { readonly cause?: unknown } = {}) {
     super(message, options);
     this.name = 'CommandFailure';

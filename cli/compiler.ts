@@ -1,7 +1,7 @@
-// The compiler, where there is one: an image that only serves modules has none.
+// Compiler: loads the compiler, which an image that only serves modules does not have.
 import { CommandFailure } from './command.ts';
 
-/** `failure`: what is thrown where there is none. */
+/** Loads the compiler. `failure`: creates the error that is thrown if there is none. */
 export async function loadCompiler(
   failure: (message: string, cause: unknown) => Error = (message, cause) =>
     new CommandFailure('SVC_BUILD_FAILED', message, { cause }),

@@ -1,17 +1,17 @@
-// ConsolePage: the console's page in a checkout, where it is built when it is needed. An installed package has it.
+// ConsolePage: builds the console's page in a checkout when it is stale. An installed package contains the page.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailure } from './command.ts';
 import { errorStyle } from './terminal.ts';
 
-/** Of a checkout. */
+/** Path of the built page in a checkout. */
 const BUILT = 'console/public/index.html';
 const SOURCES = 'console/page';
 const HOW = 'scripts/console-page.ts';
 const BUILD = 'scripts/build-console.ts';
 
-/** Builds it unless it is built of the sources as they are. Throws CommandFailure. */
+/** Builds the page if it is missing or older than its sources. Throws CommandFailure. */
 export function buildStalePage(checkout: string): void {
   if (!isPageStale(checkout)) return;
   process.stderr.write(`${errorStyle('dim', "Building the console's page …")}\n`);
@@ -27,13 +27,13 @@ export function buildStalePage(checkout: string): void {
   );
 }
 
-/** Whether it is not built, or a source has changed, come or gone since. */
+/** Returns whether the page is missing, or a source was changed, added or removed since it was built. */
 export function isPageStale(checkout: string): boolean {
   const builtMs = changedMs(join(checkout, BUILT));
   if (builtMs === undefined) return true;
   const sources = join(checkout, SOURCES);
   const files = readdirSync(sources, { recursive: true, encoding: 'utf8' });
-  // A folder tells of what has come to it, and what has gone.
+  // The time of a folder changes when files are added or removed.
   const looked = [sources, join(checkout, HOW), ...files.map((file) => join(sources, file))];
   return looked.some((file) => (changedMs(file) ?? 0) > builtMs);
 }

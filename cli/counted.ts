@@ -1,7 +1,7 @@
-// A number of things, as a sentence has it.
+// Counted: a number with its noun, for a sentence.
 import { numberText } from './progress-line.ts';
 
-/** `1 entity`, `12,000 entities` */
+/** Returns `1 entity`, `12,000 entities`. */
 export function counted(number: number, one: string, several = `${one}s`): string {
   return `${numberText(number)} ${number === 1 ? one : several}`;
 }

@@ -1,17 +1,17 @@
-// What a command takes, as data: its words, its options, what may stand in each, and examples.
+// Description: the arguments of a command as data: its words, its options, the values of each, and examples.
 
-/** What may stand in a place: completion offers it, and of `choices` nothing else is accepted. */
+/** The possible values of a word or an option. Completion offers them; for `choices`, other values are refused. */
 export type Completion =
   | { readonly kind: 'file'; readonly ending: string }
   | { readonly kind: 'folder' }
   | { readonly kind: 'choices'; readonly choices: readonly string[] }
-  /** A component of the journal in the folder that is the command's first word. */
+  /** A component of the journal in the folder that the command's first word names. */
   | { readonly kind: 'component' };
 
 export interface WordDescription {
-  /** As usage and messages name it: `FILE.ts`. */
+  /** Name in usage and messages: `FILE.ts`. */
   readonly name: string;
-  /** It may be left out, and with it all that follow. */
+  /** True: the word may be left out, together with all words after it. */
   readonly optional?: true;
   readonly completes?: Completion;
 }
@@ -20,27 +20,27 @@ export interface OptionDescription {
   readonly type: 'string' | 'boolean';
   readonly short?: string;
   readonly multiple?: true;
-  /** As usage names it: `OUT.wasm`. A boolean has none. */
+  /** Name of the value in usage: `OUT.wasm`. A boolean option has none. */
   readonly value?: string;
-  /** A line or several. */
+  /** Help text of one or several lines. */
   readonly help: string;
   readonly default?: string;
-  /** What holds when it is not given, in words, where that is no fixed value. */
+  /** Description of the default, if it is not a fixed value. */
   readonly otherwise?: string;
   readonly completes?: Completion;
 }
 export type OptionDescriptions = Readonly<Record<string, OptionDescription>>;
 
 export interface CommandDescription<O extends OptionDescriptions = OptionDescriptions> {
-  /** One word, or that of a command and one more: `journal verify`. */
+  /** One word, or for a sub-command two: `journal verify`. */
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** The first lines of its help. */
+  /** First paragraph of the help. */
   readonly about: string;
   readonly words: readonly WordDescription[];
   readonly options: O;
-  /** What else a user has to know, after the options. */
+  /** Paragraph after the options in the help. */
   readonly notes?: string;
   readonly examples: readonly string[];
 }
@@ -55,7 +55,7 @@ export type OptionValues<O extends OptionDescriptions> = {
         : string | undefined;
 };
 
-/** `-o`, wherever data is printed. */
+/** The option `-o` of every command that prints data. */
 export const OUTPUT_OPTION = {
   type: 'string',
   short: 'o',
@@ -65,14 +65,14 @@ export const OUTPUT_OPTION = {
   completes: { kind: 'choices', choices: ['text', 'json'] },
 } as const satisfies OptionDescription;
 
-/** The second words of the sub-commands of `name`: of `journal`, `verify` and its like. */
+/** Returns the second words of the sub-commands of `name`; for `journal` these are `verify`, `export` and so on. */
 export function subcommandWords(name: string, names: readonly string[]): readonly string[] {
   return names
     .filter((other) => other.startsWith(`${name} `))
     .map((other) => other.slice(name.length + 1));
 }
 
-/** `svc build FILE.ts [OPTION ...]` */
+/** Returns `svc build FILE.ts [OPTION ...]`. */
 export function usageOf({ name, words, options }: CommandDescription): string {
   const open = words.map((word) => (word.optional ? ` [${word.name}` : ` ${word.name}`)).join('');
   const closed = ']'.repeat(words.filter((word) => word.optional).length);

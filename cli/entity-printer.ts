@@ -1,6 +1,6 @@
-// EntityPrinter: how `svc entity` shows an entity's past: a state, the steps that led to it, and what a command
-// would do. Ids, events and states come from outsiders: none of it reaches a terminal unescaped. It makes text,
-// and prints none.
+// EntityPrinter: the output of `svc entity`: a state, the steps that led to it, and the effect that a command would
+// have. Ids, events and states come from outside: they reach a terminal only escaped. The functions return text and
+// print nothing.
 import type { HistoryStep, PastState, StateChanges, SupposedOutcome } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';
@@ -18,7 +18,7 @@ export interface SupposedCall {
   readonly seed: bigint;
 }
 
-/** The parts stand in this order; each may be left out but head and tail. */
+/** Functions for the parts of the output, in this order; all except `head` and `tail` may be left out. */
 export interface EntityPrinter {
   head(asked: Asked): string;
   stepsHead(): string;
@@ -29,14 +29,14 @@ export interface EntityPrinter {
   tail(): string;
 }
 
-/** Of a value in a line of text. */
+/** Maximum length of a value in a line of text, in UTF-16 code units. */
 const VALUE_SHOWN_MAX = 200;
 
 export function entityPrinter(format: string): EntityPrinter {
   return format === 'json' ? JSON_PRINTER : TEXT_PRINTER;
 }
 
-/** One document, with a line for each step, so that it can be written as it is read. */
+/** Prints one document with a line for each step, so that it can be written while it is read. */
 const JSON_PRINTER: EntityPrinter = {
   head: ({ dir, component, id }) => line({ dir, component, id }).slice(0, -1),
   stepsHead: () => ',"steps":[',
@@ -89,14 +89,17 @@ function line(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
-/** JSON text of a module, as it is: reading numbers could change them. What is no JSON is a text. */
+/**
+ * Returns a module's JSON text unchanged, because parsing could change its numbers. Text that is not JSON becomes a
+ * string.
+ */
 function raw(json: string): string {
   try {
     JSON.parse(json);
   } catch {
     return line(json);
   }
-  // A line break can only be white space between the tokens.
+  // Line breaks occur only as white space between tokens.
   return printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
 }
 
@@ -171,18 +174,18 @@ function typeOf(json: string): string | undefined {
   }
 }
 
-/** As it is where reading and writing it would change it. */
+/** Returns indented JSON; the text is unchanged if parsing and printing would change it. */
 function indentedJson(json: string): string {
   try {
     const value: unknown = JSON.parse(json);
     if (JSON.stringify(value) === json) return printableJson(JSON.stringify(value, null, 2));
   } catch {
-    // No JSON, or too deep.
+    // The text is not JSON, or is nested too deeply.
   }
   return printable(json);
 }
 
-/** ISO 8601; undefined when it is no time that has such a form. */
+/** Returns the time in ISO 8601; undefined if it is outside of the valid range. */
 function timeText(timeMs: number | undefined): string | undefined {
   if (timeMs === undefined) return undefined;
   const date = new Date(timeMs);

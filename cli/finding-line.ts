@@ -1,4 +1,4 @@
-// What a tool says of a place of a journal that is damaged, on one line.
+// FindingLine: a finding of damage in a journal on one line.
 import type { JournalFinding } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';

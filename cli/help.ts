@@ -1,4 +1,4 @@
-// What `--help` prints, made from the descriptions of the commands.
+// Help: the output of `--help`, written from the descriptions of the commands.
 import {
   subcommandWords,
   usageOf,
@@ -6,7 +6,7 @@ import {
   type OptionDescription,
 } from './description.ts';
 
-/** What `svc NAME --help` prints. `names`: those of all commands. */
+/** Returns the output of `svc NAME --help`. `names`: names of all commands. */
 export function helpOf(description: CommandDescription, names: readonly string[]): string {
   const { name: command, about, options, notes, examples } = description;
   const subcommands = subcommandWords(command, names);
@@ -33,7 +33,7 @@ export function helpOf(description: CommandDescription, names: readonly string[]
     .join('\n');
 }
 
-/** What `svc --help` prints. */
+/** Returns the output of `svc --help`. */
 export function overviewOf(commands: readonly CommandDescription[]): string {
   const width = Math.max(...commands.map(({ name }) => name.length));
   return `svc runs sandboxed WebAssembly components with durable state.

@@ -1,8 +1,8 @@
-// Where this command line lies: in a checkout of svc, or installed as a package.
+// Installation: the folders of this command line, in a checkout of svc or in an installed package.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The nearest folder above whose package.json has the name. */
+/** Returns the nearest folder above `from` whose package.json has the name. */
 function folderOfPackage(name: string, from: string): string | undefined {
   if (nameIn(join(from, 'package.json')) === name) return from;
   const above = dirname(from);
@@ -17,18 +17,18 @@ function nameIn(manifest: string): unknown {
 /** The folder of the package `@svc/cli`. */
 const packageFolder = folderOfPackage('@svc/cli', import.meta.dirname) ?? import.meta.dirname;
 
-/** The folder of the checkout; undefined when svc is installed as a package. */
+/** Returns the folder of the checkout; undefined if svc is installed as a package. */
 export function checkoutFolder(): string | undefined {
   const above = dirname(packageFolder);
   return nameIn(join(above, 'package.json')) === 'svc' ? above : undefined;
 }
 
-/** The pages of docs/errors; a package carries a copy of them. */
+/** Returns the folder of the pages of docs/errors; a package carries a copy of them. */
 export function errorPagesFolder(): string {
   return join(checkoutFolder() ?? packageFolder, 'docs', 'errors');
 }
 
-/** What `svc new` copies. */
+/** Returns the folder that `svc new` copies. */
 export function templateFolder(): string {
   return join(packageFolder, 'template');
 }

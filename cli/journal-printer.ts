@@ -1,5 +1,5 @@
-// JournalPrinter: how `svc journal` shows what it read. Ids and JSON come from outsiders: none of it
-// reaches a terminal unescaped. It makes text, and prints the end alone.
+// JournalPrinter: the output formats of `svc journal`. Ids and JSON come from outside: they reach a terminal only
+// escaped. The functions return text; only `printEnd` prints.
 import type {
   ComponentSummary,
   EntitySummary,
@@ -14,24 +14,29 @@ import { outputStyle, printData } from './terminal.ts';
 export interface JournalPrinter {
   components(components: readonly ComponentSummary[]): string;
   entitiesHead(component: string): string;
-  /** `first`: these are the first ones. */
+  /** `first`: true for the first page. */
   entities(entities: readonly EntitySummary[], first: boolean): string;
   recordsHead(entity: { readonly component: string; readonly id: string }): string;
   records(records: readonly InspectedRecord[], first: boolean): string;
-  /** Of all entities, in the one order. */
+  /** Beginning of a list of records of all entities, in commit order. */
   eventsHead(): string;
   events(entries: readonly (ScannedRecord | ScannedDamage)[], first: boolean): string;
-  /** `last`: what `--after` has to be for what follows; undefined when nothing does. */
+  /** `last`: value of `--after` for the next page; undefined if there is none. */
   tail(last: string | number | undefined): string;
 }
 
-/** `endless`: a JSON document that would never end is one for each record instead. */
+/**
+ * Returns the printer of a format. `endless`: true if the list has no end; JSON is then one document for each record.
+ */
 export function journalPrinter(format: string, dir: string, endless: boolean): JournalPrinter {
   if (format === 'json') return endless ? linesPrinter(dir) : jsonPrinter(dir);
   return format === 'names' ? namesPrinter() : textPrinter();
 }
 
-/** What `last` is: see JournalPrinter. A document says it itself; a list has it said beside it. */
+/**
+ * Prints the end of a list. `last`: as in JournalPrinter. JSON contains it; for other formats it is printed to
+ * stderr.
+ */
 export async function printEnd(
   printer: JournalPrinter,
   last: string | number | undefined,
@@ -42,7 +47,7 @@ export async function printEnd(
   else await printData(tail);
 }
 
-/** One document, with a line for each of what it lists, so that it can be written as it is read. */
+/** Prints one document with a line for each item, so that it can be written while the journal is read. */
 function jsonPrinter(dir: string): JournalPrinter {
   return {
     components: (components) =>
@@ -74,7 +79,7 @@ function opening(fields: object, list: string): string {
   return `${line(fields).slice(0, -1)},"${list}":[`;
 }
 
-/** `first`: nothing of the list stands before them. */
+/** Joins items. `first`: these are the first items of the list. */
 function items(texts: readonly string[], first: boolean): string {
   return texts.map((text, index) => `${first && index === 0 ? '' : ','}\n${text}`).join('');
 }
@@ -87,17 +92,20 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
   return line({ id, events, lastTime: timeText(lastTimeMs) ?? null, deleted });
 }
 
-/** `place`: what is said of where it is stored. The event stands in it as it is stored: reading numbers could change them. */
+/**
+ * Returns a record as JSON. `where`: members that say where it is stored. The event is copied as it is stored,
+ * because parsing could change its numbers.
+ */
 function recordJson(record: InspectedRecord, place: object = {}): string {
   if (record.kind === 'damaged') return line({ ...place, ...record });
   const { kind, seq, timeMs, trace = null, key = null } = record;
-  // As text: it has more digits than a number of JSON is read with.
+  // The seed is text, because it has more digits than a JSON number can have in JavaScript.
   const seed = record.seed?.toString() ?? null;
   const head = { ...place, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
   if (record.kind === 'deleted') return line(head);
   const { manifest, json } = record.event;
   if (!isJson(json)) return line({ ...head, manifest, text: json });
-  // A line break can only be white space between the tokens.
+  // Line breaks occur only as white space between tokens.
   const event = printableJson(json.replaceAll(/[\t\n\r]/g, ' '));
   return `${line({ ...head, manifest }).slice(0, -1)},"event":${event}}`;
 }
@@ -175,7 +183,7 @@ function eventText(entry: ScannedRecord | ScannedDamage): string {
   return `${String(entry.pos).padStart(8)}  ${contentText(record, entity)}`;
 }
 
-/** `entity`: whose it is, where that is not known anyway. */
+/** Returns a record's contents as text. `entity`: its entity, if the list has records of several. */
 function contentText(record: InspectedRecord, entity: string): string {
   if (record.kind === 'damaged')
     return `${entity}${outputStyle('red', 'damaged')}: ${printable(record.problem)}\n`;
@@ -185,7 +193,7 @@ function contentText(record: InspectedRecord, entity: string): string {
   return `${head}${outputStyle('bold', printable(manifest))}  ${printable(json)}\n`;
 }
 
-/** Names to the left, numbers to the right. */
+/** Aligns names to the left and numbers to the right. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heads.map((head, column) =>
     Math.max(head.length, ...rows.map((row) => row[column]!.length)),
@@ -202,7 +210,7 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
     .join('');
 }
 
-/** ISO 8601; undefined when it is no time that has such a form. */
+/** Returns the time in ISO 8601; undefined if it is outside of the valid range. */
 function timeText(timeMs: number | undefined): string | undefined {
   if (timeMs === undefined) return undefined;
   const date = new Date(timeMs);

@@ -1,4 +1,4 @@
-// svc, the command line: finds the command, runs it, and says what went wrong in one place.
+// Main: the command line: finds the command, runs it, and reports its failure.
 import { existsSync } from 'node:fs';
 import { EXIT_CODE, type ExitCode } from './command.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from './command-list.ts';
@@ -33,7 +33,7 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
   checkSubcommand(command.description.name, rest[0]);
   const end = rest.indexOf('--');
   const options = end < 0 ? rest : rest.slice(0, end);
-  // `svc help run` is `svc run --help`.
+  // `svc help run` equals `svc run --help`.
   if (isHelp || options.includes('--help') || options.includes('-h')) {
     const { helpOf } = await import('./help.ts');
     process.stdout.write(helpOf(command.description, COMMAND_NAMES));
@@ -42,7 +42,7 @@ async function dispatch(args: readonly string[]): Promise<ExitCode> {
   return command.run(rest);
 }
 
-/** A word that names nothing there is, and nearly a sub-command, is one that was mistyped. */
+/** Throws UsageError for an argument that looks like a mistyped sub-command and is not an existing file. */
 function checkSubcommand(name: string, word: string | undefined): void {
   if (word === undefined || !/^\w+$/.test(word)) return;
   const meant = closest(word, subcommandWords(name, COMMAND_NAMES));
@@ -53,12 +53,12 @@ function checkSubcommand(name: string, word: string | undefined): void {
   );
 }
 
-/** Such a failure is understood and explained; any other is a bug. */
+/** Returns whether a failure has a code, so that it can be explained; any other is a bug. */
 function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
 
-/** What went wrong, for a person, and the exit code for a script. */
+/** Prints a failure, and returns the exit code. */
 function report(error: unknown): ExitCode {
   const prefix = errorStyle(['red', 'bold'], 'svc:');
   if (error instanceof UsageError) {
@@ -81,7 +81,7 @@ function report(error: unknown): ExitCode {
 
 process.stderr.on('error', () => {});
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
-  // Who read it has read enough (`svc inspect … | head`).
+  // The reader of the output has closed it (`svc inspect … | head`).
   if (code === 'EPIPE') return;
   process.exitCode = EXIT_CODE.failed;
   process.stderr.write(`${errorStyle(['red', 'bold'], 'svc:')} the output was lost (${code})\n`);

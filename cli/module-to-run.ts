@@ -1,10 +1,10 @@
-// ModuleToRun: the module that a command was given, admitted with the settings that stand beside it.
+// ModuleToRun: loads the module of a command, admitted with the given settings.
 import { CommandFailure } from './command.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * A setting that does not exist is a word that makes no sense, here as for svc run. What else is wrong is told
- * with the file: a command may take two.
+ * Loads a module. Throws UsageError for an unknown setting, as svc run does. Any other failure names the file,
+ * because a command may take two.
  */
 export async function moduleToRun(
   { SvcError, admitFileToRun }: typeof import('@svc/host/tools'),

@@ -1,9 +1,9 @@
-// npmEnds: whether the npm that started a command has ended. Told to stop, npm ends the shell that stands between, and
-// some shells pass the signal no further.
+// npmEnds: waits for the end of the npm that started a command. When npm is stopped it ends the shell between npm and
+// this process, and some shells do not pass the signal on.
 
 const PARENT_LOOKED_FOR_MS = 200;
 
-/** Resolves once the process that started this one is gone; never where npm has not started it. */
+/** Resolves once the process that started this one has ended; never if npm has not started it. */
 export async function npmEnds(lifecycleEvent: string | undefined): Promise<void> {
   const { promise, resolve: ended } = Promise.withResolvers<void>();
   if (lifecycleEvent !== undefined) {

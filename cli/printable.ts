@@ -1,7 +1,7 @@
-// Text from outside (a module, a journal, a path) made fit for a terminal, where it has several lines.
+// Printable: escapes text of several lines from outside (a module, a journal, a path) for a terminal.
 import { printable } from '@svc/kit/printable';
 
-/** Each line without harmful characters. */
+/** Escapes the harmful characters of each line. */
 export function printableLines(text: string): string {
   return text
     .split('\n')

@@ -1,5 +1,5 @@
-// What a build has to say, for standard error: the place first, as editors and terminals know it; then the line, and
-// what to do.
+// ProblemLines: the problems of a build, for standard error: first the source location in the form that editors and
+// terminals recognise, then the line, and what to do.
 import { problemText, type Problem, type ProblemPart } from '@svc/guest-sdk/compiler';
 import { errorStyle } from './terminal.ts';
 
@@ -11,7 +11,7 @@ const PROBLEM_STYLES = {
   help: 'cyan',
 } as const satisfies Record<ProblemPart, string>;
 
-/** A text of several lines for each. */
+/** Returns a text of several lines for each problem. */
 export function problemTexts(problems: readonly Problem[]): readonly string[] {
   return problems.map((problem) =>
     problemText(problem, (part, text) => errorStyle(PROBLEM_STYLES[part], text)),

@@ -1,8 +1,8 @@
-// ProgressLine: how far a long command has come, in one line of a terminal's standard error that is written
-// anew. On anything but a terminal it writes nothing.
+// ProgressLine: the progress of a long command, as one line on a terminal's standard error, which is redrawn. If
+// standard error is not a terminal, nothing is written.
 
 const SHOWN_EVERY_MS = 250;
-/** Before, what is left is a guess. */
+/** Time before the remaining time is displayed, in milliseconds, because an early estimate would be wrong. */
 const LEFT_SHOWN_FROM_MS = 1_000;
 
 export class ProgressLine {
@@ -10,7 +10,7 @@ export class ProgressLine {
   readonly #isShown = process.stderr.isTTY;
   #shownMs = -Infinity;
 
-  /** `what`: `events`. `total`: undefined where nobody knows it. */
+  /** Redraws the line. `what`: noun of the items, such as `events`. `total`: undefined if it is unknown. */
   show(done: number, total: number | undefined, what: string): void {
     const nowMs = performance.now();
     if (!this.#isShown || nowMs - this.#shownMs < SHOWN_EVERY_MS) return;
@@ -18,14 +18,14 @@ export class ProgressLine {
     process.stderr.write(`\r\u001b[K${progressText(done, total, what, nowMs - this.#begunMs)}`);
   }
 
-  /** The next line begins where it stood. */
+  /** Erases the line; the next output begins at its start. */
   clear(): void {
     if (this.#isShown && this.#shownMs > -Infinity) process.stderr.write('\r\u001b[K');
     this.#shownMs = -Infinity;
   }
 }
 
-/** `12,000 of 50,000 events (24 %), 3 s left` */
+/** Returns `12,000 of 50,000 events (24 %), 3 s left`. */
 export function progressText(
   done: number,
   total: number | undefined,

@@ -1,4 +1,4 @@
-// The options that say which records of a journal are meant, and what they come to.
+// RecordFilter: the options that select records of a journal.
 import type { RecordFilter } from '@svc/host/tools';
 import type { OptionDescriptions, OptionValues } from './description.ts';
 import { readTime } from './time-word.ts';
@@ -32,7 +32,7 @@ export const FILTER_OPTIONS = {
   until: { type: 'string', value: 'TIME', help: 'only records before this time' },
 } as const satisfies OptionDescriptions;
 
-/** Undefined: none of them was given. Throws UsageError. */
+/** Reads the filter; undefined if none of the options was given. Throws UsageError. */
 export function readFilter(
   command: string,
   options: OptionValues<typeof FILTER_OPTIONS>,

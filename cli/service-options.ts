@@ -1,7 +1,7 @@
-// ServiceOptions: by which options a service is served, whichever command serves it.
+// ServiceOptions: the options of every command that serves a module.
 import type { OptionDescriptions } from './description.ts';
 
-/** Where the journal lies and how the service is called unless it is said, each command knows by itself. */
+/** The options. Each command has its own defaults for the folder of the journal and the name of the service. */
 export const SERVICE_OPTIONS = {
   port: {
     type: 'string',

@@ -1,10 +1,10 @@
-// SourceMapFile: the map that lies beside a module, under its name and `.map`.
+// SourceMapFile: the source map beside a module, named like the module with the suffix `.map`.
 import { statSync } from 'node:fs';
 import { dirname, relative, resolve, sep } from 'node:path';
 import type { ModuleSourceMap } from '@svc/guest-sdk/compiler';
 import { writeWholeFile } from './whole-file.ts';
 
-/** Beside a device or a pipe lies nothing. Throws as node's own `writeFile`. */
+/** Writes the map, unless the module is a device or a pipe. Throws the errors of Node's `writeFile`. */
 export async function writeSourceMap(
   map: ModuleSourceMap,
   { module, entryFile }: { readonly module: string; readonly entryFile: string },

@@ -1,21 +1,24 @@
-// The two streams of the command line. Colour is for a terminal only, and each stream is asked for
-// itself; NO_COLOR, FORCE_COLOR and TERM=dumb are heeded by node's styleText.
+// Terminal: the output streams of the command line. Each stream is coloured only if it is a terminal itself; Node's
+// styleText respects NO_COLOR, FORCE_COLOR and TERM=dumb.
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** The text as standard error takes it. */
+/** Styles a text for standard error. */
 export function errorStyle(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stderr });
 }
 
-/** The text as standard output takes it. */
+/** Styles a text for standard output. */
 export function outputStyle(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
 
-/** Resolves when more may be written; false when nobody reads any more (`svc journal … | head`). */
+/**
+ * Writes data. Resolves with true when more may be written, and with false when the reader has closed the stream
+ * (`svc journal … | head`).
+ */
 export async function printData(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.errored !== null) return false;

@@ -1,4 +1,5 @@
-// A moment as a person writes it on the command line: a date, with or without a time, or how long ago.
+// TimeWord: a time as the user writes it on the command line: a date, with or without a time of day, or a duration
+// before now.
 import { UsageError } from './usage-error.ts';
 
 const DATE = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
@@ -6,8 +7,8 @@ const AGO = /^(\d{1,9})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * In ms since 1970; without a zone it is UTC, as all that svc prints. `place`, `what`: as messages name them.
- * Throws UsageError.
+ * Parses a time, in milliseconds since 1970. Without a zone it is UTC, like every time that svc prints. `place`,
+ * `what`: how messages name the argument and its value. Throws UsageError.
  */
 export function readTime(command: string, place: string, text: string, what = 'a time'): number {
   const ago = AGO.exec(text);
@@ -24,7 +25,7 @@ export function readTime(command: string, place: string, text: string, what = 'a
   );
 }
 
-/** JavaScript takes 31 February for a day of March. */
+/** Returns whether the day exists: JavaScript reads 31 February as a day of March. */
 function isInCalendar(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const at = new Date(`${day}T00:00:00Z`);

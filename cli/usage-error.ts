@@ -1,6 +1,6 @@
-// UsageError: the words of the command line make no sense.
+// UsageError: the arguments of the command line are invalid.
 
-/** The message says which word, what was expected, and where to read on. */
+/** The message names the argument, the expected value, and where to read more. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

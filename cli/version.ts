@@ -1,4 +1,4 @@
-// The version of svc, read from the package that carries it.
+// Version: the version of svc, read from its package.json.
 import manifest from './package.json' with { type: 'json' };
 
 export const version: string = manifest.version;

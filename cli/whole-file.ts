@@ -1,16 +1,16 @@
-// WholeFile: a file that is written beside its name and then takes it: who reads the name reads the old bytes or
-// the new ones, and never a half, whenever the writer ends.
+// WholeFile: writes a file beside its target and renames it: a reader sees the old or the new bytes, never a part,
+// even if the writer crashes.
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Throws as node's own `writeFile`. */
+/** Writes a file. Throws the errors of Node's `writeFile`. */
 export async function writeWholeFile(path: string, bytes: Uint8Array): Promise<void> {
   const known = await existing(path);
-  // A device or a pipe has no name that could be given to a file.
+  // A device or a pipe cannot be replaced by renaming.
   if (known !== undefined && !known.stats.isFile()) return writeFile(path, bytes);
-  // A link goes on leading to the file.
+  // A symbolic link is kept, and its target is replaced.
   const target = known?.path ?? path;
-  // Its own name and more might be too long.
+  // The temporary name is random, because the file's own name with a suffix might be too long.
   const beside = join(dirname(target), `.${crypto.randomUUID()}.part`);
   try {
     const file = await open(beside, 'w', known?.stats.mode ?? 0o666);

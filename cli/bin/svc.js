@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts the command line on Node 26, which comes as the npm package `node`. Plain JavaScript, so
-// that any Node from 20 on can run it; when the running Node is new enough, it stays in this process.
+// Starts the command line on Node 26, which is the npm package `node`. The file is plain JavaScript, so that any Node
+// from version 20 on can run it; if the running Node is new enough, the command runs in this process.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
@@ -9,14 +9,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MAJOR = 26;
-// Process 1, as a container starts it, is not ended by a signal that nothing listens for.
+// A signal without a listener does not end process 1, which is what a container starts.
 if (process.pid === 1)
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => process.exit(128 + constants.signals[signal]));
-// TypeScript in the checkout, JavaScript in the package: package.json knows.
+// package.json decides: TypeScript in the checkout, JavaScript in the published package.
 const main = fileURLToPath(import.meta.resolve('@svc/cli/main'));
 
-/** Folder of the npm package `node`, or undefined when it was never installed. */
+/** Returns the folder of the npm package `node`; undefined if it is not installed. */
 function nodePackage() {
   try {
     return dirname(createRequire(import.meta.url).resolve('node/package.json'));
@@ -25,15 +25,15 @@ function nodePackage() {
   }
 }
 
-/** The Node that the project depends on, or undefined when its install script never ran. */
+/** Returns the Node binary that the project depends on; undefined if the package's install script has not run. */
 function packagedNode(folder) {
   const binary = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
   return existsSync(binary) ? binary : undefined;
 }
 
 const folder = nodePackage();
-// What Node makes of the sources is kept there, for all processes and threads that come of this one:
-// they start in half the time. Where it cannot be written, Node does without.
+// Node caches the compiled sources in this folder, for all processes and threads that this one starts: they start in
+// half the time. If the folder is not writable, Node works without the cache.
 if (folder !== undefined) process.env.NODE_COMPILE_CACHE ??= join(dirname(folder), '.cache', 'svc');
 
 if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
@@ -48,12 +48,13 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR) {
     );
     process.exit(1);
   }
-  // Listened for before there is a child: one that came in between would leave it without a parent.
-  // A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
+  // The listeners are registered before there is a child: a signal between the two steps would leave the child
+  // without a parent. A terminal sends SIGINT to the whole process group, so the child receives it as well; the other
+  // signals are passed on.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' });
-  // npm, told to stop, ends the shell between, which passes nothing on.
+  // When npm is stopped it ends the shell between npm and this process, and that shell does not pass the signal on.
   if (process.env.npm_lifecycle_event !== undefined) {
     const parent = process.ppid;
     const watch = setInterval(() => {

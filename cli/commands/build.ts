@@ -1,4 +1,4 @@
-// svc build: AssemblyScript in, component out.
+// svc build: compiles AssemblyScript to a component.
 import { basename, dirname, resolve } from 'node:path';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
@@ -62,7 +62,7 @@ function outputFile(entryFile: string, named: string | undefined): string {
   return output;
 }
 
-/** Without -o the component is not beside a source of another folder, which a reader might expect. */
+/** Describes the default output file, which is in the working folder, even if the source is in another one. */
 function defaultOutput(entryFile: string): string {
   const output = outputFile(entryFile, undefined);
   return resolve(dirname(entryFile)) === process.cwd()
@@ -70,7 +70,7 @@ function defaultOutput(entryFile: string): string {
     : `${output} in the working folder (-o names another file)`;
 }
 
-/** The compiler's messages go ahead of the failure, since they may be many. */
+/** Compiles the file. Prints the compiler's messages before the failure, since there may be many. */
 async function compile(
   entryFile: string,
   sourceMap: boolean,
@@ -94,7 +94,7 @@ async function compile(
   }
 }
 
-/** It is told as JSON too, where that is asked for. */
+/** Creates the failure, and reports it as JSON too if `--output json` was given. */
 function failure(message: string, json: boolean, cause: unknown): CommandFailure {
   const code = 'SVC_BUILD_FAILED';
   if (json) process.stdout.write(jsonLine({ error: { code, problems: [{ message }] } }));
@@ -108,7 +108,10 @@ async function problemLines(problems: readonly Problem[]): Promise<string> {
     .join('\n');
 }
 
-/** The map first: whoever finds the new module finds its map. One that is of another module says so. */
+/**
+ * Writes the source map first, so that a reader of the new module finds its map. A map contains the hash of its
+ * module, so a map of another module is recognised.
+ */
 async function write(
   output: string,
   { component, sourceMap }: BuiltComponent,
@@ -128,7 +131,7 @@ async function write(
   }
 }
 
-/** `written`: the component's file, as the user is told of it. */
+/** Prints a report. `written`: file of the component, as it is displayed. */
 async function printReport(
   written: string,
   { component, descriptor, warnings }: BuiltComponent,

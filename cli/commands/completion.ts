@@ -1,8 +1,8 @@
-// svc completion: the script with which a shell completes the command line.
+// svc completion: prints the script with which a shell completes the command line.
 import { command, EXIT_CODE, type Command } from '../command.ts';
 import { completionScript, SHELLS, type Shell } from '../completion/completion-script.ts';
 
-/** `loadCommands`: all of them, and this one too. */
+/** Creates the command. `loadCommands`: loads all commands, including this one. */
 export function completion(loadCommands: () => Promise<readonly Command[]>): Command {
   return command(
     {

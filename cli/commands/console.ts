@@ -1,4 +1,4 @@
-// svc console: serves the page that looks into the services of this machine, until it is told to stop.
+// svc console: serves the page that shows the services of this machine, until it is stopped.
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { printable } from '@svc/kit/printable';
@@ -70,7 +70,7 @@ function folderOfSettings(): string {
   return set ?? join(homedir(), '.svc', 'running');
 }
 
-/** The console, with its page. */
+/** Loads the package of the console, after building its page in a checkout. */
 async function withPage(): Promise<ConsolePackage> {
   const checkout = checkoutFolder();
   try {
@@ -87,13 +87,13 @@ async function withPage(): Promise<ConsolePackage> {
   }
 }
 
-/** A bug: it is said, and the console goes on. */
+/** Reports a bug of the console, which continues. */
 function report(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${printableLines(text)}\n`);
 }
 
-/** Resolves when a signal comes, or when npm, told to stop, has ended what stands between and passed nothing on. */
+/** Resolves at a signal, or when npm has ended without passing the signal on. */
 async function stopRequest(): Promise<void> {
   const { promise, resolve: told } = Promise.withResolvers<void>();
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => told());

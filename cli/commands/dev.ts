@@ -1,4 +1,4 @@
-// svc dev: compiles and serves a project, again at each change, until it is told to stop.
+// svc dev: compiles and serves a project, again after each change, until it is stopped.
 import { resolve } from 'node:path';
 import { command, EXIT_CODE, type Command } from '../command.ts';
 import { npmEnds } from '../npm-end.ts';
@@ -48,26 +48,26 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
     const session = new DevSession({ project, args, env: environment() });
     void stop.again.then(() => session.kill());
     await session.run(stop.asked);
-    // A build that is still under way has nobody to tell.
+    // A running build is not waited for.
     return process.exit(EXIT_CODE.ok);
   },
 );
 
-/** Of the service: what a shell says of a deployed instance is nothing to a developer's. */
+/** Returns the environment of the service, without the variables of a deployed instance that the shell may have. */
 function environment(): NodeJS.ProcessEnv {
   const { SVC_DEPLOYED: _deployed, SVC_PARENT_PID: _parent, ...env } = process.env;
   return env;
 }
 
-/** Resolves when a signal comes, or when npm, told to stop, has ended what stands between and passed nothing on. */
+/** `asked` resolves at a signal, or when npm has ended without passing the signal on; `again` at a second signal. */
 function stopRequest(): { readonly asked: Promise<void>; readonly again: Promise<void> } {
   const asked = Promise.withResolvers<void>();
   const again = Promise.withResolvers<void>();
-  // A terminal that is closed sends SIGHUP.
+  // A terminal sends SIGHUP when it is closed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => {
       asked.resolve();
-      // The same one may come twice: from the terminal, and from a program that passes it on.
+      // The same signal may arrive twice: from the terminal, and from a program that passes it on.
       setTimeout(() => process.once(signal, () => again.resolve()), PASSED_ON_MS).unref();
       process.on(signal, () => {});
     });

@@ -1,5 +1,5 @@
-// svc entity: an entity at any point of its history, made of the journal's events by the module that is given.
-// It reads only, and may do so while a service runs on the folder.
+// svc entity: prints an entity at any point of its history, computed from the journal's events by the given module.
+// It only reads, and may do so while a service runs on the folder.
 import type { EntityHistory, HistoryPoint } from '@svc/host/tools';
 import { command, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
@@ -123,7 +123,7 @@ async function print(
 ): Promise<ExitCode> {
   const { asked, steps, whatIf } = what;
   const past = await history.stateAt(what.point);
-  // From here on the point stays where it is, whatever a service appends meanwhile.
+  // The point is fixed from here on, even if a service appends events.
   const point = { kind: 'seq', seq: past.seq } as const;
   let supposed = '';
   if (whatIf !== undefined) {
@@ -158,7 +158,7 @@ function readPoint(text: string | undefined): HistoryPoint {
   return { kind: 'time', timeMs: readTimeAfter1970('--at', text, "a record's number or a time") };
 }
 
-/** No command has been decided before. */
+/** Reads a time that is not before 1970, when no command can have run. */
 function readTimeAfter1970(option: string, text: string, what: string): number {
   const timeMs = readTime('entity', option, text, what);
   if (timeMs >= 0) return timeMs;

@@ -1,4 +1,4 @@
-// svc explain: the page of an error code.
+// svc explain: prints the page of an error code.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { command, EXIT_CODE } from '../command.ts';
@@ -6,7 +6,7 @@ import { errorPagesFolder } from '../installation.ts';
 import { outputStyle } from '../terminal.ts';
 
 const folder = errorPagesFolder();
-/** An image that only serves a module has no pages. */
+/** An image that only serves modules has no pages. */
 const codes = (existsSync(folder) ? readdirSync(folder) : [])
   .filter((file) => /^SVC_[A-Z_]+\.md$/.test(file))
   .map((file) => file.slice(0, -'.md'.length))
@@ -27,7 +27,7 @@ export const explain = command(
   },
 );
 
-/** The page is Markdown, which reads well as it is; its links lead nowhere on a terminal. */
+/** Returns the page, which is Markdown, without its links, which would lead nowhere on a terminal. */
 function pageOf(code: string): string {
   return readFileSync(join(folder, `${code}.md`), 'utf8')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

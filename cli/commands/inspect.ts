@@ -1,5 +1,5 @@
-// svc inspect: what a module is, and whether the host would admit it. It asks the host's own
-// admission, with the same settings, so both say the same; no code of the module runs.
+// svc inspect: describes a module, and checks whether the host would admit it. It uses the host's own admission with
+// the same settings, so both have the same result; no code of the module runs.
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -16,7 +16,7 @@ import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle, printData } from '../terminal.ts';
 
-/** Of a module's fingerprint: nobody gives modules versions. */
+/** Number of digits of the module's fingerprint that serve as its version, since modules have no version numbers. */
 const VERSION_DIGITS = 12;
 
 export const inspect = command(
@@ -59,7 +59,7 @@ environment as svc run does.`,
   },
 );
 
-/** A setting that does not exist is a word that makes no sense, here as for svc run. */
+/** Inspects a module. Throws UsageError for an unknown setting, as svc run does. */
 async function inspected(file: string, settings: readonly string[]): Promise<ModuleReport> {
   const { SvcError, inspectModuleFile } = await import('@svc/host/tools');
   try {
@@ -71,7 +71,10 @@ async function inspected(file: string, settings: readonly string[]): Promise<Mod
   }
 }
 
-/** What a service of the module's name says at its observability endpoint, but for where it is served. */
+/**
+ * Prints the OpenAPI document that a service with the module's name has at its observability endpoint, but without an
+ * address.
+ */
 async function printOpenApi(
   file: string,
   { descriptor, refusal }: ModuleReport,
@@ -146,7 +149,7 @@ function accessText(rule: AccessRule): string {
   return rule.services === undefined ? 'services' : `services ${rule.services.join(', ')}`;
 }
 
-/** Which pages of other origins may call it, if the operator allows them. */
+/** Describes which pages of other origins may call the route, if the operator allows them. */
 function corsText(cors: CorsDescriptor | undefined): string {
   if (cors === undefined) return '';
   const { origins, credentials } = cors;

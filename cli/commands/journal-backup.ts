@@ -1,4 +1,4 @@
-// svc journal backup: a whole copy of a journal, also while a service runs on it.
+// svc journal backup: makes a complete copy of a journal, even while a service runs on it.
 import { setImmediate } from 'node:timers/promises';
 import { command, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
@@ -28,7 +28,7 @@ all of it is on disk; a service can be started on it.`,
       for (; step.done !== true; step = steps.next()) {
         const { what, done, total } = step.value;
         progress.show(done, total, what);
-        // A signal is heard between the steps.
+        // Signals are handled between the steps.
         await setImmediate();
       }
       progress.clear();

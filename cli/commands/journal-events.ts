@@ -1,4 +1,5 @@
-// svc journal DIR --events: the records of all entities in commit order, filtered, and followed.
+// svc journal DIR --events: prints the records of all entities in commit order, with filters, and follows new
+// records.
 import type { RecordFilter } from '@svc/host/tools';
 import { setTimeout } from 'node:timers/promises';
 import { CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
@@ -6,9 +7,9 @@ import { type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Few, since each event may have a megabyte. */
+/** Number of records per page. It is small, since each event may have a megabyte. */
 const PAGE_RECORDS = 256;
-/** A person finds it at once. */
+/** Pause between two polls for new records, in milliseconds. */
 const FOLLOW_PAUSE_MS = 200;
 
 interface Asked {
@@ -42,7 +43,7 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
       damagedCount += entries.filter(({ kind }) => kind === 'damaged').length;
       if (!isLast) continue;
       if (!follow) break;
-      // Nothing of the folder stays open meanwhile.
+      // The folder is not kept open during the pause.
       scan.close();
       await pause(stop);
     }
@@ -63,7 +64,7 @@ export async function printEvents(printer: JournalPrinter, asked: Asked): Promis
   );
 }
 
-/** Aborted by ctrl-c or SIGTERM, so that what was printed has its end. */
+/** Returns a signal that ctrl-c and SIGTERM abort, so that the output is completed. */
 function stopSignal(follow: boolean): AbortSignal {
   const stop = new AbortController();
   if (follow) for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
@@ -74,6 +75,6 @@ async function pause(stop: AbortSignal): Promise<void> {
   try {
     await setTimeout(FOLLOW_PAUSE_MS, undefined, { signal: stop });
   } catch {
-    // It is to stop.
+    // The signal was aborted.
   }
 }

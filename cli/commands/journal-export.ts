@@ -1,4 +1,4 @@
-// svc journal export: a journal as lines of JSON on stdout.
+// svc journal export: writes a journal to stdout as lines of JSON.
 import type { JournalFinding } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
@@ -8,7 +8,7 @@ import { ProgressLine } from '../progress-line.ts';
 import { FILTER_OPTIONS, readFilter } from '../record-filter.ts';
 import { printData } from '../terminal.ts';
 
-/** As much is written at once; a line may be longer. */
+/** Length of text that is written at once, in UTF-16 code units; a line may be longer. */
 const TEXT_UNITS = 64 * 1024;
 
 export const journalExport = command(
@@ -32,7 +32,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
     const { journalEntries, TEXT_HEAD, textChecksum, textEnd, textOf } =
       await import('@svc/host/tools');
     const progress = new ProgressLine();
-    // A file gets it as it is, byte for byte; a terminal would obey some of it.
+    // A file receives the text byte for byte; for a terminal, control characters are escaped.
     const shown = process.stdout.isTTY ? printableJson : (text: string) => text;
     const counts = { records: 0, answers: 0, modules: 0 };
     const findings: JournalFinding[] = [];
@@ -42,7 +42,7 @@ Exits with 1 when it met a damaged record, which it names; it writes the others 
       for (const entry of journalEntries(dir!, filter)) {
         if (entry.kind === 'progress') {
           progress.show(entry.done, entry.total, entry.what);
-          // A signal is heard between the steps.
+          // Signals are handled between the steps.
           await setImmediate();
         } else if (entry.kind === 'finding') {
           progress.clear();

@@ -1,4 +1,4 @@
-// svc journal import: a journal made of what svc journal export wrote.
+// svc journal import: creates a journal from the output of svc journal export.
 import { createReadStream } from 'node:fs';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';

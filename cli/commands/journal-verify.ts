@@ -1,4 +1,4 @@
-// svc journal verify: whether a whole journal is what was written, and what is not.
+// svc journal verify: checks that a journal contains what was written, and reports what it does not.
 import type { JournalFinding, VerificationResult } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
@@ -42,7 +42,7 @@ It judges a journal; svc verify judges a module.`,
       for (const step of verifyJournal(dir!, { structure })) {
         if (step.kind === 'progress') {
           progress.show(step.done, step.total, step.what);
-          // A signal is heard between the steps.
+          // Signals are handled between the steps.
           await setImmediate();
         } else if (step.kind === 'result') result = step;
         else {

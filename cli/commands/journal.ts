@@ -1,5 +1,5 @@
-// svc journal: what a data folder holds, read only. It reads pages and prints them one by one, so that
-// a journal may be of any size.
+// svc journal: prints the contents of a data folder, which it only reads. It reads and prints page by page, so a
+// journal may have any size.
 import type { JournalInspection } from '@svc/host/tools';
 import { command, CommandFailure, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
@@ -10,12 +10,14 @@ import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { printEvents } from './journal-events.ts';
 
-/** Few, since each event may have a megabyte. */
+/** Number of records per page. It is small, since each event may have a megabyte. */
 const PAGE_RECORDS = 32;
 const PAGE_ENTITIES = 500;
-/** So many ids are looked through for the one that was meant. */
+/** Number of ids that are searched for a similar one. */
 const SUGGESTED_FROM = 1_000;
-/** Longer ones nobody types, and comparing them takes long. */
+/**
+ * Maximum length of an id for which similar ids are searched. Nobody types longer ids, and comparing them takes long.
+ */
 const SUGGESTED_CHARACTERS_MAX = 100;
 
 export const journal = command(

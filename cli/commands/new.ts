@@ -1,5 +1,5 @@
-// svc new: a small project that builds, passes its tests and runs. It is a copy of template/, whose
-// files are real ones; only what is written {{so}} is replaced. Nothing that exists is overwritten.
+// svc new: creates a small project that builds, passes its tests and runs. It is a copy of template/, whose files are
+// complete except for placeholders in double braces, `{{name}}`. Existing files are not overwritten.
 import {
   existsSync,
   mkdirSync,
@@ -17,14 +17,14 @@ import { errorStyle } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { version } from '../version.ts';
 
-/** It is the package's name and the service's, which allows less. */
+/** The name of the project is the package's name and the service's name; the grammar of the latter is stricter. */
 const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
-/** npm installs no package into one of the same name. */
+/** Names of packages that every project depends on: npm installs no package into a project of the same name. */
 const TAKEN = new Set(['node', 'vitest']);
-/** A new repository may be there already. */
+/** Files that the folder may contain, because a new repository has them. */
 const NOT_IN_THE_WAY = new Set(['.git']);
 const NAMED_MAX = 5;
-/** A package leaves files of the name itself out. */
+/** Name in the template → name in the project. npm leaves files named `.gitignore` out of a package. */
 const STORED_NAMES: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 export const newProject = command(
@@ -48,7 +48,7 @@ the test kit, a README. The folder is made, or is empty; its name is the name of
   },
 );
 
-/** Throws UsageError. */
+/** Returns the name of the project. Throws UsageError if the folder's name is not valid. */
 function projectName(folder: string): string {
   const name = basename(folder);
   if (NAME.test(name) && !TAKEN.has(name)) return name;
@@ -87,14 +87,17 @@ function makeFolder(folder: string): void {
   );
 }
 
-/** One by one: Node's own way never ends where a folder cannot be made at all (under /proc, say). */
+/**
+ * Creates missing folders one by one: `mkdirSync` with `recursive` never returns for a folder that cannot be created
+ * at all, such as one under /proc.
+ */
 function makeMissing(folder: string): void {
   if (existsSync(folder)) return;
   makeMissing(dirname(folder));
   mkdirSync(folder);
 }
 
-/** In a checkout its own packages, linked; else the packages of this version. */
+/** Returns the versions of svc's packages: links in a checkout, else the version of this package. */
 function packageVersions(folder: string): Readonly<Record<string, string>> {
   const checkout = checkoutFolder();
   const specification = (room: string) =>

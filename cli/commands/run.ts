@@ -1,5 +1,5 @@
-// svc run: becomes the host. The host reads the flags itself (host/service/settings.ts); what is described
-// here is for help, completion and suggestions, and a test holds it against what the host reads.
+// svc run: becomes the host. The host reads the flags itself (host/service/settings.ts); the description here is for
+// help, completion and suggestions, and a test compares it with the host's.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
@@ -65,10 +65,12 @@ export const run: Command = {
     checkOptions(description, args);
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
     const env = { ...process.env };
-    // Told to stop, npm ends the shell between, which may pass nothing on: the host looks for its parent.
+    // When npm is stopped it ends the shell between npm and this process, which may not pass the signal on; so the
+    // host watches its parent.
     delete env['SVC_PARENT_PID'];
     if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
-    // A signal that has come to process 1 is heard here, and not lost with this program (cli/bin/svc.js).
+    // A signal that was sent to process 1 is handled here; otherwise it would be lost when the host replaces this
+    // program (cli/bin/svc.js).
     if (process.pid === 1) await setImmediate();
     if (process.platform !== 'win32' && process.execve !== undefined)
       process.execve(process.execPath, command, env);

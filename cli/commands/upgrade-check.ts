@@ -1,5 +1,5 @@
-// svc upgrade-check: whether a new module can go on with what a data folder holds, before it is deployed. It
-// reads only, and may do so while a service runs on the folder.
+// svc upgrade-check: checks before a deployment whether a new module can continue with the journal of a data folder.
+// It only reads, and may do so while a service runs on the folder.
 import { availableParallelism } from 'node:os';
 import type { Finding, UpgradeAnswer } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
@@ -13,7 +13,7 @@ import { outputStyle, printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
 const THREADS_MAX = 64;
-/** What nobody can accept: it is no difference between two modules. */
+/** The finding that `--allow` does not accept, because it is not a difference between modules. */
 const DAMAGE = 'record-damaged';
 
 export const upgradeCheck = command(
@@ -108,7 +108,7 @@ be repeated`,
       output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
     );
     for (const word of allow)
-      // It would let through the next one of its name, which nobody has meant.
+      // An unused entry would accept the next finding of its name, which was not intended.
       if (!findings.some((finding) => isMeant(word, finding)))
         process.stderr.write(`--allow ${printable(word)} is of no use: nothing of it was found.\n`);
     if (unsafe.length === 0) return EXIT_CODE.ok;
@@ -142,7 +142,7 @@ function checkAllowed(allow: readonly string[], known: AllowableNames): void {
   }
 }
 
-/** `word`: a finding's name, or one with its component. */
+/** Returns whether an entry of `--allow` accepts a finding. `word`: a finding's name, optionally with its component. */
 function isMeant(word: string, { name, component }: Finding): boolean {
   return word === name || word === `${name}:${component}`;
 }

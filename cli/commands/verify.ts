@@ -1,5 +1,5 @@
-// svc verify: whether a module makes the state of its entities from their events alone. It judges a module;
-// svc journal verify judges a journal.
+// svc verify: checks whether a module computes the state of its entities from their events alone. It checks a module;
+// svc journal verify checks a journal.
 import type { JournalInspection, PurityFinding, VerifiedEntity } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { printable, printableJson } from '@svc/kit/printable';
@@ -78,7 +78,7 @@ something, or met an entity that cannot be folded.`,
         findings += verified.findings.length;
         if (verified.failure !== undefined) failures++;
         progress.show(entities, total, 'entities');
-        // A signal is heard between the entities.
+        // Signals are handled between the entities.
         await setImmediate();
       }
     } finally {
@@ -109,7 +109,7 @@ something, or met an entity that cannot be folded.`,
   },
 );
 
-/** About: those that were deleted are passed over. Undefined: nobody has counted them. */
+/** Returns the approximate number of entities to verify: deleted ones are skipped. Undefined: it is unknown. */
 function entitiesOf(inspection: JournalInspection | undefined): number | undefined {
   return inspection?.components().reduce((sum, { entities }) => sum + entities, 0);
 }

@@ -1,4 +1,4 @@
-// svc version: which svc this is, and which Node it runs on.
+// svc version: prints the version of svc, and that of its Node.
 import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { version as svc } from '../version.ts';

@@ -1,4 +1,4 @@
-// Completion for bash, also for the old one of macOS (3.2).
+// BashScript: completion for bash, including version 3.2, which macOS has.
 import type { CommandDescription, Completion } from '../description.ts';
 import {
   firstWords,

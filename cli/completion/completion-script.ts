@@ -1,5 +1,5 @@
-// The script with which a shell completes the command line, written from the commands' descriptions.
-// It is static, but for the components of a journal: for those it asks `svc journal DIR -o names`.
+// CompletionScript: writes the script with which a shell completes the command line, from the commands' descriptions.
+// The script is static, except that it calls `svc journal DIR -o names` for the components of a journal.
 import {
   type CommandDescription,
   type Completion,
@@ -35,7 +35,10 @@ export function completionScript(shell: Shell, commands: readonly CommandDescrip
   ]);
 }
 
-/** `help` is no command with words of its own kind; after `help journal` come the sub-commands of `journal`. */
+/**
+ * Creates the description of `help`, which is not one of the commands; after `help journal` come the sub-commands of
+ * `journal`.
+ */
 function helpOf(name: string, words: readonly string[]): CommandDescription {
   const completes: Completion = { kind: 'choices', choices: words };
   return {

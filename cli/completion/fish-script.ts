@@ -1,4 +1,4 @@
-// Completion for fish.
+// FishScript: completion for fish.
 import type { CommandDescription, Completion } from '../description.ts';
 import { formsWithValue, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
 
@@ -102,7 +102,7 @@ function offer(completion: Completion | undefined): string {
   }
 }
 
-/** Stands in a condition, which is quoted itself. */
+/** Quotes a name within a condition, which is quoted itself. */
 function quotedWithin(name: string): string {
   return name.includes(' ') ? `"${name}"` : name;
 }

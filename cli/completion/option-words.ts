@@ -1,21 +1,21 @@
-// The forms in which commands and options are written: what the scripts of all shells have to know.
+// OptionWords: the spellings of commands and options, which the scripts of all shells share.
 import {
   type CommandDescription,
   type OptionDescription,
   subcommandWords,
 } from '../description.ts';
 
-/** The words that begin a command line. */
+/** Returns the words that can begin a command line. */
 export function firstWords(commands: readonly CommandDescription[]): string[] {
   return commands.map(({ name }) => name).filter((name) => !name.includes(' '));
 }
 
-/** The names of two words: those of the sub-commands. */
+/** Returns the names of the sub-commands, which have two words. */
 export function namesOfTwo(commands: readonly CommandDescription[]): string[] {
   return commands.map(({ name }) => name).filter((name) => name.includes(' '));
 }
 
-/** The sub-commands of `command` that its own first word does not offer already. */
+/** Returns the sub-commands of `command` that are not already choices of its own first word. */
 export function subcommandsBeside(
   { name, words }: CommandDescription,
   commands: readonly CommandDescription[],
@@ -28,12 +28,12 @@ export function subcommandsBeside(
   ).filter((word) => !offered.includes(word));
 }
 
-/** `['-o', '--output']` */
+/** Returns the spellings of an option: `['-o', '--output']`. */
 export function formsOf(name: string, { short }: OptionDescription): string[] {
   return [...(short === undefined ? [] : [`-${short}`]), `--${name}`];
 }
 
-/** The forms of all options that take the word after them, whichever command has them. */
+/** Returns the spellings of all options that take a value as the next word, in any command. */
 export function formsWithValue(commands: readonly CommandDescription[]): string[] {
   const forms = commands.flatMap(({ options }) =>
     Object.entries(options)
@@ -43,7 +43,7 @@ export function formsWithValue(commands: readonly CommandDescription[]): string[
   return [...new Set(forms)];
 }
 
-/** The first line is what a list has room for. */
+/** Returns the first line of an option's help, for lists. */
 export function shortHelp({ help }: OptionDescription): string {
   return help.split('\n')[0]!;
 }

@@ -1,4 +1,4 @@
-// Completion for zsh.
+// ZshScript: completion for zsh.
 import type { CommandDescription, Completion, OptionDescription } from '../description.ts';
 import { formsOf, namesOfTwo, shortHelp, subcommandsBeside } from './option-words.ts';
 
@@ -68,7 +68,7 @@ if [ "$funcstack[1]" = _svc ]; then _svc "$@"; else compdef _svc svc; fi
 `;
 }
 
-/** What offers the sub-commands of a command beside its own first word. */
+/** Returns the completion of a command's first word, together with its sub-commands. */
 function firstWord(command: CommandDescription, commands: readonly CommandDescription[]): string {
   const own = subcommandsBeside(command, commands)
     .map((word) => {
@@ -92,7 +92,7 @@ function firstWordOf(name: string): string {
   return `_svc_first_of_${name}`;
 }
 
-/** One for each form; a form that was given is offered no more, unless it may be repeated. */
+/** Returns one specification for each spelling. A given option is not offered again, unless it may be repeated. */
 function optionSpecs(name: string, option: OptionDescription): string[] {
   const forms = formsOf(name, option);
   const before = option.multiple === true ? '*' : `(${forms.join(' ')})`;
@@ -119,7 +119,7 @@ function action(completion: Completion | undefined): string {
   }
 }
 
-/** Within a specification, these have a meaning. */
+/** Escapes the characters that have a meaning within a specification. */
 function escaped(text: string): string {
   return text.replaceAll(/[\\:[\]]/g, (character) => `\\${character}`);
 }

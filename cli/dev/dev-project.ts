@@ -1,5 +1,5 @@
-// DevProject: the files of a project that `svc dev` runs: which one is built, how the service is called, and the folder
-// for the modules of a session, which is gone after it.
+// DevProject: the files of a project that `svc dev` runs: its entry file, the name of its service, and a folder for
+// the modules of the session, which is removed at its end.
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync, statSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -7,20 +7,20 @@ import type { BuiltComponent } from '@svc/guest-sdk/compiler';
 import { CommandFailure } from '../command.ts';
 import { writeSourceMap } from '../source-map-file.ts';
 
-/** Of a folder, the first that is there. */
+/** Names of the entry file; the first that exists is used. */
 const ENTRIES = ['assembly/index.ts', 'index.ts'];
 const NAME_MAX = 63;
 
 export interface DevProject {
-  /** Absolute path of the folder that holds all of it. */
+  /** Absolute path of the project's folder. */
   readonly root: string;
-  /** As somebody in this folder would name it. */
+  /** Path of the entry file, relative to the working folder. */
   readonly entryFile: string;
-  /** Of the service. */
+  /** Name of the service. */
   readonly name: string;
 }
 
-/** `named`: a folder, or the file that registers the components. Throws CommandFailure. */
+/** Finds the project. `named`: a folder, or the file that registers the components. Throws CommandFailure. */
 export function findProject(named: string): DevProject {
   const path = resolve(named);
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -46,7 +46,7 @@ function projectOf(root: string, entry: string): DevProject {
   return { root, entryFile: relative(process.cwd(), entry), name: nameOf(root) };
 }
 
-/** As `npm start` calls it in a project of `svc new`: they share a journal. */
+/** Returns the name that `npm start` uses in a project of `svc new`, so that both share a journal. */
 function nameOf(root: string): string {
   let name = basename(root);
   try {
@@ -55,7 +55,7 @@ function nameOf(root: string): string {
     };
     if (typeof manifest.name === 'string') name = manifest.name.replace(/^@[^/]*\//, '');
   } catch {
-    // A project need have none.
+    // A project without a package.json is valid.
   }
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
   return (
@@ -66,7 +66,7 @@ function nameOf(root: string): string {
   );
 }
 
-/** The modules of one session, by what is in them: a fault of an older one still finds its map. */
+/** The modules of one session, named by their hashes: a fault of an earlier module still finds its source map. */
 export class DevModules {
   readonly #project: DevProject;
   readonly #folder: string;
@@ -79,7 +79,7 @@ export class DevModules {
       if (!isAlive(Number(left))) rmSync(join(all, left), { recursive: true, force: true });
   }
 
-  /** Absolute path of the module's file. */
+  /** Writes a module. Resolves with the absolute path of its file. */
   async write({ component, sourceMap }: BuiltComponent): Promise<string> {
     await mkdir(this.#folder, { recursive: true });
     const file = join(this.#folder, `${sourceMap!.x_svc_module.slice(0, 16)}.wasm`);
@@ -97,7 +97,7 @@ export class DevModules {
       rmdirSync(dirname(this.#folder));
       rmdirSync(dirname(dirname(this.#folder)));
     } catch {
-      // Another session is there, or a journal.
+      // The folder is not empty: another session runs, or there is a journal.
     }
   }
 }

@@ -1,11 +1,11 @@
-// DevService: the process in which the service of a session runs. It ends when the channel to it closes, so that none is
-// left whatever becomes of this one.
+// DevService: the process that runs the service of a session. The process ends when its IPC channel closes, so that
+// it never outlives this process.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { FromDevHost, ToDevHost } from '@svc/host/tools';
 
-/** More than the service takes to stop. */
+/** Time for the service to stop, in milliseconds, before it is killed. It is longer than the service needs. */
 const STOP_MS = 15_000;
 
 export interface DevServiceOptions {
@@ -13,12 +13,12 @@ export interface DevServiceOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly hear: (message: FromDevHost) => void;
-  /** What the process writes by itself. */
+  /** Receives the text that the process writes to stdout and stderr. */
   readonly said: (text: string) => void;
 }
 
 export class DevService {
-  /** Resolves with its exit code, once it has ended; null: by a signal. */
+  /** Resolves with the exit code of the process; null if a signal ended it. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
 
@@ -32,16 +32,16 @@ export class DevService {
     this.#child.on('message', (message: FromDevHost) => hear(message));
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.setEncoding('utf8').on('data', said);
-    // Once the channel was closed from here, Node tells of no 'close'.
+    // After this process has closed the channel, Node emits no 'close'.
     this.ended = once(this.#child, 'exit').then(([code]: unknown[]) => code as number | null);
   }
 
   tell(message: ToDevHost): void {
-    // One that has ended is told nothing, and that is noticed elsewhere.
+    // A process that has ended receives no message; `ended` reports its end.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
-  /** Resolves once it has ended. */
+  /** Stops the process. Resolves once it has ended. */
   async stop(): Promise<void> {
     if (this.#child.connected) this.#child.disconnect();
     const timer = setTimeout(() => this.kill(), STOP_MS);

@@ -1,7 +1,9 @@
-// DevSession: one run of `svc dev`: compiles what has changed, has it served, and shows how that went, until it is told
-// to stop. Invariants:
-// S1  One build at a time; what changes meanwhile is built once more after it, and not twice.
-// S2  A change of a file that is no part of the module builds nothing, unless the last build has failed.
+// DevSession: one run of `svc dev`: it compiles changed sources, sends the module to the service, and prints the
+// results, until it is stopped.
+//
+// Invariants:
+// - S1 Only one build runs at a time; changes during a build lead to exactly one further build.
+// - S2 A change of a file that is not part of the module starts no build, unless the last build has failed.
 import { dirname, join, relative, resolve } from 'node:path';
 import type { DevProblem } from '@svc/contract';
 import type { BuiltComponent, Problem } from '@svc/guest-sdk/compiler';
@@ -14,17 +16,17 @@ import { DevTerminal } from './dev-terminal.ts';
 import { readSourceLine } from './source-line.ts';
 import { SourceWatch, unwatched } from './source-watch.ts';
 
-/** Fast, and its places are exact; what is deployed is built by `svc build`. */
+/** Optimisation level: fast builds with exact source locations. `svc build` builds what is deployed. */
 const OPTIMIZE_LEVEL = 0;
 
 export interface DevSessionOptions {
   readonly project: DevProject;
-  /** For the service, as of `svc run`. */
+  /** Arguments of the service, as for `svc run`. */
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A build that has been given to the service, without its code: all of a session are kept. */
+/** A build that was sent to the service, without its code, because all builds of a session are kept. */
 interface Given extends Pick<BuiltComponent, 'descriptor' | 'warnings'> {
   readonly fingerprint: string;
   readonly builtMs: number;
@@ -41,18 +43,18 @@ export class DevSession {
   readonly #service: DevService;
   readonly #watch: SourceWatch;
   readonly #failed = Promise.withResolvers<never>();
-  /** Changed since the last build began. */
+  /** Files that changed since the last build began. */
   #changed: readonly string[] = [];
   #isBuilding = false;
   #isStopping = false;
-  /** Nothing was served yet. */
+  /** True until a module is served. */
   #isFirst = true;
-  /** Absolute paths; undefined: the last build has failed. */
+  /** Absolute paths of the module's sources; undefined if the last build has failed. */
   #sources: ReadonlySet<string> | undefined;
-  /** File → the build. */
+  /** File of a module → its build. */
   readonly #given = new Map<string, Given>();
   #places: (() => Promise<FaultLocator>) | undefined;
-  /** Lines of the log, one after the other. */
+  /** Resolves when all log entries so far are printed, in order. */
   #shown: Promise<void> = Promise.resolve();
 
   constructor({ project, args, env }: DevSessionOptions) {
@@ -74,7 +76,7 @@ export class DevSession {
     });
   }
 
-  /** Resolves once it was told to stop, and nothing of it is left. Rejects when the service cannot be served. */
+  /** Resolves once it was stopped and has cleaned up. Rejects if the service cannot be served. */
   async run(toldToStop: Promise<unknown>): Promise<void> {
     void this.#service.ended.then((code) => {
       this.#failed.reject(
@@ -98,7 +100,7 @@ export class DevSession {
     this.#terminal.stopped();
   }
 
-  /** Ends it at once. */
+  /** Kills the service's process. */
   kill(): void {
     this.#service.kill();
   }
@@ -107,7 +109,7 @@ export class DevSession {
     const known = this.#sources;
     const counting = known === undefined ? files : files.filter((file) => known.has(file));
     if (this.#isStopping) return;
-    // While it builds, nobody knows yet what belongs to the module.
+    // During a build it is not known which files belong to the module.
     this.#changed = [...new Set([...this.#changed, ...(this.#isBuilding ? files : counting)])];
     if (this.#changed.length > 0 && !this.#isBuilding) await this.#build();
   }
@@ -200,7 +202,7 @@ export class DevSession {
     const given = this.#given.get(served.source.file);
     if (given === undefined) return;
     const { descriptor, builtMs, changed, warnings } = given;
-    // Read when a fault asks for it.
+    // The source map is read when a fault needs it.
     let places: Promise<FaultLocator> | undefined;
     this.#places = () => (places ??= sourceLocations(served.source, served.settings));
     if (!served.isNews) return;
@@ -211,7 +213,7 @@ export class DevSession {
     this.#isFirst = false;
   }
 
-  /** With the file as from the project's folder. */
+  /** Converts a problem; its file becomes relative to the project's folder. */
   #toldProblem({ message, file, line, column, sourceLine, help }: Problem): DevProblem {
     const isOwn = file !== undefined && !file.startsWith('~lib/');
     return {

@@ -1,5 +1,6 @@
-// DevTerminal: what a developer sees all day: where the service is, what the last build came to, and what went wrong in
-// the module, with its place. The state of the last build is drawn in one place; only faults and logs add lines.
+// DevTerminal: the output of `svc dev`: the address of the service, the result of the last build, and the module's
+// faults with their source locations. The state of the last build is redrawn in the same lines; only faults and logs
+// add lines.
 import { join, relative } from 'node:path';
 import { routeTemplate, type ModuleDescriptor, type SourceLocation } from '@svc/contract';
 import type { Problem } from '@svc/guest-sdk/compiler';
@@ -28,7 +29,7 @@ export class DevTerminal {
   #isHeaderShown = false;
   #isServing = false;
   #servedFile: string | undefined;
-  /** The fault that was told last: of what, and where or why. */
+  /** The last printed fault: its component or route, and its location or reason. */
   #last = { who: '', place: '' };
   #serving: readonly string[] = [];
 
@@ -55,7 +56,10 @@ export class DevTerminal {
     ]);
   }
 
-  /** `places`: where it failed at its start. `isTriedAgain`: nothing is served until that succeeds. */
+  /**
+   * `locations`: source locations of a failure at the module's start. `isTriedAgain`: no module is served until the
+   * start succeeds.
+   */
   refused(
     code: string,
     message: string,
@@ -98,7 +102,7 @@ export class DevTerminal {
     this.#area.show(this.#serving);
   }
 
-  /** What stored events say to the module that is served. */
+  /** Prints the findings of checking stored events against the served module. */
   upgrade(findings: readonly string[]): void {
     if (findings.length === 0) return;
     const shown = findings.slice(0, FINDINGS_SHOWN_MAX);
@@ -116,7 +120,7 @@ export class DevTerminal {
     ]);
   }
 
-  /** `places`: finds where in the sources a fault was. */
+  /** Prints a log entry. `locations`: finds the source locations of a fault. */
   logged(entry: Entry, places: FaultLocator | undefined): void {
     const { level, message, fields = {}, frames = [] } = entry;
     if (fields['from'] !== undefined) {
@@ -132,7 +136,7 @@ export class DevTerminal {
         : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
     const place = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
     const isSame = place === this.#last.place;
-    // What failed an entity has failed the request for it too.
+    // A fault of an entity is also logged for the request that it failed.
     if (isSame && who !== this.#last.who && errorId !== undefined)
       return this.#area.print([dim(`${INDENT}in ${printable(who)}, error id ${errorId}`)]);
     const isAgain = isSame && who === this.#last.who;
@@ -152,7 +156,7 @@ export class DevTerminal {
     ]);
   }
 
-  /** What the service's process said by itself: a crash. */
+  /** Prints text that the service's process wrote to its own streams, such as that of a crash. */
   said(text: string): void {
     this.#area.print(
       text
@@ -201,7 +205,7 @@ export class DevTerminal {
     ];
   }
 
-  /** Each with its line, which is not said twice. */
+  /** Returns a line for each location and its source line, which is not repeated for the next location. */
   #placesLines(places: readonly SourceLocation[]): string[] {
     let last = '';
     return places.slice(0, PLACES_SHOWN_MAX).flatMap((place) => {
@@ -224,7 +228,7 @@ export class DevTerminal {
     return this.#isServing ? 'what was served before goes on' : 'waiting for a change';
   }
 
-  /** As somebody in this folder would name it. */
+  /** Returns the path of a file relative to the working folder. */
   #short(file: string): string {
     return printable(relative(process.cwd(), file));
   }

@@ -1,8 +1,8 @@
-// LiveArea: the last lines of a terminal, which are drawn again in their place; what is printed meanwhile stands above
-// them. Where the output is no terminal, lines are written one after the other and nothing is drawn again.
+// LiveArea: the last lines of a terminal, which are redrawn in place; printed lines appear above them. If the output
+// is not a terminal, lines are written one after the other and nothing is redrawn.
 import { stripVTControlCharacters } from 'node:util';
 
-/** What of a stream it needs. */
+/** The members of a stream that LiveArea uses. */
 export interface AreaStream {
   readonly isTTY?: boolean;
   readonly columns?: number;
@@ -12,29 +12,29 @@ export interface AreaStream {
 
 export class LiveArea {
   readonly #stream: AreaStream;
-  /** Lines that stand there now. */
+  /** Lines that are currently displayed. */
   #shown: readonly string[] = [];
 
   constructor(stream: AreaStream) {
     this.#stream = stream;
   }
 
-  /** Lines that stay. */
+  /** Prints lines above the area. */
   print(lines: readonly string[]): void {
     this.#redraw(lines, this.#shown);
   }
 
-  /** Takes the place of what was shown. `passing`: it is of no use where nothing is drawn again. */
+  /** Replaces the displayed lines. `passing`: they are left out where nothing is redrawn. */
   show(lines: readonly string[], passing = false): void {
     if (this.#stream.isTTY === true) return this.#redraw([], lines);
     if (passing) return undefined;
-    // What still holds was written before.
+    // Unchanged lines were written before.
     this.#write(lines.filter((line) => line === '' || !this.#shown.includes(line)));
     this.#shown = lines;
     return undefined;
   }
 
-  /** What is shown stays. */
+  /** Leaves the displayed lines where they are, and starts an empty area. */
   leave(): void {
     this.#shown = [];
   }

@@ -1,9 +1,12 @@
-// A line of the module's sources, as it is now: it may have been changed since the module was built.
+// SourceLine: a line of the module's sources as it is now, which may differ from the module that was built.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceLocation } from '@svc/contract';
 
-/** `root`: of the project. Undefined: it cannot be read, as in the library. */
+/**
+ * Reads a line. `root`: folder of the project. Returns undefined if the file cannot be read, such as one of the
+ * library.
+ */
 export function readSourceLine(
   root: string,
   { file, line }: Pick<SourceLocation, 'file' | 'line'>,

@@ -1,11 +1,11 @@
-// SourceWatch: says which sources of a project have changed, once they have been quiet for a moment: an editor writes a
+// SourceWatch: reports changed sources of a project after a short pause without changes, because an editor writes a
 // file in several steps, and several files at once.
 import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailure } from '../command.ts';
 
 const QUIET_MS = 30;
-/** Folders that hold no sources of the project, or none that its author writes. */
+/** Folders that contain no sources of the project, or none that its author writes. */
 const LEFT_OUT = new Set(['node_modules', '.svc', '.git', 'build', 'dist']);
 
 export class SourceWatch {
@@ -14,7 +14,10 @@ export class SourceWatch {
   readonly #pending = new Set<string>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `changed` is told absolute paths; `failed`, that changes are not seen any more. Throws CommandFailure. */
+  /**
+   * `changed` receives absolute paths; `failed` is called when changes can no longer be observed. Throws
+   * CommandFailure.
+   */
   constructor(
     root: string,
     changed: (files: readonly string[]) => void,
@@ -51,7 +54,7 @@ export class SourceWatch {
   }
 }
 
-/** Why changes are not seen: mostly, that the system watches as many folders as it may. */
+/** Creates the failure of a watch, mostly because the operating system limits the number of watched folders. */
 export function unwatched(root: string, cause: NodeJS.ErrnoException): CommandFailure {
   return new CommandFailure(
     'SVC_BUILD_FAILED',

@@ -1,4 +1,4 @@
-// The library over HTTP. What is registered here exists, everything else does not.
+// The library over HTTP. Only registered components exist.
 import { Done, Result, register } from "@svc/guest-sdk";
 import { Book, BookClient, Lend, Loan } from "./book";
 

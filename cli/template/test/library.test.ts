@@ -1,4 +1,4 @@
-// The module in the runtime's own sandbox, in this process: without a server, and without a disk.
+// Tests the module in the runtime's own sandbox, in this process, without a server and without a disk.
 import { expect, test } from 'vitest';
 import { testEndpoints, testEntity, testModule } from '@svc/guest-sdk/testing';
 
