@@ -1,9 +1,9 @@
-// The exports of the world `service` in the canonical ABI (strings in UTF-16). The names here are
-// legal identifiers; the compiler renames the exports.
+// The exports of the world `service` in the canonical ABI (strings in UTF-16). The names here are valid identifiers;
+// the compiler renames the exports.
 //
 // Invariants:
-// - Nothing is collected but in `post`, when the host has read the answer and the stack is empty.
-// - An answer lies in one static area, and its strings are objects of this module.
+// - Garbage is collected only in `post`, after the host has read the answer, when the stack is empty.
+// - An answer is in one static area, and its strings are objects of this module.
 import { Code, Refusal } from "./code";
 import { Context } from "./context";
 import { callsCarry } from "./client";
@@ -31,16 +31,16 @@ export {
 @external("[export]svc:runtime/entity@0.1.0", "[resource-new]instance")
 declare function instanceNew(representation: usize): i32;
 
-/** Room for the largest answer: result<effect, refusal>. */
+/** Memory for the largest answer: result<effect, refusal>. */
 const answer: usize = memory.data(40, 8);
-/** A pointer for what is empty. */
+/** Pointer of empty lists and strings. */
 const nowhere: usize = memory.data(8, 8);
 
-/** Bytes after which garbage is collected. This little stays in the processor's cache, which matters more than collecting less often. */
+/** Bytes after which garbage is collected. So few bytes stay in the processor's cache, which saves more than rarer collections. */
 const COLLECT_BYTES: usize = 1 << 18;
 let collectAt: usize = COLLECT_BYTES;
 
-/** Bytes of all objects, dead or alive. The compiler puts the collector's own figure in. */
+/** Returns the bytes of all objects, dead or alive. The compiler inserts the collector's own counter. */
 export function heap_bytes(): usize {
   return 0;
 }
@@ -48,14 +48,14 @@ export function heap_bytes(): usize {
 export function post(at: usize): void {
   if (heap_bytes() < collectAt) return;
   __collect();
-  // Twice of what lives: collecting costs a constant share, however much that is.
+  // Collects at twice the live bytes, so that the relative cost is constant, however many bytes are live.
   collectAt = max(COLLECT_BYTES, heap_bytes() << 1);
 }
 
 export function cabi_realloc(old: usize, oldBytes: usize, align: usize, bytes: usize): usize {
   if (oldBytes != 0) return __renew(old, bytes);
   if (bytes == 0) return nowhere;
-  // UTF-16 text becomes a string object, so that lifting it needs no copy.
+  // UTF-16 text becomes a string object, so that reading it needs no copy.
   return align == 2 ? __new(bytes, idof<string>()) : __new(bytes, idof<ArrayBuffer>());
 }
 

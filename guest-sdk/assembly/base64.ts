@@ -1,5 +1,5 @@
-// Bytes as base64 text (RFC 4648, section 4, with padding), strictly: each sequence of bytes has one
-// text, so what was read is written as it was.
+// Bytes as base64 text (RFC 4648, section 4, with padding), read strictly: each sequence of bytes has exactly one
+// text, so a value is written as it was read.
 import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 import { shortened } from "./json-cursor";
@@ -43,7 +43,7 @@ function letter(bits: u32): u32 {
   return load<u16>(changetype<usize>(ALPHABET) + ((bits & 63) << 1));
 }
 
-/** Null when the text is not base64. */
+/** Returns null when the text is not base64. */
 function decode(text: string): Uint8Array | null {
   const length = text.length;
   if ((length & 3) != 0) return null;

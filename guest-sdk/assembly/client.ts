@@ -1,5 +1,5 @@
-// EntityClient: how a handler calls an entity. The compiler writes a class `<Entity>Client` with a
-// method for each command and query; this is what those share.
+// EntityClient: sends a handler's calls to an entity. The compiler writes a class `<Entity>Client` with a method for
+// each command and query; EntityClient is their common part.
 import { Code, INTERNAL, Refusal, TIMED_OUT, UNAVAILABLE } from "./code";
 import { clone } from "./clone";
 import { blank, fromJson, read, write } from "./codec";
@@ -9,7 +9,7 @@ import { JsonWriter } from "./json-writer";
 import { Reply } from "./reply";
 import { Result } from "./result";
 
-// The metadata of the request that is being served: it goes along with every call.
+// The metadata of the current request, which is sent with every call.
 let metadataAt: usize = 0;
 let metadataCount: i32 = 0;
 
@@ -18,12 +18,12 @@ export function callsCarry(at: usize, count: i32): void {
   metadataCount = count;
 }
 
-/** An event as the journal keeps it; in JSON `{"seq":1,"timeMs":1750000000000,"event":{…}}`. */
+/** An event as the journal stores it; in JSON `{"seq":1,"timeMs":1750000000000,"event":{…}}`. */
 export class RecordedEvent<E> {
   constructor(
-    /** Place in the entity's history: 1, 2, 3 … */
+    /** Number of the event in the entity's history: 1, 2, 3 … */
     public seq: u64,
-    /** When it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
+    /** Time at which it was recorded, in milliseconds since 1970-01-01T00:00:00Z. */
     public timeMs: u64,
     public event: E,
   ) {}
@@ -69,7 +69,7 @@ export class RecordedEvent<E> {
   }
 }
 
-/** Of a RecordedEvent; the bit of each in what a decoder has seen is 1 shifted by its place. */
+/** Members of a RecordedEvent. A decoder notes the member at index i in bit i. */
 const MEMBERS: StaticArray<string> = ["seq", "timeMs", "event"];
 
 export class EntityClient {
@@ -104,7 +104,7 @@ export class EntityClient {
     return new Reply<R>(host.textAt(answer + 4), name);
   }
 
-  /** Acknowledged events of the entity's present life, oldest first; `limit`: 1 to 1,000. */
+  /** Returns the acknowledged events since the entity's last deletion, oldest first; `limit`: 1 to 1,000. */
   protected __svc_events<E>(afterSeq: u64, limit: u32): Result<RecordedEvent<E>[]> {
     const answer = host.answerAt;
     journal.read(
@@ -136,7 +136,7 @@ export class EntityClient {
   }
 }
 
-/** A `call-error` of the WIT, as the refusal that a handler sees. */
+/** Converts a `call-error` of the WIT to the refusal that a handler receives. */
 function callError(at: usize): Refusal {
   const payload = at + 4;
   switch (load<u8>(at)) {

@@ -1,7 +1,7 @@
-// Deep copies of any value that has a JSON form. What a type is, is decided while compiling; the compiler gives each
-// data class its part (`__svc_clone`). The copy and the value have no object in common that can be changed.
+// Deep copies of any value that has a JSON form. The type is known at compile time; the compiler adds `__svc_clone`
+// to each data class. The copy and the value share no mutable object.
 
-/** A deep copy: what is changed in it, the value does not show. Constructors are not run. */
+/** Returns a deep copy: changes to it do not change the value. Constructors are not run. */
 export function clone<T>(value: T): T {
   if (isReference<T>()) {
     if (isNullable<T>()) {

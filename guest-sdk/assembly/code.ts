@@ -1,36 +1,36 @@
-// Code and Refusal: why a request was refused on purpose.
+// Code and Refusal: the reason why a request was refused on purpose.
 
 export enum Code {
-  /** 400: the input makes no sense, whatever the state. */
+  /** 400: the input is invalid, whatever the state is. */
   BAD_REQUEST = 0,
-  /** 401: the caller did not say who it is. */
+  /** 401: the caller is not identified. */
   UNAUTHENTICATED = 1,
   /** 403: the caller may not do this. */
   FORBIDDEN = 2,
-  /** 404: the thing asked for does not exist. */
+  /** 404: the requested thing does not exist. */
   NOT_FOUND = 3,
-  /** 409: the state does not allow it. */
+  /** 409: the current state does not allow it. */
   CONFLICT = 4,
-  /** 422: well-formed, and still not acceptable. */
+  /** 422: the request is well-formed, but not acceptable. */
   UNPROCESSABLE = 5,
-  /** 429: the caller should come back later. */
+  /** 429: the caller should try again later. */
   TOO_MANY_REQUESTS = 6,
-  /** 500 for whoever does not know better: a word of the module's own, in `otherCode`. */
+  /** A code of the module's own, in `otherCode`. Callers receive 500. */
   OTHER = 7,
 }
 
 /**
- * With `Code.OTHER`, the words of the runtime for calls that gave no reply: nothing was done
- * (503), whether it was done is unknown (504), a fault on the way (500).
+ * Codes of the runtime, with `Code.OTHER`, for calls without a reply: nothing was executed (503), it is unknown
+ * whether the call was executed (504), the call failed (500).
  */
 export const UNAVAILABLE = "UNAVAILABLE";
 export const TIMED_OUT = "TIMED_OUT";
 export const INTERNAL = "INTERNAL";
 
 export class Refusal {
-  /** The module's own word for the reason, with `Code.OTHER`; else empty. */
+  /** The module's own code, with `Code.OTHER`; otherwise empty. */
   otherCode: string = "";
-  /** JSON text for the program that reads it. */
+  /** Details for programs, as JSON text. */
   details: string | null = null;
 
   constructor(

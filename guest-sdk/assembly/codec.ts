@@ -1,6 +1,6 @@
-// Values of any supported type to and from JSON. What a type is, is decided while compiling; the
-// compiler gives each @data and @variant class its part (`__svc_encode`, `__svc_decode`, for sum
-// types `__svc_readCase`). Decoding never runs a constructor: it fills every field.
+// Converts values of any supported type to and from JSON. The type is known at compile time; the compiler adds
+// `__svc_encode` and `__svc_decode` to each @data and @variant class, and `__svc_readCase` to sum types. Decoding
+// never runs a constructor: it sets every field.
 import { readBytes, writeBytes } from "./base64";
 import { readDate, writeDate } from "./date-time";
 import { JsonReader } from "./json-reader";
@@ -8,14 +8,14 @@ import { JsonWriter } from "./json-writer";
 
 const writer = new JsonWriter();
 
-/** The JSON text of a value, as it is stored and answered. */
+/** Returns the JSON text of a value, as it is stored and sent. */
 export function toJson<T>(value: T): string {
   writer.reset();
   write<T>(writer, value);
   return writer.toString();
 }
 
-/** The value of a whole text. Look at `reader.failed` before using it. */
+/** Reads a value from the whole text. Check `reader.failed` before you use the value. */
 export function fromJson<T>(reader: JsonReader): T {
   reader.begin();
   const value = read<T>(reader);
@@ -23,7 +23,7 @@ export function fromJson<T>(reader: JsonReader): T {
   return value;
 }
 
-/** An object whose fields are all zero, for a decoder to fill. */
+/** Creates an object whose fields are all zero, for a decoder to fill. */
 export function blank<T>(): T {
   return changetype<T>(__new(offsetof<T>(), idof<T>()));
 }

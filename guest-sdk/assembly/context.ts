@@ -1,9 +1,9 @@
-// Context: what a call knows beside its input. The same context gives the same result.
+// Context: the data of a call besides its input. The same context gives the same result.
 import { host } from "./host";
 
 export class Context {
   constructor(
-    /** The entity's id; empty in an endpoint. */
+    /** Id of the entity; empty in an endpoint. */
     public readonly entityId: string,
     /** Milliseconds since 1970-01-01T00:00:00Z, recorded by the runtime for this call. */
     public readonly nowMs: u64,
@@ -16,7 +16,7 @@ export class Context {
     this.metadataCount = metadataCount;
   }
 
-  /** A name of the request's metadata (`traceparent`, …); null when it has none. */
+  /** Returns a value of the request's metadata (`traceparent`, …); null when there is none. */
   metadata(name: string): string | null {
     return host.findPair(this.metadataAt, this.metadataCount, name);
   }

@@ -1,11 +1,11 @@
-// Dates as RFC 3339 text, `2026-02-28T12:30:00.000Z` and the like; read strictly, written in UTC.
+// Dates as RFC 3339 text such as `2026-02-28T12:30:00.000Z`; read strictly, and written in UTC.
 import { shortened } from "./json-cursor";
 import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 
 const WORDS = "a date and time like 2026-02-28T12:30:00.000Z";
 const MINUTE_MS: i64 = 60_000;
-/** 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: four digits of a year reach no further. */
+/** Milliseconds of 0000-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z, the range of years with four digits. */
 const FIRST_MS: i64 = -62_167_219_200_000;
 const LAST_MS: i64 = 253_402_300_799_999;
 
@@ -27,7 +27,7 @@ export function writeDate(writer: JsonWriter, date: Date): void {
   writer.string(date.toISOString());
 }
 
-/** i64.MIN_VALUE when the text is not a date. */
+/** Parses a date, in milliseconds since 1970; returns i64.MIN_VALUE when the text is not a date. */
 function epochMs(text: string): i64 {
   const length = text.length;
   if (length < 20) return i64.MIN_VALUE;
@@ -92,7 +92,7 @@ function daysOfMonth(year: i32, month: i32): i32 {
   return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
 }
 
-/** Days from 1970-01-01; years are counted from March, so that the leap day comes last. */
+/** Returns the days since 1970-01-01. Years are counted from March, so that the leap day is their last day. */
 function daysBefore(year: i32, month: i32, day: i32): i32 {
   const y = month <= 2 ? year - 1 + 400 : year + 400;
   const m = month <= 2 ? month + 9 : month - 3;

@@ -1,5 +1,5 @@
-// Natural numbers as decimal digits, the most significant first and without leading zeros; zero has none. Whoever calls
-// bounds their lengths, so that every function ends after a bounded number of steps.
+// Natural numbers as decimal digits, the most significant first and without leading zeros; zero has no digits.
+// Callers bound the lengths, so that every function ends after a bounded number of steps.
 
 export type Digits = StaticArray<u8>;
 
@@ -13,21 +13,21 @@ export function digitsOf(value: u64): Digits {
   return digits;
 }
 
-/** The same number without leading zeros. */
+/** Returns the number without leading zeros. */
 export function trimmed(digits: Digits): Digits {
   let from = 0;
   while (from < digits.length && digits[from] == 0) ++from;
   return from == 0 ? digits : part(digits, from, digits.length);
 }
 
-/** The digits from `from` to before `to`. */
+/** Returns the digits from index `from` up to, but without, index `to`. */
 export function part(digits: Digits, from: i32, to: i32): Digits {
   const found = new StaticArray<u8>(to - from);
   memory.copy(changetype<usize>(found), changetype<usize>(digits) + <usize>from, to - from);
   return found;
 }
 
-/** The number times ten to the power of `zeros`. */
+/** Returns the number times ten to the power of `zeros`. */
 export function shifted(digits: Digits, zeros: i32): Digits {
   if (zeros == 0 || digits.length == 0) return digits;
   const found = new StaticArray<u8>(digits.length + zeros);
@@ -35,7 +35,7 @@ export function shifted(digits: Digits, zeros: i32): Digits {
   return found;
 }
 
-/** -1, 0 or 1. */
+/** Compares two numbers; returns -1, 0 or 1. */
 export function compareDigits(a: Digits, b: Digits): i32 {
   if (a.length != b.length) return a.length < b.length ? -1 : 1;
   const order = memory.compare(changetype<usize>(a), changetype<usize>(b), a.length);
@@ -56,14 +56,14 @@ export function addDigits(a: Digits, b: Digits): Digits {
   return trimmed(sum);
 }
 
-/** `a - b`, where `a` is at least `b`. */
+/** Returns `a - b`, where `a` is at least `b`. */
 export function subtractDigits(a: Digits, b: Digits): Digits {
   const difference = part(a, 0, a.length);
   subtractInPlace(difference, b);
   return trimmed(difference);
 }
 
-/** Takes `b`, aligned at its last digit, from `from`, which is at least as large. */
+/** Subtracts `b`, aligned at the last digit, from `from`, which is at least as large. */
 function subtractInPlace(from: Digits, b: Digits): void {
   let borrow: i32 = 0;
   for (let i = 1; i <= from.length; ++i) {
@@ -89,20 +89,20 @@ export function multiplyDigits(a: Digits, b: Digits): Digits {
   return trimmed(product);
 }
 
-/** A quotient, and how what is left compares with half of the divisor. */
+/** A quotient, and how the remainder compares with half of the divisor. */
 export class Quotient {
   constructor(
     public digits: Digits,
     public isExact: bool,
-    /** -1: below a half, 0: a half, 1: above. */
+    /** -1: the remainder is less than half of the divisor, 0: equal, 1: more. */
     public comparedToHalf: i32,
   ) {}
 }
 
-/** `b` is not zero. Long division, a digit at a time. */
+/** Divides by `b`, which is not zero, by long division, one digit at a time. */
 export function divideDigits(a: Digits, b: Digits): Quotient {
   const quotient = new StaticArray<u8>(a.length);
-  // One digit longer than the divisor: what is left, times ten, and the next digit.
+  // One digit longer than the divisor: the remainder times ten, plus the next digit.
   const length = b.length + 1;
   const rest = new StaticArray<u8>(length);
   const at = changetype<usize>(rest);

@@ -1,7 +1,7 @@
-// Decimal: an exact decimal number, stored and sent as text such as "12.50". It never changes.
+// Decimal: an exact decimal number, stored and sent as text such as "12.50". It is immutable.
 //
-// Invariant: written out it has at most `DIGITS_MAX` digits, so that neither memory nor time grow without a bound; what
-// would have more aborts, and is refused where it is read.
+// Invariant: a number has at most `DIGITS_MAX` digits, so that memory and time are bounded; an operation whose result
+// has more digits aborts, and a text with more digits is refused.
 import { Code, Refusal } from "./code";
 import {
   Digits,
@@ -21,14 +21,14 @@ import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 import { Result } from "./result";
 
-/** Most digits of a number, before and behind the point together. */
+/** Maximum number of digits, before and after the point together. */
 const DIGITS_MAX: i32 = 100;
 const WORDS = "a decimal as text like \"12.50\", of at most 100 digits";
 const POINT: u16 = 0x2e;
 const MINUS: u16 = 0x2d;
 const ZERO: u16 = 0x30;
 
-/** How a result is rounded to the digits that it has. */
+/** Ways to round a result to its digits. */
 export enum RoundingMode {
   /** Rounds away from zero. */
   UP = 0,
@@ -38,11 +38,11 @@ export enum RoundingMode {
   CEILING = 2,
   /** Rounds toward the smaller number. */
   FLOOR = 3,
-  /** Rounds to the nearest number, a half away from zero. */
+  /** Rounds to the nearest number; rounds a half away from zero. */
   HALF_UP = 4,
-  /** Rounds to the nearest number, a half toward zero. */
+  /** Rounds to the nearest number; rounds a half toward zero. */
   HALF_DOWN = 5,
-  /** Rounds to the nearest number, a half to the even digit, as banks round. */
+  /** Rounds to the nearest number; rounds a half to the even digit, as banks do. */
   HALF_EVEN = 6,
 }
 
@@ -51,13 +51,13 @@ export class Decimal {
   private digits: Digits = NO_DIGITS;
   private places: i32 = 0;
 
-  /** `value` times ten to the power of `-scale`: `fromI64(1250, 2)` is 12.50. */
+  /** Returns `value` times ten to the power of `-scale`: `fromI64(1250, 2)` is 12.50. */
   static fromI64(value: i64, scale: i32 = 0): Decimal {
     checkScale(scale);
     return Decimal.__svc_of(value < 0, digitsOf(value < 0 ? 0 - <u64>value : <u64>value), scale);
   }
 
-  /** Reads a text like `-12.50`. A text with an exponent, a plus or zeros in front, and `-0`, is refused with `BAD_REQUEST`. */
+  /** Parses a text such as `-12.50`. Refuses an exponent, a plus sign, leading zeros and `-0` with `BAD_REQUEST`. */
   static parse(text: string): Result<Decimal> {
     const decimal = new Decimal();
     if (decimal.take(text)) return Result.__svc_of<Decimal>(decimal);
@@ -74,7 +74,7 @@ export class Decimal {
     return decimal;
   }
 
-  /** The number of digits behind the point, 0 to 99. */
+  /** The number of digits after the point, 0 to 99. */
   get scale(): i32 {
     return this.places;
   }
@@ -83,12 +83,12 @@ export class Decimal {
     return this.digits.length == 0;
   }
 
-  /** Whether the number is below zero. */
+  /** Whether the number is less than zero. */
   get isNegative(): bool {
     return this.negative;
   }
 
-  /** The sum, with the larger scale of the two. */
+  /** Returns the sum, with the larger scale of both numbers. */
   add(other: Decimal): Decimal {
     const scale = max(this.places, other.places);
     const a = shifted(this.digits, scale - this.places);
@@ -98,18 +98,18 @@ export class Decimal {
     return Decimal.__svc_of(other.negative, subtractDigits(b, a), scale);
   }
 
-  /** The difference, with the larger scale of the two. */
+  /** Returns the difference, with the larger scale of both numbers. */
   subtract(other: Decimal): Decimal {
     return this.add(other.negate());
   }
 
-  /** The exact product; its scale is the sum of the two. */
+  /** Returns the exact product, whose scale is the sum of both scales. */
   multiply(other: Decimal): Decimal {
     const digits = multiplyDigits(this.digits, other.digits);
     return Decimal.__svc_of(this.negative != other.negative, digits, this.places + other.places);
   }
 
-  /** The quotient with `scale` digits behind the point. Aborts when `other` is zero. */
+  /** Returns the quotient with `scale` digits after the point. Aborts when `other` is zero. */
   divide(other: Decimal, scale: i32, rounding: RoundingMode): Decimal {
     checkScale(scale);
     if (other.isZero) throw new Error("a decimal cannot be divided by zero");
@@ -119,7 +119,7 @@ export class Decimal {
     return rounded(negative, quotient.digits, quotient.isExact, quotient.comparedToHalf, scale, rounding);
   }
 
-  /** The number with `scale` digits behind the point; zeros are put there when it has fewer. */
+  /** Returns the number with `scale` digits after the point; appends zeros when it has fewer. */
   round(scale: i32, rounding: RoundingMode): Decimal {
     checkScale(scale);
     const count = this.places - scale;
@@ -140,7 +140,7 @@ export class Decimal {
     return this.negative ? this.negate() : this;
   }
 
-  /** -1: below `other`, 0: equal, 1: above. Zeros at the end make no difference. */
+  /** Returns -1 when this is less than `other`, 0 when both are equal, and 1 otherwise. Trailing zeros do not matter. */
   compare(other: Decimal): i32 {
     if (this.negative != other.negative) return this.negative ? -1 : 1;
     const scale = max(this.places, other.places);
@@ -151,7 +151,7 @@ export class Decimal {
     return this.negative ? -order : order;
   }
 
-  /** Whether both are the same number: 1.50 equals 1.5. `==` says the same. */
+  /** Returns whether both are the same number: 1.50 equals 1.5. `==` has the same result. */
   equals(other: Decimal): bool {
     return this.compare(other) == 0;
   }
@@ -167,7 +167,7 @@ export class Decimal {
     return !Decimal.same(a, b);
   }
 
-  /** The text that is stored, with all digits behind the point: `12.50`. */
+  /** Returns the stored text, with all digits after the point: `12.50`. */
   toString(): string {
     const whole = max(this.digits.length - this.places, 1);
     const zeros = whole + this.places - this.digits.length;
@@ -189,7 +189,7 @@ export class Decimal {
     return text;
   }
 
-  /** Marks a type whose JSON is one text, so that a path or a query string can hold it. */
+  /** Marks a type whose JSON is a single text, so that a path or a query string can contain it. */
   __svc_isText(): void {}
 
   __svc_decode(reader: JsonReader): void {
@@ -205,7 +205,7 @@ export class Decimal {
     return this;
   }
 
-  /** Takes the number of the text. Returns false when the text is no decimal. */
+  /** Sets the number from a text. Returns false when the text is not a decimal. */
   private take(text: string): bool {
     const length = text.length;
     const negative = length > 0 && text.charCodeAt(0) == MINUS;

@@ -2,7 +2,7 @@
 import { JsonReader } from "./json-reader";
 import { JsonWriter } from "./json-writer";
 
-/** The answer of something that has nothing to say but that it is done: 204. */
+/** The reply of a handler that has nothing to return: 204. */
 export class Done {
   __svc_encode(writer: JsonWriter): void {
     writer.raw("null");

@@ -1,7 +1,7 @@
-// Duration: an exact length of time in milliseconds, stored and sent as ISO 8601 text such as "PT1H30M". It never
-// changes. A day is 24 hours; years, months and weeks have no exact length, or another text, and are refused.
+// Duration: an exact length of time in milliseconds, stored and sent as ISO 8601 text such as "PT1H30M". It is immutable. A day
+// is 24 hours. Years, months and weeks are refused, since they have no exact length or no unique text.
 //
-// Invariant: at most 100,000,000 days either way, as far as dates of JavaScript reach, so that no sum overflows.
+// Invariant: a duration is at most 100,000,000 days, the range of JavaScript's dates, so that no sum overflows.
 import { Code, Refusal } from "./code";
 import { isDigit, shortened } from "./json-cursor";
 import { JsonReader } from "./json-reader";
@@ -13,7 +13,7 @@ const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 86_400_000;
 const LIMIT_MS: i64 = 8_640_000_000_000_000;
-/** Longest text that is read, in UTF-16 units: longer than any duration that is not padded with zeros. */
+/** Maximum length of a text in UTF-16 code units; every duration without leading zeros is shorter. */
 const TEXT_UNITS_MAX: i32 = 100;
 const WORDS = "a duration as text like \"PT1H30M\", of at most 100000000 days";
 
@@ -40,12 +40,12 @@ export class Duration {
     return Duration.of(ms, 1);
   }
 
-  /** The time from `start` to `end`; negative when `end` is before `start`. */
+  /** Returns the time from `start` to `end`; it is negative when `end` is before `start`. */
   static between(start: Date, end: Date): Duration {
     return Duration.of(end.getTime() - start.getTime(), 1);
   }
 
-  /** Reads a text like `P1DT2H30M0.5S` or `-PT5M`. Any other text is refused with `BAD_REQUEST`. */
+  /** Parses a text such as `P1DT2H30M0.5S` or `-PT5M`. Refuses any other text with `BAD_REQUEST`. */
   static parse(text: string): Result<Duration> {
     const duration = new Duration();
     if (duration.take(text)) return Result.__svc_of<Duration>(duration);
@@ -95,22 +95,22 @@ export class Duration {
     return this.total < 0 ? this.negate() : this;
   }
 
-  /** The date that is this much later than `date`. */
+  /** Returns the date that is later than `date` by this duration. */
   after(date: Date): Date {
     return new Date(date.getTime() + this.total);
   }
 
-  /** The date that is this much earlier than `date`. */
+  /** Returns the date that is earlier than `date` by this duration. */
   before(date: Date): Date {
     return new Date(date.getTime() - this.total);
   }
 
-  /** -1: shorter than `other`, 0: equal, 1: longer. A negative duration is shorter than none. */
+  /** Returns -1 when this is shorter than `other`, 0 when both are equal, 1 otherwise. A negative duration is shorter than zero. */
   compare(other: Duration): i32 {
     return this.total < other.total ? -1 : this.total > other.total ? 1 : 0;
   }
 
-  /** Whether both are equally long. `==` says the same. */
+  /** Returns whether both have the same length. `==` has the same result. */
   equals(other: Duration): bool {
     return this.total == other.total;
   }
@@ -126,7 +126,7 @@ export class Duration {
     return !Duration.same(a, b);
   }
 
-  /** The text that is stored, in days, hours, minutes and seconds: `P1DT2H`, and `PT0S` for zero. */
+  /** Returns the stored text, in days, hours, minutes and seconds: `P1DT2H`, and `PT0S` for zero. */
   toString(): string {
     let rest = this.total < 0 ? -this.total : this.total;
     if (rest == 0) return "PT0S";
@@ -145,7 +145,7 @@ export class Duration {
     return text;
   }
 
-  /** Marks a type whose JSON is one text, so that a path or a query string can hold it. */
+  /** Marks a type whose JSON is a single text, so that a path or a query string can contain it. */
   __svc_isText(): void {}
 
   __svc_decode(reader: JsonReader): void {
@@ -161,14 +161,14 @@ export class Duration {
     return this;
   }
 
-  /** Takes the duration of the text. Returns false when the text is no duration. */
+  /** Sets the duration from a text. Returns false when the text is not a duration. */
   private take(text: string): bool {
     if (text.length > TEXT_UNITS_MAX) return false;
     const negative = text.length > 0 && text.charCodeAt(0) == 0x2d;
     let at = negative ? 1 : 0;
     if (at >= text.length || text.charCodeAt(at++) != 0x50 || at == text.length) return false;
     let sum: i64 = 0;
-    // The largest unit that may come next: D, H, M, S.
+    // Index of the largest unit that may follow: D, H, M, S.
     let next = 0;
     let inTime = false;
     while (at < text.length) {
@@ -209,7 +209,7 @@ export class Duration {
   }
 }
 
-/** The index of a unit: 0 for D, 1 for H, 2 for M, 3 for S; -1 for anything else. */
+/** Returns the index of a unit: 0 for D, 1 for H, 2 for M, 3 for S; -1 for anything else. */
 function unitOf(letter: i32): i32 {
   switch (letter) {
     case 0x44:

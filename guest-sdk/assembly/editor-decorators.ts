@@ -1,5 +1,5 @@
-// The decorators, declared for editors: the compiler of svc reads them itself and never sees this file.
-// A module's assembly/tsconfig.json extends the tsconfig.json beside it.
+// The declarations of the decorators for editors: the compiler of svc reads decorators itself and never sees this
+// file. A module's assembly/tsconfig.json extends the tsconfig.json beside this file.
 
 declare function data(name: string): (type: object) => void;
 declare function data(type: object): void;

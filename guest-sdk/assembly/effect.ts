@@ -1,4 +1,4 @@
-// Effect<R>: what a command wants to happen, all of it or nothing. Change<S, E>: one in the making.
+// Effect<R>: the result of a command, which is stored completely or not at all. Change<S, E>: builds an effect.
 // LaterReply: a reply that is computed from the state after the events.
 import { toJson } from "./codec";
 import { Refusal } from "./code";
@@ -10,26 +10,26 @@ export class StoredEvent {
   ) {}
 }
 
-/** Shared, hence never added to. */
+/** Shared by all effects without events, so it is never changed. */
 const NO_EVENTS: StoredEvent[] = [];
 
 /**
- * A reply that the runtime asks for once the events are applied. For each method that computes one the compiler
- * writes a class that extends this, with what the method is given beside the state.
+ * A reply that the runtime asks for after it has applied the events. For each method that computes such a reply, the
+ * compiler writes a subclass with the method's arguments besides the state.
  */
 export class LaterReply {
-  /** `method`: which one of the entity computes it; -1: it is the state. */
+  /** `method`: index of the entity's method that computes the reply; -1: the reply is the state. */
   constructor(public method: i32) {}
 }
 
 const STATE: i32 = -1;
 
-/** What an effect is without the type of its reply. */
+/** The members of an effect that do not depend on the type of its reply. */
 export class EffectBase {
   refusal: Refusal | null = null;
   events: StoredEvent[] = NO_EVENTS;
   deleteEntity: bool = false;
-  /** Empty where there is a later one. */
+  /** JSON text of the reply; empty when there is a `LaterReply`. */
   reply: string = "null";
   later: LaterReply | null = null;
 }
@@ -48,39 +48,39 @@ export class Effect<R> extends EffectBase {
   }
 }
 
-/** Events to persist, and whether the entity is deleted after them. `thenReply` and its variants make it an effect. */
+/** Events to persist, and whether to delete the entity after them. `thenReply` and its variants create the effect. */
 export class Change<S, E> {
   private events: StoredEvent[] = [];
   private deleteEntity: bool = false;
 
-  /** One more event, persisted after those before. */
+  /** Adds an event, which is persisted after the earlier ones. */
   thenPersist(event: E): this {
     this.events.push(new StoredEvent(changetype<E>(0).__svc_manifest(), toJson<E>(event)));
     return this;
   }
 
-  /** The entity is deleted after its events; the same id starts again from the empty state. */
+  /** Deletes the entity after its events; the same id starts again from the empty state. */
   thenDelete(): this {
     this.deleteEntity = true;
     return this;
   }
 
-  /** The reply leaves once the events are on disk. It is encoded here and now. */
+  /** Replies with a value, once the events are on disk. The value is encoded immediately. */
   thenReply<R>(reply: R): Effect<R> {
     return this.effect<R>(Effect.__svc_reply<R>(reply));
   }
 
-  /** The reply is the state after the events. */
+  /** Replies with the state after the events. */
   thenReplyState(): Effect<S> {
     return this.__svc_later<S>(new LaterReply(STATE));
   }
 
   /**
-   * The reply is what a method of the entity computes from the state after the events:
-   * `thenReplyFrom(this.summary)`. What follows the method is handed to it after the state:
-   * `thenReplyFrom(this.summary, input, context)`. The method leaves the state as it is.
+   * Replies with the result of a method of the entity, computed from the state after the events:
+   * `thenReplyFrom(this.summary)`. Further values become arguments of the method, after the state:
+   * `thenReplyFrom(this.summary, input, context)`. The method must not change the state.
    */
-  // Declared for editors: the compiler turns each call into one of `__svc_later`.
+  // Declared for editors: the compiler replaces each call by a call of `__svc_later`.
   thenReplyFrom<A extends unknown[], R>(method: (state: S, ...values: A) => R, ...values: A): Effect<R> {
     unreachable();
   }
@@ -93,7 +93,7 @@ export class Change<S, E> {
   }
 
   private effect<R>(effect: Effect<R>): Effect<R> {
-    // A copy: what is added to the change from here on is not part of the effect.
+    // A copy: later additions to the change do not belong to this effect.
     effect.events = this.events.slice();
     effect.deleteEntity = this.deleteEntity;
     return effect;

@@ -1,6 +1,6 @@
-// EventSourcedEntity: what the user extends. LiveEntity: one entity with its state, as the runtime
-// sees it. What dispatches wire names to methods (`__svc_command`, `__svc_query`) is written by the
-// compiler into the user's class.
+// EventSourcedEntity: the base class of the author's entities. LiveEntity: one entity with its state, as the runtime
+// sees it. The compiler adds the methods that dispatch wire names (`__svc_command`, `__svc_query`) to the author's
+// class.
 import { Code, Refusal } from "./code";
 import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
@@ -9,47 +9,47 @@ import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
 
-/** An entity's class without its types. */
+/** The part of an entity's class that does not depend on its types. */
 export abstract class EntityComponent {
   abstract __svc_component(): string;
   abstract __svc_open(id: string, snapshot: string | null): LiveEntity;
 }
 
 /**
- * Decides on commands, and folds events into a state. It has no state of its own: one object of
- * the class serves every entity of the component.
+ * Decides on commands, and folds events into a state. The object itself has no state: one object of the class serves
+ * every entity of the component.
  */
 export abstract class EventSourcedEntity<S, E> extends EntityComponent {
-  /** The state of an entity that has no events. */
+  /** Returns the state of an entity that has no events. */
   abstract empty(entityId: string): S;
-  /** The state after an event; the given state may be changed and returned. It decides nothing. */
+  /** Returns the state after an event; it may change the given state and return it. It decides nothing. */
   abstract apply(state: S, event: E): S;
 
-  /** Persist an event, then reply: `return this.persist(event).thenReply(value)`. */
+  /** Persists an event and then replies: `return this.persist(event).thenReply(value)`. */
   protected persist(event: E): Change<S, E> {
     return new Change<S, E>().thenPersist(event);
   }
 
-  /** Persist events in this order, all of them or none. */
+  /** Persists events in this order, all of them or none. */
   protected persistAll(events: E[]): Change<S, E> {
     const change = new Change<S, E>();
     for (let i = 0; i < events.length; ++i) change.thenPersist(events[i]);
     return change;
   }
 
-  /** Delete the entity without a last event. */
+  /** Deletes the entity without a last event. */
   protected deleteEntity(): Change<S, E> {
     return new Change<S, E>().thenDelete();
   }
 
-  /** Reply and change nothing. */
+  /** Replies, and changes nothing. */
   protected reply<R>(reply: R): Effect<R> {
     return Effect.__svc_reply<R>(reply);
   }
 
   /**
-   * Change nothing and say why. `details`: JSON text for the program that reads it. `otherCode`: with
-   * `Code.OTHER`, which one.
+   * Refuses the command, and changes nothing. `details`: JSON text for programs. `otherCode`: the module's own code,
+   * with `Code.OTHER`.
    */
   protected refuse<R>(
     message: string,
@@ -76,9 +76,9 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
   }
 }
 
-/** A command or a query on its way to its method. */
+/** A command or a query with its arguments, for the dispatch to its method. */
 export class EntityCall {
-  /** Set when the input does not decode; the method is then not called. */
+  /** Set when the input cannot be decoded; the method is then not called. */
   refusal: Refusal | null = null;
 
   constructor(
@@ -133,7 +133,7 @@ export class EntityCall {
 }
 
 export abstract class LiveEntity {
-  /** Folds a list<stored-event>. Answers what could not be decoded, or "". */
+  /** Folds a list<stored-event>. Returns a problem of decoding, or "". */
   abstract apply(at: usize, count: i32): string;
   abstract command(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): EffectBase;
   abstract query(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): Result<string>;
@@ -145,7 +145,7 @@ function place(index: i32, count: i32): string {
 }
 
 class LiveEntityOf<S, E> extends LiveEntity {
-  /** The reply that the last command left to be asked for, with the name and the context of that command. */
+  /** The reply of the last command that the runtime has not asked for yet, with the command's name and context. */
   private later: LaterReply | null = null;
   private laterName: string = "";
   private laterContext: Context | null = null;
@@ -191,7 +191,7 @@ class LiveEntityOf<S, E> extends LiveEntity {
   query(nowMs: u64, metadataAt: usize, metadataCount: i32, name: string, input: string): Result<string> {
     const later = this.later;
     if (later !== null && name == this.laterName) {
-      // The runtime hands the same metadata over again: what it handed over for the command is gone.
+      // The runtime passes the same metadata again, because that of the command has been freed.
       this.laterContext!.__svc_moved(metadataAt, metadataCount);
       this.later = null;
       this.laterContext = null;

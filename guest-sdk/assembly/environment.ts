@@ -1,5 +1,5 @@
-// What stands behind `abort`, `console.*`, `Date.now`, `Math.random` and `trace`: the compiler turns
-// the imports that the standard library makes for them into calls of these functions.
+// The functions behind `abort`, `console.*`, `Date.now`, `Math.random` and `trace`: the compiler replaces the imports
+// of the standard library by calls of these functions.
 import { clock } from "./host";
 import { LEVEL_DEBUG, LEVEL_ERROR, LEVEL_INFO, LEVEL_WARN, log } from "./log";
 
@@ -34,7 +34,7 @@ export function env_now(): f64 {
   return <f64>clock.nowMs();
 }
 
-/** Every call seeds the random numbers before it begins: only the start of the module comes here. */
+/** Seeds the random numbers at the start of the module. Every later call is seeded by the runtime. */
 export function env_seed(): f64 {
   throw new Error("there are no random numbers while the module starts: draw them in a handler");
 }

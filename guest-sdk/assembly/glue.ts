@@ -1,4 +1,4 @@
-// What the code that the compiler writes into the user's files refers to.
+// The names that code written by the compiler refers to.
 export { EntityClient, RecordedEvent } from "./client";
 export { clone } from "./clone";
 export { blank, read, toJson, write } from "./codec";

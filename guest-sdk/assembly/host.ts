@@ -1,13 +1,13 @@
-// The imports of the world `service`, and how their values lie in memory (canonical ABI, UTF-16).
+// The imports of the world `service`, and the layout of their values in memory (canonical ABI, UTF-16).
 //
-// Invariant: nothing is collected while the module runs, only in `cabi_post_*`. So what the host
-// has lowered stays where it is until the call is over, and pointers into it may be kept that long.
+// Invariant: garbage is collected only in `cabi_post_*`, never while the module runs. So values that the host has
+// written stay where they are until the call ends, and pointers to them stay valid that long.
 
 export namespace host {
-  /** Room for the largest answer of an import: result<string, call-error>. */
+  /** Memory for the largest answer of an import: result<string, call-error>. */
   export const answerAt: usize = memory.data(48, 8);
 
-  /** A string that the host has lowered. `cabi_realloc` made it a string object: no copy. */
+  /** Returns a string that the host has written. `cabi_realloc` made it a string object, so no copy is needed. */
   export function text(at: usize, units: usize): string {
     if (units == 0) return "";
     const bytes = units << 1;
@@ -19,7 +19,7 @@ export namespace host {
     return text(load<usize>(pair), load<usize>(pair + 4));
   }
 
-  /** Writes pointer and length, in UTF-16 units. */
+  /** Writes pointer and length, in UTF-16 code units. */
   // @ts-ignore: decorator
   @inline
   export function putString(pair: usize, value: string): void {
@@ -27,12 +27,12 @@ export namespace host {
     store<usize>(pair + 4, value.length);
   }
 
-  /** Writes text that the user's code has made: half of a surrogate pair becomes U+FFFD. */
+  /** Writes text of the author's code; a lone surrogate becomes U+FFFD. */
   export function putText(pair: usize, value: string): void {
     putString(pair, wellFormed(value));
   }
 
-  /** The value of a name in a list<tuple<string, string>>; the first one counts. */
+  /** Returns the first value of a name in a list<tuple<string, string>>. */
   export function findPair(at: usize, count: i32, name: string): string | null {
     for (let i = 0; i < count; ++i) {
       const pair = at + (<usize>i << 4);
@@ -44,7 +44,7 @@ export namespace host {
 
 const REPLACEMENT: u16 = 0xfffd;
 
-/** The same text with U+FFFD for each half of a surrogate pair: no other text can leave the module. */
+/** Returns the text with U+FFFD in place of each lone surrogate: other text must not leave the module. */
 export function wellFormed(text: string): string {
   const at = changetype<usize>(text);
   const end = at + ((<usize>text.length) << 1);

@@ -1,4 +1,4 @@
-// HttpAnswer: what a handler answered, on its way back: a refusal, or a status, headers and a body.
+// HttpAnswer: the answer of a handler: a refusal, or a status, headers and a body.
 import { Refusal } from "./code";
 import { toJson } from "./codec";
 import { Done } from "./done";
@@ -10,7 +10,7 @@ export class Header {
   ) {}
 }
 
-/** The cases of the WIT's variant `body`. */
+/** Cases of the variant `body` of the WIT. */
 export const BODY_NONE: u8 = 0;
 export const BODY_JSON: u8 = 1;
 export const BODY_TEXT: u8 = 2;
@@ -19,10 +19,10 @@ export const BODY_BYTES: u8 = 3;
 export class HttpAnswer {
   refusal: Refusal | null = null;
   status: i32 = 200;
-  /** The handler gave its value a status. */
+  /** Whether the handler has set a status. */
   private hasStatus: bool = false;
   headers: Header[] = [];
-  /** What is answered: a case of the variant, and where its string or bytes are. */
+  /** Case of the variant `body`, and the address of its string or bytes. */
   bodyCase: u8 = BODY_NONE;
   text: string = "";
   bytes: Uint8Array | null = null;
@@ -55,7 +55,7 @@ export class HttpAnswer {
     }
   }
 
-  /** The status, unless it is 0, and headers beside those that are there. */
+  /** Sets the status, unless it is 0, and adds headers. */
   answerHead(status: i32, headers: Header[] | null): void {
     if (status != 0) {
       this.status = status;
@@ -64,7 +64,7 @@ export class HttpAnswer {
     if (headers !== null) this.headers = this.headers.concat(headers);
   }
 
-  /** The status of what the handler answered without one. */
+  /** Sets the status of an answer whose handler has set none. */
   answerPlainly(status: i32): void {
     if (!this.hasStatus) this.status = status;
   }
@@ -73,14 +73,14 @@ export class HttpAnswer {
     this.answerText(toJson<T>(value));
   }
 
-  /** Answers with JSON text as it is. */
+  /** Answers with JSON text unchanged. */
   answerText(json: string): void {
     this.bodyCase = BODY_JSON;
     this.text = json;
   }
 }
 
-/** Whether a value of this type is answered as its JSON text. */
+/** Returns whether a value of this type is sent as its JSON text. */
 export function isJsonAnswer<T>(): bool {
   if (isString<T>()) return false;
   if (!isReference<T>() || isArray<T>()) return true;

@@ -1,5 +1,5 @@
-// HttpCall: one request on its way to its handler.
-// EndpointComponent: what the compiler makes of the user's endpoint class.
+// HttpCall: a request with its arguments, for the dispatch to its handler. EndpointComponent: the base that the
+// compiler gives to the author's endpoint class.
 import { Code, Refusal } from "./code";
 import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
@@ -13,7 +13,7 @@ import { QueryString } from "./query-string";
 const BAD_ENCODING = "a percent-encoding that is malformed or not UTF-8";
 
 export interface EndpointComponent {
-  /** Index in the descriptor of the first route; the compiler puts it in. */
+  /** Returns the index of the endpoint's first route in the descriptor; the compiler inserts it. */
   __svc_firstRoute(): i32;
   __svc_routeCount(): i32;
   __svc_handle(route: i32, call: HttpCall): void;
@@ -37,13 +37,13 @@ export class HttpCall extends HttpAnswer {
     if (this.refusal === null) this.refusal = new Refusal(Code.BAD_REQUEST, message);
   }
 
-  /** The parameter at `index` of the template. */
+  /** Reads the path parameter at `index` of the template. */
   parameter<T>(index: i32, name: string): T {
     const text = host.textAt(this.parametersAt + (<usize>index << 3));
     return this.scalar<T>(text, "path parameter '" + name + "'", false);
   }
 
-  /** The query parameter of a name: a scalar or a list of scalars, which may be null. */
+  /** Reads a query parameter: a scalar, a list of scalars, or a nullable one of these. */
   query<T>(name: string): T {
     if (isReference<T>()) {
       if (isNullable<T>()) {
@@ -126,7 +126,7 @@ export class HttpCall extends HttpAnswer {
     return this.scalar<T>("", place, true);
   }
 
-  /** `showsText`: whether a message ends with what was found. */
+  /** Parses a scalar. `showsText`: whether the message of a problem contains the text. */
   private scalar<T>(text: string, place: string, showsText: bool): T {
     if (isString<T>()) {
       return changetype<T>(text);
@@ -140,13 +140,13 @@ export class HttpCall extends HttpAnswer {
       if (reader.failed) this.badRequest(place + ": " + reader.message);
       return <T>value;
     } else if (isReference<T>()) {
-      // Text with a form of its own: a date, a decimal or a duration.
+      // A text with a grammar of its own: a date, a decimal or a duration.
       const reader = new JsonReader(toJson<string>(text));
       const value = fromJson<T>(reader);
       if (reader.failed) this.badRequest(place + ": " + reader.message);
       return value;
     } else {
-      // 64-bit integers stand here as they are, without the quotes that JSON needs.
+      // Path and query contain 64-bit integers without the quotes that JSON needs.
       const big = isInteger<T>() && sizeof<T>() == 8;
       const reader = new JsonReader(big ? "\"" + text + "\"" : text);
       const value = fromJson<T>(reader);
@@ -183,7 +183,7 @@ export class HttpCall extends HttpAnswer {
   }
 }
 
-/** JSON text may have space around it, a text of path or query may not: a number ends with a digit. */
+/** Returns whether the text has white space, which JSON allows around a number, but a path or a query does not. */
 function hasSpace(text: string): bool {
   return text.charCodeAt(0) <= 0x20 || text.charCodeAt(text.length - 1) <= 0x20;
 }

@@ -1,11 +1,11 @@
-// Request and Response: what an endpoint's handler sees and answers beyond its values.
+// Request and Response: the parts of an HTTP request and response besides a handler's arguments and its reply.
 import { host } from "./host";
 import { Header, HttpAnswer } from "./http-answer";
 import { decodeLeniently } from "./query-string";
 
 export class Request {
   constructor(
-    /** `internet`, `service <project>/<service>` or `local`: read from the connection. */
+    /** Identity of the caller: `internet`, `service <project>/<service>` or `local`. It is known from the connection. */
     public readonly caller: string,
     /** The query string as it arrived, without the question mark. */
     public readonly query: string,
@@ -13,12 +13,12 @@ export class Request {
     private headersCount: i32,
   ) {}
 
-  /** The first header of this name, in whatever case; null when there is none. */
+  /** Returns the first header with this name, in any case; null when there is none. */
   header(name: string): string | null {
     return host.findPair(this.headersAt, this.headersCount, name.toLowerCase());
   }
 
-  /** All headers in their order; names are in lower case, and one may come more than once. */
+  /** Returns all headers in order. Names are in lower case, and a name may occur more than once. */
   headers(): Header[] {
     const all: Header[] = [];
     for (let i = 0; i < this.headersCount; ++i) {
@@ -28,13 +28,13 @@ export class Request {
     return all;
   }
 
-  /** The first value of a name in the query string, decoded; null when it is not there. */
+  /** Returns the first value of a name in the query string, decoded; null when there is none. */
   queryParameter(name: string): string | null {
     const values = this.queryParameters(name);
     return values.length > 0 ? values[0] : null;
   }
 
-  /** Every value of a name in the query string, decoded. */
+  /** Returns every value of a name in the query string, decoded. */
   queryParameters(name: string): string[] {
     const values: string[] = [];
     const pairs = this.query.split("&");
@@ -49,17 +49,17 @@ export class Request {
   }
 }
 
-/** A value with a status and headers of its own. */
+/** A value with its own status and headers. */
 export class Response<T> {
   private headers: Header[] = [];
 
-  /** `status`: 200 to 599; without one 200, or 204 for Done. */
+  /** `status`: 200 to 599; when left out 200, or 204 for Done. */
   constructor(
     private value: T,
     private status: i32 = 0,
   ) {}
 
-  /** One more header. A `content-type` here goes before the one of the value's type. */
+  /** Adds a header. A `content-type` replaces that of the value's type. */
   header(name: string, value: string): this {
     this.headers.push(new Header(name, value));
     return this;

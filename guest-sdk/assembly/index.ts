@@ -1,4 +1,4 @@
-// @svc/guest-sdk: what a user imports.
+// The exports of @svc/guest-sdk.
 export { clone } from "./clone";
 export { checkedAdd, checkedMul, checkedSub, parseF64, parseI32, parseI64 } from "./checked";
 export { Code, Refusal } from "./code";

@@ -1,10 +1,10 @@
-// JsonCursor: the lexical half of JsonReader. It walks over JSON text, takes its words (strings,
-// numbers, literals), and keeps the first thing that is wrong.
+// JsonCursor: the tokenizer of JsonReader. It moves through JSON text, reads its tokens (strings, numbers, literals),
+// and keeps the first problem.
 //
 // Invariants:
-// - `failed` is set once and never cleared; `message` says what is wrong, `path` where.
+// - `failed` is set once and never cleared; `message` is the problem, `path` its location.
 // - The path is built while the callers return (`within`, `withinItem`), so success costs nothing.
-// - The cursor stays inside of the text: every load is behind a comparison with `end`.
+// - The cursor stays within the text: every load follows a comparison with `end`.
 
 const EXCERPT_MAX: i32 = 40;
 
@@ -18,10 +18,10 @@ export const OPEN_LIST: u32 = 0x5b;
 export const CLOSE_LIST: u32 = 0x5d;
 export const OPEN_OBJECT: u32 = 0x7b;
 export const CLOSE_OBJECT: u32 = 0x7d;
-/** No UTF-16 unit: what `peek` says at the end of the text. */
+/** Result of `peek` at the end of the text; it is not a UTF-16 code unit. */
 export const END: u32 = 0x10000;
 
-/** What a message shows of text that somebody sent; a pair of surrogates is not cut. */
+/** Shortens a caller's text for a message, without splitting a pair of surrogates. */
 export function shortened(text: string): string {
   if (text.length <= EXCERPT_MAX) return text;
   const cutsPair = (text.charCodeAt(EXCERPT_MAX - 1) & 0xfc00) == 0xd800;
@@ -41,11 +41,11 @@ export class JsonCursor {
   protected start: usize;
   protected at: usize;
   protected end: usize;
-  // The number that was taken last: from `tokenStart` to the cursor.
+  // Start of the last number, which ends at the cursor.
   protected tokenStart: usize = 0;
   protected tokenIsInteger: bool = false;
 
-  /** Nothing is collected while a call runs, so the text stays where it is. */
+  /** Garbage is not collected during a call, so the text does not move. */
   constructor(text: string) {
     const start = changetype<usize>(text);
     this.start = start;
@@ -61,7 +61,7 @@ export class JsonCursor {
     this.message = message;
   }
 
-  /** The value just read belongs to the field `name`. */
+  /** Notes that the value just read belongs to the field `name`. */
   within(name: string): void {
     const rest = this.path;
     if (rest.length == 0) this.path = name;
@@ -69,7 +69,7 @@ export class JsonCursor {
     else this.path = name + "." + rest;
   }
 
-  /** The value just read belongs to the key `key` of a map: text of whoever sent it. */
+  /** Notes that the value just read belongs to the key `key` of a map, a text of the sender. */
   withinKey(key: string): void {
     let plain = key.length > 0 && key.length <= EXCERPT_MAX;
     for (let i = 0; i < key.length && plain; ++i) {
@@ -85,7 +85,7 @@ export class JsonCursor {
     this.path = "[\"" + shortened(key) + "\"]" + dot + rest;
   }
 
-  /** The value just read belongs to the item `index` of an array. */
+  /** Notes that the value just read belongs to the item `index` of an array. */
   withinItem(index: i32): void {
     const rest = this.path;
     const own = "[" + index.toString() + "]";
@@ -99,14 +99,14 @@ export class JsonCursor {
     this.within(name);
   }
 
-  /** Fails a field that is there twice. `names`: all names of the field, when it has several. */
+  /** Fails because a field occurs twice. `names`: all names of the field, when it has aliases. */
   twice(name: string, names: string = ""): void {
     if (this.failed) return;
     this.fail(names.length == 0 ? "is given twice" : "is given twice: '" + names + "' are names of one field");
     this.within(name);
   }
 
-  /** `path: message`; `root` stands for the whole text. */
+  /** Returns `path: message`; `root` is the path of the whole text. */
   problem(root: string): string {
     return (this.path.length > 0 ? this.path : root) + ": " + this.message;
   }
@@ -165,12 +165,12 @@ export class JsonCursor {
     this.at = at;
   }
 
-  /** Goes to the value at the beginning of the text. */
+  /** Moves to the value at the beginning of the text. */
   begin(): void {
     this.skipSpace();
   }
 
-  /** The text must be over. */
+  /** Fails unless the text has ended. */
   finish(): void {
     if (this.failed) return;
     this.skipSpace();
@@ -186,7 +186,7 @@ export class JsonCursor {
     else this.at += bytes;
   }
 
-  /** Takes one number of JSON's grammar; its text is from `tokenStart` to the cursor. */
+  /** Reads a number of JSON's grammar, from `tokenStart` to the cursor. */
   protected scanNumber(expected: string): bool {
     const from = this.at;
     let unit = this.peek();
@@ -233,7 +233,7 @@ export class JsonCursor {
     return changetype<string>(copy);
   }
 
-  /** Takes one string, with its quotes. True: it has escapes. */
+  /** Reads a string with its quotes. Returns whether it has escapes. */
   protected scanString(): bool {
     let at = this.at + 2;
     const end = this.end;
@@ -261,7 +261,7 @@ export class JsonCursor {
     return false;
   }
 
-  /** `at` is behind the backslash. Answers the place behind the escape, 0 when it is wrong. */
+  /** Checks an escape. `at` is after the backslash. Returns the end of the escape, or 0 when it is invalid. */
   protected scanEscape(at: usize): usize {
     const unit = at < this.end ? <u32>load<u16>(at) : END;
     if (unit == 0x75) {
@@ -299,7 +299,7 @@ export class JsonCursor {
     }
   }
 
-  /** Four hexadecimal digits at `at`, -1 when there are none. */
+  /** Returns the value of four hexadecimal digits at `at`, or -1. */
   protected hex(at: usize): i32 {
     if (at + 8 > this.end) return -1;
     let value = 0;
@@ -316,7 +316,7 @@ export class JsonCursor {
     return value;
   }
 
-  /** The text of a range that `scanString` has accepted. */
+  /** Returns the text of a range that `scanString` has accepted. */
   protected unescape(from: usize, to: usize): string {
     if (this.failed) return "";
     const copy = __new(to - from, idof<string>());

@@ -1,24 +1,24 @@
-// The JSON of a double: the shortest decimal that reads back as the same double, of several the nearest,
-// in the form that JavaScript gives it. The standard library's printer misses it now and then.
+// The JSON text of a double: the shortest decimal that is parsed as the same double, of several the nearest, in
+// JavaScript's format. The standard library's printer is wrong for some doubles.
 import { itoa_buffered } from "util/number";
 import { DOT, EXACT_POWERS, MINUS, ZERO } from "./json-number";
 import { addTimes, compare, multiplyAdd, newNatural, scale, setNatural, shiftLeft, subtract, useLimbs } from "./natural";
 
-/** A sign, 17 digits, a point and an exponent of 5, or 6 zeros before them: 25 units, and some more. */
+/** Bytes of the longest text: 25 UTF-16 code units (a sign, 17 digits, a point and an exponent of 5, or 6 zeros), and some more. */
 export const DOUBLE_BYTES: i32 = 64;
-/** A double tells all decimals of so many digits apart. */
+/** Limit below which a double represents every decimal of 15 digits uniquely. */
 const FEW_DIGITS_MAX: f64 = 1e15;
 const SAFE_INTEGER_MAX: f64 = 9007199254740991;
 const FRACTION_BITS: u64 = 52;
 const LOG10_OF_2: f64 = 0.30102999566398114;
-/** JavaScript writes an exponent from there on, and below 10^-6. */
+/** Number of digits from which JavaScript writes an exponent; it also does so below 10^-6. */
 const PLAIN_DIGITS_MAX: i32 = 21;
 
 // The decimal that was found: digits × 10^power.
 let digits: u64 = 0;
 let power: i32 = 0;
 
-// They are kept, since numbers that need them come in bunches.
+// The numbers are reused, since values that need them often follow one another.
 // @ts-ignore: decorator
 @lazy const rest = newNatural();
 // @ts-ignore: decorator
@@ -28,7 +28,7 @@ let power: i32 = 0;
 // @ts-ignore: decorator
 @lazy const above = newNatural();
 
-/** Writes UTF-16, at most DOUBLE_BYTES of it; answers its end. Infinity and NaN have no JSON. */
+/** Writes UTF-16, at most DOUBLE_BYTES; returns its end. Infinity and NaN have no JSON. */
 export function putDouble(at: usize, value: f64): usize {
   if (value - value != 0) {
     const name = value > 0 ? "Infinity" : value < 0 ? "-Infinity" : "NaN";
@@ -43,7 +43,7 @@ export function putDouble(at: usize, value: f64): usize {
   return layOut(at);
 }
 
-/** Whole numbers, and decimals of up to 15 digits: the quotient of two exact doubles is rounded once. */
+/** Finds integers, and decimals of up to 15 digits: the quotient of two exact doubles is rounded once. */
 function findFewDigits(magnitude: f64): bool {
   if (magnitude <= SAFE_INTEGER_MAX && magnitude == Math.floor(magnitude)) {
     digits = <u64>magnitude;
@@ -63,8 +63,8 @@ function findFewDigits(magnitude: f64): bool {
 }
 
 /**
- * Digit by digit, until what is left is within the margin in which decimals read back as the same double
- * (Steele and White's algorithm): rest / unit is what is left, margin / unit how far it may be off.
+ * Finds the digits one by one, until the remainder is within the margin in which decimals are parsed as the same
+ * double (Steele and White's algorithm): the remainder is rest / unit, the margin is margin / unit.
  */
 function findDigits(magnitude: f64): void {
   const bits = reinterpret<u64>(magnitude);
@@ -72,9 +72,9 @@ function findDigits(magnitude: f64): void {
   const fraction = bits & ((<u64>1 << FRACTION_BITS) - 1);
   const mantissa = biased == 0 ? fraction : fraction | (<u64>1 << FRACTION_BITS);
   const exponent = max(biased, 1) - 1075;
-  // Reading goes to the even one of two doubles at the same distance.
+  // The parser rounds a decimal between two doubles to the even one.
   const inclusive = (mantissa & 1) == 0 ? 1 : 0;
-  // The double below a power of two is half as far as the one above.
+  // The next double below a power of two is half as far as the next one above.
   const upwards: u64 = fraction == 0 && biased > 1 ? 2 : 1;
   useLimbs(((max(exponent, -exponent) + 64) >> 5) + 2);
   setNatural(rest, mantissa);
@@ -83,7 +83,7 @@ function findDigits(magnitude: f64): void {
   shiftLeft(unit, max(-exponent, 0) + <i32>upwards);
   setNatural(margin, 1);
   shiftLeft(margin, max(exponent, 0));
-  // One too small at times.
+  // This estimate may be one too small.
   let point = <i32>Math.ceil(<f64>(exponent + 63 - <i32>clz(mantissa)) * LOG10_OF_2 - 1e-10);
   if (point > 0) scale(unit, point);
   else {
@@ -109,13 +109,13 @@ function findDigits(magnitude: f64): void {
   }
 }
 
-/** Whether what is left and the margin upwards reach the next unit. */
+/** Returns whether the remainder plus the upper margin reaches the next unit. */
 function reachesUnit(upwards: u64, inclusive: i32): bool {
   addTimes(above, rest, margin, upwards);
   return compare(above, unit) > -inclusive;
 }
 
-/** Whether the unit above is nearer than the one below; from the middle to the even digit. */
+/** Returns whether to round up to the nearer unit; from the middle to the even digit. */
 function roundsUp(digit: u64): bool {
   addTimes(above, rest, rest, 1);
   const side = compare(above, unit);
@@ -127,7 +127,7 @@ function nextPlace(): void {
   multiplyAdd(margin, 10, 0);
 }
 
-/** The decimal in JavaScript's form. */
+/** Writes the decimal in JavaScript's format. */
 function layOut(at: usize): usize {
   const count = <i32>itoa_buffered(at, digits);
   const point = count + power;
@@ -156,7 +156,7 @@ function layOut(at: usize): usize {
   return next + 4 + (<usize>itoa_buffered(next + 4, exponent) << 1);
 }
 
-/** Makes room for so many units. */
+/** Inserts space for a number of code units. */
 function insert(at: usize, end: usize, units: i32): void {
   memory.copy(at + (units << 1), at, end - at);
 }

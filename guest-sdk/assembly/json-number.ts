@@ -1,40 +1,40 @@
-// Numbers of JSON text, read exactly: the double nearest to a decimal, ties to even. The standard
-// library's parser gives another double for some decimals, hence this one.
+// Parses numbers of JSON text exactly: to the nearest double, ties to even. The standard library's parser returns
+// another double for some decimals.
 import { Natural, bitLength, multiplyAdd, newNatural, scale, setNatural, shiftLeft, useLimbs } from "./natural";
 
 export const MINUS: u32 = 0x2d;
 export const DOT: u32 = 0x2e;
 export const ZERO: u32 = 0x30;
 
-/** Digits beyond cannot change the nearest double but by being there at all. */
+/** Further digits can only matter because they exist, not by their values. */
 const DIGITS_MAX: i32 = 800;
 
-/** Powers of ten that a double holds exactly. */
+/** Powers of ten that a double represents exactly. */
 // prettier-ignore
 export const EXACT_POWERS: StaticArray<f64> = [
   1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
   1e18, 1e19, 1e20, 1e21, 1e22,
 ];
 
-/** The double nearest to a number of JSON's grammar; infinite when it is too large for one. */
+/** Returns the double nearest to a number of JSON's grammar; infinity when the number is too large. */
 export function doubleOfToken(start: usize, end: usize): f64 {
   return realOfToken(start, end, false);
 }
 
 /**
- * The float nearest to a number of JSON's grammar; infinite when it is too large for one. Only when
- * the nearest double lies exactly between two floats, rounding twice could go wrong.
+ * Returns the float nearest to a number of JSON's grammar; infinity when the number is too large. Rounding twice is
+ * wrong only when the nearest double is exactly between two floats.
  */
 export function floatOfToken(start: usize, end: usize): f32 {
   const double = realOfToken(start, end, false);
   const float = <f32>double;
-  // The other float at the same distance, if there is one there.
+  // The other float at the same distance, when there is one.
   const other = isFinite(float) ? 2 * double - <f64>float : double;
   if (<f64>float == double || (isFinite(float) && <f64><f32>other != other)) return float;
   return <f32>realOfToken(start, end, true);
 }
 
-/** `toOdd`: what does not fit is rounded to the odd neighbour, so that it can be rounded again. */
+/** Rounds once. `toOdd`: rounds an inexact value to the odd neighbour, so that it can be rounded again. */
 function realOfToken(start: usize, end: usize, toOdd: bool): f64 {
   let at = start;
   const negative = load<u16>(at) == MINUS;
@@ -70,7 +70,7 @@ function realOfToken(start: usize, end: usize, toOdd: bool): f64 {
   return negative ? -value : value;
 }
 
-/** `at` is at an `e`, or at the end. Saturates far outside of what a double can hold. */
+/** Reads an exponent. `at` is at an `e`, or at the end. The result is limited to a range far beyond that of a double. */
 function readExponent(at: usize, end: usize): i32 {
   if (at >= end) return 0;
   at += 2;
@@ -87,13 +87,13 @@ function readExponent(at: usize, end: usize): i32 {
   return negative ? -value : value;
 }
 
-// They are kept, since numbers that need them come in bunches.
+// The numbers are reused, since values that need them often follow one another.
 // @ts-ignore: decorator
 @lazy const numerator = newNatural();
 // @ts-ignore: decorator
 @lazy const denominator = newNatural();
 
-/** digits × 10^exponent, rounded once: 64 bits of the quotient, and what is left. */
+/** Returns digits × 10^exponent, rounded once from 64 bits of the quotient and the remainder. */
 function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32, toOdd: bool): f64 {
   if (significant + exponent > 310) return Infinity;
   if (significant + exponent < -330) return 0;
@@ -105,9 +105,9 @@ function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32
   exponent += readDigits(above, start, end);
   if (exponent > 0) scale(above, exponent);
   else scale(below, -exponent);
-  // The quotient above / below × 2^shift lies between 2^62 and 2^64.
+  // The quotient above / below × 2^shift is between 2^62 and 2^64.
   const shift = 63 - (bitLength(above) - bitLength(below));
-  // Shifted by so much, `below` fills its highest limb, and the division has good guesses.
+  // This shift fills the highest limb of `below`, so that the guesses of the division are good.
   const whole = shift < 0 ? (31 - shift) & ~31 : 0;
   const belowShift = whole + (-bitLength(below) & 31);
   const belowLimbs = (bitLength(below) + belowShift) >> 5;
@@ -120,8 +120,8 @@ function roundedDouble(start: usize, end: usize, significant: i32, exponent: i32
 }
 
 /**
- * One digit of the quotient, of base 2^32, at `place`; `above` keeps the rest. A digit is guessed
- * from the highest limbs, is then at most one too large, and is put right (Knuth's algorithm D).
+ * Returns the digit of the quotient at index `place`, in base 2^32; `above` keeps the remainder. The digit is guessed
+ * from the highest limbs, is at most one too large, and is then corrected (Knuth's algorithm D).
  */
 function divide(above: Natural, below: Natural, count: i32, place: i32): u64 {
   const top = <u64>unchecked(below[count - 1]);
@@ -156,7 +156,7 @@ function divide(above: Natural, below: Natural, count: i32, place: i32): u64 {
   return digit - 1;
 }
 
-/** The first digits into `limbs`; answers how many were left out (all but the last of them). */
+/** Reads the first digits into `limbs`; returns how many were left out (all but the last of them). */
 function readDigits(limbs: Natural, start: usize, end: usize): i32 {
   let count = 0;
   let left = 0;
@@ -177,8 +177,8 @@ function readDigits(limbs: Natural, start: usize, end: usize): i32 {
 }
 
 /**
- * quotient × 2^-shift, with `sticky` when there is more behind the quotient. To the nearest double,
- * half to the even one; or, `toOdd`, down, with the last bit set when anything was left away.
+ * Returns quotient × 2^-shift; `sticky`: there was a remainder. Rounds to the nearest double, ties to even; with
+ * `toOdd`, rounds down, and sets the last bit when the result is inexact.
  */
 function assemble(quotient: u64, shift: i32, sticky: bool, toOdd: bool): f64 {
   const length = 64 - <i32>clz(quotient);
@@ -193,6 +193,6 @@ function assemble(quotient: u64, shift: i32, sticky: bool, toOdd: bool): f64 {
   if (toOdd) mantissa |= <u64>(rest != 0 || sticky);
   else if (rest > half || (rest == half && (sticky || (mantissa & 1) != 0))) ++mantissa;
   if (exponent < -1022) return reinterpret<f64>(mantissa);
-  // A carry out of the mantissa is a step of the exponent, up to infinity.
+  // A carry out of the mantissa increments the exponent, up to infinity.
   return reinterpret<f64>((<u64>(exponent + 1023) << 52) + (mantissa - (<u64>1 << 52)));
 }

@@ -1,5 +1,5 @@
-// JsonReader: reads values from JSON text, strictly. It never traps and never coerces: the first
-// thing that is wrong is recorded with its place, and from then on every method returns at once.
+// JsonReader: reads values from JSON text, strictly. It never traps and never coerces: it notes the first problem
+// with its path, and from then on every method returns immediately.
 //
 // Invariant: nesting is bounded, so hostile text cannot exhaust the stack.
 import {
@@ -18,25 +18,25 @@ import {
 } from "./json-cursor";
 import { doubleOfToken, floatOfToken } from "./json-number";
 
-/** Objects and arrays inside of one another: deeper text of a caller is refused. */
+/** Maximum nesting of objects and arrays in text of a caller; deeper text is refused. */
 const DEPTH_MAX: i32 = 100;
 /**
- * What the module has written itself (events, states, replies) may be deeper: an event holds the
- * input that was accepted. The writer aborts beyond, so nothing is stored that cannot be read.
+ * Maximum nesting of text that the module has written itself (events, states, replies): an event contains the
+ * accepted input. The writer aborts beyond this depth, so everything that is stored can be read.
  */
 export const STORED_DEPTH_MAX: i32 = 200;
-/** A JSON number is exact up to here; 64-bit integers beyond travel as strings. */
+/** Largest integer that a JSON number represents exactly; larger 64-bit integers are strings. */
 const SAFE_INTEGER_MAX: u64 = 9007199254740991;
 
 export class JsonReader extends JsonCursor {
   private depth: i32 = 0;
-  // The key that was read last: a range of the text. When it has escapes, its text is made when it
-  // is asked for, since a value that is skipped must cost no memory.
+  // The last key, as a range of the text. If it has escapes, its text is created only on demand, since skipping a
+  // value must not allocate memory.
   private keyStart: usize = 0;
   private keyBytes: usize = 0;
   private keyEscaped: bool = false;
   private keyText: string | null = null;
-  /** The last integer was too long for 64 bits. */
+  /** Whether the last integer was too long for 64 bits. */
   private overflowed: bool = false;
 
   constructor(
@@ -63,7 +63,7 @@ export class JsonReader extends JsonCursor {
 
   // --- objects and arrays ---
 
-  /** Enters an object. True: a key was read. False: it is empty and left, or something is wrong. */
+  /** Enters an object. Returns whether it has read a key; otherwise the object is empty and left, or there is a problem. */
   beginObject(): bool {
     if (this.failed) return false;
     if (this.peek() != OPEN_OBJECT) {
@@ -78,7 +78,7 @@ export class JsonReader extends JsonCursor {
     return this.readKey();
   }
 
-  /** After a value. True: another key was read. False: the object is left, or something is wrong. */
+  /** Continues after a value. Returns whether it has read another key; otherwise the object is left, or there is a problem. */
   nextKey(): bool {
     if (this.failed) return false;
     this.skipSpace();
@@ -116,7 +116,7 @@ export class JsonReader extends JsonCursor {
 
   keyIs(name: string): bool {
     const bytes = (<usize>name.length) << 1;
-    // An escape is longer than what it stands for.
+    // An escape is longer than the character that it represents.
     if (this.keyEscaped) return this.keyBytes > bytes && this.key() == name;
     return this.keyBytes == bytes && memory.compare(this.keyStart, changetype<usize>(name), bytes) == 0;
   }
@@ -130,7 +130,7 @@ export class JsonReader extends JsonCursor {
     return text;
   }
 
-  /** Enters an array. True: it has a first item. False: it is empty and left, or something is wrong. */
+  /** Enters an array. Returns whether it has an item; otherwise the array is empty and left, or there is a problem. */
   beginArray(): bool {
     if (this.failed) return false;
     if (this.peek() != OPEN_LIST) {
@@ -145,7 +145,7 @@ export class JsonReader extends JsonCursor {
     return true;
   }
 
-  /** After an item. True: there is another. False: the array is left, or something is wrong. */
+  /** Continues after an item. Returns whether there is another item; otherwise the array is left, or there is a problem. */
   nextItem(): bool {
     if (this.failed) return false;
     this.skipSpace();
@@ -162,7 +162,7 @@ export class JsonReader extends JsonCursor {
 
   // --- values ---
 
-  /** Takes `null` and says true, or leaves the value where it is. */
+  /** Reads `null` and returns true, or leaves the cursor before the value. */
   tryNull(): bool {
     if (this.failed || this.peek() != 0x6e) return false;
     this.literal("null");
@@ -187,7 +187,7 @@ export class JsonReader extends JsonCursor {
     return false;
   }
 
-  /** An integer type of at most 32 bits. */
+  /** Reads an integer type of at most 32 bits. */
   readInteger<T>(): T {
     if (this.failed || !this.scanNumber(rangeWords<T>())) return <T>0;
     const magnitude = this.magnitude();
@@ -201,7 +201,7 @@ export class JsonReader extends JsonCursor {
     return <T>0;
   }
 
-  /** i64 or u64: a number up to 2^53 - 1 in magnitude, or a string of decimal digits. */
+  /** Reads i64 or u64: a number up to 2^53 - 1 in magnitude, or a string of decimal digits. */
   readBigInteger<T>(): T {
     if (this.failed) return <T>0;
     const words = isSigned<T>() ? BIG_SIGNED : BIG_UNSIGNED;
@@ -223,7 +223,7 @@ export class JsonReader extends JsonCursor {
     if (quoted) {
       if (this.peek() == QUOTE) this.at += 2;
       else fits = false;
-      // `-0` is one more way to write 0, and 21 digits overflow before they can be compared.
+      // `-0` would be a second text of 0, and 21 digits overflow before they can be compared.
       if (negative && magnitude == 0) fits = false;
     } else if (magnitude > SAFE_INTEGER_MAX) fits = false;
     if (magnitude == u64.MAX_VALUE && this.overflowed) fits = false;
@@ -256,7 +256,7 @@ export class JsonReader extends JsonCursor {
     return 0;
   }
 
-  /** The digits of an integer token; `u64.MAX_VALUE` and `overflowed` when there are too many. */
+  /** Returns the digits of an integer token; `u64.MAX_VALUE`, with `overflowed` set, when there are too many. */
   private magnitude(): u64 {
     let at = this.tokenStart;
     if (load<u16>(at) == MINUS) at += 2;
@@ -287,13 +287,13 @@ export class JsonReader extends JsonCursor {
     return escaped ? this.unescape(from, this.at - 2) : this.slice(from, this.at - 2);
   }
 
-  /** A string that is a name; `known`: what may stand there. */
+  /** Reads a string that is one of the names in `known`. */
   readName(known: string): string {
     if (!this.failed && this.peek() != QUOTE) this.wrongType(known);
     return this.readString();
   }
 
-  /** Takes any value; its grammar is checked, its content is not kept. */
+  /** Skips any value; checks its grammar, and keeps no content. */
   skipValue(): void {
     if (this.failed) return;
     const unit = this.peek();
@@ -319,7 +319,7 @@ export class JsonReader extends JsonCursor {
 
   // --- sum types ---
 
-  /** The `type` of the object at the cursor, wherever it stands in it. The cursor does not move. */
+  /** Returns the `type` of the object at the cursor, at any position in it. The cursor does not move. */
   peekTag(): string {
     const from = this.at;
     const depth = this.depth;
@@ -350,7 +350,7 @@ export class JsonReader extends JsonCursor {
     if (!this.failed && tag != name) this.unknownName("\"" + name + "\"", tag);
   }
 
-  /** `known`: the names that may stand there. */
+  /** Fails because of an unknown name. `known`: the valid names. */
   unknownName(known: string, name: string): void {
     this.fail("must be " + known + ", found \"" + shortened(name) + "\"");
   }
@@ -361,7 +361,7 @@ const BIG_SIGNED =
 const BIG_UNSIGNED =
   "an integer from 0 to 9007199254740991, or a string of an integer that 64 bits can hold without a sign";
 
-/** The range of an integer type of at most 32 bits. */
+/** Minimum and maximum of an integer type of at most 32 bits. */
 function minimum<T>(): i64 {
   return isSigned<T>() ? -(<i64>1 << (<i64>sizeof<T>() * 8 - 1)) : 0;
 }

@@ -1,13 +1,13 @@
-// JsonWriter: JSON text in a buffer that grows. There is one for the whole module: writing a value
-// runs no code of the user, so no two values are ever written at the same time.
+// JsonWriter: writes JSON text into a growing buffer. The whole module has one: writing a value runs no code of the
+// author, so two values are never written at the same time.
 import { itoa_buffered } from "util/number";
 import { DOUBLE_BYTES, putDouble } from "./json-double";
 import { STORED_DEPTH_MAX } from "./json-reader";
 
 const BUFFER_BYTES: i32 = 2048;
-/** A buffer that one large value has blown up is not kept. */
+/** Maximum size of a buffer that is kept; a larger one is released. */
 const BUFFER_KEPT_BYTES: i32 = 65536;
-/** The longest integer has 20 characters. */
+/** Bytes for the longest integer, of 20 characters. */
 const INTEGER_BYTES: i32 = 40;
 const REPLACEMENT: u16 = 0xfffd;
 const SAFE_INTEGER_MAX: u64 = 9007199254740991;
@@ -30,7 +30,7 @@ export class JsonWriter {
     return changetype<string>(copy);
   }
 
-  /** Room for `bytes` more; answers where they go. */
+  /** Reserves `bytes` more; returns their address. */
   private reserve(bytes: i32): usize {
     const needed = this.used + bytes;
     const size = this.buffer.byteLength;
@@ -42,7 +42,7 @@ export class JsonWriter {
     return changetype<usize>(this.buffer) + this.used;
   }
 
-  /** Goes into an object or an array. */
+  /** Enters an object or an array. */
   enter(): void {
     if (++this.depth > STORED_DEPTH_MAX)
       throw new Error(
@@ -54,7 +54,7 @@ export class JsonWriter {
     --this.depth;
   }
 
-  /** Text that is JSON already. */
+  /** Writes text that is already JSON. */
   raw(text: string): void {
     const bytes = text.length << 1;
     memory.copy(this.reserve(bytes), changetype<usize>(text), bytes);
@@ -65,7 +65,7 @@ export class JsonWriter {
     this.raw(value ? "true" : "false");
   }
 
-  /** An integer type; beyond 2^53 - 1 in magnitude it becomes a string. */
+  /** Writes an integer; beyond 2^53 - 1 in magnitude it becomes a string. */
   integer<T>(value: T): void {
     if (sizeof<T>() == 8) {
       const fits = isSigned<T>()
@@ -84,10 +84,10 @@ export class JsonWriter {
     this.used += <i32>(putDouble(at, value) - at);
   }
 
-  /** A string with its quotes. Half of a surrogate pair becomes U+FFFD. */
+  /** Writes a string with its quotes. A lone surrogate becomes U+FFFD. */
   string(value: string): void {
     const length = value.length;
-    // Six units are the longest escape.
+    // The longest escape has six code units.
     let target = this.reserve(length * 12 + 4);
     const begin = target;
     let source = changetype<usize>(value);

@@ -1,5 +1,5 @@
-// The log: lines that wait until the runtime takes them. They lie in memory as the WIT's
-// list<log-line>, so that taking them allocates nothing and works after a trap.
+// The log: lines that wait until the runtime takes them. Their layout in memory is the WIT's list<log-line>, so that
+// taking them allocates nothing and works after a trap.
 import { wellFormed } from "./host";
 
 export const LEVEL_DEBUG: u8 = 0;
@@ -13,7 +13,7 @@ const LINES_MAX: i32 = 1000;
 let lines: ArrayBuffer = new ArrayBuffer(8 * LINE_BYTES);
 let count: i32 = 0;
 let dropped: i32 = 0;
-// Holds on to the strings: a pointer in `lines` does not.
+// References to the strings, because a pointer in `lines` does not keep a string alive.
 const messages: string[] = [];
 
 export namespace log {
@@ -25,7 +25,7 @@ export namespace log {
     put(level, message);
   }
 
-  /** A module's last words are never dropped. */
+  /** Adds the module's abort message, which is never dropped. */
   export function addLast(message: string): void {
     if (count > LINES_MAX) return;
     if (dropped > 0) put(LEVEL_WARN, dropped.toString() + " lines of the log were dropped");
@@ -33,7 +33,7 @@ export namespace log {
     put(LEVEL_ERROR, message);
   }
 
-  /** Pointer and length of the lines; they stay as they are until the next one is added. */
+  /** Writes the pointer and the length of the lines; they stay unchanged until the next line is added. */
   export function take(pair: usize): void {
     if (dropped > 0) {
       put(LEVEL_WARN, dropped.toString() + " lines of the log were dropped");
@@ -44,7 +44,7 @@ export namespace log {
     count = 0;
   }
 
-  /** The lines that were taken have been read. */
+  /** Removes the lines that were taken, after the host has read them. */
   export function release(): void {
     if (count == 0) messages.length = 0;
   }

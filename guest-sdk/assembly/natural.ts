@@ -1,9 +1,9 @@
-// Natural numbers beyond 64 bits, for decimals that need them: limbs of 32 bits, the least first.
-// Numbers of one computation share the count of their limbs: those at and above it are zero in each.
+// Natural numbers beyond 64 bits: limbs of 32 bits, the least significant first. Numbers of one computation share the
+// count of their limbs: in each number, those at and above the count are zero.
 
 export type Natural = StaticArray<u32>;
 
-/** 800 digits times 10^309, or 10^1144 below the line, and 64 bits to shift: 3,900 bits. */
+/** Limbs for 800 digits times 10^309, or divided by 10^1144, plus 64 bits for shifting: 3,900 bits. */
 const LIMBS: i32 = 128;
 
 let used: i32 = 1;
@@ -18,7 +18,7 @@ export function setNatural(limbs: Natural, value: u64): void {
   unchecked((limbs[1] = <u32>(value >> 32)));
 }
 
-/** How many limbs the computation that begins may need; multiplying adds to them. */
+/** Sets how many limbs the next computation may need; multiplications add to them. */
 export function useLimbs(count: i32): void {
   used = count;
 }
@@ -55,7 +55,7 @@ export function shiftLeft(limbs: Natural, bits: i32): void {
   }
 }
 
-/** Below zero, zero, above zero: a < b, a == b, a > b. */
+/** Returns a negative number, zero or a positive number for a < b, a == b, a > b. */
 export function compare(a: Natural, b: Natural): i32 {
   for (let i = used - 1; i >= 0; --i) {
     const left = unchecked(a[i]);
@@ -65,7 +65,7 @@ export function compare(a: Natural, b: Natural): i32 {
   return 0;
 }
 
-/** a -= b, which is not the larger one. */
+/** Computes a -= b, where b is at most a. */
 export function subtract(a: Natural, b: Natural): void {
   let borrow: i64 = 0;
   for (let i = 0; i < used; ++i) {
@@ -75,7 +75,7 @@ export function subtract(a: Natural, b: Natural): void {
   }
 }
 
-/** sum = a + b × factor; the sum may need a limb more than both. */
+/** Computes sum = a + b × factor; the sum may need a limb more than both. */
 export function addTimes(sum: Natural, a: Natural, b: Natural, factor: u64): void {
   let carry: u64 = 0;
   for (let i = 0; i < used; ++i) {

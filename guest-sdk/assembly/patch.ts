@@ -1,5 +1,5 @@
-// Patch<T> and NullablePatch<T>: fields of a data class that tell a value from none, as the body of a PATCH does. They
-// read and write themselves; the compiler leaves an absent field out of what it writes.
+// Patch<T> and NullablePatch<T>: fields of a data class that may be absent, as in the body of a PATCH. They read and
+// write themselves; the compiler leaves an absent field out of the JSON text.
 import { clone } from "./clone";
 import { read, write } from "./codec";
 import { JsonReader } from "./json-reader";
@@ -11,7 +11,7 @@ export class Patch<T> {
   isPresent: bool = false;
   private given!: T;
 
-  /** A field that has the value; `new Patch<T>()` is absent. */
+  /** Creates a field with a value; `new Patch<T>()` is absent. */
   static of<T>(value: T): Patch<T> {
     const patch = new Patch<T>();
     patch.isPresent = true;
@@ -19,13 +19,13 @@ export class Patch<T> {
     return patch;
   }
 
-  /** The value. Aborts when the field is absent: ask `isPresent` first. */
+  /** The value. Aborts when the field is absent: check `isPresent` first. */
   get value(): T {
     if (!this.isPresent) throw new Error("the field is absent: ask isPresent first");
     return this.given;
   }
 
-  /** The value, or `current` when the field is absent. */
+  /** Returns the value, or `current` when the field is absent. */
   orElse(current: T): T {
     return this.isPresent ? this.given : current;
   }
@@ -52,7 +52,7 @@ export class NullablePatch<T> {
   isNull: bool = false;
   private given!: T;
 
-  /** A field that has the value; `new NullablePatch<T>()` is absent. */
+  /** Creates a field with a value; `new NullablePatch<T>()` is absent. */
   static of<T>(value: T): NullablePatch<T> {
     const patch = new NullablePatch<T>();
     patch.isPresent = true;
@@ -60,7 +60,7 @@ export class NullablePatch<T> {
     return patch;
   }
 
-  /** A field that is null. */
+  /** Creates a field that is null. */
   static ofNull<T>(): NullablePatch<T> {
     const patch = new NullablePatch<T>();
     patch.isPresent = true;
@@ -68,13 +68,13 @@ export class NullablePatch<T> {
     return patch;
   }
 
-  /** The value. Aborts when the field is absent or null: ask `isPresent` and `isNull` first. */
+  /** The value. Aborts when the field is absent or null: check `isPresent` and `isNull` first. */
   get value(): T {
     if (!this.isPresent || this.isNull) throw new Error("the field is absent or null: ask isPresent and isNull first");
     return this.given;
   }
 
-  /** The value, `whenNull` when it is null, or `current` when the field is absent. */
+  /** Returns the value, `whenNull` when it is null, or `current` when the field is absent. */
   orElse(current: T, whenNull: T): T {
     if (!this.isPresent) return current;
     return this.isNull ? whenNull : this.given;

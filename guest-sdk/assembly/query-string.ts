@@ -1,12 +1,12 @@
-// QueryString: names and values of a query string in the form encoding: `&` between pairs, `+` for a space, and
-// percent-encoded UTF-8. It is split once; a value is decoded when it is asked for.
+// QueryString: the names and values of a query string in the form encoding: `&` between pairs, `+` for a space, and
+// percent-encoded UTF-8. The text is split once; a value is decoded when it is needed.
 import { wellFormed } from "./host";
 
 export class QueryString {
   private names: string[] = [];
   /** Values as they arrived, still percent-encoded. */
   private values: string[] = [];
-  /** A name whose percent-encoding is malformed or not UTF-8: nobody can say which parameter it is. */
+  /** Whether the percent-encoding of a name is malformed or not UTF-8, so that the parameter is unknown. */
   isMalformed: bool = false;
 
   constructor(text: string) {
@@ -26,23 +26,23 @@ export class QueryString {
     this.values.push(equals < 0 ? "" : pair.substring(equals + 1));
   }
 
-  /** The position of the first pair of this name from `from` on; -1 when there is none. */
+  /** Returns the position of the first pair with this name at or after `from`; -1 when there is none. */
   find(name: string, from: i32 = 0): i32 {
     return this.names.indexOf(name, from);
   }
 
-  /** Null when the percent-encoding is malformed or not UTF-8. */
+  /** Returns a value; null when its percent-encoding is malformed or not UTF-8. */
   value(position: i32): string | null {
     return decodeStrictly(this.values[position]);
   }
 }
 
-/** Null when the percent-encoding is malformed or not UTF-8. */
+/** Decodes a text; returns null when its percent-encoding is malformed or not UTF-8. */
 function decodeStrictly(text: string): string | null {
   return decode(text, true);
 }
 
-/** What is not a percent-encoding stays as it is; of bad UTF-8 comes some text. */
+/** Decodes a text; leaves malformed percent-encoding unchanged, and replaces bad UTF-8. */
 export function decodeLeniently(text: string): string {
   return wellFormed(decode(text, false)!);
 }
@@ -67,7 +67,7 @@ function decode(text: string, strict: bool): string | null {
   return String.UTF8.decode(bytes.buffer.slice(0, length));
 }
 
-/** Negative when it is none. */
+/** Returns the value of a hexadecimal digit; a negative number for any other character. */
 function hexDigit(unit: u8): i32 {
   const digit = <i32>unit - 0x30;
   if (digit >= 0 && digit < 10) return digit;
@@ -75,7 +75,7 @@ function hexDigit(unit: u8): i32 {
   return letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
-/** Well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing beyond U+10FFFF. */
+/** Returns whether the bytes are well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing beyond U+10FFFF. */
 function isUtf8(bytes: Uint8Array, length: i32): bool {
   let i = 0;
   while (i < length) {

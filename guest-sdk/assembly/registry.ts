@@ -1,4 +1,4 @@
-// The registry: what is not registered does not exist.
+// The registry: a module has only the components that are registered.
 import { EntityComponent } from "./entity";
 import { EndpointComponent } from "./http-call";
 
@@ -23,7 +23,7 @@ export function entityOf(component: string): EntityComponent {
   return entities.get(component);
 }
 
-/** The endpoint that serves a route of the descriptor. */
+/** Returns the endpoint that serves a route of the descriptor. */
 export function endpointOf(route: i32): EndpointComponent {
   for (let i = 0; i < endpoints.length; ++i) {
     const endpoint = endpoints[i];

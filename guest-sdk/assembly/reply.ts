@@ -1,5 +1,5 @@
-// Reply<T>: the result of a call, which is decoded when it is looked at. A handler that only passes it
-// on answers with the text that came: decoding it, to write the same again, is half of such a handler.
+// Reply<T>: the result of a call, which is decoded when it is used. A handler that only passes it on sends the
+// received text: decoding and encoding it again would be half of such a handler's cost.
 import { INTERNAL, Refusal } from "./code";
 import { fromJson } from "./codec";
 import { HttpAnswer, isJsonAnswer } from "./http-answer";
@@ -7,7 +7,7 @@ import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
 
 export class Reply<T> extends Result<T> {
-  /** Null once it was looked at. */
+  /** JSON text of the reply; null once it was decoded. */
   private json: string | null;
 
   /** `name`: the wire name of the handler that replied. */

@@ -1,4 +1,4 @@
-// Result<T>: a value, or the refusal that came instead.
+// Result<T>: a value, or a refusal in its place.
 import { Code, Refusal } from "./code";
 import { toJson } from "./codec";
 import { Header, HttpAnswer } from "./http-answer";
@@ -21,27 +21,27 @@ export class Result<T> {
     return result;
   }
 
-  /** Why there is no value; null when there is one. */
+  /** The refusal; null when there is a value. */
   get refusal(): Refusal | null {
     this.look();
     return this.refused;
   }
 
-  /** Comes before the first look at what it holds. */
+  /** Called before the content is used for the first time. */
   protected look(): void {}
 
   get isOk(): bool {
     return this.refusal === null;
   }
 
-  /** The value. Aborts when there is none: ask `isOk` first. */
+  /** The value. Aborts when there is none: check `isOk` first. */
   get value(): T {
     const refusal = this.refusal;
     if (refusal !== null) throw new Error("the result has no value, it was refused: " + refusal.message);
     return this.given;
   }
 
-  /** Why it was refused. Aborts when it was not. */
+  /** The code of the refusal. Aborts when there is a value. */
   get code(): Code {
     return this.mustBeRefused().code;
   }
@@ -56,7 +56,7 @@ export class Result<T> {
     return refusal;
   }
 
-  /** The same refusal, for a handler that answers another type. */
+  /** Returns the same refusal, for a handler that replies with another type. */
   refusedAs<U>(): Result<U> {
     return Result.__svc_refused<U>(this.mustBeRefused());
   }
@@ -100,7 +100,7 @@ export function ok<T>(value: T): Result<T> {
   return Result.__svc_of<T>(value);
 }
 
-/** `details`: JSON text for the program that reads the refusal. `otherCode`: with `Code.OTHER`, which one. */
+/** Creates a refusal. `details`: JSON text for programs. `otherCode`: the module's own code, with `Code.OTHER`. */
 export function refuse<T>(
   message: string,
   code: Code = Code.BAD_REQUEST,

@@ -1,37 +1,37 @@
-// BuildError: why a component could not be built. A Problem is one reason, with its place and what to
-// do; its text is made to be read at a terminal, hence without characters that steer one.
+// BuildError: the reasons why a component could not be built. A Problem is one reason, with its source location and
+// what to do. Its text is for a terminal, so control characters are escaped.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 
 export interface Problem {
   /**
-   * Beside the entry file as the caller has named that: `cart.ts` for `/home/me/index.ts`,
-   * `assembly/cart.ts` for `assembly/index.ts`. Undefined when there is no place to name.
+   * File of the problem, relative to the entry file as the caller named it: `cart.ts` for `/home/me/index.ts`,
+   * `assembly/cart.ts` for `assembly/index.ts`. Undefined if the problem has no location.
    */
   readonly file?: string;
-  /** From 1. */
+  /** Line number, from 1. */
   readonly line?: number;
-  /** From 1. */
+  /** Column number, from 1. */
   readonly column?: number;
-  /** The line of the file, and how much of it is meant. */
+  /** The line of the file, and the length of the part that the problem is about. */
   readonly sourceLine?: string;
   readonly length?: number;
-  /** What is wrong. */
+  /** What is wrong, as a sentence. */
   readonly message: string;
-  /** What to do; may have several lines. */
+  /** What to do; it may have several lines. */
   readonly help?: string;
-  /** Without it: an error. */
+  /** Absent: the problem is an error. */
   readonly severity?: 'warning';
 }
 
 const LINE_MAX = 120;
-/** Characters of a long line that are shown before the place. */
+/** Maximum number of characters of a long line that are shown before the column. */
 const LEAD = 40;
 const HELP_INDENT = '      ';
 
-/** What a terminal may colour. */
+/** Parts of a problem that a terminal may colour. */
 export type ProblemPart = 'place' | 'error' | 'warning' | 'mark' | 'help';
 
-/** `file:line:column: error: message`, the line with a mark under the place, and `help: …`. */
+/** Returns `file:line:column: error: message`, the line with a mark below the column, and `help: …`. */
 export function problemText(
   problem: Problem,
   paint: (part: ProblemPart, text: string) => string = (_part, text) => text,
@@ -83,7 +83,7 @@ function printable(text: string): string {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Sorts problems by file, line and column; problems without a place come last. */
+/** Sorts problems by file, line and column; problems without a location come last. */
 export function inOrder(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => {
     if (a.file === undefined || b.file === undefined)
@@ -95,7 +95,7 @@ export function inOrder(problems: readonly Problem[]): Problem[] {
 }
 
 export class BuildError extends Error {
-  /** Documented beside the codes of the runtime, in docs/errors. */
+  /** The code is documented in docs/errors, like those of the runtime. */
   readonly code = 'SVC_BUILD_FAILED';
   readonly problems: readonly Problem[];
 

@@ -1,8 +1,8 @@
-// How long a build may take and how much memory it may use. A compiler that meets a program which it
-// cannot finish would otherwise take its caller along.
+// BuildLimits: the time and the memory of a build. Without limits, a program that the compiler cannot finish would
+// block its caller or end it.
 
 export interface BuildLimits {
-  /** Milliseconds until a build is given up. */
+  /** Milliseconds until a build is cancelled. */
   readonly timeoutMs: number;
   /** Mebibytes of JavaScript heap that the compiler may use. */
   readonly heapMaxMb: number;

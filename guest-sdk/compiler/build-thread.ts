@@ -1,8 +1,10 @@
-// Builds in a thread of its own, so that whatever the compiler does (exit, crash, hang, use up its
-// memory) is a BuildError here. Invariants:
-// I1  A thread has one build at a time, and one that did not answer in time is ended.
-// I2  One thread waits for the next build: the compiler is faster once it is warm. It keeps no process
-//     alive.
+// BuildThread: runs builds in a separate thread, so that an exit, a crash, an endless loop or exhausted memory of the
+// compiler becomes a BuildError.
+//
+// Invariants:
+// - I1 A thread runs one build at a time, and a thread that did not answer in time is terminated.
+// - I2 One idle thread is kept for the next build, because the compiler is faster when it is warm. It does not keep
+//   the process alive.
 import { Worker } from 'node:worker_threads';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, type Problem } from './build-error.ts';
@@ -20,14 +22,14 @@ export interface BuildRequest {
 
 export interface BuiltComponent {
   readonly component: Uint8Array;
-  /** The core module inside of it. */
+  /** The core module within the component. */
   readonly core: Uint8Array;
-  /** Undefined: none was asked for. */
+  /** Undefined if no source map was requested. */
   readonly sourceMap: ModuleSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
   /** The author's files that the component depends on. */
   readonly inputs: readonly BuildInput[];
-  /** What the compiler remarked without failing. */
+  /** Warnings of the compiler. */
   readonly warnings: readonly Problem[];
 }
 
@@ -44,7 +46,7 @@ interface Waiting {
 
 let waiting: Waiting | undefined;
 
-/** Throws BuildError. */
+/** Builds a component in a thread. Throws BuildError. */
 export async function buildInThread(
   request: BuildRequest,
   limits: BuildLimits,
@@ -73,7 +75,7 @@ function take(heapMaxMb: number): Worker {
   }
   return new Worker(new URL('./build-worker.ts', import.meta.url), {
     name: 'build',
-    // Those of the program may be of no use here: --eval, --inspect.
+    // Options of the program, such as --eval and --inspect, must not apply to the thread.
     execArgv: [],
     resourceLimits: { maxOldGenerationSizeMb: heapMaxMb },
     stdout: true,
@@ -82,13 +84,13 @@ function take(heapMaxMb: number): Worker {
 }
 
 async function give(idle: Waiting): Promise<void> {
-  // Without naming them, those of Node's own would go too.
+  // Without an event name, Node's own listeners would be removed too.
   for (const event of ['message', 'error', 'exit']) idle.worker.removeAllListeners(event);
   if (waiting !== undefined) {
     await idle.worker.terminate();
     return;
   }
-  // A thread that ends while it waits has nothing to tell.
+  // An idle thread that ends has nothing to report.
   idle.worker.on('error', () => undefined);
   idle.worker.on('exit', () => {
     if (waiting === idle) waiting = undefined;
@@ -108,7 +110,7 @@ async function answerOf(
   worker.on('error', (error: NodeJS.ErrnoException) =>
     error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       ? reject(outOfMemory(request, limits))
-      : // Whatever a build throws the worker catches: what it does not is a file of the compiler that does not load.
+      : // The worker catches everything that a build throws; other errors come from a file of the compiler that does not load.
         resolve({ kind: 'not-started', error }),
   );
   worker.on('exit', (code) => resolve({ kind: 'crashed', reason: `it ended with code ${code}` }));
@@ -140,7 +142,7 @@ function notStarted(error: Error): Problem {
   };
 }
 
-/** The file and line that Node names above an error that a file cannot be loaded for, or else in its stack. */
+/** Returns the file and line that Node prints above an error of loading a file, or those of its stack. */
 function fileIn(stack: string): string | undefined {
   const above = /^(?:file:\/\/)?(\/.+:\d+|[A-Za-z]:.+:\d+)$/.exec(stack.split('\n', 1)[0]!);
   const inStack = /\(?(?:file:\/\/)(\/[^()]+?:\d+):\d+\)?$/m.exec(stack);

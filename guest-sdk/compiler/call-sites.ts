@@ -1,19 +1,19 @@
-// The author's expression that the compiler was at when it reported a message about code that is not the author's:
-// a generic function of the SDK or of the standard library is compiled where it is called with new types, and the
-// message names a line of that function only.
+// CallSites: finds the author's expression behind a message about code that is not the author's. The compiler
+// compiles a generic function of the SDK or of the standard library when it is called with new types, and its message
+// names only a line of that function.
 import { Compiler, type DiagnosticMessage, type Range, type Source } from 'assemblyscript';
 
 const callSites = new WeakMap<DiagnosticMessage, Range>();
 let isNoting = false;
 
-/** The innermost of the author's expressions around a message; undefined when there was none. */
+/** Returns the innermost of the author's expressions around a message; undefined if there is none. */
 export function callSiteOf(message: DiagnosticMessage): Range | undefined {
   return callSites.get(message);
 }
 
 /**
- * Wraps the compiler's method that compiles an expression, once in a thread. `isForeign`: whether a file is neither
- * the author's nor written for one.
+ * Wraps the compiler's method that compiles an expression, once per thread. `isForeign`: returns whether a file is
+ * neither the author's nor written by the SDK for the author's file.
  */
 export function noteCallSites(isForeign: (source: Source) => boolean): void {
   if (isNoting) return;

@@ -1,11 +1,11 @@
-// CompilerCrash: AssemblyScript's compiler gave up on a program by an error of its own. It prints that
-// and ends the process; here it ends the build.
+// CompilerCrash: AssemblyScript's compiler failed with an error of its own. It would print the error and end the
+// process; here the error ends only the build.
 
 import console from 'node:console';
 
 export class CompilerCrash extends Error {}
 
-/** Runs the compiler so that an exit of its own becomes a CompilerCrash. In a thread of its own only. */
+/** Runs the compiler so that its exit becomes a CompilerCrash. Only for a thread that runs nothing else. */
 export async function withoutExit<T>(compile: () => Promise<T>): Promise<T> {
   const exit = process.exit.bind(process);
   const error = console.error.bind(console);
@@ -24,7 +24,10 @@ export async function withoutExit<T>(compile: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Takes from the compiler's report, which has a banner and a stack, the phase of the crash and the line of the error. */
+/**
+ * Returns the phase of the crash and the line with the error, from the compiler's report, which has a banner and a
+ * stack.
+ */
 function reasonOf(report: string): string {
   const phase = /crashed during\s+(.*?)\s+:-\(/.exec(report)?.[1];
   const error = /^\W*((?:\w*Error|abort|unreachable).*)$/m.exec(report)?.[1];

@@ -1,8 +1,10 @@
-// AssemblyScript's own messages as problems. Invariants:
-// I1  A problem stands at a line of the author's: a message about code that was written for a declaration stands at
-//     the declaration, one about code of the SDK or of another package at the expression that led there. Where no
-//     expression did, as with a syntax error, it stands at the line of the package, and the help says that.
-// I2  What follows from another error is left out.
+// CompilerMessages: converts AssemblyScript's own messages to problems.
+//
+// Invariants:
+// - I1 The location of a problem is in the author's files: for code that the compiler wrote for a declaration it is
+//   the declaration, for code of the SDK or of another package the expression that led there. If there is no such
+//   expression, as for a syntax error, it is the line of the package, and the help says so.
+// - I2 Consequences of another error are left out.
 import { Range, type DiagnosticMessage, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { callSiteOf } from './call-sites.ts';
@@ -12,11 +14,16 @@ import { problemAt } from './syntax.ts';
 
 const ERROR_CATEGORY = 3;
 const CANNOT_FIND_NAME = 2304;
-/** Diagnostic codes of AssemblyScript after which the compiler guesses, and reports what follows from its guess. */
+/**
+ * Diagnostic codes of AssemblyScript after which the compiler guesses a type, and reports consequences of the guess.
+ */
 const CAUSES: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 2339, 6054]);
-/** The compiler's type of an expression that did not compile, and members that are missing in a class that did not. */
+/**
+ * Matches the compiler's type of an expression that did not compile, and missing members of a class that did not
+ * compile.
+ */
 const FOLLOWING = /\btype 'auto'|'__svc_/i;
-/** The line that a merge left before the two sides of a conflict. */
+/** Matches the line that a merge leaves before the first side of a conflict. */
 const CONFLICT_MARKER = /^<{7}(?:\s|$)/m;
 /** `Cannot find name 'Loan'` follows from `Module 'loan' has no exported member 'Loan'`. */
 const NAME_OF_IMPORT = /has no exported member '([^']+)'/;
@@ -29,9 +36,9 @@ const RESOLVE =
 
 interface Placed {
   readonly diagnostic: DiagnosticMessage;
-  /** Place in a file of the author's; undefined when the compiler named none. */
+  /** Location in one of the author's files; undefined if the compiler named none. */
   readonly range: Range | undefined;
-  /** Whether the author wrote the code that the message is about. */
+  /** Whether the author wrote the code of the message. */
   readonly isOwn: boolean;
 }
 
@@ -44,7 +51,7 @@ export function isLibrary(source: Source): boolean {
   return source.normalizedPath.startsWith('~lib/');
 }
 
-/** The errors that an author has to know of; of two at one place the one that has help. */
+/** Returns the errors that an author needs; of two errors at one location the one with help. */
 export function errorProblems(
   diagnostics: readonly DiagnosticMessage[],
   known: KnownNames,
@@ -66,7 +73,7 @@ export function errorProblems(
   return [...new Map([...byPlace.values()].map((one) => [lineKey(one), one])).values()];
 }
 
-/** One problem for each file with an unresolved merge: the syntax errors of its markers are not the author's. */
+/** Returns one problem for each file with an unresolved merge, instead of the syntax errors of the conflict markers. */
 function conflictProblems(errors: readonly Placed[]): Problem[] {
   const sources = new Set(
     errors
@@ -83,12 +90,12 @@ function conflictProblems(errors: readonly Placed[]): Problem[] {
   });
 }
 
-/** One line gets the same help once. */
+/** Returns a key by which a line gets the same help only once. */
 function lineKey({ file, line, column, help }: Problem): string {
   return `${file}:${line}:${help ?? column}`;
 }
 
-/** What the compiler remarked without failing. */
+/** Returns the warnings of the compiler. */
 export function warningProblems(
   diagnostics: readonly DiagnosticMessage[],
   known: KnownNames,
@@ -104,13 +111,13 @@ function placed(diagnostic: DiagnosticMessage): Placed {
   if (isWritten(range.source)) return { diagnostic, range: originOf(range), isOwn: false };
   if (!isLibrary(range.source)) return { diagnostic, range, isOwn: true };
   const site = callSiteOf(diagnostic);
-  // What stands in a package and is wrong wherever it is used, the author can only find there.
+  // A fault of a package that does not depend on its use has its location there.
   if (site === undefined) return { diagnostic, range, isOwn: false };
   if (!isWritten(site.source)) return { diagnostic, range: site, isOwn: true };
   return { diagnostic, range: originOf(site), isOwn: false };
 }
 
-/** Without what the compiler concludes from a name that it does not know, and from what did not compile. */
+/** Removes the consequences of an unknown name, and of code that did not compile. */
 function withoutFollowing(errors: readonly Placed[]): readonly Placed[] {
   const imports = errors.map(({ diagnostic }) => NAME_OF_IMPORT.exec(diagnostic.message)?.[1]);
   const isOfImport = ({ diagnostic: { code, message } }: Placed): boolean =>

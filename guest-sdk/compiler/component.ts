@@ -1,11 +1,11 @@
-// From a core module to a component: the contract's types, the canonical ABI's adapters, and the
-// descriptor as a custom section of the component itself, so that reading it runs no code.
+// Component: turns a core module into a component: adds the contract's types, the adapters of the canonical ABI, and
+// the descriptor as a custom section, so that reading the descriptor runs no code.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { componentEmbed, componentNew } from '@bytecodealliance/jco';
 import { DESCRIPTOR_SECTION, type ModuleDescriptor } from '@svc/contract';
 
-/** The package brings a copy of the file that lies at the repository's root. */
+/** A published package contains a copy of the file that is at the root of the repository. */
 const WIT_FILES = ['../wit/runtime.wit', '../../wit/runtime.wit'].map(
   (path) => new URL(path, import.meta.url),
 );

@@ -1,4 +1,4 @@
-// Runs the AssemblyScript compiler on a user's entry file, with the SDK in place.
+// CoreModule: runs the AssemblyScript compiler on an author's entry file together with the SDK.
 import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -15,22 +15,22 @@ import { sdkTransform, type BuildState } from './sdk-transform.ts';
 import { type CoreSourceMap, takeSourceMap } from './source-map.ts';
 
 const ASSEMBLY_FOLDER = fileURLToPath(new URL('../assembly/', import.meta.url));
-/** No file of the user's has this name: its own would be taken for it. */
+/** Name of the generated entry file; an author's file with this name would be mistaken for it. */
 const ENTRY = 'svc-module-entry';
 const SDK_FILE = /(?:^|[/\\])node_modules[/\\]@svc[/\\]guest-sdk[/\\](.+)$/;
 const ERRORS_SHOWN = 50;
 
-/** 64 MiB; the runtime may allow less. */
+/** Maximum memory of a module: 64 MiB; the runtime may allow less. */
 const MAXIMUM_MEMORY_PAGES = 1024;
 
 export interface CoreModule {
   readonly core: Uint8Array;
-  /** Undefined: none was asked for. */
+  /** Undefined if no source map was requested. */
   readonly sourceMap: CoreSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
   /** The same inputs give the same module. */
   readonly inputs: readonly BuildInput[];
-  /** What the compiler remarked without failing. */
+  /** Warnings of the compiler. */
   readonly warnings: readonly Problem[];
 }
 
@@ -42,7 +42,7 @@ interface CompileOptions {
   readonly sourceMap?: boolean | undefined;
 }
 
-/** Throws BuildError, and CompilerCrash. */
+/** Compiles the module. Throws BuildError and CompilerCrash. */
 export async function compileCoreModule(
   entryFile: string,
   sdk: BuildState['sdk'],
@@ -105,7 +105,7 @@ export async function compileCoreModule(
 }
 
 interface Compiled {
-  /** Undefined: there are problems, or messages of the compiler, in the state. */
+  /** Undefined if the state has problems or errors of the compiler. */
   readonly core: Uint8Array | undefined;
   readonly map: string | undefined;
 }
@@ -127,7 +127,7 @@ async function run(
       `-O${optimizeLevel}`,
       `--maximumMemory=${MAXIMUM_MEMORY_PAGES}`,
       `--baseDir=${dirname(entry)}`,
-      // The names of functions and the places of code, beside the same code.
+      // Adds names of functions and source locations; the code is the same.
       ...(sourceMap ? ['--sourceMap', '--debug'] : []),
     ],
     {
@@ -136,7 +136,7 @@ async function run(
       transforms: [sdkTransform(state)] as never,
       readFile: async (name, base) => {
         if (name === `${ENTRY}.ts`) return entrySource(entry);
-        // An asconfig.json could name options, files and transforms: those are not the user's to choose.
+        // An asconfig.json could name options, files and transforms, which an author must not choose.
         if (!name.endsWith('.ts')) return null;
         const sdkFile = SDK_FILE.exec(name)?.[1];
         if (sdkFile !== undefined) return readText(join(ASSEMBLY_FOLDER, sdkFile));
@@ -161,14 +161,14 @@ async function run(
   return { core, map };
 }
 
-/** The first errors, and one that counts those that are left out. */
+/** Returns the first errors, and one that counts the rest. */
 function firstOf(errors: readonly Problem[]): Problem[] {
   const first = inOrder(errors).slice(0, ERRORS_SHOWN);
   const more = errors.length - first.length;
   return more === 0 ? first : [...first, { message: `${more} more errors are not shown` }];
 }
 
-/** The file as whoever called the build would name it. */
+/** Names the file as the caller of the build would. */
 function besideEntry(problem: Problem, entryFile: string): Problem {
   if (problem.file === undefined || problem.file.startsWith('~lib/') || isAbsolute(entryFile))
     return problem;
@@ -176,8 +176,8 @@ function besideEntry(problem: Problem, entryFile: string): Problem {
 }
 
 /**
- * The files of a module are initialised in the order in which they are named here. What stands behind `abort` comes
- * first, so that a file that fails while it is initialised can say why.
+ * Returns the generated entry file. The files of a module are initialised in the order of its imports. The
+ * implementation of `abort` comes first, so that a file that fails during its initialisation can report the reason.
  */
 function entrySource(entry: string): string {
   const name = basename(entry).replace(/\.ts$/, '');

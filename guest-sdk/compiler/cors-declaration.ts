@@ -1,5 +1,5 @@
-// CorsDeclaration: what @cors says of an endpoint or one of its routes: `@cors` alone, or with an object that asks for
-// less than the operator allows.
+// CorsDeclaration: the @cors decorator of an endpoint or a route: `@cors` alone, or with an object that narrows what
+// the operator allows.
 import {
   ArrayLiteralExpression,
   FalseExpression,
@@ -18,7 +18,7 @@ const HELP =
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const ENTRIES_MAX = 100;
 
-/** Reads the arguments of `@cors`. Returns undefined when it has added a problem. */
+/** Reads the arguments of `@cors`. Returns undefined if it has added a problem. */
 export function readCors(node: DecoratorNode, problems: Problem[]): CorsDescriptor | undefined {
   const [options, ...others] = node.args ?? [];
   if (options === undefined) return {};

@@ -1,8 +1,8 @@
-// DataEnum: an enum whose members are stored by their names. AssemblyScript takes every enum for an
-// i32, so each enum of the user gets a type of its own: still an i32 in the module, but another type
-// than i32 in `Colour[]`, `Page<Colour>` and `Effect<Colour>`. What is stored follows from the type.
+// DataEnum: an enum whose members are stored by name. AssemblyScript treats every enum as i32, so each enum of the
+// author gets its own type: still an i32 in the module, but distinct from i32 in `Colour[]`, `Page<Colour>` and
+// `Effect<Colour>`. The type determines how values are stored.
 //
-// Invariant: an enum without @data keeps the members of i32, and has no JSON form.
+// Invariant: an enum without @data has the members of i32, and no JSON form.
 import {
   Class,
   ClassPrototype,
@@ -21,11 +21,11 @@ import { decoratorOf, problemAt } from './syntax.ts';
 export interface DataEnum {
   readonly declaration: EnumDeclaration;
   readonly name: string;
-  /** The first of several members of one value is the one that is written. */
+  /** Names of the members. If several have the same value, the first one is written. */
   readonly members: readonly string[];
 }
 
-/** The type of an enum of the user: an i32 by kind, itself by identity and by name. */
+/** The type of an author's enum: an i32 by kind, but with its own identity and name. */
 export class EnumType extends Type {
   readonly element: Enum;
 
@@ -34,17 +34,17 @@ export class EnumType extends Type {
     this.element = element;
   }
 
-  /** Tells `Array<Colour>` from `Array<i32>`: the compiler finds instances by this name. */
+  /** Distinguishes `Array<Colour>` from `Array<i32>`: the compiler finds instances by this name. */
   override toString(): string {
     return this.element.internalName;
   }
 }
 
-// The flags are a const enum in the types and an object at run time.
+// The types declare the flags as a const enum; at run time they are an object.
 const { CommonFlags } = assemblyscript as unknown as {
   readonly CommonFlags: { readonly Resolved: number };
 };
-/** Most names that a message lists. */
+/** Maximum number of names that a message lists. */
 const NAMES_SHOWN = 20;
 
 export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
@@ -72,7 +72,7 @@ export function readEnums(source: Source, problems: Problem[]): DataEnum[] {
   return enums;
 }
 
-/** One for each enum: the others have the same cause. */
+/** Reports one problem for each enum, since the others have the same cause. */
 function textValueProblems({ name, values }: EnumDeclaration): Problem[] {
   const text = values.find(({ initializer }) => initializer instanceof StringLiteralExpression);
   return text === undefined
@@ -89,7 +89,7 @@ function textValueProblems({ name, values }: EnumDeclaration): Problem[] {
 const quote = (text: string): string => JSON.stringify(text);
 const wrapperName = (name: string): string => `__svc_EnumOf${name}`;
 
-/** The class whose members are those of the enum's values. */
+/** Returns the class whose members are the members of the enum's values. */
 export function enumClass({ name, members }: DataEnum): string {
   const shown = members.slice(0, NAMES_SHOWN).map(quote).join(' or ');
   const rest = members.length - NAMES_SHOWN;
@@ -116,7 +116,7 @@ export function enumClass({ name, members }: DataEnum): string {
 }`;
 }
 
-/** Gives each data enum a type of its own. Call it before any type is resolved. */
+/** Gives each data enum its own type. Call this function before any type is resolved. */
 export function giveEnumsTypes(
   program: Program,
   isUsers: (source: Source) => boolean,
@@ -124,7 +124,7 @@ export function giveEnumsTypes(
 ): void {
   for (const [declaration, element] of program.elementsByDeclaration) {
     if (!(element instanceof Enum) || !(declaration instanceof EnumDeclaration)) continue;
-    // An enum may share its name with a type of the user's own.
+    // An enum may have the same name as a type of the author.
     if (!isUsers(declaration.range.source) || element.shadowType !== null) continue;
     const type = new EnumType(element);
     const definition = new TypeDefinition(element.name, element.parent, declaration as never);

@@ -1,5 +1,5 @@
-// What the user's files declare, read from the syntax tree before anything is resolved: data
-// classes, entities, endpoints. Whatever can be said about them without knowing types is said here.
+// Declarations: the data classes, entities and endpoints of the author's files, read from the syntax tree before
+// names are resolved. All problems that do not depend on types are reported here.
 import {
   ClassDeclaration,
   FieldDeclaration,
@@ -35,32 +35,32 @@ import {
 export interface Field {
   readonly name: string;
   readonly node: FieldDeclaration;
-  /** The source text. */
+  /** Source text of the type. */
   readonly type: string;
-  /** The source text. */
+  /** Source text of the initialiser. */
   readonly initializer: string | undefined;
   readonly optional: boolean;
-  /** Its type is a `Patch` or a `NullablePatch`, so that it may be absent, and is then not written. */
+  /** True if the type is `Patch` or `NullablePatch`: the field may be absent, and is then not written. */
   readonly isPatch: boolean;
-  /** Other names that are read as this field. */
+  /** Further names under which the field is read. */
   readonly aliases: readonly string[];
   readonly readonly: boolean;
 }
 
-/** `record`: a class of its own; `sum`: the base of cases; `case`: one of them. */
+/** `record`: a class of its own; `sum`: the base class of a sum type; `case`: a case of a sum type. */
 export interface DataClass {
   readonly kind: 'record' | 'sum' | 'case';
   readonly declaration: ClassDeclaration;
   readonly name: string;
-  /** Names the stored type. */
+  /** Name of the stored type. */
   readonly manifest: string;
-  /** Value of the field `type` of a case; undefined for a class that is no case. */
+  /** Value of the field `type` of a case; undefined for other classes. */
   readonly tag: string | undefined;
-  /** Inherited ones first. */
+  /** Fields, inherited ones first. */
   readonly fields: readonly Field[];
   /** Cases of a sum type. */
   readonly cases: readonly DataClass[];
-  /** The author has declared a member `clone` in the class, its base or one of its cases. */
+  /** Whether the author has declared a member `clone` in the class, its base or one of its cases. */
   readonly hasOwnClone: boolean;
 }
 
@@ -73,7 +73,7 @@ export interface Declarations {
 }
 
 const CLASS_DECORATORS = new Set(['data', 'variant', 'entity', 'endpoint']);
-/** Types of the SDK whose fields may be absent. */
+/** Types of the SDK for fields that may be absent. */
 const PATCHES: ReadonlySet<string> = new Set(['Patch', 'NullablePatch']);
 const SAFE_MANIFEST = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
 
@@ -118,7 +118,7 @@ export function readDeclarations(parser: Parser): Declarations {
   return { data, enums, entities, endpoints, problems };
 }
 
-/** A class without a role that extends a sum type would be a case that nobody can decode. */
+/** Reports a class without a decorator that extends a sum type: it would be a case that cannot be decoded. */
 function strayBase(declaration: ClassDeclaration, classes: readonly ClassDeclaration[]): Problem[] {
   const base = baseOf(declaration, classes);
   if (base === undefined || decoratorOf(base, 'data') === undefined) return [];
@@ -192,7 +192,7 @@ function readData(
   };
 }
 
-/** Reads the name that the decorator gives the stored type or the case; undefined where it gives none. */
+/** Reads the name that the decorator gives to the stored type or the case; undefined if it gives none. */
 function readStoredName(role: DecoratorNode, problems: Problem[]): string | undefined {
   const decorator = decoratorName(role);
   const names = stringArguments(role);
@@ -208,7 +208,7 @@ function readStoredName(role: DecoratorNode, problems: Problem[]): string | unde
   return given;
 }
 
-/** A case extends an abstract @data class, and any other @data class extends none. */
+/** Checks that a case extends an abstract @data class, and that other @data classes extend none. */
 function baseProblems(
   declaration: ClassDeclaration,
   isCase: boolean,
@@ -232,7 +232,7 @@ function baseProblems(
   ];
 }
 
-/** `isBase`: a class of the file extends it, as a case or without a decorator, which has its own message. */
+/** `isBase`: a class of the file extends this one, as a case or without a decorator, which has its own message. */
 function sumProblems(
   { name, typeParameters }: ClassDeclaration,
   cases: readonly DataClass[],
@@ -262,7 +262,7 @@ function sumProblems(
   return problems;
 }
 
-/** A patch is absent or not by itself, and absent is what it is until a value is given. */
+/** Checks a patch field: it cannot be nullable or have a default, because it is absent until it gets a value. */
 function patchProblems(field: Field, written: NamedTypeNode): Problem[] {
   const { name, type, optional, node } = field;
   const help = 'a Patch may be missing, a NullablePatch may be missing or null';
@@ -282,7 +282,7 @@ function patchProblems(field: Field, written: NamedTypeNode): Problem[] {
 }
 
 function initialPatchProblems({ name, type, node: { initializer } }: Field): Problem[] {
-  // What is not a patch at all is an error of its type.
+  // An initialiser that is not a patch is an error of types.
   if (initializer === null || initializer instanceof NewExpression) return [];
   return [
     problemAt(

@@ -1,4 +1,4 @@
-// The names that have a meaning in a file because it declares or imports them.
+// DeclaredNames: the names that a file declares or imports.
 import {
   DeclarationStatement,
   ImportStatement,
@@ -8,7 +8,7 @@ import {
 } from 'assemblyscript';
 import { walk } from './syntax-walk.ts';
 
-/** What a file declares, at its top level and inside of functions, and what it imports. */
+/** Returns the names that a file declares, at its top level and within functions, and those that it imports. */
 export function declaredNames(source: Source): string[] {
   const names: string[] = [];
   for (const statement of source.statements)

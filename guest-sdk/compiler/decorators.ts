@@ -1,5 +1,5 @@
-// Decorators that mean nothing where they stand. AssemblyScript passes over what it does not know,
-// so a slip of the pen would silently change what is stored or served.
+// Decorators: finds decorators that have no effect where they are. AssemblyScript ignores unknown decorators, so a
+// typing error would silently change what is stored or served.
 import {
   ClassDeclaration,
   DeclarationStatement,
@@ -16,7 +16,7 @@ import type { Problem } from './build-error.ts';
 import { decoratorName, problemAt } from './syntax.ts';
 
 const ROLES = ['data', 'variant', 'entity', 'endpoint'];
-/** AssemblyScript's own; those that reach outside fail the build as imports do. */
+/** AssemblyScript's own decorators; those that import something fail the build like imports do. */
 const LANGUAGE: ReadonlySet<string> = new Set([
   'external',
   'final',
@@ -40,7 +40,10 @@ const PLACES: ReadonlyMap<string, string> = new Map([
   ...['command', 'query'].map((name) => [name, METHOD_OF_ENTITY] as const),
   ...['get', 'post', 'put', 'patch', 'del'].map((name) => [name, METHOD_OF_ENDPOINT] as const),
 ]);
-/** A second one would be passed over. Of roles and routes that is said where they are read. */
+/**
+ * Decorators that may occur once, because a second one would be ignored. Those of roles and routes are checked where
+ * they are read.
+ */
 const ONCE: ReadonlySet<string> = new Set([
   'access',
   'alias',
@@ -51,7 +54,9 @@ const ONCE: ReadonlySet<string> = new Set([
   'query',
 ]);
 
-/** The decorator of a class that has handlers and no role, as it could be written; undefined for any other class. */
+/**
+ * Returns the decorator that a class with handlers lacks, as the author could write it; undefined for other classes.
+ */
 export function missingRole(declaration: ClassDeclaration): string | undefined {
   const roles = new Set((declaration.decorators ?? []).map((one) => decoratorName(one)));
   if (ROLES.some((role) => roles.has(role))) return undefined;
@@ -96,7 +101,7 @@ export function decoratorProblems(source: Source): Problem[] {
   const check = (decorators: readonly DecoratorNode[] | null, allowed: readonly string[]): void => {
     for (const decorator of decorators ?? []) {
       const name = decoratorName(decorator);
-      // `@operator.binary(…)` has no plain name.
+      // `@operator.binary(…)` has no simple name.
       if (name === '' || LANGUAGE.has(name) || allowed.includes(name)) continue;
       const place = PLACES.get(name);
       const message =
@@ -126,7 +131,7 @@ export function decoratorProblems(source: Source): Problem[] {
     }
     for (const member of statement.members) {
       checkRepeated(member.decorators);
-      // The methods of entities and endpoints are read, decorators and all, as handlers.
+      // The methods of entities and endpoints are checked with their decorators as handlers.
       if (isService && member instanceof MethodDeclaration) continue;
       const isField = member instanceof FieldDeclaration;
       check(member.decorators, isData && isField ? ['alias', 'optional'] : []);

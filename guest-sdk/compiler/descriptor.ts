@@ -1,5 +1,5 @@
-// The module's descriptor, from the resolved program: what is registered, with the types that its
-// handlers really have.
+// Descriptor: writes the module's descriptor from the resolved program: the registered classes, with the resolved
+// types of their handlers.
 import {
   Class,
   ClassPrototype,
@@ -39,7 +39,7 @@ type QueryParameters = NonNullable<RouteDescriptor['query']>;
 
 export interface RegisteredEndpoint {
   readonly reference: Class;
-  /** Index of its first route among all. */
+  /** Index of the endpoint's first route among all routes. */
   readonly firstRoute: number;
 }
 
@@ -84,7 +84,7 @@ export function describe(
   return { descriptor, endpoints: places };
 }
 
-/** The classes for which `register` was compiled, in that order. */
+/** Returns the classes that are registered, in the order of the calls of `register`. */
 function registeredClasses(program: Program): Class[] {
   const prototype = program.elementsByName.get(`${SDK_PATH}registry/register`);
   if (!(prototype instanceof FunctionPrototype)) return [];
@@ -133,7 +133,7 @@ function entityDescriptor(
   };
 }
 
-/** Whether some effect of the entity leaves its reply to be computed. */
+/** Returns whether a command of the entity replies with a value that is computed from the state after the events. */
 function repliesFromState(reference: Class): boolean {
   const [state, event] = reference.base?.typeArguments ?? [];
   const prototype = reference.program.elementsByName.get(`${SDK_PATH}effect/Change`);
@@ -239,7 +239,7 @@ function queryParameter(
   };
 }
 
-/** Left out where it is what is understood: 200, or 204 without a reply. */
+/** Returns the statuses of a route; undefined if they are the default: 200, or 204 without a reply. */
 function answersOf(
   { answers: { declared, seen } }: RouteMethod,
   reply: Body | undefined,
@@ -258,7 +258,7 @@ function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = 
   return { kind: 'json', schema: schemas.schema(whole, range) };
 }
 
-/** The body of what a handler returns; undefined: there is none. */
+/** Returns the body of a handler's reply; undefined if it has none. */
 export function replyBody(
   returned: Type,
   range: Range,
@@ -275,7 +275,7 @@ export function replyBody(
   return bodyOf(type, range, schemas);
 }
 
-/** `T` of a type of the SDK with one type argument. */
+/** Returns `T` if the type is one of the SDK's types with one type argument. */
 function sdkClass(type: Type, name: 'Effect' | 'Result' | 'Response'): Type | undefined {
   const reference = type.getClass();
   const file = { Effect: 'effect', Result: 'result', Response: 'http' }[name];

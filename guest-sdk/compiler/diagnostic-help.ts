@@ -1,5 +1,5 @@
-// What to do about messages of AssemblyScript's own that a forgotten import, a mistyped name or TypeScript's habits
-// lead to. A message that is not known here stands for itself.
+// DiagnosticHelp: what to do about messages of AssemblyScript that a missing import, a mistyped name or habits from
+// TypeScript cause. Other messages have no help.
 import { closest } from '@svc/contract/suggestion';
 import type { Problem } from './build-error.ts';
 import { NOT_EXPORTED } from './habit-rule.ts';
@@ -15,7 +15,7 @@ const FILE_NOT_FOUND = 6054;
 
 const MEMBERS_SHOWN = 12;
 
-/** What `@svc/guest-sdk` exports. */
+/** Exports of `@svc/guest-sdk`. */
 export const SDK_NAMES: ReadonlySet<string> = new Set([
   'Change',
   'Code',
@@ -70,21 +70,21 @@ const BUILT_IN_TYPES: readonly string[] = [
   'parseInt',
 ];
 
-/** Names without the files that they stand in, which the compiler has in front of them. */
+/** Removes the files from the names in a message, which the compiler puts before each name. */
 export function readable(message: string): string {
   const names = message
     .replaceAll('~lib/string/String', 'string')
     .replaceAll(/~lib\/(?:[@\w.-]+\/)+(?=[A-Z]\w*)/g, '');
-  // What these name is a file.
+  // These messages name a file.
   if (/^(?:File|Module) '/.test(message)) return names.replace("'~lib/", "'");
   return names
     .replaceAll(/(?<=['(<,: |]|=> )(?:[\w.@-]+\/)+(?=[A-Za-z_$])/g, '')
     .replaceAll(/(?<=\w)#(?=\w)/g, '.');
 }
 
-/** What the build knows of the author's names. */
+/** Names of the author's program that the build knows. */
 export interface KnownNames {
-  /** The clients that the compiler writes → the files that it writes them into. */
+  /** Names of the clients that the compiler writes → their files. */
   readonly clients: ReadonlyMap<string, string>;
   /** `Event.amount` → the cases of `Event` that have the member. */
   readonly caseMembers: ReadonlyMap<string, readonly string[]>;
@@ -92,13 +92,13 @@ export interface KnownNames {
   readonly cases: ReadonlyMap<string, readonly string[]>;
   /** Data enums → their members. */
   readonly enums: ReadonlyMap<string, readonly string[]>;
-  /** What the top level of a file exports → the files. */
+  /** Exports of the top level of a file → the files. */
   readonly exported: ReadonlyMap<string, readonly string[]>;
-  /** Names that the top level of a file declares, exported or not. */
+  /** Returns the names that the top level of a file declares, exported or not. */
   declaredIn(file: string): readonly string[];
-  /** Names that have a meaning in a file without an import: its own, and those that it imports. */
+  /** Returns the names that are valid in a file without a further import: its own, and those that it imports. */
   namesOf(file: string): readonly string[];
-  /** The members of a type; empty when the type is not known. */
+  /** Returns the members of a type; none if the type is unknown. */
   membersOf(type: string): readonly string[];
 }
 
@@ -113,7 +113,10 @@ export const NO_NAMES: KnownNames = {
   membersOf: () => [],
 };
 
-/** What to write instead; undefined when nothing is known of a message. `message`: a readable one. */
+/**
+ * Returns what to write instead; undefined if nothing is known about the message. `message`: without files in its
+ * names.
+ */
 export function diagnosticHelp(
   { code, message }: { readonly code: number; readonly message: string },
   problem: Problem,
@@ -181,7 +184,7 @@ function nameHelp(name: string, file: string, known: KnownNames): string | undef
   );
 }
 
-/** `module`: the path of a file without its ending, as the compiler names it. */
+/** Helps with a missing export. `module`: path of a file without its extension, as the compiler names it. */
 function exportHelp(name: string, module: string, known: KnownNames): string | undefined {
   const files = [`${module}.ts`, `${module}/index.ts`];
   if (files.some((file) => known.declaredIn(file).includes(name)))
@@ -197,7 +200,7 @@ function exportHelp(name: string, module: string, known: KnownNames): string | u
   );
 }
 
-/** Where a name that something exports comes from; `except`: files that do not count. */
+/** Describes where to import a name from; undefined if nothing exports it. `except`: files that do not count. */
 function sourceOf(name: string, except: readonly string[], known: KnownNames): string | undefined {
   if (SDK_NAMES.has(name)) return `add import { ${name} } from "${SDK_PACKAGE}";`;
   const entityFile = known.clients.get(name);
@@ -218,7 +221,7 @@ function memberHelp(name: string, type: string, known: KnownNames): string | und
   return members && amongMembers(name, members);
 }
 
-/** The nearest; all of them when there are few and none is near. */
+/** Names the nearest member; all of them if there are few and none is near. */
 function amongMembers(name: string, members: readonly string[]): string | undefined {
   const meant = nearest(name, members);
   if (meant !== undefined || members.length === 0 || members.length > MEMBERS_SHOWN) return meant;
@@ -226,7 +229,7 @@ function amongMembers(name: string, members: readonly string[]): string | undefi
   return named.length === 0 ? undefined : `it has ${named.join(', ')}`;
 }
 
-/** The most similar name; undefined for a name of one or two letters, to which any name would be similar. */
+/** Returns the most similar name; undefined for a name of one or two letters, which would be similar to any name. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   if (name.length < 3) return undefined;
   const meant = closest(

@@ -1,5 +1,5 @@
-// DocComment: what the comment before a handler says of it, for the descriptor: its first sentence as the summary, the
-// whole as the description where it says more.
+// DocComment: the comment before a handler, for the descriptor: its first sentence is the summary; the whole is the
+// description if it has more than the summary.
 import type { MethodDeclaration } from 'assemblyscript';
 import { DESCRIPTION_LENGTH_MAX, SUMMARY_LENGTH_MAX } from '@svc/contract';
 
@@ -10,7 +10,7 @@ export interface DocComment {
 
 const NONE: DocComment = {};
 
-/** The `/** … *\/` that ends right before the method or the first of its decorators. */
+/** Returns the doc comment that ends directly before the method or the first of its decorators. */
 export function docCommentOf(method: MethodDeclaration): DocComment {
   const { source } = method.range;
   const starts = [method, ...(method.decorators ?? [])].map(({ range }) => range.start);
@@ -26,7 +26,7 @@ export function docCommentOf(method: MethodDeclaration): DocComment {
   return { summary, description: shortened(text, DESCRIPTION_LENGTH_MAX) };
 }
 
-/** Lines of a paragraph are one; what begins with a tag (`@param`) and all behind it is for other readers. */
+/** Joins the lines of each paragraph, and leaves out tags (`@param`) with everything after the first of them. */
 function textIn(comment: string): string {
   const lines = comment.split('\n').map((line) => line.replace(/^\s*\*? ?/, '').trim());
   const tag = lines.findIndex((line) => /^@[a-z]/i.test(line));

@@ -1,17 +1,18 @@
-// Types without a finite value: a class that holds itself, always, can be neither made nor written.
+// EndlessTypes: finds types without a finite value: a class that always contains itself can be neither created nor
+// written.
 import type { TypeSchema } from '@svc/contract';
 
 type Types = Readonly<Record<string, TypeSchema>>;
 
 export interface EndlessField {
-  /** Name of the type in `types`, and of its field. */
+  /** Name of the type in `types`, and name of its field. */
   readonly type: string;
   readonly field: string;
 }
 
 /**
- * The fields by which a type leads back to itself, with no null, array, map or other case between. `absentable`:
- * schemas of fields that may be absent, which hold nothing then.
+ * Returns the fields by which a type always contains itself, without a null, array, map or other case in between.
+ * `absentable`: schemas of fields that may be absent.
  */
 export function endlessFields(types: Types, absentable: ReadonlySet<unknown>): EndlessField[] {
   const finite = finiteTypes(types, absentable);
@@ -25,7 +26,7 @@ export function endlessFields(types: Types, absentable: ReadonlySet<unknown>): E
   return found;
 }
 
-/** Grows from the types that refer to nothing until nothing more can be made of them. */
+/** Starts with the types that refer to no other, and adds types until no further one is finite. */
 function finiteTypes(types: Types, absentable: ReadonlySet<unknown>): ReadonlySet<string> {
   const finite = new Set<string>();
   const isFinite = (schema: TypeSchema | { readonly const: string }): boolean => {
@@ -43,7 +44,7 @@ function finiteTypes(types: Types, absentable: ReadonlySet<unknown>): ReadonlySe
   return finite;
 }
 
-/** Whether `to` always lies in `from`, or is one of its cases. */
+/** Returns whether a value of `from` always contains one of `to`, or `to` is one of its cases. */
 function reaches(types: Types, finite: ReadonlySet<string>, from: string, to: string): boolean {
   const seen = new Set<string>();
   const waiting = [from];

@@ -1,4 +1,4 @@
-// EndpointClass: what the syntax of an @endpoint class says.
+// EndpointDeclaration: reads an @endpoint class from the syntax tree.
 import {
   MethodDeclaration,
   type ClassDeclaration,
@@ -35,7 +35,7 @@ export type RouteArgument =
       readonly type: TypeNode;
     }
   | {
-      /** `query-or-body`: the type decides (`isQueryType`), since the method of the route may have a body. */
+      /** `query-or-body`: the type decides (`isQueryType`), because the method of the route may have a body. */
       readonly kind: 'query' | 'body' | 'query-or-body';
       readonly name: string;
       readonly type: TypeNode;
@@ -53,7 +53,7 @@ export function isValueArgument(argument: RouteArgument): argument is ValueArgum
 
 export interface RouteMethod {
   readonly httpMethod: HttpMethod;
-  /** Relative to the endpoint's prefix. */
+  /** Path relative to the endpoint's prefix. */
   readonly path: string;
   readonly method: MethodDeclaration;
   readonly arguments: readonly RouteArgument[];
@@ -79,10 +79,10 @@ const METHODS: ReadonlyMap<string, HttpMethod> = new Map([
   ['patch', 'PATCH'],
   ['del', 'DELETE'],
 ]);
-/** Beside the one of its method. */
+/** Decorators that a route may have besides that of its method. */
 const ROUTE_DECORATORS: ReadonlySet<string> = new Set(['access', 'answers', 'cors', 'inline']);
 const WITH_BODY: ReadonlySet<HttpMethod> = new Set(['POST', 'PUT', 'PATCH']);
-/** A parameter of this name is the body, whatever its type. */
+/** A parameter with this name is the body, whatever its type. */
 const BODY_NAME = 'body';
 const PATH = /^(\/(([A-Za-z0-9_.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*|\{[A-Za-z_][A-Za-z0-9_]*\}))*$/;
 const SERVICE = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)?$/;
@@ -124,7 +124,7 @@ export function readEndpoint(
     const route = readRoute(member, prefix ?? '', names, problems);
     if (route !== undefined) routes.push(route);
   }
-  // A slip in a decorator has its own message.
+  // An invalid decorator has its own message.
   if (declaration.members.every((member) => (member.decorators ?? []).length === 0))
     problems.push(
       problemAt(
@@ -148,7 +148,10 @@ export function readEndpoint(
   return { declaration, name, prefix: prefix ?? '', access: rule, cors, routes };
 }
 
-/** A page of another origin is a caller like any of the internet, and never a service or the own machine. */
+/**
+ * Reports a @cors that has no effect: a page of another origin is a caller from the internet, never a service or the
+ * own machine.
+ */
 function uselessCors(node: DecoratorNode, which: string): Problem {
   return problemAt(
     node.range,
@@ -157,7 +160,7 @@ function uselessCors(node: DecoratorNode, which: string): Problem {
   );
 }
 
-/** Whether every percent-encoding of the path decodes to text. */
+/** Returns whether every percent-encoding of the path decodes to text. */
 function isUtf8(path: string): boolean {
   try {
     decodeURIComponent(path);
@@ -252,7 +255,10 @@ function readRoute(
   };
 }
 
-/** What is neither in the template nor of the SDK comes from the body when it is named so, else by its type. */
+/**
+ * Reads a parameter that is neither in the template nor of the SDK: it is the body if its name says so, else its type
+ * decides.
+ */
 function valueArgument(
   parameter: ParameterNode,
   httpMethod: HttpMethod,

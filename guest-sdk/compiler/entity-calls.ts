@@ -1,12 +1,12 @@
-// Entities that call entities: only an endpoint's handler may, since a command decides on the state and
-// its input alone. At run time such a call is a fault.
+// EntityCalls: finds entities that call entities. Only an endpoint's handler may call, since a command decides on the
+// state and its input alone. At run time such a call is a fault.
 import { MethodDeclaration, NewExpression } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import type { EntityClass } from './entity-declaration.ts';
 import { problemAt } from './syntax.ts';
 import { walk } from './syntax-walk.ts';
 
-/** `clients`: the classes that the compiler writes for calls. */
+/** Returns the problems. `clients`: names of the classes that the compiler writes for calls. */
 export function entityCallProblems(
   entity: EntityClass,
   clients: ReadonlyMap<string, string>,

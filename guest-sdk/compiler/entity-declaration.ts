@@ -1,4 +1,4 @@
-// EntityClass: what the syntax of an @entity class says.
+// EntityDeclaration: reads an @entity class from the syntax tree.
 import {
   DeclarationStatement,
   ImportStatement,
@@ -30,7 +30,7 @@ export type HandlerArgument = 'state' | 'input' | 'context';
 
 export interface EntityHandler {
   readonly kind: 'command' | 'query';
-  /** What is stored and routed by. */
+  /** Name for storage and routing. */
   readonly wireName: string;
   readonly method: MethodDeclaration;
   readonly arguments: readonly HandlerArgument[];
@@ -43,7 +43,7 @@ export interface EntityClass {
   readonly declaration: ClassDeclaration;
   readonly name: string;
   readonly component: string;
-  /** `S` and `E` of `EventSourcedEntity<S, E>`, as they are written. */
+  /** Source text of `S` and `E` in `EventSourcedEntity<S, E>`. */
   readonly state: string;
   readonly event: string;
   readonly stateNode: TypeNode | undefined;
@@ -92,7 +92,7 @@ export function readEntity(
     );
   problems.push(...clientClash(declaration));
   const handlers = readHandlers(declaration, names, problems);
-  // A slip in a decorator has its own message.
+  // An invalid decorator has its own message.
   if (declaration.members.every((member) => (member.decorators ?? []).length === 0)) {
     const state = stateNode ? textOf(stateNode) : 'State';
     problems.push(
@@ -140,7 +140,7 @@ function missingParts(declaration: ClassDeclaration, state: string, event: strin
     );
 }
 
-/** The name that the compiler gives to the client of the entity must be free in its file. */
+/** Checks that the name of the entity's client is not used in its file. */
 function clientClash({ name: { text: name }, range }: ClassDeclaration): Problem[] {
   const clash = namesOf(range.source).find((other) => other.text === `${name}Client`);
   if (clash === undefined) return [];
@@ -187,7 +187,7 @@ function readHandlers(
   return handlers;
 }
 
-/** What the top level of a file declares and imports. */
+/** Returns the names that the top level of a file declares and imports. */
 function namesOf(source: Source): IdentifierExpression[] {
   return source.statements.flatMap((statement) => {
     if (statement instanceof DeclarationStatement) return [statement.name];
@@ -240,7 +240,7 @@ type Report = (
 ) => void;
 type NamedHandler = Pick<EntityHandler, 'kind' | 'wireName' | 'method'>;
 
-/** The state comes first; of the other parameters one is the input and any is the context. */
+/** Reads the parameters: the state comes first; one of the others is the input, and any may be the context. */
 function readArguments(
   { kind, wireName, method }: NamedHandler,
   names: SdkNames,
@@ -269,7 +269,7 @@ function readArguments(
   return { args, input };
 }
 
-/** `Effect<Reply>` of a command; the reply or `Result<Reply>` of a query. */
+/** Reads the type of the reply: `Effect<Reply>` for a command, the reply or `Result<Reply>` for a query. */
 function readReply(
   { kind, wireName, method }: NamedHandler,
   names: SdkNames,

@@ -1,9 +1,9 @@
-// Whether `apply` deals with every case of its event. It does with a case that it names where it looks
-// at the event: `event instanceof Added`, `event as Added`, `changetype<Added>(event)`, in `apply` or in
-// a function or method that it gives the event to.
+// EventCases: checks whether `apply` handles every case of its event. It handles a case if it names the case where it
+// uses the event: `event instanceof Added`, `event as Added`, `changetype<Added>(event)`, in `apply` itself or in a
+// function or method that it passes the event to.
 //
-// Invariant: code that cannot be followed is taken to deal with everything. A method of the event, a
-// field of it, a copy of it in a variable, a function of a library: any of them may reach every case.
+// Invariant: code that cannot be followed counts as handling every case: a method or a field of the event, a copy of
+// the event in a variable, a function of a library.
 import {
   AssertionExpression,
   BlockStatement,
@@ -30,7 +30,7 @@ import { walk } from './syntax-walk.ts';
 
 type Callable = FunctionDeclaration | MethodDeclaration;
 
-/** `entity` is the class of an entity, `event` its sum type. */
+/** Returns the problem. `entity`: class of an entity, `event`: its sum type. */
 export function eventCaseProblem(
   program: Program,
   entity: Class,
@@ -40,7 +40,7 @@ export function eventCaseProblem(
   const apply = methodOf(declaration, 'apply');
   const parameter = apply?.signature.parameters[1]?.name.text;
   if (apply === undefined || parameter === undefined) return undefined;
-  // With one case there is nothing to tell apart: doing anything at all is dealing with it.
+  // A single case needs no test of the type: any use of the event handles it.
   if (event.cases.length === 1 && !onlyReturnsTheState(apply)) return undefined;
   const search = new Search(program, entity, declaration);
   search.follow(apply, parameter);
@@ -69,7 +69,7 @@ function onlyReturnsTheState({ body, signature }: MethodDeclaration): boolean {
 
 class Search {
   readonly named = new Set<Node>();
-  /** Whether the event went somewhere that is not followed. */
+  /** Whether the event is used in code that cannot be followed. */
   isOpen = false;
   readonly #program: Program;
   readonly #entity: Class;
@@ -98,7 +98,7 @@ class Search {
     });
   }
 
-  /** What is done with the event at one place. False: it cannot be followed. */
+  /** Follows one use of the event. Returns false if it cannot be followed. */
   #isFollowed(node: Node, parent: Node | undefined, within: Callable): boolean {
     if (parent instanceof InstanceOfExpression) return this.#isNamed(parent.isType, within);
     if (parent instanceof AssertionExpression) return this.#isNamed(parent.toType, within);
@@ -127,13 +127,13 @@ class Search {
       SWALLOW,
     );
     const declaration = resolved?.getClass()?.prototype.declaration;
-    // `as CartEvent` names no case: whoever gets that may look at it in any way.
+    // `as CartEvent` names no case: the result may be used in any way.
     if (declaration === undefined || !isCase(declaration)) return false;
     this.named.add(declaration);
     return true;
   }
 
-  /** The user's function or the entity's method that a call reaches, when its text says so. */
+  /** Returns the author's function or the entity's method that a call names directly. */
   #target(called: Node, source: Source): Callable | undefined {
     if (called instanceof PropertyAccessExpression) {
       const object = called.expression;

@@ -1,21 +1,21 @@
-// Aliases of a field: the names that it had before, which are read as its own. What is written has the field's name.
+// FieldAliases: former names under which a field is still read. It is written under its own name.
 import type { FieldDeclaration } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
 import { decoratorOf, problemAt, stringArguments } from './syntax.ts';
 
-/** What is looked at of a field. */
+/** The parts of a field that are checked. */
 interface AliasedField {
   readonly name: string;
   readonly node: FieldDeclaration;
   readonly aliases: readonly string[];
 }
 
-/** What a descriptor may have as the name of a field. */
+/** Matches the names that a field may have in a descriptor. */
 // oxlint-disable-next-line no-control-regex -- a control character is what it refuses
 const FIELD_NAME = /^[^\u0000-\u001f\u007f-\u009f]{1,200}$/u;
 const ALIASES_MAX = 100;
 
-/** The names in the field's `@alias`, in their order. */
+/** Reads the names of the field's `@alias`, in order. */
 export function readAliases(field: FieldDeclaration, problems: Problem[]): readonly string[] {
   const decorator = decoratorOf(field, 'alias');
   if (decorator === undefined) return [];
@@ -40,7 +40,10 @@ export function readAliases(field: FieldDeclaration, problems: Problem[]): reado
   return names;
 }
 
-/** `own`: the fields of the class itself, whose problems are reported; `fields`: inherited ones as well. */
+/**
+ * Returns the problems. `own`: fields of the class itself, whose problems are reported; `fields`: with the inherited
+ * ones.
+ */
 export function aliasProblems(
   own: readonly AliasedField[],
   fields: readonly AliasedField[],
@@ -49,7 +52,7 @@ export function aliasProblems(
   const problems: Problem[] = [];
   const meanings = new Map(fields.map(({ name }) => [name, `the name of the field '${name}'`]));
   if (isCase) meanings.set('type', 'the field that holds the name of the case');
-  // Those of inherited fields first: they stand above.
+  // Inherited fields come first, as in the object.
   for (const field of [...fields.filter((one) => !own.includes(one)), ...own])
     for (const alias of field.aliases) {
       const meaning = meanings.get(alias);

@@ -1,5 +1,5 @@
-// Imports that the sandbox does not give, with the places in the user's files that lead to them: a
-// call of the standard library may import something three calls further on.
+// ForeignImports: finds imports that the sandbox does not have, with the locations in the author's files that lead to
+// them: a function of the standard library may reach an import through several calls.
 import type binaryen from 'assemblyscript/binaryen';
 import { PropertyAccessExpression, type Program, type Range, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
@@ -10,7 +10,7 @@ import { walk } from './syntax-walk.ts';
 export interface ForeignImport {
   readonly module: string;
   readonly base: string;
-  /** The compiler's name of the function. */
+  /** Name of the function in the compiler. */
   readonly internalName: string;
 }
 
@@ -25,7 +25,7 @@ const INSTEAD: readonly (readonly [prefix: string, help: string])[] = [
 const OTHERWISE =
   'a module computes; what it needs of the outside comes with the call that it serves';
 
-/** `module` holds the places of its code (the option sourceMap). */
+/** Returns the problems. `module` has source locations (the option sourceMap). */
 export function foreignImportProblems(
   module: binaryen.Module,
   program: Program,
@@ -67,7 +67,7 @@ interface Place {
 interface Call {
   readonly from: string;
   readonly to: string;
-  /** Undefined: code that no line of any file stands for. */
+  /** Undefined: the code has no source line. */
   readonly place: Place | undefined;
 }
 
@@ -76,7 +76,10 @@ const LINE = new RegExp(
   String.raw`^ \(func ${NAME}|;;@ ?(?:(.+):(\d+):(\d+))?$|\((?:return_)?call ${NAME}`,
 );
 
-/** Reads each call, with its caller and its place, from the text form of the module: no other form has the places. */
+/**
+ * Reads each call, with its caller and its location, from the text format of the module; no other format has the
+ * locations.
+ */
 function callsOf(text: string): Call[] {
   const calls: Call[] = [];
   let from = '';
@@ -89,14 +92,14 @@ function callsOf(text: string): Call[] {
       from = quotedFunction ?? plainFunction ?? '';
       place = undefined;
     } else if (whole.startsWith(';;@')) {
-      // An empty one stands for its surroundings.
+      // Code without a location belongs to the code around it.
       if (file !== undefined) place = { file, line: Number(lineNumber), column: Number(column) };
     } else calls.push({ from, to: quoted ?? plain ?? '', place });
   }
   return calls;
 }
 
-/** The places of the user's files from which calls lead to a function. */
+/** Returns the locations in the author's files from which calls lead to a function. */
 function placesCalling(target: string, calls: readonly Call[]): Place[] {
   const callers = Map.groupBy(calls, (call) => call.to);
   const places: Place[] = [];
@@ -112,7 +115,7 @@ function rangeOf(program: Program, place: Place): Range | undefined {
   const source = program.sources.find((one) => one.normalizedPath === place.file);
   if (source === undefined) return undefined;
   const start = startOfLine(source, place.line) + place.column;
-  // What is called is a name, or a chain of names.
+  // A called function is written as a name, or as names joined by dots.
   const name = /^[\w$.]+/.exec(source.text.slice(start, start + 200))?.[0] ?? '';
   const range = source.range.atEnd;
   range.start = start;
@@ -126,7 +129,7 @@ function startOfLine({ text }: Source, line: number): number {
   return start;
 }
 
-/** A function that is handed on as a value is called from nowhere: it is found by its name. */
+/** Finds mentions of a function by its name, because a function that is passed as a value has no call. */
 function mentions(program: Program, name: string): Range[] {
   const ranges: Range[] = [];
   for (const source of program.sources.filter((one) => isUserSource(one)))

@@ -1,13 +1,13 @@
-// What a rule about a message of AssemblyScript's says, and the codes of the messages that rules are about.
+// HabitRule: a rule that gives help for a message of AssemblyScript, and the codes of those messages.
 
-/** Selects the messages that a rule is about: every part that is given must match. */
+/** Selects messages: every given part must match. */
 export interface HabitRule {
-  /** The message's code. */
+  /** Code of the message. */
   readonly code: number;
   readonly message?: RegExp;
-  /** The line's text before what the message is about. */
+  /** Matches the text of the line before the message's column. */
   readonly before?: RegExp;
-  /** The line's text from there on. */
+  /** Matches the text of the line from the message's column on. */
   readonly after?: RegExp;
   readonly line?: RegExp;
   readonly help: string;

@@ -1,4 +1,4 @@
-// The compiler's one door: from a user's AssemblyScript file to a component.
+// The entry point of the compiler: builds a component from an author's AssemblyScript file.
 import { readFile } from 'node:fs/promises';
 import { BuildError } from './build-error.ts';
 import { DEFAULT_BUILD_LIMITS } from './build-limits.ts';
@@ -11,19 +11,19 @@ export type { BuiltComponent } from './build-thread.ts';
 export type { ModuleSourceMap } from './source-map.ts';
 
 export interface BuildOptions {
-  /** The file that registers the components; it may lie anywhere. */
+  /** The file that registers the components; it may be in any folder. */
   readonly entryFile: string;
-  /** Milliseconds until the build is given up; without it 120,000. */
+  /** Milliseconds until the build is cancelled; 120,000 by default. */
   readonly timeoutMs?: number;
-  /** Mebibytes of heap that the compiler may use; without it 2,048. */
+  /** Mebibytes of heap that the compiler may use; 2,048 by default. */
   readonly heapMaxMb?: number;
-  /** Without it 3. A lower one builds faster, and the module is larger and slower. */
+  /** Optimisation level, 3 by default. A lower level builds faster, but the module is larger and slower. */
   readonly optimizeLevel?: OptimizeLevel;
-  /** Whether one is made, which is not a part of the component; without it true. */
+  /** Whether to create a source map, which is not part of the component; true by default. */
   readonly sourceMap?: boolean;
 }
 
-/** The same files give the same bytes. Throws BuildError, whose message is readable as it is. */
+/** Builds a component; the same files give the same bytes. Throws BuildError, whose message is readable by itself. */
 export async function buildComponent(options: BuildOptions): Promise<BuiltComponent> {
   const { entryFile, optimizeLevel, sourceMap } = options;
   if (!entryFile.endsWith('.ts'))

@@ -1,5 +1,5 @@
-// Puts written code into the syntax tree: members into a class, statements into a file. Written code says by marks
-// which of the author's declarations each part of it was made for.
+// Inject: adds written code to the syntax tree: members to a class, statements to a file. Marks in the written code
+// name the author's declaration that each part was written for.
 import {
   BlockStatement,
   ClassDeclaration,
@@ -16,16 +16,16 @@ import {
 } from 'assemblyscript';
 import { ABSTRACT, has, methodOf, textOf } from './syntax.ts';
 
-/** Written code → the author's file that it stands beside. */
+/** Source of written code → the author's file that it belongs to. */
 const written = new WeakMap<Source, Source>();
 const MARK = /\/\*@(\d+):(\d+)\*\//g;
 
-/** Stands in written code before what is made for a node of the author's file, until the next mark. */
+/** Returns a mark for written code: the code after it, up to the next mark, belongs to a node of the author's file. */
 export function madeFor({ range }: Node): string {
   return `/*@${range.start}:${range.end}*/`;
 }
 
-/** What the author wrote that a part of written code was made for; undefined where no mark precedes the part. */
+/** Returns the author's declaration that a part of written code belongs to; undefined if no mark precedes the part. */
 export function originOf({ source, start }: Range): Range | undefined {
   const beside = written.get(source);
   const mark = [...source.text.slice(0, start).matchAll(MARK)].at(-1);
@@ -35,12 +35,12 @@ export function originOf({ source, start }: Range): Range | undefined {
   return origin;
 }
 
-/** Lines and columns of such a source are not the user's. */
+/** Returns whether the source was written by the compiler; its lines and columns mean nothing to the author. */
 export function isWritten(source: Source): boolean {
   return written.has(source);
 }
 
-/** Members see what the class sees: its type parameters, and the names of its file. */
+/** Adds members to a class, where type parameters of the class and names of its file are valid. */
 export function injectMembers(declaration: ClassDeclaration, members: string): void {
   const parameters = declaration.typeParameters ?? [];
   const generic =
@@ -54,7 +54,7 @@ export function injectMembers(declaration: ClassDeclaration, members: string): v
   declaration.members.push(...parsed.members);
 }
 
-/** Has a written method return an expression of the user's, which keeps its place there. */
+/** Makes a written method return an expression of the author's, which keeps its location. */
 export function returnExpression(
   declaration: ClassDeclaration,
   methodName: string,
@@ -79,7 +79,7 @@ export function injectInterface(declaration: ClassDeclaration, name: string): vo
 }
 
 function parse(beside: Source, text: string): Statement[] {
-  // Under the name of the user's file: the compiler looks its names up by that.
+  // The source gets the name of the author's file, by which the compiler looks up names.
   const parser = new Parser();
   parser.parseFile(text, beside.normalizedPath, false);
   const [problem] = parser.diagnostics;

@@ -1,5 +1,5 @@
-// What the build knows of names when the compiler does not know one: who else has it, and which was probably meant.
-// It is looked up for messages only, hence when it is asked for.
+// KnownNames: finds similar names, and the files that have a name, for messages about unknown names. It collects
+// names only when there is such a message.
 import {
   ClassDeclaration,
   DeclarationStatement,
@@ -68,7 +68,10 @@ function exportedNames(sources: readonly Source[]): Map<string, string[]> {
   return found;
 }
 
-/** The member names of a class or an enum, inherited ones included. It may be one of the SDK or of the standard library. */
+/**
+ * Returns the members of a class or an enum, with inherited ones. The type may belong to the SDK or the standard
+ * library.
+ */
 function membersOf(parser: Parser, type: string): string[] {
   const wanted = type === 'string' ? 'String' : type.replace(/<.*$| \| null$/, '');
   const classes = parser.sources.flatMap((source) => classesOf(source));

@@ -1,5 +1,5 @@
-// LaterReplies: the calls of `thenReplyFrom` in an entity, and the methods of it that they name, which
-// compute a reply from the state after the events.
+// LaterReplies: the calls of `thenReplyFrom` in an entity, and the methods that they name, which compute a reply from
+// the state after the events.
 import {
   CallExpression,
   MethodDeclaration,
@@ -20,7 +20,7 @@ import { walk } from './syntax-walk.ts';
 
 export interface LaterReplies {
   readonly calls: readonly LaterReplyCall[];
-  /** Each once; a place in this list is what an effect keeps of its method. */
+  /** Each method once; an effect stores an index into this list. */
   readonly methods: readonly MethodDeclaration[];
 }
 
@@ -110,7 +110,7 @@ function methodProblems(
   const handler = handlers.find((one) => one.method === method);
   const name = method.name.text;
   const at = method.name.range;
-  // What is wrong with a handler is said of it anyway.
+  // Problems of a handler are reported elsewhere.
   const problems = handler === undefined ? handlerProblems(method) : [];
   const { parameters, returnType } = method.signature;
   if (handler?.kind === 'command')

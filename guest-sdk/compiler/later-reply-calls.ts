@@ -1,5 +1,5 @@
-// Writes the calls of `thenReplyFrom` as the SDK has them: the method and the values become one object,
-// since a function of AssemblyScript captures nothing.
+// LaterReplyCalls: rewrites the calls of `thenReplyFrom` to the form of the SDK: the method and the values become one
+// object, since AssemblyScript has no closures.
 import {
   Node,
   PropertyAccessExpression,
@@ -10,7 +10,7 @@ import {
 import type { EntityClass } from './entity-declaration.ts';
 import { laterReplyClass } from './written-code.ts';
 
-/** The parts keep the user's places, and with them the messages of the compiler. */
+/** Rewrites the calls. Their parts keep their source locations, so messages of the compiler are correct. */
 export function writeLaterReplies(entity: EntityClass): void {
   for (const { call, method } of entity.laterReplies.calls) {
     const [named, ...values] = call.args;

@@ -1,5 +1,5 @@
-// The core module's edges: exports get the names of the canonical ABI, what the standard library
-// imports becomes calls of the SDK, and any import beyond the contract's fails the build.
+// ModuleEdges: the exports and imports of the core module. Exports get the names of the canonical ABI, imports of the
+// standard library become calls of the SDK, and an import outside of the contract fails the build.
 import { FunctionPrototype, type Program } from 'assemblyscript';
 import type binaryen from 'assemblyscript/binaryen';
 import type { Problem } from './build-error.ts';
@@ -9,7 +9,10 @@ import { foreignImportProblems, type ForeignImport } from './foreign-imports.ts'
 type Binaryen = typeof binaryen;
 type Module = binaryen.Module;
 
-/** Exports of assembly/abi.ts: the contract's name, and what runs when the answer was read. */
+/**
+ * Exports of assembly/abi.ts: the name in the contract, and the function that runs after the host has read the
+ * answer.
+ */
 const EXPORTS: readonly (readonly [from: string, to: string, post?: string])[] = [
   ['entity_constructor', 'svc:runtime/entity@0.1.0#[constructor]instance'],
   ['entity_destructor', 'svc:runtime/entity@0.1.0#[dtor]instance'],
@@ -22,7 +25,7 @@ const EXPORTS: readonly (readonly [from: string, to: string, post?: string])[] =
   ['cabi_realloc', 'cabi_realloc'],
 ];
 
-/** Imports of the standard library, and the functions of assembly/environment.ts in their place. */
+/** Imports of the standard library, and the functions of assembly/environment.ts that replace them. */
 const ENVIRONMENT: ReadonlyMap<string, string> = new Map([
   ['abort', 'env_abort'],
   ['console.assert', 'env_assert'],

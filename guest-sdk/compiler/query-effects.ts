@@ -1,5 +1,5 @@
-// Queries, and methods that compute a reply, that build an effect: nothing would come of it, since only the
-// effect that a command returns is carried out. Followed through the methods of the entity that they call.
+// QueryEffects: finds queries, and methods that compute a reply, that build an effect. It would be lost, since only
+// the effect that a command returns is executed. The search follows calls of the entity's own methods.
 import {
   CallExpression,
   ClassDeclaration,
@@ -47,7 +47,7 @@ export function queryEffectProblems(entity: EntityClass): Problem[] {
 interface Reader {
   readonly what: string;
   readonly method: MethodDeclaration;
-  /** It computes the reply of a command. */
+  /** Whether the method computes the reply of a command. */
   readonly replies: boolean;
 }
 
@@ -70,7 +70,7 @@ function remedy(builder: string, replies: boolean): string {
     : 'a query only reads: return the reply, or make it a @command';
 }
 
-/** The first builder of effects that calling a method of the entity leads to. */
+/** Returns the first method that builds an effect, of those that a call of `name` reaches. */
 function builderBehind(
   name: string,
   declaration: ClassDeclaration,
@@ -94,7 +94,7 @@ interface OwnCall {
   readonly node: CallExpression;
 }
 
-/** Calls of `this.name(…)`. */
+/** Returns the calls of `this.name(…)`. */
 function ownCalls(method: MethodDeclaration): OwnCall[] {
   const calls: OwnCall[] = [];
   if (method.body !== null)

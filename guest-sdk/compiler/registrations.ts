@@ -1,5 +1,5 @@
-// Which classes the user's files register, what two of them cannot both have (a component's id, a
-// route), and which are declared without being registered.
+// Registrations: the classes that the author's files register, conflicts between them (the id of a component, a
+// route), and classes that are declared but not registered.
 import {
   CallExpression,
   ExpressionStatement,
@@ -24,11 +24,11 @@ import { walk } from './syntax-walk.ts';
 export interface Registrations {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
-  /** The module would have nothing to serve. */
+  /** Whether the module would serve nothing. */
   readonly isEmpty: boolean;
 }
 
-/** `entryName`: the file that the user builds, for what is to be added there. */
+/** Reads the registrations. `entryName`: entry file, where the author has to add a missing registration. */
 export function readRegistrations(
   program: Program,
   declarations: Declarations,
@@ -119,7 +119,7 @@ function registerCalls(program: Program): RegisterCall[] {
   return calls;
 }
 
-/** What a name, or a name of a namespace, means in a file. */
+/** Resolves a name, or a name in a namespace, in a file. */
 function elementOf(file: File, called: Node): Element | null | undefined {
   if (called instanceof IdentifierExpression) return file.lookup(called.text);
   if (
@@ -174,7 +174,7 @@ function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclar
   return problems;
 }
 
-/** The path template as the runtime serves it: an address without a path is the address of `/`. */
+/** Returns the path template as the runtime serves it; an empty path is `/`. */
 function templateOf(endpoint: EndpointClass, path: string): string {
   const template = endpoint.prefix + path;
   return template === '' ? '/' : template;

@@ -1,5 +1,5 @@
-// Names that a user's file cannot give: those of the code that the compiler writes, those of the
-// entity's base class, and those that mean something else to a program in JavaScript that reads JSON.
+// ReservedNames: names that an author's file must not declare: those of written code, those of the entity's base
+// class, and those with a special meaning for JavaScript programs that read JSON.
 import {
   ClassDeclaration,
   DeclarationStatement,

@@ -1,5 +1,5 @@
-// Statuses that a route answers with: those that @answers declares, else those that the handler's returns show.
-// `PLAIN` stands for the status of a value without one: 200, or 204 for Done.
+// RouteAnswers: the statuses that a route answers with: those that @answers declares, else those that the handler's
+// return statements set. `PLAIN` represents the status of a value without one: 200, or 204 for Done.
 import {
   CallExpression,
   FunctionExpression,
@@ -23,9 +23,9 @@ import { walk } from './syntax-walk.ts';
 export const PLAIN = 0;
 
 export interface RouteAnswers {
-  /** Statuses of @answers; undefined without it. */
+  /** Statuses of @answers; undefined without the decorator. */
   readonly declared: readonly number[] | undefined;
-  /** Statuses that the returns show, in their order; undefined when they do not show every status. */
+  /** Statuses that the return statements set, in order; undefined if they do not determine every status. */
   readonly seen: readonly number[] | undefined;
 }
 
@@ -50,7 +50,7 @@ export function readRouteAnswers(
   return { declared, seen: returns.all };
 }
 
-/** The status of a value that the handler answers without one; undefined: 200, or 204 for Done. */
+/** Returns the status of a value that the handler returns without one; undefined: 200, or 204 for Done. */
 export function plainStatus({ declared = [] }: RouteAnswers): number | undefined {
   return declared.find((status) => status < 300);
 }
@@ -73,7 +73,7 @@ function declaredStatuses(decorator: DecoratorNode, problems: Problem[]): number
   return undefined;
 }
 
-/** A status that a return gives as a literal. */
+/** A status that a return statement sets as a literal. */
 interface LiteralStatus {
   readonly status: number;
   readonly node: Expression;
@@ -82,7 +82,7 @@ interface LiteralStatus {
 class StatusReader {
   readonly literals: LiteralStatus[] = [];
   readonly #names: SdkNames;
-  /** Whether the handler returns a Response, which can have a status of its own. */
+  /** Whether the handler returns a Response, which can have its own status. */
   readonly #isResponse: boolean;
   readonly #isResult: boolean;
   readonly #statuses = new Set<number>();
@@ -104,7 +104,7 @@ class StatusReader {
       if (parents.some((parent) => parent instanceof FunctionExpression)) return;
       this.#read(node.value);
     });
-    // One that is not part of a return may have reached what is returned.
+    // A call that sets a status outside of a return statement may affect the returned value.
     if (given > this.literals.filter(({ node }) => node instanceof CallExpression).length)
       this.#isWhole = false;
   }
@@ -152,7 +152,7 @@ class StatusReader {
     else this.#readOther();
   }
 
-  /** Notes the call of a function of the author's, which may have given its result a status. */
+  /** Notes a call of an author's function, whose result may have a status. */
   #readUnknownCall(): void {
     if (this.#isResult || this.#isResponse) this.#isWhole = false;
     else this.#statuses.add(PLAIN);

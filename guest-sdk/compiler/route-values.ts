@@ -1,12 +1,13 @@
-// Where the values of a route's handler come from, once their types are known: path, query string or body; and what
-// is wrong with them there. `HttpCall.argument` of the SDK decides by the same rule while the module is compiled.
+// RouteValues: the source of each argument of a route's handler (path, query string or body), determined by its type,
+// and the problems of its type there. `HttpCall.argument` of the SDK applies the same rule when the module is
+// compiled.
 import type { Range, Type } from 'assemblyscript';
 import { QUERY_PARAMETERS_MAX } from '@svc/contract';
 import { isValueArgument, type RouteMethod, type ValueArgument } from './endpoint-declaration.ts';
 import { displayName } from './schema-of-type.ts';
 import { SDK_PATH, textOf } from './syntax.ts';
 
-/** Classes whose values are one text. */
+/** Classes whose values are a single text. */
 const TEXTS: ReadonlySet<string> = new Set([
   '~lib/string/String',
   '~lib/date/Date',
@@ -19,27 +20,27 @@ export const SCALARS =
 
 type Report = (range: Range, message: string, help?: string) => void;
 
-/** What one text of a path or a query string can be read as. */
+/** Returns whether values of a type can be read from one text of a path or a query string. */
 export function isScalarType(type: Type): boolean {
   return type.isValue || TEXTS.has(type.getClass()?.prototype.internalName ?? '');
 }
 
-/** What a name of the query string can be read as: a scalar or a list of scalars, which may be null. */
+/** Returns whether a query parameter can have the type: a scalar, a list of scalars, or a nullable one of these. */
 export function isQueryType(type: Type): boolean {
   return isScalarType(type.nonNullableType) || isScalarList(type);
 }
 
-/** Whether it comes from the query string; else from the body. */
+/** Returns whether the argument comes from the query string; otherwise it is the body. */
 export function isInQuery({ kind }: ValueArgument, type: Type): boolean {
   return kind === 'query' || (kind === 'query-or-body' && isQueryType(type));
 }
 
-/** Whether a request without it is refused. */
+/** Returns whether a request without the parameter is refused. */
 export function isQueryRequired(argument: ValueArgument, type: Type): boolean {
   return !isScalarList(type) && isGiven(argument, type);
 }
 
-/** `typeOf`: undefined where a type does not resolve, which has its own message. */
+/** Returns the problems. `typeOf` returns undefined for a type that does not resolve, which has its own message. */
 export function routeValueProblems(
   { httpMethod, method, arguments: args }: RouteMethod,
   typeOf: (argument: ValueArgument) => Type | undefined,
@@ -94,7 +95,7 @@ function insteadOf(type: Type): string {
     : 'take a list of scalars, or read the query string of a parameter of type Request';
 }
 
-/** Neither a default nor null says that it may be left out. */
+/** Returns whether the argument has neither a default nor null as a value for an absent parameter. */
 function isGiven({ node }: ValueArgument, type: Type): boolean {
   return node.initializer === null && !type.isNullableReference;
 }

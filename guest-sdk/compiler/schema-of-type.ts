@@ -1,5 +1,5 @@
-// SchemaBuilder: the descriptor's schema of a resolved type, and what is wrong with a type that has
-// none. Named types are collected once, under the name by which other schemas refer to them.
+// SchemaBuilder: the descriptor's schema of a resolved type, and the problems of types that have none. A named type
+// is collected once, under the name by which other schemas refer to it.
 import {
   Class,
   Enum,
@@ -30,7 +30,7 @@ const INTEGERS = new Map<Type, readonly [minimum: number, maximum: number]>([
   [Type.u32, [0, 4_294_967_295]],
 ]);
 
-/** Placeholder for a type that has no schema. A problem was reported, so no descriptor gets it. */
+/** Placeholder for a type that has no schema. A problem was reported, so it never gets into a descriptor. */
 const NONE: TypeSchema = { type: 'null' };
 
 export class SchemaBuilder {
@@ -39,7 +39,7 @@ export class SchemaBuilder {
   readonly #declarations: Declarations;
   readonly #report: Report;
   readonly #names = new Map<Class | Enum, string>();
-  /** Data classes by their name in `types`. */
+  /** Data classes by their names in `types`. */
   readonly #classes = new Map<string, DataClass>();
   /** Schemas of fields that may be absent. */
   readonly #absentable = new Set<unknown>();
@@ -50,7 +50,7 @@ export class SchemaBuilder {
     this.#report = report;
   }
 
-  /** `place`: where the type is written, for problems. */
+  /** Returns the schema of a type. `place`: where the type is written, for problems. */
   schema(type: Type, place: Range): TypeSchema {
     if (type.isNullableReference)
       return { anyOf: [this.schema(type.nonNullableType, place), { type: 'null' }] };
@@ -123,7 +123,7 @@ export class SchemaBuilder {
     return NONE;
   }
 
-  /** Once every type is known: which of them can have no value. */
+  /** Reports types that have no finite value. Call this method when all types are known. */
   reportEndless(): void {
     const reported = new Set<Field>();
     for (const { type, field: name } of endlessFields(this.types, this.#absentable)) {
@@ -141,7 +141,7 @@ export class SchemaBuilder {
     return this.#declarations.data.get(reference.prototype.declaration as ClassDeclaration);
   }
 
-  /** The name of a data class in `types`; its schema is made when it is met first. */
+  /** Returns the name of a data class in `types`; its schema is created at the first use. */
   #named(reference: Class, data: DataClass): string {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
@@ -153,7 +153,7 @@ export class SchemaBuilder {
     return name;
   }
 
-  /** The schema of the value that a patch field has when it is not absent. */
+  /** Returns the schema of the value that a patch field has when it is not absent. */
   #patch(type: Type, place: Range): TypeSchema {
     const reference = type.getClass();
     const [inner] = reference?.typeArguments ?? [];
@@ -227,7 +227,7 @@ function fieldType(reference: Class, field: Field): Type | undefined {
   return reference.program.resolver.resolveProperty(member)?.type;
 }
 
-/** What to write in the place of a type that has no JSON form. */
+/** Suggests a replacement for a type that has no JSON form. */
 function insteadOf(type: Type): string {
   const reference = type.getClass();
   if (type === Type.void) return 'return Done when there is nothing to say';
@@ -257,7 +257,7 @@ function insteadOf(type: Type): string {
   return 'use bool, the integers of 8 to 64 bits, f32, f64, string, Date, Decimal, Duration, Uint8Array, arrays, Map<string, T>, and @data classes and enums';
 }
 
-/** A type as the user writes it: without the files of its parts. */
+/** Returns the type as the author writes it, without the files of its parts. */
 export function displayName(type: Type): string {
   if (type instanceof EnumType) return type.element.name;
   const reference = type.getClass();
@@ -266,7 +266,7 @@ export function displayName(type: Type): string {
   return nameWithArguments(type, reference, name, displayName);
 }
 
-/** The name of a type in `types` of the descriptor, where a string has its class's name. */
+/** Returns the name of a type in `types` of the descriptor, where a string has the name of its class. */
 function nameInDescriptor(type: Type): string {
   const reference = type instanceof EnumType ? null : type.getClass();
   if (reference === null) return displayName(type);

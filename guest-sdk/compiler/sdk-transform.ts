@@ -1,6 +1,6 @@
-// What the compiler does to a user's program, at the three places where AssemblyScript lets it:
-// after parsing (say what is wrong with declarations, write code into the classes), after resolving
-// names (say what is wrong with types), after compiling (describe the module, close its edges).
+// SdkTransform: the three steps at which AssemblyScript lets a transform change a program. After parsing it checks
+// declarations and writes code into the classes; after names are resolved it checks types; after compiling it writes
+// the descriptor and renames exports and imports.
 import type { DiagnosticMessage, Parser, Program } from 'assemblyscript';
 import type binaryen from 'assemblyscript/binaryen';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -30,26 +30,26 @@ import {
   laterReplyClasses,
 } from './written-code.ts';
 
-/** What one build learns of its program. */
+/** The data that a build collects about its program. */
 export interface BuildState {
   readonly sdk: { readonly name: string; readonly version: string };
-  /** The file that the user builds. */
+  /** The author's entry file. */
   readonly entryName: string;
-  /** Not empty: the build has failed, and these say why. */
+  /** Problems; if there are any, the build has failed. */
   problems: Problem[];
   warnings: readonly Problem[];
   known: KnownNames;
   descriptor: ModuleDescriptor | undefined;
-  /** What AssemblyScript's own compiler has to say; it adds to this list. */
+  /** Messages of AssemblyScript's own compiler, which adds to this list. */
   diagnostics: readonly DiagnosticMessage[];
   /** Indexes of these files in the compiler's source map. */
   sourceNumbers: ReadonlySet<number>;
 }
 
-/** Ends the compiler's run; the reasons are in the build's state. */
+/** Ends the run of the compiler; the build's state has the reasons. */
 class Stopped extends Error {}
 
-/** A class that AssemblyScript makes an object of; it puts `program` and `binaryen` into its prototype. */
+/** A class that AssemblyScript creates an object of; it adds `program` and `binaryen` to the prototype. */
 export type TransformClass = new () => object;
 
 export function sdkTransform(state: BuildState): TransformClass {
@@ -78,13 +78,14 @@ export function sdkTransform(state: BuildState): TransformClass {
         ...entities.flatMap((entity) => entityCallProblems(entity, clients)),
       );
       state.warnings = parser.sources.filter(isUserSource).flatMap(uncheckedNumberWarnings);
-      // Types are looked at all the same, so that all there is to say is said at once.
+      // Types are checked in any case, so that all problems are reported together.
       if (state.problems.length === 0) write(parser, declarations);
     }
 
     afterInitialize(program: Program): void {
       giveEnumsTypes(program, isUserSource, declarations!.enums);
-      // They come first: a type is resolved once, and only here so that the compiler reports why it does not resolve.
+      // The check of types comes first: a type is resolved once, and only at that point does the compiler report why
+      // it does not resolve.
       const types = typeProblems(program, declarations!);
       const registrations = readRegistrations(program, declarations!, state.entryName);
       const said = new Set(state.problems.map(placeKey));
@@ -96,7 +97,7 @@ export function sdkTransform(state: BuildState): TransformClass {
       state.warnings = [...state.warnings, ...registrations.warnings];
       isEmpty = registrations.isEmpty;
       stopOnProblems();
-      // Each piece of the module then knows its line; what comes out is the same.
+      // Adds source lines to the code of the module; the code is the same.
       program.options.sourceMap = true;
     }
 
@@ -113,8 +114,8 @@ export function sdkTransform(state: BuildState): TransformClass {
 }
 
 /**
- * One place gets one message: a second would follow from the first, or say the same of a generic class with other type
- * arguments.
+ * Returns a key by which one location gets one message: a second one would be a consequence of the first, or the same
+ * for a generic class with other type arguments.
  */
 function placeKey({ file, line, column, message }: Problem): string {
   return file === undefined ? message : `${file}:${line}:${column}`;

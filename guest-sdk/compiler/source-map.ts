@@ -1,36 +1,39 @@
-// SourceMap: from places in the core module to places in the sources it was compiled of. The compiler leaves
-// what it knows in custom sections and in a map of its own; here they are taken off the module, whose bytes are
-// then those of a build without them, and become one file that lies beside the module.
+// SourceMap: maps locations in the core module to locations in its sources. The compiler writes this data into custom
+// sections and into its own map. Both are removed from the module, whose bytes are then those of a build without
+// them, and become one file beside the module.
 import type { Program } from 'assemblyscript';
 
-/** Version 3 of the format, its one line the bytes of the core module, with two fields of svc's own. */
+/** Version 3 of the format, in which the bytes of the core module are one line, with two fields of svc. */
 export interface ModuleSourceMap {
   readonly version: 3;
-  /** Leads from the map's folder to that of the entry file. */
+  /** Path from the map's folder to that of the entry file. */
   readonly sourceRoot?: string;
-  /** Beside the entry file; `~lib/…`: of the standard library, the SDK, packages, or written by the SDK. */
+  /**
+   * Paths relative to the entry file; `~lib/…` for the standard library, the SDK, packages, and code that the SDK
+   * writes.
+   */
   readonly sources: readonly string[];
   readonly names: readonly string[];
   readonly mappings: string;
-  /** SHA-256 of the module that it belongs to. */
+  /** SHA-256 of the module. */
   readonly x_svc_module: string;
   /** Names of functions by their index in the core module, imported ones first; '' for a function without a name. */
   readonly x_svc_functions: readonly string[];
 }
 
-/** Without the module that it belongs to, which is not made yet. */
+/** The map without the hash of the module, which does not exist yet. */
 export type CoreSourceMap = Omit<ModuleSourceMap, 'x_svc_module'>;
 
 const WRITTEN = '~lib/@svc/written/';
 const NAME_SECTION = 'name';
 const FUNCTION_NAMES = 1;
 
-/** Numbers by which the compiler knows the files of a program; code that was written into one has another. */
+/** Returns the numbers of a program's files in the compiler's map; code written into a file has another number. */
 export function sourceNumbers({ sources }: Program): ReadonlySet<number> {
   return new Set(sources.map(({ debugInfoIndex }) => debugInfoIndex));
 }
 
-/** The module without its custom sections, and what they and the compiler's map say. */
+/** Returns the module without its custom sections, and the map made from them and the compiler's map. */
 export function takeSourceMap(
   core: Uint8Array,
   compilersMap: string,
@@ -86,7 +89,7 @@ function functionNames(section: Cursor): string[] {
   return Array.from(found, (name) => name ?? '');
 }
 
-/** Reads what the compiler itself has written. */
+/** Reads data that the compiler itself has written, without checks. */
 class Cursor {
   readonly bytes: Uint8Array;
   at = 0;

@@ -1,5 +1,6 @@
-// What to write in the place of syntax of TypeScript that AssemblyScript does not have.
-// Invariant: the first rule that fits is the answer, so a narrow rule stands before a wide one of the same code.
+// SyntaxHabits: what to write instead of TypeScript syntax that AssemblyScript does not have.
+//
+// Invariant: the first matching rule applies, so a narrow rule comes before a wide one with the same code.
 import {
   NOT_IMPLEMENTED,
   IDENTIFIER_EXPECTED,

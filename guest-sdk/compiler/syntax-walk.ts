@@ -1,11 +1,11 @@
-// Goes through a part of the syntax tree. AssemblyScript has no visitor to build on: the parts of a
-// node are those of its properties that are nodes.
+// SyntaxWalk: visits the nodes of a syntax tree. AssemblyScript has no visitor to build on: the children of a node
+// are those of its properties that are nodes.
 import { Node, ParenthesizedExpression } from 'assemblyscript';
 
-/** `parents`: from the outermost to the nearest, parentheses left out. */
+/** `parents`: from the outermost to the nearest, without parentheses. */
 export type Visit = (node: Node, parents: readonly Node[]) => void;
 
-/** The node itself first, then what is in it, in the order of the text. */
+/** Visits the node itself first, then its children in the order of the text. */
 export function walk(node: Node, visit: Visit): void {
   step(node, visit, []);
 }

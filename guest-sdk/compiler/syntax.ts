@@ -1,4 +1,4 @@
-// Small questions about the AssemblyScript syntax tree: places, decorators, names, text.
+// Syntax: helpers for the AssemblyScript syntax tree: locations, decorators, names, text.
 import {
   ClassDeclaration,
   IdentifierExpression,
@@ -19,19 +19,19 @@ import type { Problem } from './build-error.ts';
 
 export const SDK_PACKAGE = '@svc/guest-sdk';
 type ResolveReportMode = NonNullable<Parameters<Program['resolver']['resolveType']>[4]>;
-/** Where the compiler finds the SDK's files. */
+/** Path under which the compiler finds the SDK's files. */
 export const SDK_PATH = `~lib/${SDK_PACKAGE}/`;
 
-// The flags are a const enum in the types and an object at run time.
+// The types declare the flags as a const enum; at run time they are an object.
 const { CommonFlags, ParameterKind, ReportMode } = assemblyscript as unknown as {
   readonly CommonFlags: Readonly<Record<string, number>>;
   readonly ParameterKind: Readonly<Record<'Optional', ParameterNode['parameterKind']>>;
   readonly ReportMode: Readonly<Record<'Report' | 'Swallow', ResolveReportMode>>;
 };
 const OPTIONAL_PARAMETER = ParameterKind.Optional;
-/** A name that does not resolve is reported at its place, once. */
+/** Mode of resolving a name: the failure is reported at its location, once. */
 export const REPORT = ReportMode.Report;
-/** A name that does not resolve is not reported. */
+/** Mode of resolving a name: the failure is not reported. */
 export const SWALLOW = ReportMode.Swallow;
 
 function flag(name: string): number {
@@ -49,7 +49,7 @@ export function has(node: { readonly flags: number }, wanted: number): boolean {
   return (node.flags & wanted) !== 0;
 }
 
-/** `message`: what is wrong; `help`: what to do. */
+/** Creates a problem. `message`: what is wrong; `help`: what to do. */
 export function problemAt(range: Range, message: string, help?: string): Problem {
   const { source, start, end } = range;
   const line = source.lineAt(start);
@@ -68,7 +68,7 @@ export function problemAt(range: Range, message: string, help?: string): Problem
   };
 }
 
-/** A type that is not written has no name. */
+/** Returns whether the source has no type, in which case the type has no name. */
 export function isTypeOmitted(type: TypeNode): boolean {
   return type instanceof NamedTypeNode && type.name.identifier.text === '';
 }
@@ -88,7 +88,7 @@ export function decoratorOf(
   return node.decorators?.find((decorator) => decoratorName(decorator) === name);
 }
 
-/** The decorator's arguments when all of them are plain strings. */
+/** Returns the decorator's arguments if all of them are plain strings. */
 export function stringArguments(decorator: DecoratorNode): string[] | undefined {
   const values: string[] = [];
   for (const argument of decorator.args ?? []) {
@@ -98,7 +98,7 @@ export function stringArguments(decorator: DecoratorNode): string[] | undefined 
   return values;
 }
 
-/** The decorator's only argument, when it is one plain string. */
+/** Returns the decorator's only argument if it is a plain string. */
 export function stringArgument(decorator: DecoratorNode): string | undefined {
   const values = stringArguments(decorator);
   return values?.length === 1 ? values[0] : undefined;
@@ -108,7 +108,7 @@ export function classesOf(source: Source): ClassDeclaration[] {
   return source.statements.filter((statement) => statement instanceof ClassDeclaration);
 }
 
-/** The method of a name that stands in the class itself. */
+/** Returns the method with this name that the class itself declares. */
 export function methodOf(
   declaration: ClassDeclaration,
   name: string,
@@ -119,9 +119,9 @@ export function methodOf(
   );
 }
 
-/** What the names of one file mean where they come from the SDK. */
+/** Meaning of the names in one file that come from the SDK. */
 export interface SdkNames {
-  /** The SDK's own name of a type, whatever the file calls it; undefined when it is not the SDK's. */
+  /** Returns the SDK's name of a type, whatever the file calls it; undefined if the type is not the SDK's. */
   of(type: TypeNode): string | undefined;
   ofLocal(name: string): string | undefined;
 }
@@ -146,7 +146,7 @@ export function sdkNames(source: Source): SdkNames {
   };
 }
 
-/** `register` makes one object of the class, without arguments. */
+/** Checks the constructor, because `register` creates one object of the class, without arguments. */
 export function constructorProblem(declaration: ClassDeclaration): Problem | undefined {
   for (const member of declaration.members)
     if (member instanceof MethodDeclaration && member.name.text === 'constructor') {
@@ -162,7 +162,10 @@ export function constructorProblem(declaration: ClassDeclaration): Problem | und
   return undefined;
 }
 
-/** The runtime calls a handler on the one object of its class, with types and values that it knows. */
+/**
+ * Checks a handler, because the runtime calls it on the only object of its class, with types and values that it
+ * knows.
+ */
 export function handlerProblems(method: MethodDeclaration): Problem[] {
   const name = method.name.text;
   const problems: Problem[] = [];
@@ -191,7 +194,7 @@ export function handlerProblems(method: MethodDeclaration): Problem[] {
   return problems;
 }
 
-/** A value that the runtime always gives can have no default. */
+/** Reports a default of a parameter that the runtime always sets. */
 export function defaultProblems(parameter: ParameterNode, method: MethodDeclaration): Problem[] {
   if (parameter.initializer === null && parameter.parameterKind !== OPTIONAL_PARAMETER) return [];
   return [
@@ -203,7 +206,7 @@ export function defaultProblems(parameter: ParameterNode, method: MethodDeclarat
   ];
 }
 
-/** `limit?: u32` would say that it may be left out, and not what its value is then. */
+/** Reports the mark of an optional parameter: `limit?: u32` would not say which value an absent parameter has. */
 export function optionalMarkProblems(
   parameter: ParameterNode,
   method: MethodDeclaration,
@@ -220,7 +223,7 @@ export function optionalMarkProblems(
   ];
 }
 
-/** The only type argument of `Name<T>`. */
+/** Returns a type argument of `Name<T>`, by default the first, if the type has one. */
 export function typeArgument(type: TypeNode, index = 0): TypeNode | undefined {
   return type instanceof NamedTypeNode ? (type.typeArguments?.[index] ?? undefined) : undefined;
 }

@@ -1,5 +1,7 @@
-// What to write in the place of values, types and members that AssemblyScript takes otherwise than TypeScript.
-// Invariant: the first rule that fits is the answer, so a narrow rule stands before a wide one of the same code.
+// TypeHabits: what to write instead of values, types and members that AssemblyScript treats differently from
+// TypeScript.
+//
+// Invariant: the first matching rule applies, so a narrow rule comes before a wide one with the same code.
 import {
   NO_IMPLICIT_CONVERSION,
   NOT_NULLABLE,

@@ -1,5 +1,5 @@
-// What is wrong with the types that entities and endpoints are declared with, and with what only types
-// can tell: whether `apply` deals with every case of the event.
+// TypeProblems: problems of the types that entities and endpoints declare, and problems that only types reveal:
+// whether `apply` handles every case of the event.
 import {
   ClassPrototype,
   type Class,
@@ -20,8 +20,8 @@ import { SchemaBuilder, displayName } from './schema-of-type.ts';
 import { REPORT, SWALLOW, isTypeOmitted, methodOf, problemAt, textOf } from './syntax.ts';
 
 /**
- * What is wrong with types, said at the user's line before the compiler would say it of the
- * SDK's. A type that does not resolve becomes a message of the compiler, at the user's line.
+ * Returns problems of types at the author's line, before the compiler would report them at a line of the SDK. A type
+ * that does not resolve becomes a message of the compiler, at the author's line.
  */
 export function typeProblems(program: Program, declarations: Declarations): Problem[] {
   const problems: Problem[] = [];
@@ -48,14 +48,14 @@ export function typeProblems(program: Program, declarations: Declarations): Prob
   return problems;
 }
 
-/** What the check of one class works with. */
+/** Context of the check of one class. */
 interface ClassCheck {
   readonly program: Program;
-  /** The class, in which its types are resolved. */
+  /** The class in which the types are resolved. */
   readonly reference: Class;
   readonly schemas: SchemaBuilder;
   readonly problems: Problem[];
-  /** Adds to `problems`. */
+  /** Adds a problem to `problems`. */
   readonly report: (range: Range, message: string, help?: string) => void;
 }
 
@@ -87,7 +87,7 @@ function checkEntity(check: ClassCheck, entity: EntityClass): void {
   checkLaterReplies(check, entity, state);
 }
 
-/** The methods that make a reply of the state after the events. */
+/** Checks the methods that compute a reply from the state after the events. */
 function checkLaterReplies(check: ClassCheck, entity: EntityClass, state: Type | undefined): void {
   const handlers = new Set(entity.handlers.map((handler) => handler.method));
   for (const method of entity.laterReplies.methods) {
@@ -100,7 +100,7 @@ function checkLaterReplies(check: ClassCheck, entity: EntityClass, state: Type |
   }
 }
 
-/** The first parameter must be the state. `message`: the problem when it is not, made of the name of the state. */
+/** Checks that the first parameter is the state. `message`: creates the message from the name of the state. */
 function checkState(
   { program, reference, report }: ClassCheck,
   method: MethodDeclaration,
@@ -113,7 +113,7 @@ function checkState(
     report(first!.range, message(displayName(state)));
 }
 
-/** The type must have a JSON form, unless it is one of the SDK's own. */
+/** Checks that the type has a JSON form, unless it is one of the SDK's own. */
 function checkJson({ program, reference, schemas }: ClassCheck, node: TypeNode): void {
   const type = resolve(program, node, reference);
   if (type !== undefined && !isSdkValue(type)) schemas.schema(type, node.range);
@@ -144,7 +144,7 @@ function checkEndpoint(
   }
 }
 
-/** `empty` and `apply` as the runtime calls them; where one is missing, that has been said. */
+/** Checks the signatures of `empty` and `apply`; a missing one is reported elsewhere. */
 function signatureProblems(
   program: Program,
   reference: Class,

@@ -1,12 +1,12 @@
-// What to write in the place of TypeScript that AssemblyScript does not take, by the message that AssemblyScript has
-// for it. docs/reference/from-typescript.md shows each, and a test compiles that page.
+// TypescriptHabits: what to write instead of TypeScript that AssemblyScript does not accept, by AssemblyScript's
+// message. docs/reference/from-typescript.md has an example of each, and a test compiles that page.
 import { NO_WAITING, NO_UNDEFINED, SYNTAX_HABITS } from './syntax-habits.ts';
 import { TYPE_HABITS } from './type-habits.ts';
 
-/** The message, and the text of its line on both sides of where it begins. */
+/** A message, and the text of its line before and after its column. */
 export interface MessageInLine {
   readonly code: number;
-  /** The message with the names that an author reads. */
+  /** The message with the names that an author knows. */
   readonly message: string;
   readonly before: string;
   readonly after: string;
@@ -16,7 +16,7 @@ const SDK_RULES: readonly (readonly [message: RegExp, help: string])[] = [
   [/has no JSON form$/, 'give it a @data class, an array, a Map<string, T>, a string or a number'],
 ];
 
-/** What to write instead; undefined when no habit is known to lead to the message. */
+/** Returns what to write instead; undefined if no rule matches the message. */
 export function habitHelp({ code, message, before, after }: MessageInLine): string | undefined {
   const ofSdk = SDK_RULES.find(([text]) => text.test(message));
   if (ofSdk !== undefined) return ofSdk[1];
@@ -35,7 +35,7 @@ const NO_NETWORK =
 const NO_TIMERS = 'a module has no timers: it runs while it is called, and computes';
 const NO_COMPUTED_TYPES = 'types cannot be computed: write a class with the fields';
 
-/** Names that a program in JavaScript or TypeScript has, and a module has not → what it has instead. */
+/** Names that JavaScript or TypeScript programs have, but modules do not have → what to use instead. */
 export const NAMES_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ...['fetch', 'XMLHttpRequest', 'WebSocket', 'EventSource'].map(
     (name) => [name, NO_NETWORK] as const,

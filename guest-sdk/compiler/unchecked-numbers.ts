@@ -1,5 +1,5 @@
-// Warns of functions that make a number of any text: parseInt("12 books") is 12, and what is no number becomes 0 when it
-// is cast to an integer.
+// UncheckedNumbers: warns of functions that convert any text to a number: parseInt("12 books") is 12, and text that
+// is not a number becomes 0 when the result is cast to an integer.
 import {
   CallExpression,
   IdentifierExpression,
@@ -33,7 +33,7 @@ export function uncheckedNumberWarnings(source: Source): Problem[] {
   return warnings;
 }
 
-/** `parseInt` of `parseInt(…)`, `Number.parseInt(…)` and `I32.parseInt(…)`. */
+/** Returns `parseInt` for `parseInt(…)`, `Number.parseInt(…)` and `I32.parseInt(…)`. */
 function calledFunction(called: Expression): string | undefined {
   if (called instanceof IdentifierExpression)
     return FUNCTIONS.has(called.text) ? called.text : undefined;

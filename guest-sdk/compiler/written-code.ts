@@ -1,6 +1,6 @@
-// The AssemblyScript that the compiler writes into the user's classes. It stands inside of the
-// class, so names, aliases and type parameters mean what they mean to the user.
-// Names of the SDK come with the prefix `__svc_` (`GLUE_IMPORT`).
+// WrittenCode: the AssemblyScript that the compiler writes into the author's classes. It is within the class, so
+// names, aliases and type parameters mean what they mean to the author. Names of the SDK have the prefix `__svc_`
+// (`GLUE_IMPORT`).
 import type { MethodDeclaration, Node } from 'assemblyscript';
 import type { DataClass, Field } from './declarations.ts';
 import {
@@ -39,7 +39,7 @@ const quote = (text: string): string => JSON.stringify(text);
 
 // --- data classes ---
 
-/** The members that give a data class its JSON form. */
+/** Returns the members that give a data class its JSON form. */
 export function dataMembers(data: DataClass): string {
   const mark = madeFor(data.declaration.name);
   const manifest = `${mark}__svc_manifest(): string { return ${quote(data.manifest)}; }`;
@@ -58,7 +58,7 @@ ${copy(data)}
 ${cloneMethod(data)}`;
 }
 
-/** Fills a blank object, since constructors may do more than to assign fields. */
+/** Returns the code that fills a blank object. It runs no constructor, which may do more than assign fields. */
 function copy(data: DataClass): string {
   const type = ownType(data);
   const fields = data.fields.map(
@@ -72,7 +72,7 @@ function copy(data: DataClass): string {
 }`;
 }
 
-/** `clone()`, unless the author has given the name to something else in the class or its sum type. */
+/** Returns `clone()`, unless the author has declared a `clone` in the class or its sum type. */
 function cloneMethod(data: DataClass): string {
   return data.hasOwnClone ? '' : `clone(): ${ownType(data)} { return this.__svc_clone(); }`;
 }
@@ -113,7 +113,7 @@ function encode(data: DataClass): string {
   return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n}`;
 }
 
-/** Absent fields are left out, so whether a comma is due is known when the first field is written that cannot be. */
+/** Returns the code that leaves absent fields out. Up to the first field that is never absent, it checks whether a comma is needed. */
 function encodePatches(data: DataClass): string {
   const lines = [`w.raw(${quote(data.tag === undefined ? '{' : `{"type":${quote(data.tag)}`)});`];
   let isFollowing = data.tag !== undefined;
@@ -135,7 +135,7 @@ function encodePatches(data: DataClass): string {
   return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n  w.raw("}");\n}`;
 }
 
-/** Fields of 64 go into one word of `seen`. */
+/** Returns the code that decodes. A word of `seen` notes 64 fields. */
 function decode(data: DataClass): string {
   const words = Math.ceil(data.fields.length / 64);
   const branches = data.fields.flatMap((field, index) => {
@@ -176,7 +176,7 @@ function decode(data: DataClass): string {
 }`;
 }
 
-/** Its type, which a message about the code of a field is mostly about. */
+/** Returns the type of the field, which most messages about its code are about. */
 function fieldPlace(field: Field): Node {
   return field.node.type ?? field.node;
 }
@@ -187,7 +187,7 @@ function seenBit(index: number): { readonly test: string; readonly set: string }
   return { test: `(${word} & ${mask}) != 0`, set: `${word} |= ${mask}` };
 }
 
-/** A readonly field is set where it lies: only a constructor may assign it. */
+/** Returns an assignment. A readonly field is written in memory, because only a constructor may assign it. */
 function assign(field: Field, value: string, object = 'this'): string {
   if (!field.readonly) return `${object}.${field.name} = ${value};`;
   return `store<${field.type}>(changetype<usize>(${object}), ${value}, offsetof<this>(${quote(field.name)}));`;
@@ -202,7 +202,7 @@ function whenAbsent(field: Field): string {
 
 // --- entities ---
 
-/** The members that dispatch wire names to the methods of an entity. */
+/** Returns the members that dispatch wire names to the methods of an entity. */
 export function entityMembers(entity: EntityClass): string {
   const commands = entity.handlers.filter((handler) => handler.kind === 'command');
   const queries = entity.handlers.filter((handler) => handler.kind === 'query');
@@ -231,14 +231,14 @@ function laterReply(entity: EntityClass, method: MethodDeclaration, index: numbe
 }
 
 /**
- * The name of the class that keeps what a method of `thenReplyFrom` is given beside the state. The length tells
+ * Returns the name of the class that holds the arguments of a method of `thenReplyFrom`. The length distinguishes
  * entity `A` with method `B_c` from entity `A_B` with method `c`.
  */
 export function laterReplyClass({ name }: EntityClass, method: MethodDeclaration): string {
   return `__svc_${name.length}_${name}_${method.name.text}`;
 }
 
-/** Those classes. */
+/** Returns these classes. */
 export function laterReplyClasses(entity: EntityClass): string {
   return entity.laterReplies.methods
     .map((method, index) => {
@@ -268,7 +268,7 @@ function dispatch(handler: EntityHandler, refused: string): string {
   return `${madeFor(handler.method.name)}if (call.name == ${quote(handler.wireName)}) { ${decoded} return ${returned}; }`;
 }
 
-/** The class by which handlers call the entity. */
+/** Returns the class by which handlers call the entity. */
 export function clientClass(entity: EntityClass): string {
   const methods = entity.handlers.map((handler) => {
     const parameter = handler.input === undefined ? '' : `input: ${textOf(handler.input.type)}`;
@@ -292,7 +292,7 @@ export function clientClass(entity: EntityClass): string {
 
 type DecodedArgument = Exclude<RouteArgument, { readonly kind: 'request' | 'context' }>;
 
-/** The members that dispatch routes to the methods of an endpoint. */
+/** Returns the members that dispatch routes to the methods of an endpoint. */
 export function endpointMembers(endpoint: EndpointClass): string {
   const cases = endpoint.routes.map((route, index) => {
     const decoded: string[] = [];
@@ -345,13 +345,13 @@ function argumentValue(argument: DecodedArgument, defaultMethod: string): string
   }
 }
 
-/** What a query parameter is when it is left out: the method's body is the initialiser that the user wrote. */
+/** The value of an absent query parameter: a method whose body is the author's initialiser. */
 export interface DefaultMethod {
   readonly name: string;
   readonly argument: ValueArgument;
 }
 
-/** Methods of their own: the initialisers see the names that they see where they are written. */
+/** Returns a method for each default, in which the names of the initialiser mean what they mean in the source. */
 export function defaultsOf({ routes }: EndpointClass): readonly DefaultMethod[] {
   return routes.flatMap(({ arguments: args }, index) =>
     args.flatMap((argument, place) =>

@@ -1,9 +1,12 @@
-// BuildCache: components that tests have compiled before, in `node_modules/.cache/svc` of the project. Invariants:
-// I1  An entry is used only if every file that its build read is as it was, every file that it looked for in vain is
-//     still missing, and SDK and compiler are the same. A damaged entry counts as none.
-// I2  An entry is written beside its name and renamed, so that a process that reads it meanwhile sees a whole one.
-// I3  The folder holds at most `BYTES_MAX`; the entries that were used longest ago go first.
-// I4  Nothing fails because of the cache: where it cannot be read or written, the sources are compiled.
+// BuildCache: components that were compiled for earlier tests, in `node_modules/.cache/svc` of the project.
+//
+// Invariants:
+// - I1 An entry is used only if every file that its build has read is unchanged, every file that it has looked for is
+//   still missing, and SDK and compiler are the same. A damaged entry is ignored.
+// - I2 An entry is written beside its name and renamed, so that a process that reads it meanwhile sees a complete
+//   one.
+// - I3 The folder has at most `BYTES_MAX` bytes; the entries that were used longest ago are removed first.
+// - I4 The cache never causes a failure: if it cannot be read or written, the sources are compiled.
 import { createHash, hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -13,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { buildComponent, hashOfInput, type BuildInput } from '../compiler/index.ts';
 import { withNotice } from './compile-notice.ts';
 
-/** Most bytes of the folder: 64 MiB, some hundred components. */
+/** Maximum size of the folder: 64 MiB, some hundred components. */
 const BYTES_MAX = 64 * 1024 * 1024;
 const ENDING = '.build';
 
@@ -27,7 +30,7 @@ interface EntryHead {
 
 const building = new Map<string, Promise<Uint8Array>>();
 
-/** The component of an AssemblyScript file. Throws BuildError. */
+/** Returns the component of an AssemblyScript file. Throws BuildError. */
 export async function cachedComponent(entryFile: string): Promise<Uint8Array> {
   const file = resolve(entryFile);
   const running = building.get(file);
@@ -50,7 +53,7 @@ async function cachedOrBuilt(file: string): Promise<Uint8Array> {
   return component;
 }
 
-/** The cache's folder in the nearest `node_modules` above the file; undefined when there is none. */
+/** Returns the cache's folder in the nearest `node_modules` above the file; undefined if there is none. */
 function cacheFolder(file: string): string | undefined {
   for (let at = dirname(file); dirname(at) !== at; at = dirname(at)) {
     const modules = join(at, 'node_modules');
@@ -107,7 +110,10 @@ async function removeOldest(folder: string): Promise<void> {
 
 let hashOfTools: Promise<string> | undefined;
 
-/** Hash of the Node version and of the files of SDK and contract. The SDK's package.json names the exact versions of the compilers. */
+/**
+ * Returns a hash of the Node version and of the files of SDK and contract. The SDK's package.json has the exact
+ * versions of the compilers.
+ */
 async function toolsHash(): Promise<string> {
   const own = fileURLToPath(new URL('../', import.meta.url));
   const contract = dirname(createRequire(import.meta.url).resolve('@svc/contract'));

@@ -1,14 +1,14 @@
-// CallOutcome: how the last command or query of an entity came out, for the expectations about it.
+// CallOutcome: the outcome of the last command or query of an entity, and the expectations about it.
 import { deletesEntity } from '@svc/host/tools';
 import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
 import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
 
-/** The refusal that a test expects. A field that is left out may be anything. */
+/** The refusal that a test expects. An absent field may have any value. */
 export interface ExpectedRefusal {
-  /** `CONFLICT` and its kin, or the module's own word. */
+  /** A code such as `CONFLICT`, or the module's own code. */
   readonly code?: string;
-  /** The whole message, or what it matches. */
+  /** The whole message, or an expression that matches it. */
   readonly message?: string | RegExp;
   /** The details as a JSON value. */
   readonly details?: unknown;
@@ -32,18 +32,18 @@ export class CallOutcome {
     this.#logged = logged;
   }
 
-  /** `what`: the end of a sentence about the command or query. */
+  /** Returns the beginning of a message. `what`: the rest of its sentence, about the command or query. */
   message(what: string): string {
     return `${this.#heading}\nThe ${this.#kind} ${what}.${this.#logged}`;
   }
 
-  /** It replied. */
+  /** Fails unless there is a reply. */
   succeeded(door: Door): this {
     if (this.#answer.kind !== 'refusal') return this;
     throw new TestFailure(this.message(`was refused: ${wordsOf(this.#answer)}`), door);
   }
 
-  /** The events of a command; none when it was refused. */
+  /** Returns the events of a command; none if it was refused. */
   events(door: Door): readonly StoredEvent[] {
     if (this.#kind === 'query')
       throw new TestFailure(this.message('persists nothing: expect its reply'), door);

@@ -1,11 +1,10 @@
-// CompileNotice: one line on stderr when compiling a component takes a while, so that nobody takes a test that waits for
-// its component for one that hangs.
+// CompileNotice: one line on stderr when a build takes a while, so that nobody thinks that the test hangs.
 import { relative } from 'node:path';
 
-/** A build that is done before, in milliseconds, is not worth a line. */
+/** Time after which the line is printed, in milliseconds. */
 const NOTICE_AFTER_MS = 1_000;
 
-/** What `compile` comes to. */
+/** Returns the result of `compile`. */
 export async function withNotice<T>(file: string, compile: () => Promise<T>): Promise<T> {
   const beside = relative('', file);
   const shown = beside.startsWith('..') ? file : beside;

@@ -1,5 +1,5 @@
-// DeclaredStatuses: holds what handlers answer against the statuses that their routes declare. The runtime answers with
-// any status; a test fails, so that the OpenAPI document stays true.
+// DeclaredStatuses: compares the statuses of handlers with those that their routes declare. The runtime answers with
+// any status; a test fails, so that the OpenAPI document stays correct.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { EndpointResponse, Refusal } from '@svc/host/tools';
 
@@ -12,7 +12,10 @@ export class DeclaredStatuses {
     this.#declared = endpoints.flatMap(({ routes }) => routes.map(({ answers }) => answers));
   }
 
-  /** `route`: index in the descriptor. A refusal has a status of its own, which nobody declares. */
+  /**
+   * Returns an undeclared status. `route`: index in the descriptor. A refusal has its own status, which is never
+   * declared.
+   */
   problem(route: number, outcome: EndpointResponse | Refusal): UndeclaredStatus | undefined {
     const answers = this.#declared[route];
     if (answers === undefined || outcome.kind === 'refusal') return undefined;

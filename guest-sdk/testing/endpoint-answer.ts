@@ -1,4 +1,4 @@
-// EndpointAnswer: what a caller of an endpoint gets, and what it does not get to see of a fault.
+// EndpointAnswer: the response of an endpoint, and the logged fault that the caller does not receive.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 /* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
 import { inspect } from 'node:util';
@@ -8,10 +8,10 @@ import { TestFailure, shown } from './test-failure.ts';
 
 export class EndpointAnswer<Json = any> {
   readonly status: number;
-  /** Names in lower case; repeated ones joined by a comma. */
+  /** Headers with names in lower case; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
-  /** What the runtime logged of a fault: its reason, and the module's last words. */
+  /** The logged fault: its reason, and the module's abort message. */
   readonly failure: string | undefined;
   readonly #request: string;
 
@@ -26,7 +26,7 @@ export class EndpointAnswer<Json = any> {
     this.headers = headers;
   }
 
-  /** What `console.log` and the report of a failed test show: the text, not its bytes. */
+  /** Controls the output of `console.log` and of a failed test: the text instead of its bytes. */
   [inspect.custom](): object {
     const { status, headers, text, failure } = this;
     return { status, headers, text, ...(failure === undefined ? {} : { failure }) };
@@ -36,7 +36,7 @@ export class EndpointAnswer<Json = any> {
     return new TextDecoder().decode(this.bytes);
   }
 
-  /** The body as JSON. A body that is none fails the test. */
+  /** The body as JSON. A body that is not JSON fails the test. */
   get json(): Json {
     try {
       return parsed(this.text) as Json;

@@ -1,5 +1,5 @@
-// EndpointsUnderTest: a module's endpoints in a world of their own: the runtime's HTTP without a
-// socket, its engine over a journal in memory, or fakes in the place of components.
+// EndpointsUnderTest: a module's endpoints in isolation: the runtime's HTTP server without a socket, and its engine
+// on a journal in memory, or fakes in place of components.
 /* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import {
@@ -41,15 +41,15 @@ import { type Door, TestFailure, restacked, shown } from './test-failure.ts';
 import { WatchedEntities } from './watched-entities.ts';
 
 /**
- * Who calls: anybody (the default), a developer on the own machine, or a service: of the project
- * that is tested (`service orders`) or of another (`service billing/orders`).
+ * The caller: a client from the internet (the default), a developer on the own machine, or a service: of the tested
+ * project (`service orders`) or of another one (`service billing/orders`).
  */
 export type CallerName = 'internet' | 'local' | `service ${string}`;
 
 export interface EndpointsOptions {
-  /** Component id → what stands in for it. Those left out are the module's own. */
+  /** Component id → fake. Other components are the module's own. */
   readonly components?: Readonly<Record<string, FakeComponent>>;
-  /** Where time stands; 2026-01-01T00:00:00Z when left out. */
+  /** The current time; 2026-01-01T00:00:00Z by default. */
   readonly nowMs?: Time;
   readonly seed?: number | bigint;
   /** Caller of a request that names none. */
@@ -61,18 +61,21 @@ export interface EndpointsOptions {
 type QueryValue = string | number | bigint | boolean | Date;
 
 export interface RequestOptions {
-  /** Query parameters, encoded and added to the path. A list repeats its name for each item; undefined is left out. */
+  /**
+   * Query parameters, which are encoded and added to the path. A list repeats its name for each item; undefined is
+   * left out.
+   */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[] | undefined>>;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A string is sent as text, bytes as bytes, everything else as JSON; a header says otherwise. */
+  /** Body: a string is sent as text, bytes as bytes, any other value as JSON, unless a header has another type. */
   readonly body?: unknown;
   readonly caller?: CallerName;
 }
 
-/** The project that the module belongs to, as far as access rules ask. */
+/** Project of the module, for its access rules. */
 const PROJECT = 'own-project';
 
-/** A fresh world without any history. At the test's end its entities are replayed. */
+/** Creates a world without any history. At the end of the test its entities are replayed. */
 export function testEndpoints(
   module: ModuleUnderTest,
   options: EndpointsOptions = {},
@@ -97,14 +100,14 @@ export class EndpointsUnderTest {
   readonly #entities: WatchedEntities;
   readonly #engine: EntityEngine;
   readonly #http: InProcessHttp;
-  /** Failure as the caller sees it → failure as the log would have it. */
+  /** Error id that the caller received → logged failure. */
   readonly #failures = new Map<string, string>();
   readonly #faults: string[] = [];
-  /** The problem that fails the test, whatever the handler answers. */
+  /** The error that fails the test, whatever the handler answers. */
   #broken: unknown;
   #underWay: Promise<unknown>[] = [];
 
-  /** Tests call `testEndpoints`. */
+  /** Tests call `testEndpoints` instead. */
   constructor(module: ModuleUnderTest, options: EndpointsOptions) {
     this.#module = module;
     this.#fakes = new Map(Object.entries(options.components ?? {}));
@@ -188,7 +191,10 @@ export class EndpointsUnderTest {
     return this.#send('DELETE', path, options, this.delete);
   }
 
-  /** Any method. `path` with its query string; what an address may not hold is percent-encoded. */
+  /**
+   * Sends a request with any method. `path` may have a query string; characters that an address cannot contain are
+   * percent-encoded.
+   */
   request<Json = any>(
     method: string,
     path: string,
@@ -197,19 +203,19 @@ export class EndpointsUnderTest {
     return this.#send(method, path, options, this.request);
   }
 
-  /** Sets the time of what follows. It does not move by itself. */
+  /** Sets the time of the following requests. It does not advance by itself. */
   at(time: Time): this {
     this.#clock.set(time);
     return this;
   }
 
-  /** Sets the next random number; each one after it is one more. */
+  /** Sets the next random number; each later one is greater by one. */
   seed(seed: number | bigint): this {
     this.#random.set(seed);
     return this;
   }
 
-  /** Events that an entity has had before it is first called. */
+  /** Stores events of an entity before its first call. */
   async given(component: string, id: string, events: readonly (object | string)[]): Promise<void> {
     const { event } = this.#module.component(component, this.given);
     const stored = events.map((one, index): StoredEvent => {
@@ -230,18 +236,18 @@ export class EndpointsUnderTest {
     });
   }
 
-  /** The events of an entity's present life. */
+  /** Returns the events of an entity since its last deletion. */
   async events(component: string, id: string): Promise<readonly unknown[]> {
     this.#module.component(component, this.events);
     return (await this.#life({ component, id })).map(({ json }) => parsed(json));
   }
 
-  /** What the runtime's log says of the requests that failed: no caller gets to see it. */
+  /** The logged failures of requests, which callers do not receive. */
   get faults(): readonly string[] {
     return this.#faults;
   }
 
-  /** Waits for the requests under way, and compares every entity with its events. */
+  /** Waits for the running requests, and compares every entity with its events. */
   async close(): Promise<void> {
     await Promise.allSettled(this.#underWay);
     const states = this.#entities.states();
@@ -263,7 +269,7 @@ export class EndpointsUnderTest {
   ): Promise<EndpointAnswer<Json>> {
     if (!/^(\/|\*$|https?:)/.test(path))
       throw new TestFailure(`${method} ${shown(path)}: a path begins with a slash.`, door);
-    // Made here, while the test's own line is on the stack.
+    // The error is created here, while the test's own line is on the stack.
     const failure = new TestFailure('', door);
     const answer = this.#request<Json>(method, path, options, failure);
     this.#underWay.push(answer);
@@ -310,7 +316,7 @@ export class EndpointsUnderTest {
     if (fake === undefined) return this.#engine.call(...call);
     const sent = { id, name, input, metadata, idempotencyKey };
     return callFake(fake, sent).catch((error: unknown) => {
-      // What a fake throws in the kit's words is how the call fails, anything else the test's own.
+      // An error of the kit is a failure of the call; any other error that a fake throws is one of the test.
       if (!(error instanceof SvcError) && !(error instanceof GuestFault)) this.#broken ??= error;
       throw error;
     });
@@ -357,7 +363,7 @@ function contentOf(method: string, { headers = {}, body }: RequestOptions) {
   const has = (wanted: string) => list.some(([name]) => name.toLowerCase() === wanted);
   if (!has('host')) list.unshift(['host', 'test']);
   if (body === undefined) {
-    // As every client says of a method that may have a body.
+    // Clients send a length with every method that may have a body.
     if (/^(POST|PUT|PATCH)$/.test(method) && !has('content-length'))
       list.push(['content-length', '0']);
     return { headers: list, body };

@@ -1,5 +1,5 @@
-// EntityUnderTest: one entity of a module in a sandbox of its own, with a history and a time that the
-// test gives. It does what the runtime does with a command (decide, fold, keep) without waiting.
+// EntityUnderTest: one entity of a module in its own sandbox, with the history and the time that the test sets. It
+// executes a command like the runtime (decide, fold, store), but synchronously.
 /* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
 import type { EntityDescriptor } from '@svc/contract';
 import {
@@ -32,7 +32,7 @@ import { atOnce } from './synchronous.ts';
 import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 import { atTestEnd } from './test-end.ts';
 
-/** The entity `id` of a component, without any history. At the test's end its events are replayed. */
+/** Creates the entity `id` of a component, without any history. At the end of the test its events are replayed. */
 export function testEntity(
   module: ModuleUnderTest,
   component: string,
@@ -47,7 +47,7 @@ export function testEntity(
   return entity;
 }
 
-/** What a module says before a problem; the kit folds given events one by one. */
+/** Matches the beginning of a module's message about an event; the kit folds given events one by one. */
 const PLACE = /^event \d+ of \d+: /;
 
 export class EntityUnderTest {
@@ -60,11 +60,11 @@ export class EntityUnderTest {
   readonly #random = new SetRandomSource();
   #metadata: Metadata = [];
   #entity: GuestEntity | undefined;
-  /** Events of the present life: given, and persisted by commands. */
+  /** Events since the last deletion: given ones, and those that commands persisted. */
   #history: StoredEvent[] = [];
   #last: CallOutcome | undefined;
 
-  /** Tests call `testEntity`. */
+  /** Tests call `testEntity` instead. */
   constructor(module: ModuleUnderTest, descriptor: EntityDescriptor, ref: EntityRef) {
     this.#module = module;
     this.#descriptor = descriptor;
@@ -73,25 +73,25 @@ export class EntityUnderTest {
     this.#guest = module.start(this.#account.log);
   }
 
-  /** Sets the time of the calls that follow. It does not move by itself. */
+  /** Sets the time of the following calls. It does not advance by itself. */
   at(time: Time): this {
     this.#clock.set(time);
     return this;
   }
 
-  /** Sets the seed of the next call; each one after it has the next number. */
+  /** Sets the seed of the next call; each later call has a seed greater by one. */
   seed(seed: number | bigint): this {
     this.#random.set(seed);
     return this;
   }
 
-  /** Sets the metadata of the calls that follow. */
+  /** Sets the metadata of the following calls. */
   metadata(metadata: Readonly<Record<string, string | readonly string[]>>): this {
     this.#metadata = metadataOf(metadata);
     return this;
   }
 
-  /** Events that have happened before: objects with their `type`, or JSON text. */
+  /** Adds earlier events: objects with their `type`, or JSON text. */
   given(events: readonly (object | string)[]): this {
     this.#account.begin();
     for (const [index, event] of events.entries()) {
@@ -142,7 +142,7 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** The last command persisted exactly these events, in this order. */
+  /** Expects that the last command persisted exactly these events, in this order. */
   thenEvents(events: readonly (object | string)[]): this {
     const outcome = this.#done(this.thenEvents).succeeded(this.thenEvents);
     expectEqual(
@@ -154,7 +154,7 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** The last command persisted nothing; it may have been refused. */
+  /** Expects that the last command persisted nothing; it may have been refused. */
   thenNoEvents(): this {
     const outcome = this.#done(this.thenNoEvents);
     const events = outcome.events(this.thenNoEvents).map(({ json }) => parsed(json));
@@ -162,7 +162,7 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** The last command or query replied with this. */
+  /** Expects this reply of the last command or query. */
   thenReply(reply: unknown): this {
     const outcome = this.#done(this.thenReply).succeeded(this.thenReply);
     expectEqual(
@@ -174,13 +174,13 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** The last command or query was refused: with this code, and what else is given. */
+  /** Expects that the last command or query was refused, with this code and the other given fields. */
   thenRefused(expected: string | ExpectedRefusal): this {
     this.#done(this.thenRefused).expectRefusal(expected, this.thenRefused);
     return this;
   }
 
-  /** The last command deleted the entity. */
+  /** Expects that the last command deleted the entity. */
   thenDeleted(): this {
     const outcome = this.#done(this.thenDeleted).succeeded(this.thenDeleted);
     if (!outcome.deletes)
@@ -189,8 +189,8 @@ export class EntityUnderTest {
   }
 
   /**
-   * The events of the entity's life, folded anew in a fresh instance, make its present state. Tests
-   * need not ask: it is looked at when each ends.
+   * Expects that folding the events since the last deletion in a new instance gives the current state. Tests need not
+   * call this method: it is checked at the end of each test.
    */
   thenReplays(): this {
     const state = this.#entity?.lost === false ? atOnce(this.#entity.snapshot()) : undefined;
@@ -198,12 +198,12 @@ export class EntityUnderTest {
     return this;
   }
 
-  /** The reply of the last command or query. */
+  /** Returns the reply of the last command or query. */
   reply<T = unknown>(): T {
     return this.#done(this.reply).succeeded(this.reply).reply as T;
   }
 
-  /** What the last command persisted. */
+  /** Events that the last command persisted. */
   get events(): readonly unknown[] {
     const door = Object.getOwnPropertyDescriptor(EntityUnderTest.prototype, 'events')!.get!;
     return this.#done(door)
@@ -211,7 +211,7 @@ export class EntityUnderTest {
       .map(({ json }) => parsed(json));
   }
 
-  /** The present state, as it would be stored. */
+  /** Returns the current state in its stored form. */
   state<T = unknown>(): T {
     return parsed(this.#encoded(this.#name, this.state)) as T;
   }
@@ -247,7 +247,7 @@ export class EntityUnderTest {
     return { nowMs, seed, metadata: this.#metadata };
   }
 
-  /** Runs a handler, which has to leave the state as it is. */
+  /** Runs a handler, and fails if it changes the state. */
   #watched<T>(heading: string, handler: string, door: Door, call: () => T): T {
     const before = this.#encoded(`${heading}\nBefore it`, door);
     let answer: T;
@@ -263,7 +263,7 @@ export class EntityUnderTest {
         `${heading}\n${handler} changed the state it was given; only apply may. ` +
         `Work on a copy, and return the change as an event.${this.#account.logged()}`;
       expectEqual(parsed(after), parsed(before), message, door);
-      // Equal as values: the order within a map differs.
+      // The values are compared, because the order within a map may differ.
       expectEqual(after, before, message, door);
     }
     return answer;
@@ -278,7 +278,7 @@ export class EntityUnderTest {
     }
   }
 
-  /** Applies the effect of a command, and ends the entity's life when it says so. Returns it with its reply. */
+  /** Applies the effect of a command, including a deletion. Returns the effect with its reply. */
   #keep(effect: Effect, heading: string, context: CallContext, command: string): Effect {
     const { manifest } = this.#descriptor.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
@@ -298,7 +298,7 @@ export class EntityUnderTest {
     return { ...effect, reply };
   }
 
-  /** JSON text. Where the reply is computed from the state after the events, that state has to stay as it is. */
+  /** Returns the reply as JSON text. Fails if computing it from the state after the events changes the state. */
   #replyTo(effect: Effect, heading: string, context: CallContext, command: string): string {
     if (effect.reply !== undefined) return effect.reply;
     const entity = this.#live(this.when);
@@ -318,7 +318,7 @@ export class EntityUnderTest {
     }
   }
 
-  /** The entity, brought back from its history when a fault took it. */
+  /** Returns the entity, replayed from its history after a fault. */
   #live(door: Door): GuestEntity {
     if (this.#entity?.lost === true) this.#drop();
     if (this.#entity !== undefined) return this.#entity;
@@ -353,7 +353,9 @@ export class EntityUnderTest {
     );
   }
 
-  /** A fault leaves nothing to rely on: the next call meets the entity as its history tells it. */
+  /**
+   * Discards the instance after a fault, so that the next call replays the history. Returns the failure of the test.
+   */
   #faulted(heading: string, fault: unknown, door: Door): TestFailure {
     this.#drop();
     return new TestFailure(

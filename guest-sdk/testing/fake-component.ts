@@ -1,5 +1,5 @@
-// FakeComponent: what stands in for a component of the module when its endpoints are tested: a
-// function that replies, or says in the kit's words how a call fails.
+// FakeComponent: replaces a component of the module in tests of its endpoints: a function that replies, or returns
+// the failure of a call.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import { type Metadata, type Refusal, type Reply, GuestFault, SvcError } from '@svc/host/tools';
 import { REFUSAL_CODES, type RefusalCode } from '@svc/contract';
@@ -11,19 +11,19 @@ export interface FakeCall<Input = any> {
   readonly id: string;
   /** Wire name of the command or query. */
   readonly name: string;
-  /** Null when the command or query takes none. */
+  /** Input; null if the command or query takes none. */
   readonly input: Input;
   readonly metadata: Readonly<Record<string, string>>;
-  /** The key that the entity would get: made of the request's key, or `KEY/=` where the handler has set one. */
+  /** The key that the entity would receive: derived from the request's key, or `KEY/=` if the handler has set one. */
   readonly idempotencyKey: string | undefined;
 }
 
-/** Answers the reply, or a promise of it: a JSON value, nothing for `Done`, or a `CallFailure`. */
+/** Returns the reply or a promise of it: a JSON value, undefined for `Done`, or a `CallFailure`. */
 export type FakeComponent = (call: FakeCall) => unknown;
 
-/** A call that gives no reply; made by `refused`, `unavailable`, `timedOut` and `failed`. */
+/** A call without a reply, created by `refused`, `unavailable`, `timedOut` and `failed`. */
 export class CallFailure {
-  /** @internal Refusals are values, the rest is thrown. */
+  /** @internal A refusal is a value; any other failure is thrown. */
   readonly outcome: Refusal | SvcError | GuestFault;
 
   constructor(outcome: Refusal | SvcError | GuestFault) {
@@ -31,7 +31,7 @@ export class CallFailure {
   }
 }
 
-/** The entity refuses. `code`: `CONFLICT` and its kin, or a word of the module's own. */
+/** Creates a refusal of the entity. `code`: a code such as `CONFLICT`, or one of the module's own. */
 export function refused(code: string, message: string, details?: unknown): CallFailure {
   const refusal: Refusal = isRefusalCode(code)
     ? { kind: 'refusal', code, message }
@@ -41,22 +41,24 @@ export function refused(code: string, message: string, details?: unknown): CallF
   );
 }
 
-/** Nothing was done: the service is overloaded, or its journal cannot be written to. */
+/**
+ * Creates the failure of a call that was not executed, because the service is overloaded or cannot write its journal.
+ */
 export function unavailable(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_OVERLOADED', message));
 }
 
-/** Whether it was done is unknown. */
+/** Creates the failure of a call of which it is unknown whether it was executed. */
 export function timedOut(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_ANSWER_TIMED_OUT', message));
 }
 
-/** The component broke down. */
+/** Creates the failure of a component that broke down. */
 export function failed(message = 'The test says so.'): CallFailure {
   return new CallFailure(new GuestFault('trap', message));
 }
 
-/** A call as the engine takes it: `input` is JSON text. */
+/** A call as the engine receives it: `input` is JSON text. */
 interface SentCall {
   readonly id: string;
   readonly name: string;
@@ -65,7 +67,7 @@ interface SentCall {
   readonly idempotencyKey: string | undefined;
 }
 
-/** Calls the fake. Throws what the runtime throws for a `CallFailure`, and what the fake itself throws. */
+/** Calls the fake. Throws the runtime's error for a `CallFailure`, and any error that the fake throws. */
 export async function callFake(fake: FakeComponent, call: SentCall): Promise<Reply | Refusal> {
   const answer = await fake({
     ...call,

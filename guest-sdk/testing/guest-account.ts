@@ -1,17 +1,17 @@
-// GuestAccount: what went on in a guest, for the message of a test that fails: what it logged, and
-// the last words of a fault, with their place as a path that an editor opens.
+// GuestAccount: the log lines and the fault of a guest for the message of a failed test, with source locations as
+// paths that an editor opens.
 import { GuestFault, type GuestLogLine, SvcError } from '@svc/host/tools';
 import { shown } from './test-failure.ts';
 
 const LINES_SHOWN_MAX = 20;
-/** `at cart.ts:12:3`, at the end of a module's last words. */
+/** Matches `at cart.ts:12:3` at the end of a module's abort message. */
 const PLACE = / at (?!~lib\/)([^\s:]+\.ts:\d+:\d+)$/;
 
 export class GuestAccount {
   readonly #folder: string;
   #lines: GuestLogLine[] = [];
 
-  /** `folder`: what the places are relative to. */
+  /** `folder`: folder that the paths of locations are relative to. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -20,12 +20,12 @@ export class GuestAccount {
     this.#lines.push(line);
   };
 
-  /** Forgets what was logged before the present call. */
+  /** Removes the log lines of earlier calls. */
   begin(): void {
     this.#lines = [];
   }
 
-  /** The end of a message: what the module logged, or nothing. */
+  /** Returns the end of a message: the module's log lines, if there are any. */
   logged(): string {
     if (this.#lines.length === 0) return '';
     const lines = this.#lines
@@ -34,7 +34,7 @@ export class GuestAccount {
     return `\nThe module logged:${lines.join('')}`;
   }
 
-  /** What a fault or a failure says, and the module's last words. */
+  /** Returns the reason of a fault or a failure, with the module's abort message. */
   reason(fault: unknown): string {
     if (fault instanceof SvcError) return `${shown(fault.message, 1000)} [${fault.code}]`;
     if (!(fault instanceof GuestFault)) throw fault;

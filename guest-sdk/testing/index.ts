@@ -1,5 +1,5 @@
-// @svc/guest-sdk/testing: tries a module out in vitest, in the runtime's own sandbox and without a
-// server: its entities with given events, its endpoints with requests. The package's one door.
+// The entry point of @svc/guest-sdk/testing: tests a module in vitest, in the runtime's own sandbox and without a
+// server: its entities with given events, its endpoints with requests.
 export { EntityUnderTest, testEntity } from './entity-under-test.ts';
 export type { ExpectedRefusal } from './call-outcome.ts';
 export { type ModuleUnderTest, testModule } from './module-under-test.ts';

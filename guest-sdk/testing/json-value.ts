@@ -1,11 +1,11 @@
-// What a test gives and expects, as JSON values, and the way between them and a module's JSON text.
+// JsonValue: converts values that a test passes and expects to JSON values, and from and to a module's JSON text.
 
-/** Largest integer that JSON has as a number. The SDK writes larger 64-bit integers as strings of digits. */
+/** Largest integer that JSON represents as a number. The SDK writes larger 64-bit integers as strings of digits. */
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);
 
 /**
- * The JSON value that stands for a value of a test: a bigint as the SDK writes 64-bit integers, a
- * Date as text, a Map as an object. Matchers of `expect` stay what they are.
+ * Returns the JSON value of a test's value: a bigint as the SDK writes 64-bit integers, a Date as text, a Map as an
+ * object. Matchers of `expect` stay unchanged.
  */
 export function jsonValue(value: unknown): unknown {
   if (typeof value === 'bigint')
@@ -32,7 +32,7 @@ function mapped(entries: readonly (readonly [string, unknown])[]): Record<string
   );
 }
 
-/** An object literal or an object of a class without a JSON form of its own; not a matcher. */
+/** Returns whether the value is an object without its own JSON form; matchers are not. */
 function isPlain(value: unknown): value is Record<string, unknown> {
   return (
     typeof value === 'object' &&

@@ -1,5 +1,5 @@
-// ModuleUnderTest: a module that was compiled or read, admitted by the host as it would be for
-// running, and from which each test starts instances of its own.
+// ModuleUnderTest: a compiled or loaded module that the host has admitted as for running, and from which each test
+// starts its own instances.
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
@@ -25,11 +25,11 @@ import { type Door, TestFailure, restacked } from './test-failure.ts';
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 
 export class ModuleUnderTest {
-  /** What the module says of itself: its entities, endpoints and types. */
+  /** The module's description of itself: its entities, endpoints and types. */
   readonly descriptor: ModuleDescriptor;
   /** Name of the module in messages. */
   readonly name: string;
-  /** Relative to the working folder: what the places in a module's last words are relative to. */
+  /** Folder of the module's sources, relative to the working folder; paths in its abort messages are relative to it. */
   readonly folder: string;
   readonly #start: GuestStarter;
   readonly #startVerified: GuestStarter;
@@ -46,7 +46,7 @@ export class ModuleUnderTest {
     this.#startVerified = starters.startVerified;
   }
 
-  /** Admits the module of these bytes. Rejects with an SvcError SVC_MODULE_… when the host would not run it. */
+  /** Admits a module. Rejects with an SvcError SVC_MODULE_… if the host would not run it. */
   static async of(bytes: Uint8Array, name: string, folder: string): Promise<ModuleUnderTest> {
     const source = wasmSource(admitModule(bytes));
     const start = await guestStarter(source, SETTINGS);
@@ -54,17 +54,20 @@ export class ModuleUnderTest {
     return new ModuleUnderTest(source, { name, folder }, { start, startVerified });
   }
 
-  /** Starts a guest that shares no instance with another. */
+  /** Starts a guest that shares no instance with other guests. */
   start(log: (line: GuestLogLine) => void = () => {}): Guest {
     return this.#start(log);
   }
 
-  /** Compares an entity's state with what its events make. `log`: of the module, while it folds. */
+  /**
+   * Creates a check that compares an entity's state with its events. `log`: receives the module's log lines
+   * meanwhile.
+   */
   purity(log: (line: GuestLogLine) => void): PurityVerification {
     return new PurityVerification(this.#startVerified, log);
   }
 
-  /** The component of that id. A wrong id fails the test. */
+  /** Returns the component with this id. An unknown id fails the test. */
   component(id: string, door: Door): EntityDescriptor {
     const { entities } = this.descriptor;
     const found = entities.find(({ component }) => component === id);
@@ -74,7 +77,7 @@ export class ModuleUnderTest {
   }
 }
 
-/** Fails for what is no module: nothing checks the types of a test before it runs. */
+/** Fails for a value that is not a module, since nothing checks the types of a test before it runs. */
 export function expectModule(module: unknown, door: Door): asserts module is ModuleUnderTest {
   if (module instanceof ModuleUnderTest) return;
   const what = module instanceof Promise ? 'is still being made' : 'is none';
@@ -85,10 +88,10 @@ export function expectModule(module: unknown, door: Door): asserts module is Mod
 }
 
 /**
- * The module to test: an AssemblyScript file, which is compiled once for as long as its files
- * stay the same (build-cache.ts), a compiled one (`.wasm`), or its bytes. A relative path is looked for in the folder of
- * the test file, in each folder above it, and in the working folder. Rejects with a BuildError when
- * it does not compile, an SvcError SVC_MODULE_… when the host would not run it.
+ * Loads the module to test: an AssemblyScript file, which is compiled again only after its files have changed
+ * (build-cache.ts), a compiled component (`.wasm`), or its bytes. A relative path is searched for in the folder of
+ * the test file, in each folder above it, and in the working folder. Rejects with a BuildError if the file does not
+ * compile, and with an SvcError SVC_MODULE_… if the host would not run the module.
  */
 export async function testModule(source: string | URL | Uint8Array): Promise<ModuleUnderTest> {
   if (source instanceof Uint8Array) return ModuleUnderTest.of(source, 'the module', '');

@@ -1,6 +1,6 @@
-// ReplayCheck: whether an entity's events alone make its state. They are folded in a fresh instance, and
-// then in every other way that must come to the same, as `svc verify` does: what a handler or `apply` keeps
-// beside the state, or draws at random, makes a difference to one of them.
+// ReplayCheck: checks that an entity's events alone determine its state. They are folded in a new instance, and then
+// in every other way that must have the same result, as in `svc verify`. A state that also depends on data outside of
+// it or on random numbers differs in one of them.
 import {
   type EntityRef,
   GuestFault,
@@ -19,7 +19,7 @@ const RULE =
   'apply must make the state from the given state and event alone: no variables of the module or ' +
   'of the class, no random numbers, no object that two fields of the state share.';
 
-/** `state`: the state that the test saw, as JSON text; undefined when it is lost. */
+/** Checks an entity. `state`: the state that the test saw, as JSON text; undefined if it is lost. */
 export function checkReplay(
   module: ModuleUnderTest,
   entity: EntityRef,
@@ -37,7 +37,7 @@ export function checkReplay(
       `${name} has another state when its events (${typesOf(events)}) are folded anew ${how}. ` +
       `${RULE}${account.logged()}`;
     expectEqual(parsed(found), parsed(expected), message, door);
-    // Equal as values: the order within a map differs.
+    // The values are compared, because the order within a map may differ.
     expectEqual(found, expected, message, door);
   };
   const report = ({ way, seq, expected, found }: PurityFinding): void => {
@@ -65,10 +65,10 @@ export function checkReplay(
   }
 }
 
-/** The module's own words where it has any. */
+/** Returns the module's own message if it has one. */
 function told(problem: unknown, account: GuestAccount): string {
   if (typeof problem === 'string') return shown(problem);
-  // The fault as the module had it stands behind the one that names the event.
+  // The cause is the module's own fault; the fault around it names the event.
   if (problem instanceof GuestFault && problem.cause instanceof GuestFault)
     return account.reason(problem.cause);
   return account.reason(problem);

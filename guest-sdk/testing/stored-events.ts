@@ -1,8 +1,11 @@
-// An event as a test writes it, in its stored form.
+// StoredEvents: converts an event of a test to its stored form.
 import type { StoredEvent } from '@svc/host/tools';
 import { jsonText, parsed } from './json-value.ts';
 
-/** `event`: an object with its `type`, or JSON text. Answers what is wrong, as a sentence's end. */
+/**
+ * Converts an event. `event`: an object with its `type`, or JSON text. Returns a text for an invalid one: the end of
+ * a sentence.
+ */
 export function storedEvent(event: object | string, manifest: string): StoredEvent | string {
   let value: unknown = event;
   if (typeof event === 'string')

@@ -1,11 +1,11 @@
-// Time, random numbers and metadata as a test sets them. Time does not move by itself; each call draws the
-// next number.
+// TestInputs: time, random numbers and metadata as a test sets them. Time does not advance by itself; each call uses
+// the next random number.
 import type { RandomSource, Clock, Metadata } from '@svc/host/tools';
 
 /** Milliseconds since 1970, ISO text with a time zone, or a Date. */
 export type Time = number | string | Date;
 
-/** Where time stands until a test sets it: 2026-01-01T00:00:00Z. */
+/** The time until a test sets it: 2026-01-01T00:00:00Z. */
 export const TIME_DEFAULT = Date.UTC(2026, 0, 1);
 
 export class SetClock implements Clock {
@@ -15,7 +15,7 @@ export class SetClock implements Clock {
     return this.#nowMs;
   }
 
-  /** Throws RangeError for what is no time. */
+  /** Sets the time. Throws RangeError for a value that is not a time. */
   set(time: Time): void {
     const ms = typeof time === 'number' ? time : new Date(time).getTime();
     if (!Number.isSafeInteger(ms) || ms < 0)

@@ -1,4 +1,4 @@
-// The sandbox answers an entity's calls at once: nothing in them may wait.
+// Synchronous: asserts that a call of the sandbox has its result immediately, which is so for calls of entities.
 import assert from 'node:assert';
 import type { Awaitable } from '@svc/host/tools';
 

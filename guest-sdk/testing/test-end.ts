@@ -1,10 +1,11 @@
-// What is looked at when a test ends.
+// TestEnd: checks that run at the end of a test.
 import { afterAll, onTestFailed, onTestFinished } from 'vitest';
 import { type Door, TestFailure, restacked } from './test-failure.ts';
 
 /**
- * Runs when the present test has ended well; outside of a test, after all of the file. A test that
- * has failed is left alone: its own failure says more. What it throws points at the call of `door`.
+ * Runs a check after the current test has passed, or outside of a test after all tests of the file. After a failed
+ * test the check is skipped, because the test's own failure says more. The stack of an error begins at the call of
+ * `door`.
  */
 export function atTestEnd(check: () => unknown, door: Door): void {
   const site = new TestFailure('', door);
@@ -22,13 +23,13 @@ export function atTestEnd(check: () => unknown, door: Door): void {
   }
 }
 
-/** Tells, beside a failed test, what it may have to do with. */
+/** Prints lines beside a failed test that may explain it. */
 export function atTestFailure(words: () => readonly string[]): void {
   try {
     onTestFailed(() => {
       for (const line of words()) console.log(line);
     });
   } catch {
-    // Outside of a test none can fail.
+    // Outside of a test there is no failure.
   }
 }

@@ -1,16 +1,16 @@
-// How a test fails: with a message that says where and with what, a difference that editors can
-// show, and a stack that begins at the test's own line.
+// TestFailure: the failure of a test: a message with the location and the values, a difference that editors can
+// display, and a stack that begins at the test's own line.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 import { expect } from 'vitest';
 import { parsed } from './json-value.ts';
 
-/** A function of the kit that a test calls: its frames, and those below, are not shown. */
+/** A function of the kit that a test calls: its stack frame and those below it are hidden. */
 // oxlint-disable-next-line typescript/no-unsafe-function-type -- as Error.captureStackTrace takes it
 export type Door = Function;
 
 const SHOWN_MAX = 300;
 
-/** A wrong use of the kit, or something that went wrong where nothing was expected. */
+/** A wrong use of the kit, or a failure that the test did not expect. */
 export class TestFailure extends Error {
   constructor(message: string, door: Door) {
     super(message);
@@ -19,14 +19,14 @@ export class TestFailure extends Error {
   }
 }
 
-/** Lets an error point at where `site` was made: what lies behind a promise is none of a test's lines. */
+/** Replaces the stack of an error by that of `site`, since the stack after a promise has no line of the test. */
 export function restacked<E extends Error>(error: E, site: Error): E {
   const frames = (site.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   error.stack = [`${error.name}: ${error.message}`, ...frames].join('\n');
   return error;
 }
 
-/** Fails with the difference when the two are not equal. `message` says what they are. */
+/** Fails with the difference if the values are not equal. `message`: what the values are. */
 export function expectEqual(actual: unknown, expected: unknown, message: string, door: Door): void {
   try {
     expect(actual).toEqual(expected);
@@ -38,7 +38,7 @@ export function expectEqual(actual: unknown, expected: unknown, message: string,
   }
 }
 
-/** Text of a module on one line or more, without what a terminal would act on. */
+/** Returns a module's text of one or more lines, with control characters escaped. */
 export function shown(text: string, lengthMax = SHOWN_MAX): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
   return cut
@@ -48,7 +48,7 @@ export function shown(text: string, lengthMax = SHOWN_MAX): string {
     );
 }
 
-/** Each event by its `type`, for messages. */
+/** Returns the `type` of each event, for messages. */
 export function typesOf(events: readonly { readonly json: string }[]): string {
   if (events.length === 0) return 'no events';
   const types = events.map(({ json }) => {

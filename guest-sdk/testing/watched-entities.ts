@@ -1,5 +1,5 @@
-// WatchedEntities: a guest's entities as an engine uses them, remembered with their last state so
-// that a test can compare it with their events in the end.
+// WatchedEntities: a guest's entities as an engine uses them. Their last states are kept, so that a test can compare
+// them with the events at its end.
 import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host/tools';
 import { atOnce } from './synchronous.ts';
 
@@ -23,7 +23,7 @@ export class WatchedEntities implements GuestEntities {
     return entity;
   }
 
-  /** The entities in memory, each with its state as JSON text. */
+  /** Returns the entities in memory, each with its state as JSON text. */
   states(): readonly { readonly ref: EntityRef; readonly state: string }[] {
     return [...this.#opened.values()]
       .filter(({ entity }) => !entity.lost)
