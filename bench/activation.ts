@@ -1,5 +1,5 @@
-// (k): how long a query waits for an entity that is not in memory, of many that have a snapshot. All entities are
-// in one journal; each query is of another one, and few stay in memory.
+// (k): the latency of a query of an entity that is not in memory, when many entities have a snapshot. All entities
+// are in one journal; each query is for another entity, and few entities stay in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { COMPONENT, appendToAll, withJournal } from './filled-journal.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
 
-/** Of each entity; the snapshot stands after the first half, and the rest is folded. */
+/** Number of events of each entity; the snapshot is after the first half, and the second half is folded. */
 const EVENTS = 6;
 const SNAPSHOT_SEQ = 3;
-/** Far from the order in which they were made. */
+/** Distance between queried entities, so that their order is far from that of their creation. */
 const STRIDE = 7_919;
 const LIVE_MAX = 1_000;
 
@@ -30,7 +30,7 @@ export async function measureActivation(
   try {
     await withJournal(dir, (journal) => fill(journal, entities, fingerprint));
     const figures: { p50: number; p99: number }[] = [];
-    // Opened anew, so that nothing is in its caches.
+    // The journal is opened again, so that its caches are empty.
     await withJournal(dir, async (journal) => {
       const engine = createEngine({
         guest,
@@ -82,7 +82,7 @@ export async function measureActivation(
   }
 }
 
-/** In rounds over all entities, so that the records of one lie far apart. */
+/** Appends in rounds over all entities, so that the records of one entity are far apart. */
 async function fill(journal: Journal, entities: number, fingerprint: string): Promise<void> {
   const keepSnapshots = (from: number, until: number): void => {
     for (let n = from; n < until; n++)

@@ -1,4 +1,4 @@
-// What svc is measured against: fastify with the counter's routes, each answering a constant.
+// BareFastify: the server that svc is compared with: fastify with the counter's routes, each answering a constant.
 import fastify from 'fastify';
 
 const app = fastify();

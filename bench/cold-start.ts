@@ -1,4 +1,4 @@
-// (e): from the start of the process to the first answer, beside the bare server's.
+// (e): the time from the start of the process to the first answer, compared with the bare server.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { median, type Measurement, type Pace } from './report.ts';
@@ -8,7 +8,7 @@ export async function measureColdStart({ starts }: Pace): Promise<Measurement[]>
   const module = await benchModule();
   try {
     const figures: { svc: number; bare: number }[] = [];
-    // The first start fills Node's cache of compiled sources, as every start after an installation does.
+    // The first start fills Node's cache of compiled sources, like the first start after an installation.
     for (let round = -1; round < starts; round++) {
       const figure = {
         svc: await firstAnswerMs(() => startSvc(module.file, join(module.folder, `data-${round}`))),

@@ -1,13 +1,13 @@
-// Which processors a server that is measured has, with all of its threads, and which are left to its load:
-// taskset of util-linux pins both, so that the load takes no time from what it measures.
+// Cores: assigns processors to a measured server, with all of its threads, and to the load generator. taskset of
+// util-linux pins both, so that the load takes no time from the server.
 import { spawnSync } from 'node:child_process';
 
 export type Placement =
-  /** Lists of processors as taskset takes them. */
+  /** Lists of processors in the format of taskset. */
   | { readonly kind: 'pinned'; readonly server: string; readonly load: string }
   | { readonly kind: 'unpinned'; readonly reason: string };
 
-/** One processor for the server, and the others that this process may use for the load. */
+/** Returns one processor for the server, and the other ones of this process for the load. */
 export function oneCoreForServer(): Placement {
   const allowed = processorsOf(process.pid);
   if (allowed === undefined) return { kind: 'unpinned', reason: 'there is no taskset' };
@@ -17,7 +17,7 @@ export function oneCoreForServer(): Placement {
     : { kind: 'pinned', server: String(server), load: load.join(',') };
 }
 
-/** The command that runs another one on these processors; undefined: on any. */
+/** Returns the command that runs another one on these processors; undefined: on any. */
 export function onProcessors(
   processors: string | undefined,
   command: string,
@@ -28,7 +28,9 @@ export function onProcessors(
     : ['taskset', ['-c', processors, command, ...args]];
 }
 
-/** Has this process, with all of its threads, work on these processors; undefined: on those that it has. */
+/**
+ * Runs `work` while this process, with all of its threads, is pinned to these processors; undefined: without pinning.
+ */
 export async function working<T>(
   processors: string | undefined,
   work: () => Promise<T>,
@@ -47,13 +49,13 @@ function move(processors: string): void {
   spawnSync('taskset', ['-a', '-c', '-p', processors, String(process.pid)]);
 }
 
-/** As taskset says it: `pid 7's current affinity list: 0,2-4`. */
+/** Reads the output of taskset: `pid 7's current affinity list: 0,2-4`. */
 function processorsOf(pid: number): string | undefined {
   const { stdout } = spawnSync('taskset', ['-c', '-p', String(pid)], { encoding: 'utf8' });
   return /list: ([0-9,-]+)/.exec(stdout ?? '')?.[1];
 }
 
-/** The processors of a list such as `0,2-4`. */
+/** Returns the processors of a list such as `0,2-4`. */
 export function listed(list: string): number[] {
   return list.split(',').flatMap((part) => {
     const [first, last = first] = part.split('-').map(Number);

@@ -1,4 +1,5 @@
-// (o): `svc dev`, from the end of a change's compiling to the first answer of the new module, beside the compiling.
+// (o): `svc dev`: the time from the end of a change's build to the first answer of the new module, and the time of
+// the build.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +59,7 @@ export async function measureDevLoop({ starts }: Pace): Promise<Measurement[]> {
   }
 }
 
-/** Resolves with the first answer of the new module; while it takes over, nobody listens. */
+/** Resolves with the first answer of the new module; during the replacement the port is closed. */
 async function answers(url: string): Promise<void> {
   for (;;) {
     const response = await fetch(url, { headers: { connection: 'close' } }).catch(() => undefined);

@@ -1,5 +1,5 @@
-// (d): the engine alone, without HTTP: durable commands of a module, beside a raw log of segments whose
-// writer does nothing but write and sync groups of the same records.
+// (d): the engine without HTTP: durable commands of a module, compared with a plain segment log whose writer only
+// writes and syncs groups of the same records.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { benchModule } from './service.ts';
 
 const IN_FLIGHT = 64;
 const ENTITIES = 1_000;
-/** As long as what the journal keeps of one event of the counter. */
+/** A record as long as the journal's data for one event of the counter. */
 const RECORD = JSON.stringify({ type: 'added', amount: 1 });
 
 export async function measureEngine({
@@ -78,7 +78,7 @@ export async function measureEngine({
   }
 }
 
-/** How often the work is done in a second, with a fixed number of it under way. */
+/** Returns how often `work` completes per second, with a fixed number of concurrent runs. */
 async function perSecond(work: (turn: number) => Promise<void>, seconds: number): Promise<number> {
   const startedMs = performance.now();
   const untilMs = startedMs + seconds * 1000;

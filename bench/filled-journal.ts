@@ -1,5 +1,5 @@
-// A journal that is filled before anything is measured, through the storage's own appends: events of the counter,
-// each of which adds one, so that the state of an entity is the number of its events.
+// FilledJournal: fills a journal before a measurement, through the storage's own appends. Each event of the counter
+// adds one, so the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../host/model/entity.ts';
 import { attachSqliteJournal } from '../host/storage/sqlite/attached-journal.ts';
@@ -7,10 +7,10 @@ import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
 export const EVENT = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
-/** Records that are appended before any is waited for. */
+/** Number of appends that run concurrently. */
 const AT_ONCE = 2_000;
 
-/** Opens it, and closes it when the work is done. */
+/** Opens a journal, and closes it after `work`. */
 export async function withJournal(
   dir: string,
   work: (journal: Journal) => Promise<void>,
@@ -26,8 +26,8 @@ export async function withJournal(
 }
 
 /**
- * Entities c0, c1, … go on from `afterSeq` with so many events, each entity's in one append. `stored` is told of
- * some entities after the others, from and until their number.
+ * Appends this many events to each of the entities c0, c1, …, in one append per entity, after the event `afterSeq`.
+ * `stored` is called after each group of entities, with its first index and the index after its last.
  */
 export async function appendToAll(
   journal: Journal,

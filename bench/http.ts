@@ -1,5 +1,5 @@
-// (a), (b), (b1), (c): requests through the whole path, beside the bare server on the same routes. Where both
-// sides have one core, each has it alone: the load is made on another.
+// (a), (b), (b1), (c): requests through the whole path, compared with the bare server on the same routes. If both
+// sides have one core, each has it alone, and the load runs on another one.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { oneCoreForServer, type Placement } from './cores.ts';
@@ -108,7 +108,7 @@ async function measureOn(
           seconds: forSeconds,
           processors: loadProcessors,
         });
-      // Compiled, and every entity in memory, before anything counts.
+      // Before the measurement the code is compiled, and every entity is in memory.
       if (warmUpSeconds > 0)
         for (const { url } of [svc, bare]) await load(url, Math.max(warmUpSeconds, seconds));
       const figures: { svc: number; bare: number }[] = [];

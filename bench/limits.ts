@@ -1,6 +1,6 @@
-// (g): commands of the shopping cart through the host's own binding, with what the rewriter puts into the
-// module's code (fuel, the count of its memory's pages, canonical NaNs) beside the same module without. The
-// checks of what a module passes to the host are a part of reading it, and are on both sides.
+// (g): commands of the shopping cart through the host's own binding, with the code that the rewriter adds to the
+// module (fuel, the count of its memory's pages, canonical NaNs), compared with the same module without it. Both
+// sides check the values that a module passes to the host, because the check is part of reading them.
 import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
@@ -16,7 +16,7 @@ const COMPONENT = 'shopping-cart';
 const ITEMS = Array.from({ length: 10 }, (_, index) =>
   JSON.stringify({ sku: `sku-${index}`, quantity: index + 1 }),
 );
-/** Filled in one turn; then it is the other side's. */
+/** Number of carts that one turn fills. */
 const CARTS = 60;
 const NO_LOG = (): void => undefined;
 
@@ -51,7 +51,7 @@ export async function measureLimits({
   ];
 }
 
-/** With the exports that the host calls, and its own code as the compiler made it. */
+/** Compiles the module with the exports that the host calls, but otherwise as the compiler created it. */
 function unlimited(core: Uint8Array): WebAssembly.Module {
   const outline = readCoreModule(core, WASM_LIMITS_DEFAULT);
   const rewritten = rewriteCoreModule(outline, WASM_LIMITS_DEFAULT, (out, body) => {
@@ -60,13 +60,13 @@ function unlimited(core: Uint8Array): WebAssembly.Module {
   return new WebAssembly.Module(new Uint8Array(rewritten));
 }
 
-/** Commands per second. */
+/** Commands per second of both sides. */
 interface Rates {
   readonly limited: number;
   readonly free: number;
 }
 
-/** Turns so short that whatever else the machine does hits both sides alike; each has `seconds` of them. */
+/** Measures in short turns of `seconds` each, so that other work on the machine affects both sides alike. */
 async function inTurns(limited: Guest, free: Guest, seconds: number): Promise<Rates> {
   const sides = [limited, free].map(({ entities }) => ({ entities, commands: 0, ms: 0 }));
   while (sides.some(({ ms }) => ms < seconds * 1000))

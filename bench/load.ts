@@ -1,5 +1,5 @@
-// Loader: makes requests over a number of connections for some seconds, and counts the answers. It is
-// wrk where that is installed: it costs the machine the least. Elsewhere it is autocannon.
+// Loader: sends requests over a number of connections for some seconds, and counts the answers. It uses wrk if it is
+// installed, because it needs the least processor time, and autocannon otherwise.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onProcessors, working } from './cores.ts';
 
-/** What is used of autocannon, which has no types of its own. */
+/** The part of autocannon's API that is used; the package has no types. */
 type Autocannon = (options: {
   readonly url: string;
   readonly connections: number;
-  /** Seconds. */
+  /** Duration in seconds. */
   readonly duration: number;
   readonly requests: readonly {
     readonly method: string;
@@ -22,27 +22,27 @@ type Autocannon = (options: {
 }) => Promise<{
   readonly non2xx: number;
   readonly errors: number;
-  /** Per second. */
+  /** Requests per second. */
   readonly requests: { readonly average: number };
 }>;
 
 export interface Load {
   readonly url: string;
   readonly method: 'GET' | 'POST';
-  /** Each request goes to one of them, drawn at random, or in turns. */
+  /** Paths, which the requests use at random or in turns. */
   readonly paths: readonly string[];
-  /** JSON text. */
+  /** Body as JSON text. */
   readonly body: string | undefined;
   readonly connections: number;
-  /** Less than one counts as one. */
+  /** Duration in seconds; less than one counts as one. */
   readonly seconds: number;
-  /** Those that the requests are made on, as taskset takes them; any where it is left out. */
+  /** Processors of the load, in the format of taskset; any if absent. */
   readonly processors?: string | undefined;
 }
 
 export interface Loader {
   readonly name: string;
-  /** Answers per second. Throws when an answer was not 2xx or a connection broke. */
+  /** Returns the answers per second. Throws if an answer was not 2xx or a connection broke. */
   run(load: Load): Promise<number>;
 }
 
@@ -84,7 +84,9 @@ async function runWrk({
   }
 }
 
-/** The requests are written out before the first is sent, so that drawing one is all it does. */
+/**
+ * Returns a script that builds all requests before it sends the first, so that a request costs only a random choice.
+ */
 function wrkScript(method: string, paths: readonly string[], body: string | undefined): string {
   const list = paths.map((path) => JSON.stringify(path)).join(', ');
   const headers = body === undefined ? '{}' : '{ ["content-type"] = "application/json" }';

@@ -1,6 +1,6 @@
-// A shard that makes its own requests, a number of them at a time, each for any of the entities of the service.
-// They go either straight to what handles requests, or to the shard's HTTP server, whose only client is the
-// shard's own: so nothing but shards and journal takes time of the machine.
+// LoadedShard: a shard that sends its own requests, a number of them concurrently, each for any entity of the
+// service. They go directly to its request handling, or to its HTTP server, whose only client is the shard itself; so
+// only shards and journal use the machine's time.
 import { parentPort, workerData } from 'node:worker_threads';
 import { createEngine } from '../host/engine/entity-engine.ts';
 import { FaultReport } from '../host/model/fault-report.ts';
@@ -38,25 +38,25 @@ export interface LoadedShard {
 /** Requests of the counter's endpoint: its first route is the query, its second the command. */
 export interface ShardLoad {
   readonly route: 0 | 1;
-  /** Over HTTP, or without sockets. */
+  /** True: over HTTP; false: without sockets. */
   readonly isOverHttp: boolean;
   readonly inFlight: number;
   readonly seconds: number;
 }
 
-/** Invocations are recorded, and not, in turns of so many milliseconds. Undefined: they always are again. */
+/** Turns of this many milliseconds with and without recording; undefined: everything is recorded again. */
 export interface RecordingTurns {
   readonly sliceMs: number | undefined;
 }
 
 export type ShardNews =
-  /** Requests that a load has made. */
+  /** Number of requests that a load has sent. */
   | { readonly kind: 'done'; readonly requests: number }
   | { readonly kind: 'slice'; readonly slice: Slice }
-  /** The turns have begun, or are over. */
+  /** The turns have begun or ended. */
   | { readonly kind: 'turns'; readonly port: number };
 
-/** Requests under way on one connection. */
+/** Concurrent requests on one connection. */
 const DEPTH = 8;
 const ADDED = '{"amount":1}';
 
@@ -149,7 +149,7 @@ async function callsUntil(
       const answer = await handle(request(route), []);
       if (answer.kind !== 'response' || answer.status !== 200) throw new Error('not answered');
       done++;
-      // What needs no wait would keep every message out.
+      // Requests that never wait would block the event loop, so the loop yields to messages.
       if (done % inFlight === 0)
         await new Promise((resolve) => {
           setImmediate(resolve);
@@ -162,7 +162,7 @@ async function callsUntil(
 
 async function load({ route, isOverHttp, inFlight, seconds }: ShardLoad): Promise<number> {
   if (!isOverHttp) return callsUntil(performance.now() + seconds * 1000, { route, inFlight });
-  // From the first request on: a machine that is busy may take longer than a short load to connect.
+  // The time begins with the first request, because connecting may take longer than a short load on a busy machine.
   let untilMs: number | undefined;
   return sendPipelined({
     port,

@@ -1,4 +1,4 @@
-// What the figures were measured on.
+// Machine: describes the machine of a measurement.
 import { availableParallelism, cpus, totalmem } from 'node:os';
 
 const GIB = 2 ** 30;

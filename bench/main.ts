@@ -1,4 +1,5 @@
-// `npm run bench`: every measurement in one run, each beside what it is compared with, as ratios.
+// `npm run bench`: runs all measurements, each compared with its reference, as ratios.
+//
 // Usage: npm run bench -- [--only a,b] [--seconds 3] [--rounds 5] [--entities 1000000] [--json FILE] [--trial]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -54,7 +55,7 @@ if (![...wanted].every((letter) => LETTERS.includes(letter)))
   refuse(`--only takes letters from ${LETTERS.join(',')}, as in --only a,b`);
 const WARM_UP_SECONDS = 2;
 const STARTS_MIN = 7;
-/** As short as it can be: that every row comes to its end is all that it tells. */
+/** The shortest run, which only shows that every measurement works. */
 const TRIAL: Pace = { seconds: 0.1, rounds: 1, warmUpSeconds: 0, starts: 1 };
 const TRIAL_ENTITIES = 1_000;
 const rounds = wholeNumber('rounds', values.rounds, 100);

@@ -1,6 +1,6 @@
-// (l): the memory of a service whose journal has many entities, of which every tenth is in memory: each of those
-// has carried out a durable command over HTTP, so that all that is kept of one is there, in the shard and in the
-// journal's writer.
+// (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each of those has
+// executed a durable command over HTTP, so that all data about it is in memory, in the shard and in the journal's
+// writer.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,10 +9,10 @@ import { requestText, sendPipelined } from './pipelined-client.ts';
 import type { Measurement } from './report.ts';
 import { benchModule, startSvc } from './service.ts';
 
-/** As many as a service keeps in memory by default. */
+/** Number of entities that a service keeps in memory by default. */
 const HOT_MAX = 100_000;
 const PART_HOT = 10;
-/** Far from the order in which they were made. */
+/** Distance between the entities, so that their order is far from that of their creation. */
 const STRIDE = 7_919;
 const CONNECTIONS = 8;
 const DEPTH = 16;
@@ -50,9 +50,9 @@ export async function measureMemory(entities: number): Promise<Measurement[]> {
   }
 }
 
-/** Sends a command to so many of the entities, to each of them one. */
+/** Sends one command to each of `hot` entities. */
 async function heat(port: number, entities: number, hot: number): Promise<void> {
-  // Steps that have no divisor in common with the number of entities meet none of them twice.
+  // A step without a common divisor with the number of entities visits no entity twice.
   const step = coprime(STRIDE, entities);
   let turn = 0;
   const next = (): string | undefined => {
@@ -71,7 +71,7 @@ function coprime(from: number, to: number): number {
   return step;
 }
 
-/** What the process has in memory, and what it had at most where the system says it. */
+/** Returns the resident memory of the process, and its maximum if the system reports it. */
 function residentMib(pid: number): { readonly now: number; readonly highest: number } {
   if (process.platform === 'linux') {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

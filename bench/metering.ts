@@ -1,5 +1,5 @@
-// (f): commands of the counter's core module, metered as the host runs it, beside the same module as the
-// compiler made it. Both are driven by the same code, without the host's checks.
+// (f): commands of the counter's core module with metering, as the host runs it, compared with the module as the
+// compiler created it. The same code calls both, without the host's checks.
 import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
 import { rewriteCoreModule } from '../host/hosting/wasm/metering/module-rewriter.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';
@@ -7,9 +7,9 @@ import { compileFixtureCore } from '../test/support/compile-fixture.ts';
 import { CoreGuest } from '../test/support/core-guest.ts';
 import { median, type Measurement, type Pace } from './report.ts';
 
-/** Nothing gives the instance fuel but its start. */
+/** All fuel is given to the instance at its start. */
 const LIMITS = { ...WASM_LIMITS_DEFAULT, startFuel: FUEL_MAX };
-/** What an instance does with the fuel that it starts with. */
+/** Number of commands that the fuel of one instance is enough for. */
 const COMMANDS_PER_INSTANCE = 10_000;
 
 export async function measureMetering({
@@ -17,7 +17,7 @@ export async function measureMetering({
   rounds,
   warmUpSeconds,
 }: Pace): Promise<Measurement[]> {
-  // A copy of its own: the file's bytes may lie in memory that others have a part of.
+  // A copy, because the buffer of the file's bytes may be shared with others.
   const core = new Uint8Array(await compileFixtureCore('counter'));
   const plain = new WebAssembly.Module(core);
   const rewritten = rewriteCoreModule(readCoreModule(core, LIMITS), LIMITS);

@@ -1,6 +1,6 @@
-// (h): how long the slowest requests of a service take while another service on the same machine runs a
-// hostile module: a process of its own, kept busy by requests whose handler never ends by itself. The good
-// service is asked at a steady pace, far from what it could do.
+// (h): the slowest requests of a service while another service on the same machine runs a hostile module: a separate
+// process that is busy with requests whose handler never ends by itself. The measured service receives requests at a
+// steady rate, far below its maximum.
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -53,7 +53,7 @@ export async function measureNeighbour({
   }
 }
 
-/** The 99th percentile, in milliseconds. */
+/** Returns the 99th percentile of the latency, in milliseconds. */
 async function slowest(url: string, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const times: Promise<number>[] = [];
@@ -80,7 +80,7 @@ async function timed(url: string, agent: Agent): Promise<number> {
   });
 }
 
-/** Asks again as soon as it was answered, which is 504 each time. */
+/** Sends the next request after each answer, which is always 504. */
 function startAttack(url: string): { stop(): Promise<void> } {
   const over = new AbortController();
   const attackers = Array.from({ length: HOSTILE_CONNECTIONS }, async () => {

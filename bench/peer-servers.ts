@@ -1,6 +1,6 @@
-// The peers that svc is compared with, each a server of its own kind with the counter: Restate's server with its
-// SDK, and workerd with Durable Objects. Both are installed from npm into an ignored folder, their install
-// scripts left out, and keep what they store on disk as they do by default.
+// PeerServers: the peers that svc is compared with, each a server with the counter: Restate's server with its SDK,
+// and workerd with Durable Objects. Both are installed from npm into a folder that git ignores, without their install
+// scripts, and store their data on disk as they do by default.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ const START_MS_MAX = 60_000;
 export interface Peer {
   readonly name: string;
   readonly url: string;
-  /** Of the counter with this id. */
+  /** Path of the command of the counter with this id. */
   readonly addPath: (id: string) => string;
   readonly getPath: (id: string) => string;
   stop(): Promise<void>;
 }
 
-/** Installs both. Needs npm and its registry. */
+/** Installs both peers. Needs npm and its registry. */
 export function installPeers(): void {
   mkdirSync(INSTALLED, { recursive: true });
   cpSync(SOURCES, INSTALLED, { recursive: true });
@@ -106,7 +106,7 @@ const counter :Workerd.Worker = (
 `;
 }
 
-/** The program that a package has for this system. */
+/** Returns the path of a package's program for this operating system. */
 function binaryOf(name: string, program: string): string {
   const system = `${process.platform}-${name.startsWith('@cloudflare') && process.arch === 'x64' ? '64' : process.arch}`;
   return join(INSTALLED, 'node_modules', `${name}-${system}`, 'bin', program);
@@ -122,7 +122,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The address that it prints, in a line of its own among others. */
+/** Returns the address that the process prints on a line of its own. */
 function addressOf(child: ChildProcess): Promise<string> {
   const listening = Promise.withResolvers<string>();
   let output = '';
@@ -135,7 +135,7 @@ function addressOf(child: ChildProcess): Promise<string> {
   return listening.promise;
 }
 
-/** Asks until it is answered well; stops the peer when that takes too long. */
+/** Repeats the request until it succeeds; stops the peer if that takes too long. */
 async function answered(stop: () => Promise<void>, ask: () => Promise<boolean>): Promise<void> {
   const untilMs = performance.now() + START_MS_MAX;
   while (!(await ask().catch(() => false))) {

@@ -1,5 +1,6 @@
-// `npm run bench:peers`: the counter of svc beside that of Restate and of Cloudflare's workerd, on this machine:
-// the same requests, each write durable before it is answered, one server at a time.
+// `npm run bench:peers`: the counter of svc compared with that of Restate and of Cloudflare's workerd on this
+// machine: the same requests, each write durable before its answer, one server at a time.
+//
 // Usage: npm run bench:peers -- [--seconds 5] [--rounds 3]
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -55,7 +56,7 @@ async function measure(start: () => Promise<Peer>, loader: Loader): Promise<Rate
         connections: CONNECTIONS,
         seconds: forSeconds,
       });
-    // Every counter exists and every program is warm before anything counts.
+    // Before the measurement every counter exists, and every program is warm.
     await load('POST', seconds);
     const post: number[] = [];
     const get: number[] = [];

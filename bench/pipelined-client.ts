@@ -1,26 +1,26 @@
-// A client that costs its machine as little as one can: requests are bytes that were written out before,
-// several under way on each connection, and of an answer nothing is looked at but its status.
+// PipelinedClient: a client that uses little processor time: it sends prepared bytes, several requests concurrently
+// on each connection, and reads only the status of an answer.
 import { connect } from 'node:net';
 
 export interface PipelinedLoad {
   readonly port: number;
   readonly connections: number;
-  /** Under way on each connection. */
+  /** Concurrent requests on each connection. */
   readonly depth: number;
-  /** The next request, whole, as text of one byte a unit; undefined: there is none any more. */
+  /** Returns the next request as text of one byte per character; undefined: there are no more. */
   readonly next: () => string | undefined;
 }
 
 const STATUS_LINE = 'HTTP/1.1 ';
 const STATUS_DIGITS = 3;
 
-/** Answers how many were answered, once all are. Rejects when one was not with 200, or a connection broke. */
+/** Sends the requests. Resolves with the number of answers. Rejects if a status is not 200, or a connection broke. */
 export async function sendPipelined(load: PipelinedLoad): Promise<number> {
   const counts = await Promise.all(Array.from({ length: load.connections }, () => onOne(load)));
   return counts.reduce((sum, count) => sum + count);
 }
 
-/** A whole request of a path of this machine's server. */
+/** Returns the text of a request for a path of a server on this machine. */
 export function requestText(method: string, path: string, json?: string): string {
   const body =
     json === undefined
@@ -29,12 +29,12 @@ export function requestText(method: string, path: string, json?: string): string
   return `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${body}`;
 }
 
-/** The answers of one connection, in whatever pieces they come. */
+/** Counts the answers of one connection, which arrive in pieces of any size. */
 export class AnswerCount {
-  /** What a status line may begin in that is not all there yet. */
+  /** The end of the last piece, in which a status line may have begun. */
   #rest = '';
 
-  /** How many statuses have come with this piece. Throws when one is not 200. */
+  /** Returns the number of status lines that this piece completes. Throws if a status is not 200. */
   add(piece: string): number {
     const text = this.#rest + piece;
     const last = text.length - STATUS_LINE.length - STATUS_DIGITS;
@@ -45,7 +45,7 @@ export class AnswerCount {
         throw new Error(`answered ${text.slice(from, from + STATUS_DIGITS)}`);
       at = text.indexOf(STATUS_LINE, from);
     }
-    // Too short for a whole one, which was counted.
+    // The rest is too short for a whole status line, which would have been counted.
     this.#rest = text.slice(Math.max(0, last + 1));
     return count;
   }

@@ -1,5 +1,6 @@
-// What (n) and (n2) load: a shard and its journal in a process, as `svc run` has them, whose recorder is taken away in every
-// second turn. It prints its address, and then of each turn that is over what was answered in it.
+// RecordedServer: the server of (n) and (n2): a shard and its journal in one process, like `svc run`, whose recorder
+// is off in every second turn. It prints its address, and after each turn the number of its answers.
+//
 // Usage: node bench/recorded-server.ts MODULE DATA-FOLDER SLICE-MS
 import { readFileSync } from 'node:fs';
 import { LoadedService } from './shards.ts';

@@ -1,5 +1,5 @@
-// (n), (n2): what it costs to record every invocation: a server with its recorder beside the same server without it, in
-// short turns, under the load of (a) and of (b1).
+// (n), (n2): the cost of recording every invocation: a server with its recorder compared with the same server without
+// it, in short turns, under the load of (a) and of (b1).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,10 @@ const SCENARIOS = [
 ] as const;
 type Scenario = (typeof SCENARIOS)[number];
 
-/** A collection or two of the young generation happen in one, so that each turn pays for its own. */
+/**
+ * Length of a turn in milliseconds. It contains a collection or two of the young generation, so that each turn pays
+ * for its own garbage.
+ */
 const SLICE_MS = 100;
 const CONNECTIONS = 64;
 const paths = Array.from({ length: 1_000 }, (_, index) => `/counters/c${index}`);
@@ -27,14 +30,14 @@ export async function measureRecorder(
 ): Promise<Measurement[]> {
   const module = await benchModule();
   const folder = mkdtempSync(join(tmpdir(), 'svc-bench-'));
-  // A trial is over before it.
+  // A trial run is shorter than a normal turn.
   const sliceMs = Math.min(SLICE_MS, (pace.seconds * 1000) / 10);
   const placement = oneCoreForServer();
   const measurements: Measurement[] = [];
   try {
     for (const scenario of SCENARIOS.filter(({ letter }) => wanted.has(letter))) {
       const figures: Figures[] = [];
-      // What the compiler makes of a thread's code differs from thread to thread: each round has its own.
+      // The machine code of a thread differs from run to run, so each round has a new process.
       for (let round = 0; round < pace.rounds; round++) {
         const data = join(folder, `${scenario.letter}${round}`);
         const slices = await slicesOf(scenario, { module, data, sliceMs, placement, pace, loader });
@@ -70,7 +73,7 @@ interface Run {
   readonly loader: Loader;
 }
 
-/** Of a load that lasts twice as long as those of others, for it has two sides. */
+/** Returns the turns of a load, which lasts twice as long as other loads because it has two sides. */
 async function slicesOf(
   { method }: Scenario,
   { module, data, sliceMs, placement, pace, loader }: Run,
@@ -100,13 +103,13 @@ async function slicesOf(
   }
 }
 
-/** Requests per second. */
+/** Requests per second of both sides. */
 interface Figures {
   readonly recorded: number;
   readonly other: number;
 }
 
-/** The first turn has begun before the load. */
+/** The first turn is left out, because it began before the load. */
 function figuresOf([, ...slices]: readonly Slice[]): Figures {
   const perSecond = (wanted: boolean) =>
     median(

@@ -1,5 +1,5 @@
-// (m): how many events a second are folded when entities with a long history come into memory from the journal,
-// without snapshots; beside it, the same events folded by the same guest with nothing to read.
+// (m): how many events per second are folded when entities with a long history are loaded from the journal, without
+// snapshots; compared with the same events folded by the same guest without a journal.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { median, type Measurement, type Pace } from './report.ts';
 import { benchModule } from './service.ts';
 
 const ENTITIES = 10;
-/** Of each. Longer than what is looked at again when an entity leaves memory. */
+/** Number of events of each entity; more than are folded again when an entity leaves memory. */
 const EVENTS = 20_000;
-/** Folded at once by the guest alone: as many as a replay comes to. */
+/** Batch of events for the guest alone, as large as one of a replay. */
 const BATCH = Array.from({ length: 1_000 }, () => EVENT);
 
 export async function measureReplay({
@@ -70,7 +70,7 @@ export async function measureReplay({
   ];
 }
 
-/** Each query brings another entity into memory, and the one before out of it. */
+/** Each query loads another entity into memory, and evicts the one before. */
 async function replayed(engine: EntityEngine, seconds: number): Promise<number> {
   const startedMs = performance.now();
   let entities = 0;

@@ -1,13 +1,13 @@
-// BenchReport: what a run has measured, and its table.
+// BenchReport: the results of a run, and their table.
 
 export interface Pace {
-  /** Of one round of one side, in seconds. */
+  /** Duration of one round of one side, in seconds. */
   readonly seconds: number;
-  /** Each side is measured this many times, in turns; the figures are medians. */
+  /** Number of rounds of each side, in turns; the figures are medians. */
   readonly rounds: number;
-  /** Of each side, before its first round. */
+  /** Warm-up of each side before its first round, in seconds. */
   readonly warmUpSeconds: number;
-  /** Cold starts of each side that count. */
+  /** Number of measured cold starts of each side. */
   readonly starts: number;
 }
 
@@ -17,19 +17,19 @@ export interface Measurement {
   /** Median of svc's rounds. */
   readonly svc: number;
   readonly beside: string;
-  /** Median of the rounds of what svc stands beside; undefined where there is nothing. */
+  /** Median of the reference's rounds; undefined if there is no reference. */
   readonly other: number | undefined;
   readonly unit: 'per second' | 'ms' | 'MiB';
-  /** Median of the rounds' own ratios: svc to the other, as each round's neighbours measured them. */
+  /** Median of the ratios of svc to the reference, each computed from neighbouring rounds. */
   readonly ratio: number | undefined;
   readonly cores: string;
 }
 
 export interface BenchReport {
-  /** YYYY-MM-DD */
+  /** Date as YYYY-MM-DD. */
   readonly date: string;
   readonly machine: string;
-  /** What made the requests. */
+  /** Program that sent the requests. */
   readonly load: string;
   readonly pace: Pace;
   readonly measurements: readonly Measurement[];

@@ -1,5 +1,5 @@
-// SegmentLog: the least that a durable log can do. A thread writes what has queued up to a file, syncs
-// it, and says so; the next group forms meanwhile. It checks nothing, and nothing can be found in it.
+// SegmentLog: the minimum of a durable log. A thread writes the queued records to a file, syncs it, and reports back,
+// while the next group collects. It checks nothing, and has no index.
 import { closeSync, fdatasyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -19,7 +19,7 @@ export class SegmentLog {
     });
   }
 
-  /** Resolves when the record is on disk. */
+  /** Appends a record. Resolves when it is on disk. */
   append(record: string): Promise<void> {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
     if (this.#batch.length === 0) setImmediate(() => this.#worker.postMessage(this.#taken()));

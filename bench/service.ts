@@ -1,5 +1,5 @@
-// The two servers that are compared, each a process of its own: a module served by `svc run`, and a
-// fastify with the same routes whose handlers answer a constant.
+// Service: starts the two servers of a comparison, each in a process of its own: a module served by `svc run`, and
+// fastify with the same routes, whose handlers answer a constant.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** The module that is measured, as a file in a folder that is removed by `remove`. */
+/** The measured module as a file in a folder, which `remove` deletes. */
 export interface BenchModule {
   readonly file: string;
   readonly folder: string;
@@ -34,8 +34,8 @@ export async function benchModule(fixture = 'counter'): Promise<BenchModule> {
 }
 
 /**
- * Serves the module as a deployed instance of one shard does, with a journal of its own. `processors`: those
- * that all of its threads have, as taskset takes them; undefined: any.
+ * Serves the module as a deployed instance with one shard, with its own journal. `processors`: the processors of all
+ * of its threads, in the format of taskset; undefined: any.
  */
 export async function startSvc(
   moduleFile: string,
@@ -51,7 +51,7 @@ export async function startBareFastify(processors?: string): Promise<Service> {
   return start(join(root, 'bench', 'bare-fastify.ts'), [], processors);
 }
 
-/** bench/recorded-server.ts. `told`: of each of its turns that is over. */
+/** Starts bench/recorded-server.ts. `report`: called after each of its turns. */
 export async function startRecorded(
   moduleFile: string,
   dataFolder: string,
@@ -65,7 +65,7 @@ export async function startRecorded(
   });
 }
 
-/** Both print their address in a line of its own once they listen. */
+/** Starts a server, which prints its address on a line of its own once it listens. */
 async function start(
   file: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
-// (i), (j), (i2), (j2): two shards beside one, loaded from within: queries, and durable commands, of entities drawn at
-// random, so that with two shards every second call is forwarded. In the second pair each request is one of HTTP,
-// which is what a service does beside forwarding.
+// (i), (j), (i2), (j2): two shards compared with one, loaded from within the shards: queries, and durable commands,
+// of random entities, so that with two shards every second call is forwarded. In (i2) and (j2) the requests use HTTP,
+// as in a real service.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { benchModule } from './service.ts';
 import type { Slice } from './switched-recorder.ts';
 
 const ENTITIES = 1_000;
-/** All shards together. */
+/** Concurrent requests of all shards together. */
 const IN_FLIGHT = 128;
 
 const SCENARIOS = [
@@ -72,13 +72,13 @@ export async function measureShards(
   }
 }
 
-/** Shards over a journal of their own. */
+/** Shards with their own journal. */
 export class LoadedService {
   readonly #shards: readonly Worker[];
   readonly #journal: Awaited<ReturnType<typeof openSqliteJournal>>;
 
   static async start(wasm: Uint8Array, dataFolder: string, count: number): Promise<LoadedService> {
-    // As a service does, before its threads are started.
+    // As in a service, this happens before the threads start.
     makeObjectsYoung();
     const module = admitModule(wasm, WASM_LIMITS_DEFAULT);
     const journal = await openSqliteJournal(dataFolder);
@@ -116,7 +116,7 @@ export class LoadedService {
     this.#journal = journal;
   }
 
-  /** Requests per second of all shards. */
+  /** Returns the requests per second of all shards together. */
   async load(wanted: Pick<ShardLoad, 'route' | 'isOverHttp'>, seconds: number): Promise<number> {
     const inFlight = IN_FLIGHT / this.#shards.length;
     const startedMs = performance.now();
@@ -127,7 +127,7 @@ export class LoadedService {
     return (requests * 1000) / (performance.now() - startedMs);
   }
 
-  /** The only shard's recorder is taken away in every second turn. Answers the port of its server. */
+  /** Turns the only shard's recorder off in every second turn. Returns the port of its server. */
   async takeTurns(sliceMs: number, told: (slice: Slice) => void): Promise<number> {
     const [shard] = this.#shards;
     shard!.on('message', (news: ShardNews) => {
@@ -142,7 +142,7 @@ export class LoadedService {
   }
 }
 
-/** The next news of that kind. */
+/** Resolves with the next message of that kind. */
 async function answerOf<Kind extends ShardNews['kind']>(
   shard: Worker,
   wanted: ShardLoad | RecordingTurns,

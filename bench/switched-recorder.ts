@@ -1,14 +1,15 @@
-// SwitchedRecorder: a shard's recorder that is taken away and given back in turns, so that one thread shows what it
-// costs: two of them differ by more, each with machine code of its own. What HTTP counts by route and status goes on.
+// SwitchedRecorder: a shard's recorder that is switched off in every second turn, so that a comparison runs in one
+// thread: two threads differ by more than the cost of recording, because each has its own machine code. The HTTP
+// counters by route and status are never switched off.
 import { SpanRing } from '../host/shards/recorder/span-ring.ts';
 
-/** Of a turn: requests per second. */
+/** A turn and its requests per second. */
 export interface Slice {
   readonly isRecorded: boolean;
   readonly perSecond: number;
 }
 
-/** Answers between two looks at the clock. */
+/** Number of answers between two checks of the time. */
 const ANSWERS = 64;
 
 export class SwitchedRecorder extends SpanRing {
@@ -18,14 +19,14 @@ export class SwitchedRecorder extends SpanRing {
   #startMs = 0;
   #answered = 0;
 
-  /** From now on in turns of so many milliseconds, at least, with a recorder first. `told`: when one is over. */
+  /** Starts turns of at least this many milliseconds, the first with the recorder. `report`: called after each turn. */
   takeTurns(sliceMs: number, told: (slice: Slice) => void): void {
     this.#sliceMs = sliceMs;
     this.#told = told;
     this.#begin(true);
   }
 
-  /** From now on always. */
+  /** Ends the turns; everything is recorded again. */
   stay(): void {
     this.#sliceMs = Infinity;
     this.#begin(true);
@@ -43,7 +44,7 @@ export class SwitchedRecorder extends SpanRing {
     if (this.#isOn) super.served(...ended);
   }
 
-  /** A request was answered. */
+  /** Counts an answered request. */
   answered(): void {
     if (++this.#answered % ANSWERS !== 0) return;
     const passedMs = performance.now() - this.#startMs;

@@ -1,5 +1,5 @@
-// Builds the console's page to where its server looks for it. Whoever reads there meanwhile finds the one before, whole;
-// of two who build at once one is left.
+// Builds the console's page into the folder of its server. A new page replaces the old one at once, so a reader never
+// sees parts of both; of two concurrent builds one wins.
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONSOLE_PAGE, buildConsolePage } from './console-page.ts';

@@ -1,5 +1,5 @@
-// Compiles every guest module under fixtures/ and examples/, into the build cache where that takes long, so that tests
-// find them ready. Two at a time: each is compiled in a thread of its own.
+// Compiles every guest module in fixtures/ and examples/ whose build takes long into the build cache, so that tests
+// do not have to. Two builds run at a time, each in its own thread.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileExample, compileFixture } from '../test/support/compile-fixture.ts';

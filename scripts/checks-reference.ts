@@ -1,5 +1,5 @@
-// ChecksReference: docs/reference/sandbox-checks.md, generated from the rows of test/mutants/. It shows what a row says
-// and never where its anchor is now, so that a change to the sources does not change the page.
+// ChecksReference: docs/reference/sandbox-checks.md, generated from the rows of test/mutants/. It shows the texts of
+// a row and not the line of its anchor, so that a change to the sources does not change the page.
 import { type Mutant, mutantLists } from '../test/support/mutants/mutant.ts';
 
 export const CHECKS_PAGE = 'docs/reference/sandbox-checks.md';

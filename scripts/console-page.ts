@@ -1,11 +1,11 @@
-// Builds the console's page: its sources as one script, one stylesheet and the icon, under names that carry a hash of
-// what is in them, and index.html, which names them. The same sources give the same files.
+// Builds the console's page: one script, one stylesheet and the icon, whose names contain a hash of their content,
+// and index.html, which refers to them. The same sources give the same files.
 import { join } from 'node:path';
 import { build } from 'vite';
 
 const console = join(import.meta.dirname, '..', 'console');
 
-/** Where the console's server looks for it; ignored by git. */
+/** Folder where the console's server looks for the page; ignored by git. */
 export const CONSOLE_PAGE = join(console, 'public');
 
 export async function buildConsolePage(target: string): Promise<void> {
@@ -17,14 +17,14 @@ export async function buildConsolePage(target: string): Promise<void> {
     mode: 'production',
     base: '/',
     publicDir: false,
-    // Whatever NODE_ENV says: places of sources are no business of the page.
+    // The page is always built for production, whatever NODE_ENV says, so it has no paths of sources.
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       outDir: target,
       emptyOutDir: true,
       target: 'es2023',
       sourcemap: false,
-      // A data: address is refused by the page's own security policy.
+      // The page's own security policy refuses data: addresses.
       assetsInlineLimit: 0,
       modulePreload: false,
       reportCompressedSize: false,

@@ -1,8 +1,8 @@
-// `npm run crash -- --rounds N [--seed S] [--shards COUNT]`: the real process under load, killed at random moments
-// and started again, N times; and a crash at every write of a workload on the journal, and with a disk that fails.
-// Without --shards the rounds have one shard and two, in turn. Prints the seed and what was done. The first time that
-// something that was promised does not hold it says what, and how to do the same again, and ends with exit code 1; what
-// it has found is left. SIGINT and SIGTERM end it after the round under way.
+// `npm run crash -- --rounds N [--seed S] [--shards COUNT]`: kills the real process under load at random moments and
+// starts it again, N times; also simulates a crash at every write of a workload on the journal, and a failing disk.
+// Without --shards, the rounds alternate between one shard and two. Prints the seed and the results. At the first
+// violated guarantee it prints the violation and how to repeat it, keeps the data folder, and ends with exit code 1.
+// SIGINT and SIGTERM end it after the running round.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ import { type Fault, faultDiskProblem } from '../test/support/crash/fault-disk.t
 
 type Workload = Omit<CrashWorkload, 'seed'>;
 
-/** One takes as long as some ten rounds. */
+/** Number of rounds for each enumeration, which takes as long as about ten rounds. */
 const ROUNDS_PER_ENUMERATION = 25;
 const ROUNDS_PER_LINE = 10;
 const SHARDS_MAX = 256;
 const MIB = 1024 * 1024;
-/** Each comes before its workload is done, whatever the seed. */
+/** Each fault happens before the workload is done, whatever the seed is. */
 const STOPS: readonly Fault[] = [
   { mode: 'stop', kind: 'sync', suffix: '-wal', first: 2 },
   { mode: 'stop', kind: 'sync', suffix: '-wal', first: 1 },
@@ -65,13 +65,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     stop.abort();
   });
 
-/** With the time since it began, and the memory that it takes. */
+/** Prints a line with the elapsed time and the memory of the process. */
 function say(line: string): void {
   const passed = new Date(performance.now() - beganMs).toISOString().slice(11, 19);
   console.log(`${passed} ${String(Math.round(process.memoryUsage.rss() / MIB))} MiB  ${line}`);
 }
 
-/** Answers what was done. Throws at the first violation. */
+/** Runs the rounds, and returns a summary. Throws at the first violation. */
 async function kill(): Promise<string> {
   const module = join(scratch, 'shopping-cart.wasm');
   writeFileSync(module, await compileFixture('shopping-cart'));
@@ -96,7 +96,7 @@ async function kill(): Promise<string> {
   );
 }
 
-/** Answers what was done. Throws where there were violations. */
+/** Runs the enumerations, and returns a summary. Throws if there were violations. */
 async function enumerate(): Promise<string> {
   const problem = faultDiskProblem();
   if (problem !== undefined) return `no crash at every write, no failing disk: ${problem}`;

@@ -1,6 +1,6 @@
-// `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: the fuzzer of test/hostile/fuzz.long.test.ts for as long as
-// one likes, a new seed each minute, two targets at a time. What breaks a property is saved in
-// fixtures/hostile/crashers/, where the test finds it. Exit code 1 when something did.
+// `npm run fuzz -- --minutes N [--seed S] [--target NAME]`: runs the fuzzer of test/hostile/fuzz.long.test.ts for N
+// minutes, with a new seed each minute, two targets at a time. An input that violates a property is saved in
+// fixtures/hostile/crashers/, where the test finds it, and the exit code is 1.
 import { relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import { keepCrasher, keptCrashers } from '../test/support/fuzz/crashers.ts';
@@ -35,7 +35,7 @@ const onCrasher = (crasher: Crasher) => {
   process.stderr.write(`${crasher.target}: ${crasher.reason}\n  saved as ${file}\n`);
 };
 
-/** One slice of a target, to the end of its time. */
+/** Fuzzes a target until its time has passed. */
 async function fuzzSlice(target: TargetName, sliceSeed: number): Promise<void> {
   const forMs = Math.min(SLICE_MS, endsAt - performance.now());
   const first = keptCrashers(target);

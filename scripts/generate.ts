@@ -1,4 +1,4 @@
-// `npm run generate`: writes what is generated from the sources. A test checks that it gives no diff.
+// `npm run generate`: writes the files that are generated from the sources. A test checks that they are up to date.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { generatedFiles } from './generated-files.ts';

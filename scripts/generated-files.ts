@@ -1,4 +1,4 @@
-// Every generated file of the repository: its path, and what it has to hold.
+// GeneratedFiles: every generated file of the repository, with its path and its expected content.
 import { ModuleDescriptor } from '../contract/module-descriptor-schema.ts';
 import { observabilityShapes } from '../contract/observability-schema.ts';
 import { PROMISE_PAGE, generatedPromisePage } from '../test/support/promise-page.ts';
@@ -33,7 +33,10 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   ]);
 }
 
-/** `$ref: "Name"` with `$id`s, as typebox writes it, as `$ref: "#/$defs/Name"`, as every tool reads it. */
+/**
+ * Converts references from typebox's form, `$ref: "Name"` with `$id`s, to `$ref: "#/$defs/Name"`, which every tool
+ * supports.
+ */
 function withLocalReferences(schema: unknown): object {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => {

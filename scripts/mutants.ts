@@ -1,6 +1,7 @@
-// `npm run mutants [-- --check TEXT] [--sample N] [--seed N] [--shard 1/4] [--budget-minutes N] [--jobs N]`: turns the
-// checks of the sandbox and of durability off one by one, each in a copy of the sources under build/mutants/, and runs
-// the tests that the check names. Exit code 1 when a test notices nothing or an anchor is lost. The rows are test/mutants/*.json.
+// `npm run mutants [-- --check TEXT] [--sample N] [--seed N] [--shard 1/4] [--budget-minutes N] [--jobs N]`: disables
+// the checks of the sandbox and of durability one by one, each in a copy of the sources in build/mutants/, and runs
+// the tests that belong to the check. Exit code 1 if no test fails or an anchor is lost. The rows are
+// test/mutants/*.json.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,7 +20,7 @@ import { makeCopyTree } from './mutants/copy-tree.ts';
 import { type TestRun, patternOf, runTests } from './mutants/test-run.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Without a check a module may run for ever: a run that does not end has noticed it. */
+/** Without a check a module may run for ever, so a run that does not end counts as a failed test. */
 const RUN_TIMEOUT_MS = 60_000;
 const BASELINE_TIMEOUT_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -88,7 +89,7 @@ function located(sources: SourceTree, mutant: Mutant): readonly Job[] {
   }
 }
 
-/** Picks the tests of a mutant from the results of a run. */
+/** Selects the tests of a mutant from the results of a run. */
 function ofJob(names: readonly string[], { tests }: Job): string[] {
   return names.filter((name) =>
     tests.some(

@@ -1,8 +1,9 @@
-// The packages as they are published: a tarball with JavaScript and declarations for each workspace that is not private.
+// Makes the published packages: a tarball with JavaScript and declarations for each workspace that is not private.
+//
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
-//   --folders   one folder for each package, with what runs and nothing else; asks for no other package,
-//               so that an image is built with Node alone
-// PACKAGE is the folder of a workspace; all of them unless some are named.
+// - --folders: makes a folder for each package, with only what runs. It needs no other package, so that an image is
+//   built with Node alone.
+// - PACKAGE: folder of a workspace; without it, all of them.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -17,7 +18,7 @@ function run(command: string, args: readonly string[], cwd: string): void {
     throw new Error(`${command} ${args.join(' ')} failed in ${cwd}`, { cause: error });
 }
 
-/** Writes the declarations of the packages that are imported; gives their folder. */
+/** Writes the declarations of the imported packages; returns their folder. */
 function declare(work: string, wanted: readonly PublishedPackage[]): string {
   const imported = wanted.filter(({ isCommand }) => !isCommand);
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
@@ -48,7 +49,7 @@ function declare(work: string, wanted: readonly PublishedPackage[]): string {
   return outDir;
 }
 
-/** In a folder of this run alone, so that several may pack at once. */
+/** Packs in a folder of this run alone, so that several runs may pack at the same time. */
 async function packInto(out: string, wanted: readonly PublishedPackage[]): Promise<void> {
   mkdirSync(join(root, 'build'), { recursive: true });
   const work = mkdtempSync(join(root, 'build', 'pack-'));

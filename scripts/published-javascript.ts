@@ -1,20 +1,20 @@
-// From a TypeScript source to the JavaScript that is published: Node takes the types out as it does in
-// the checkout, so every line and column stays where it was; only the names of other files change.
-// Node runs no TypeScript under node_modules, hence this step.
+// PublishedJavascript: converts a TypeScript source to the published JavaScript, because Node runs no TypeScript in
+// node_modules. Node strips the types as in the checkout, so every line and column stays the same; only the names of
+// other files change.
 import { stripTypeScriptTypes } from 'node:module';
 import { posix } from 'node:path';
 
-/** Where a module names another file: in an import, an export, a URL, or what it resolves. */
+/** Matches a reference to another file: in an import, an export, a URL, or a resolved specifier. */
 const REFERENCE =
   /(\bfrom\s*|\bimport\s*\(\s*|^import\s+|\bnew URL\(\s*|\bimport\.meta\.resolve\(\s*)(['"])(\.{1,2}\/[^'"\n]*)\.ts\2/gm;
 const LITERAL = /(['"`])(\.{1,2}\/[^'"`\n]*\.ts)\1/g;
 
-/** `compiled`: the sources of the package that become JavaScript, relative to its folder. */
+/** Converts a source. `compiled`: paths of the package's sources that become JavaScript, relative to its folder. */
 export function javascriptOf(source: string, file: string, compiled: ReadonlySet<string>): string {
   return renamed(withoutTrailingBlanks(stripTypeScriptTypes(source), source), file, compiled);
 }
 
-/** Also for declarations. Throws when a name of a source is left over. */
+/** Renames references to sources, in declarations too. Throws if a reference remains. */
 export function renamed(code: string, file: string, compiled: ReadonlySet<string>): string {
   const isSource = (name: string) => compiled.has(posix.join(posix.dirname(file), name));
   const result = code.replaceAll(REFERENCE, (whole, before: string, quote: string, name: string) =>
@@ -29,7 +29,7 @@ export function renamed(code: string, file: string, compiled: ReadonlySet<string
   return result;
 }
 
-/** What stood there were types; blanks of the source's own, within a template, stay. */
+/** Removes trailing blanks where types were; blanks of the source itself, in a template literal, stay. */
 function withoutTrailingBlanks(code: string, source: string): string {
   const lines = source.split('\n');
   return code

@@ -1,5 +1,5 @@
-// One package as it is published, laid out in a folder: JavaScript in the place of TypeScript, the rest
-// as it is, and a package.json that names what is there. The same sources give the same files.
+// PublishedPackage: lays out one package for publishing: JavaScript instead of TypeScript, other files unchanged, and
+// a package.json with the published paths. The same sources give the same files.
 import {
   existsSync,
   mkdirSync,
@@ -14,21 +14,21 @@ import { javascriptOf, renamed } from './published-javascript.ts';
 import { closureOf, workspacesOf } from './workspaces.ts';
 
 export interface PublishedPackage {
-  /** In the repository; the package is `@svc/FOLDER`. */
+  /** Folder in the repository; the package is `@svc/FOLDER`. */
   readonly folder: string;
-  /** Folders whose TypeScript is read or copied, and never run from here. */
+  /** Folders whose TypeScript is read or copied by users and is not run, so it is published unchanged. */
   readonly asItIs: readonly string[];
-  /** Files and folders that it needs of the rest of the repository. */
+  /** Files and folders from the rest of the repository that the package contains. */
   readonly foreign: readonly string[];
-  /** What it is made of, and nobody needs who has it. */
+  /** Sources of the package that its users do not need. */
   readonly sources: readonly string[];
-  /** It is called by its name, and imported by nobody, so it needs no declarations. */
+  /** True: the package is a command that nobody imports, so it needs no declarations. */
   readonly isCommand: boolean;
 }
 
 const CONSOLE = 'console';
 
-/** Every workspace that is not private, each after what it depends on. */
+/** Returns every workspace that is not private, each after its dependencies. */
 export function publishedPackages(root: string): readonly PublishedPackage[] {
   const published = workspacesOf(root).filter(({ manifest }) => manifest.private !== true);
   const names = published.map(({ manifest }) => manifest.name);
@@ -43,9 +43,9 @@ export function publishedPackages(root: string): readonly PublishedPackage[] {
 
 export interface Repository {
   readonly root: string;
-  /** Where the compiler put the .d.ts files; without it the packages have none. */
+  /** Folder of the .d.ts files from the compiler; undefined: the packages have none. */
   readonly declarations: string | undefined;
-  /** Where the console's page was built; without it, it has none. */
+  /** Folder of the console's built page; undefined: the package has none. */
   readonly page: string | undefined;
 }
 
@@ -57,11 +57,11 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, Exports>>;
   readonly publishConfig?: { readonly access: string };
-  /** Said to the checkout alone. */
+  /** Settings for the checkout alone. */
   readonly svc?: unknown;
 }
 
-/** What work leaves behind in a folder. */
+/** Matches build results and other temporary files in a folder. */
 const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|\.svc)\/|\.(?:log|wasm)$/;
 
 export function layOut(
@@ -128,7 +128,7 @@ function publishedManifest(
       throw new Error(
         `${manifest.name} ${manifest.version} depends on ${name} ${version}: they are published as one`,
       );
-  // A scoped package is for its owners alone, unless it says so.
+  // npm publishes a scoped package with restricted access by default.
   const publishConfig = { access: 'public' };
   if (manifest.exports === undefined) return { ...manifest, publishConfig };
   const exports = Object.entries(manifest.exports).map(([path, target]) => [
@@ -142,7 +142,7 @@ function publishedManifest(
   };
 }
 
-/** Types come first: of the conditions that hold, the first counts. */
+/** The types come first, because the first matching condition applies. */
 function publishedTarget(
   target: Exports,
   compiled: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// The text of docs/reference/settings.md: every setting with its unit and range, taken from the
-// interfaces that declare them, so that the page cannot say anything else than the code.
+// SettingsReference: writes docs/reference/settings.md: every setting with its unit and range, read from the
+// interfaces that declare them, so that the page always matches the code.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../host/service/section-settings.ts';
@@ -8,7 +8,7 @@ import type { SettingValue } from '../kit/settings-reader.ts';
 
 const root = join(import.meta.dirname, '..');
 
-/** A section → the file whose interface documents its settings, and what the page calls it. */
+/** Section → the file whose interface documents its settings, and its title on the page. */
 const DECLARED_IN = {
   http: ['host/http/http-settings.ts', 'HTTP server'],
   'http.cors': ['host/http/cors-settings.ts', 'Pages of other origins (CORS)'],
@@ -31,7 +31,7 @@ export function settingsReference(): string {
       const text = documented.get(key);
       if (text === undefined) throw new Error(`${file}: '${key}' has no docstring of its own`);
       const range = rangeOf(value, ranges[key]);
-      // Another setting of the section, by the name under which it is set.
+      // A name in backticks may be another setting of the section; the page shows its dotted name.
       const words = text.replaceAll(/`(\w+)`/g, (word, other: string) =>
         other in defaults ? `\`${dottedName(section, other)}\`` : word,
       );
@@ -77,7 +77,7 @@ internet, also on loopback, so a route with the access rule \`local\` admits nob
 ${sections.join('\n')}`;
 }
 
-/** Every number and every list has a range. */
+/** Returns the range of a setting; every number and every list has one. */
 function rangeOf(value: SettingValue, range: readonly [number, number] | undefined): string {
   if (typeof value === 'boolean') return '`true` or `false`';
   const [min, max] = range!;
@@ -92,7 +92,7 @@ function shown(value: SettingValue): string {
   return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
 }
 
-/** \`readonly key: number\` → the docstring above it, on one line. */
+/** Returns the docstring of each `readonly key: number`, on one line. */
 function documentedKeys(source: string): ReadonlyMap<string, string> {
   const pattern =
     /\/\*\*[\s*]*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): (?:number|boolean|readonly string\[\]);/g;

@@ -1,18 +1,18 @@
-// The tests and the sources that `npm test -- PATH…` looks at. Tests mirror the sources, so a path in `test/` brings the
-// sources that it mirrors along, and a path outside of `test/` brings its tests.
+// TestScope: the tests and the sources that `npm test -- PATH…` checks. Tests mirror the sources, so a path in
+// `test/` includes the mirrored sources, and any other path includes its tests.
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 export interface TestScope {
-  /** Filters for vitest: each is a part of the path of a test file. Empty: no test belongs to the paths. */
+  /** Filters for vitest, each a part of the path of a test file. Empty: the paths have no tests. */
   readonly filters: readonly string[];
   /** Existing files and folders whose lint and format are checked. */
   readonly sources: readonly string[];
 }
 
 /**
- * Reads paths relative to `root`, the folder of the repository.
- * Throws an Error that names the first path that is not in the repository.
+ * Reads paths relative to `root`, the folder of the repository. Throws an Error with the first path that does not
+ * exist there.
  */
 export function testScope(root: string, paths: readonly string[]): TestScope {
   const own = paths.map((path) => {
@@ -36,7 +36,7 @@ function isTest(path: string): boolean {
   return /^test(?:\/|$)|^examples\/[^/]+\/test(?:\/|$)/.test(path);
 }
 
-/** The test of the file, the tests of the folder, or those of the nearest folder around that has any. */
+/** Returns the test of a file, the tests of a folder, or those of the nearest folder around it that has tests. */
 function testsOf(root: string, path: string): string | undefined {
   const named = join('test', path.replace(/\.tsx?$/, ''));
   for (const ending of ['.test.ts', '.long.test.ts'])
@@ -50,7 +50,10 @@ function sourcesOf(root: string, path: string): string | undefined {
   return nearest(root, named, '.');
 }
 
-/** The path itself or the nearest folder around it that exists, as far as the `outermost`, which is left out. */
+/**
+ * Returns the nearest existing path, which is `path` itself or a folder around it; undefined if that would be
+ * `outermost`.
+ */
 function nearest(root: string, path: string, outermost: string): string | undefined {
   for (let at = path; at !== outermost && at !== '.'; at = dirname(at))
     if (isIn(root, at)) return at;

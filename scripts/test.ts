@@ -1,9 +1,8 @@
-// Runs the checks and the tests. The last line is `N passed, N failed`, where a check that did not pass counts as one
-// failure.
-//   npm test              types, lint, format, fixtures, and the tests of the main tier
-//   npm test -- PATH …    types, and lint, format and tests of what the paths touch, whichever tier they are in
-//   npm run test:long     the tests of the long tier (`*.long.test.ts`)
-//   npm run check         what npm test checks, without the tests
+// Runs the checks and the tests. The last line is `N passed, N failed`; a failed check counts as one failure.
+// - `npm test`: types, lint, format, fixtures, and the tests of the main tier.
+// - `npm test -- PATH …`: types; and lint, format and tests of the files that belong to the paths, in both tiers.
+// - `npm run test:long`: the tests of the long tier (`*.long.test.ts`).
+// - `npm run check`: the checks of `npm test` without the tests.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,15 +13,15 @@ import { testScope } from './test-scope.ts';
 type Step = readonly [name: string, command: string, ...rest: string[]];
 
 const root = join(import.meta.dirname, '..');
-/** What the compiler found out the last time; only what changed since is looked at again. */
+/** Results of the compiler's last run; only changed files are checked again. */
 const TYPES = join('build', 'types.tsbuildinfo');
 const LINT = ['oxlint', '--type-aware', '--deny-warnings', '--no-error-on-unmatched-pattern'];
 const FORMAT = ['oxfmt', '--check', '--no-error-on-unmatched-pattern'];
 const CONSOLE_PAGE: Step = ['console', 'node', 'scripts/build-console.ts'];
-/** The paths whose tests look at the page of the console. */
+/** Matches the paths whose tests use the page of the console. */
 const USES_CONSOLE_PAGE = /^(?:test\/)?(?:browser|cli|console|programs|scripts)(?:\/|$)/;
 
-/** What tests need beside the sources. Tests that run alone compile the fixtures that they need themselves. */
+/** Preparations of the tests. Tests that run alone compile the fixtures that they need themselves. */
 const preparations: readonly Step[] = [
   ['fixtures', 'node', 'scripts/build-fixtures.ts'],
   CONSOLE_PAGE,
@@ -54,7 +53,7 @@ interface VitestReport {
   readonly numFailedTestSuites: number;
 }
 
-/** Runs the tests. A run that breaks before it can report counts as one failure. */
+/** Runs the tests. A run that ends without a report counts as one failure. */
 function runTests(selection: readonly string[]): Counted {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
@@ -72,7 +71,7 @@ function runTests(selection: readonly string[]): Counted {
 
 interface Plan {
   readonly steps: readonly Step[];
-  /** Arguments for vitest. Undefined: no tests. */
+  /** Arguments for vitest; undefined: no tests. */
   readonly selection: readonly string[] | undefined;
 }
 

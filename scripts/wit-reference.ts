@@ -1,4 +1,4 @@
-// The text of docs/reference/wit.md, made of wit/runtime.wit and the comments in it.
+// WitReference: writes docs/reference/wit.md from wit/runtime.wit and its comments.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Direction, readWit, type WitInterface, type WitItem } from './wit-source.ts';
@@ -21,12 +21,12 @@ ${sections.join('\n')}`;
 }
 
 interface Phases {
-  /** `clock`, `routing.call`, … */
+  /** Names of imports: `clock`, `routing.call`, … */
   readonly imports: readonly string[];
   readonly rows: readonly { readonly phase: string; readonly cells: readonly string[] }[];
 }
 
-/** The table in the package's comment. */
+/** Reads the table in the package's comment. */
 function phasesOf(comment: string): Phases {
   const [head, , ...rows] = comment
     .split('\n')
@@ -68,7 +68,7 @@ function section(
   return parts.join('\n');
 }
 
-/** The phases in which an import may be called. */
+/** Returns the phases in which an import may be called. */
 function callers(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
   const column = imports.findIndex((one) => one === name || one === `${name}.${called}`);
   if (column === -1) throw new Error(`the table of phases has no column for ${name}.${called}`);
@@ -78,7 +78,7 @@ function callers(name: string, { name: called }: WitItem, { imports, rows }: Pha
     .join('; ');
 }
 
-/** What an export may call. */
+/** Returns the imports that an export may call. */
 function callees(name: string, { name: called }: WitItem, { imports, rows }: Phases): string {
   const row = rows.find(({ phase }) =>
     phase.split(', ').some((one) => one === called || one === `${name}.${called}`),

@@ -1,12 +1,12 @@
-// Reads a WIT file into what its reference page shows: interfaces, functions and types, each with the
-// comment before it. It knows the part of WIT that wit/runtime.wit uses, and throws at the rest.
+// WitSource: parses a WIT file for its reference page: interfaces, functions and types, each with the comment before
+// it. It supports the part of WIT that wit/runtime.wit uses, and throws at anything else.
 
 export interface WitItem {
   readonly name: string;
-  /** As the file has it, on one line. */
+  /** Source text of the declaration, on one line. */
   readonly form: string;
   readonly comment: string;
-  /** Of a record, a variant, an enum. */
+  /** Members of a record, a variant or an enum. */
   readonly members: readonly WitItem[];
 }
 
@@ -23,13 +23,13 @@ export interface WitPackage {
   readonly name: string;
   readonly comment: string;
   readonly interfaces: readonly WitInterface[];
-  /** What the world says of an interface. */
+  /** Name of an interface → whether the world imports or exports it. */
   readonly directions: ReadonlyMap<string, Direction>;
 }
 
 type Word =
   | { readonly kind: 'comment'; readonly text: string }
-  /** A statement, or what opens a block, or `}`. */
+  /** A statement, the beginning of a block, or `}`. */
   | { readonly kind: 'code'; readonly text: string; readonly end: ';' | '{' | '}' | ',' };
 
 export function readWit(text: string): WitPackage {
@@ -37,7 +37,7 @@ export function readWit(text: string): WitPackage {
   return reader.package();
 }
 
-/** Commas and semicolons within brackets belong to what they stand in. */
+/** Splits the text. Commas and semicolons within brackets do not end a statement. */
 function wordsOf(text: string): readonly Word[] {
   const words: Word[] = [];
   let code = '';
@@ -59,7 +59,7 @@ function wordsOf(text: string): readonly Word[] {
       }
       const before = code.trim().replaceAll(/\s+/g, ' ');
       code = '';
-      // The last member of a record may stand without its comma.
+      // The last member of a record may have no comma after it.
       if (character === '}' && before !== '') words.push({ kind: 'code', text: before, end: ',' });
       if (before === '' && character !== '}') continue;
       words.push({
@@ -124,7 +124,7 @@ class WitReader {
     }
   }
 
-  /** Up to the end of the block. */
+  /** Reads the members up to the end of the block. */
   #members(): readonly WitItem[] {
     const members: WitItem[] = [];
     for (;;) {
@@ -151,7 +151,7 @@ class WitReader {
   }
 }
 
-/** `name: type`, `name(type)`, `type name = …` */
+/** Parses `name: type`, `name(type)` or `type name = …`. */
 function itemOf(text: string, comment: string): WitItem {
   const name = /^(?:type )?([a-z0-9-]+)/.exec(text)?.[1];
   if (name === undefined) throw new Error(`the reference does not know '${text}'`);

@@ -1,7 +1,9 @@
 // Runs one of the project's TypeScript files on the Node that the project installs as a package.
+//
 // Usage: node scripts/with-node.mjs FILE.ts [ARGUMENT ...]
-// Plain JavaScript for any Node from 20 on: it is what makes sure of the install in the first place.
-// It installs when package-lock.json, or what a package.json asks for, changed since the last install.
+//
+// The file is plain JavaScript for any Node from version 20 on, because it runs before the installation. It installs
+// if package-lock.json, or a dependency in a package.json, has changed since the last installation.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +23,7 @@ const node = join(
 );
 const stamp = join(root, 'node_modules', '.svc-install');
 
-/** What of a package.json decides what is installed; a new script or export does not. */
+/** Fields of a package.json that determine what is installed; a new script or export does not. */
 const DECISIVE = [
   'name',
   'version',
@@ -36,7 +38,7 @@ const DECISIVE = [
   'allowScripts',
 ];
 
-/** What the installed packages depend on, as one hash. */
+/** Returns a hash of everything that the installed packages depend on. */
 function fingerprint() {
   const hash = createHash('sha256');
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -65,7 +67,7 @@ function install() {
   }
 }
 
-/** Says what is missing, when the install went through and Node did not come with it. */
+/** Reports a missing Node if the installation has succeeded without it. */
 function checkNode() {
   const answer = existsSync(node)
     ? spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout?.trim()
@@ -87,8 +89,9 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted || !existsSync(
 }
 
 const [file, ...rest] = process.argv.slice(2);
-// Listened for before there is a child: one that came in between would leave it without a parent.
-// A terminal sends SIGINT to the whole group, so the child has it already; the others are passed on.
+// The listeners are registered before there is a child: a signal between the two steps would leave the child without
+// a parent. A terminal sends SIGINT to the whole process group, so the child receives it as well; the other signals
+// are passed on.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 const child = spawn(node, [join(root, file), ...rest], {
@@ -96,12 +99,12 @@ const child = spawn(node, [join(root, file), ...rest], {
   env: {
     ...process.env,
     PATH: binaries + delimiter + (process.env.PATH ?? ''),
-    // What Node makes of the sources: with it, processes and threads start in half the time.
+    // Node caches the compiled sources: with the cache, processes and threads start in half the time.
     NODE_COMPILE_CACHE:
       process.env.NODE_COMPILE_CACHE ?? join(root, 'node_modules', '.cache', 'svc'),
   },
 });
-// npm sends a SIGTERM of its own to the shell between, which ends and passes nothing on.
+// npm also sends SIGTERM to the shell between npm and this process, which ends without passing the signal on.
 if (process.env.npm_lifecycle_event !== undefined) {
   const shell = process.ppid;
   const watch = setInterval(() => {

@@ -1,5 +1,5 @@
-// The workspaces of the checkout, found by the patterns in its package.json. An image is built with some of them alone,
-// so a pattern may match nothing.
+// Workspaces: the workspaces of the checkout, found by the patterns in its package.json. An image is built with only
+// some of them, so a pattern may match nothing.
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,21 +12,21 @@ export interface WorkspaceManifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
-  /** Said to the checkout alone: left out of the published package.json. */
+  /** Settings for the checkout alone, which the published package.json does not contain. */
   readonly svc?: {
     /** One of the classes in test/architecture/workspaces.ts. */
     readonly class?: string;
     /** Folders whose TypeScript is read or copied by users, and published as it is. */
     readonly copied?: readonly string[];
-    /** Files and folders of the rest of the checkout that belong into the package. */
+    /** Files and folders from the rest of the checkout that the package contains. */
     readonly brings?: readonly string[];
-    /** Files and folders that nobody needs who has the package. */
+    /** Files and folders that users of the package do not need. */
     readonly unpublished?: readonly string[];
   };
 }
 
 export interface WorkspaceFolder {
-  /** From the root of the checkout. */
+  /** Path from the root of the checkout. */
   readonly folder: string;
   readonly manifest: WorkspaceManifest;
 }
@@ -47,7 +47,7 @@ function read(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** The workspaces that a package depends on, itself last, each after what it depends on. */
+/** Returns the workspaces that a package depends on and the package itself, each after its dependencies. */
 export function closureOf(
   all: readonly WorkspaceFolder[],
   names: readonly string[],

@@ -1,4 +1,4 @@
-// The counter as a Virtual Object of Restate. Prints the address that it serves at; 0 is any free port.
+// The counter as a Virtual Object of Restate. Prints the address that it serves at; port 0 takes a free one.
 import { handlers, object, serve } from '@restatedev/restate-sdk';
 
 const counter = object({

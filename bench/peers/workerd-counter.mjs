@@ -1,10 +1,10 @@
-// The counter as a Durable Object of workerd, with its storage on disk, behind a worker that finds it.
+// The counter as a Durable Object of workerd, with its storage on disk, and the worker that forwards requests to it.
 import { DurableObject } from 'cloudflare:workers';
 
 export class Counter extends DurableObject {
   async add(amount) {
     const value = (await this.get()) + amount;
-    // Nothing leaves before it is stored: the runtime holds back what follows a write.
+    // The answer is not sent before the value is stored: the runtime delays messages after a write.
     void this.ctx.storage.put('value', value);
     return value;
   }

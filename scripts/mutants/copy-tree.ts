@@ -1,4 +1,4 @@
-// CopyTree: a copy of the sources in which mutants are tried, with links to what is installed and to what was built.
+// CopyTree: a copy of the sources in which mutants are tested, with links to installed packages and built files.
 import {
   cpSync,
   existsSync,
@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** Makes the copy of `root` in the folder `tree`, which is emptied before. */
+/** Copies `root` into the folder `tree`, which is emptied before. */
 export function makeCopyTree(root: string, tree: string): void {
   rmSync(tree, { recursive: true, force: true });
   mkdirSync(join(tree, 'build'), { recursive: true });
@@ -27,7 +27,7 @@ export function makeCopyTree(root: string, tree: string): void {
   linkPackages(root, tree);
 }
 
-/** Links the project's own packages into the copy, all others to where they are installed. */
+/** Links the project's own packages to the copy, and all others to the installed ones. */
 function linkPackages(root: string, tree: string): void {
   const [from, to] = [join(root, 'node_modules'), join(tree, 'node_modules')];
   mkdirSync(join(to, '@svc'), { recursive: true });

@@ -1,4 +1,4 @@
-// TestRun: runs some tests by name in a copy of the sources, and says which passed and which failed.
+// TestRun: runs named tests in a copy of the sources, and reports which passed and which failed.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { testNamePattern } from '../../test/support/test-names.ts';
 export type NamedTest = readonly [file: string, name: string];
 
 export interface TestRun {
-  /** False: the run took too long and was killed. */
+  /** False: the run exceeded its time and was killed. */
   readonly ended: boolean;
-  /** `FILE › NAME` of each test. */
+  /** Tests as `FILE › NAME`. */
   readonly passed: readonly string[];
   readonly failed: readonly string[];
-  /** Files that did not load. */
+  /** Test files that did not load. */
   readonly broken: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export async function runTests(
   return { ended, passed: named('passed'), failed: named('failed'), broken };
 }
 
-/** Resolves with false when the run was killed. */
+/** Resolves with false if the run was killed. */
 function runVitest(
   root: string,
   tree: string,
@@ -67,7 +67,7 @@ function runVitest(
     const child = spawn(join(root, 'node_modules', '.bin', 'vitest'), args, {
       cwd: tree,
       stdio: 'ignore',
-      // A group of its own, so that its workers end with it.
+      // Vitest runs in a process group of its own, so that its workers end with it.
       detached: true,
     });
     let ended = true;
@@ -82,7 +82,7 @@ function runVitest(
   });
 }
 
-/** The regular expression by which the test runner finds a test. */
+/** Returns the regular expression by which the test runner selects a test. */
 export function patternOf([file, name]: NamedTest): string {
   return testNamePattern(file, name)!;
 }
