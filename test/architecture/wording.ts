@@ -23,7 +23,6 @@ export const UNCLEAN: readonly string[] = [
   'host/model',
   'host/service',
   'host/shards',
-  'host/tools.ts',
 ];
 
 interface SyntaxNode {
