@@ -11,7 +11,7 @@ import { entityIdProblem } from './entity-id.ts';
 import { type Component, componentsOf } from './entity/component-table.ts';
 import { type PendingCall, EntityCall, type Outcome } from './entity/entity-call.ts';
 import { EntityBreaker } from './entity/entity-breaker.ts';
-import { FoldTurns } from './entity/fold-turns.ts';
+import { FoldBudget } from './entity/fold-budget.ts';
 import { FullJournal } from './entity/full-journal.ts';
 import { type RecordedEvent, eventsInOrder, unknownDeletion } from './entity/history.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
@@ -88,7 +88,7 @@ export class EntityEngine {
     this.#limits = { ...ENGINE_LIMITS_DEFAULT, ...needs.limits };
     this.#components = componentsOf(needs.guest);
     this.#breaker = new EntityBreaker(this.#limits, clock);
-    const turns = new FoldTurns(clock, needs.eventLoop);
+    const foldBudget = new FoldBudget(clock, needs.eventLoop);
     const incarnation = (entity: EntityRef, fingerprint: string | undefined) =>
       storedIncarnation(journal, entity, fingerprint);
     const { descriptor, entities: unchecked, fingerprint } = needs.guest;
@@ -98,7 +98,7 @@ export class EntityEngine {
         entities: unchecked,
         descriptor,
         incarnation,
-        turns,
+        foldBudget,
         faultLog,
         limits: this.#limits,
       });
@@ -131,7 +131,7 @@ export class EntityEngine {
       snapshots: this.#snapshots,
       journal,
       incarnation,
-      turns,
+      foldBudget,
       activated: (how) => void this.#activations[how]++,
       clock,
       random,

@@ -6,7 +6,7 @@ import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
 import { replyTo } from '../engine/entity/applied-effect.ts';
 import { BatchSizes, EventFold, problemOf } from '../engine/entity/event-fold.ts';
-import { FoldTurns } from '../engine/entity/fold-turns.ts';
+import { FoldBudget } from '../engine/entity/fold-budget.ts';
 import { effectFault, outcomeFault, storable } from '../engine/entity/guest-answer.ts';
 import { incarnationOf } from '../engine/entity/incarnation.ts';
 import { PurityCheck } from '../engine/entity/purity-check.ts';
@@ -211,7 +211,7 @@ export class EntityHistory {
       // A service would also fail a command that changes its state in place.
       entities: new PurityCheck(this.#guest.entities, this.#guest.descriptor, 1),
       incarnation: () => (at.isDeleted ? incarnationOf(this.#entity, [], at.seq + 1) : at),
-      turns: new FoldTurns(systemClock, systemEventLoop),
+      foldBudget: new FoldBudget(systemClock, systemEventLoop),
       limits: { replayTimeoutMs: Infinity },
     };
     const folded = await replay(needs, this.#entity, true);

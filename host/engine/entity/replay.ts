@@ -4,7 +4,7 @@
 // of them cannot be folded.
 //
 // Invariants
-// R1  Between two batches it yields to the event loop whenever FoldTurns says so, and a batch that took
+// R1  Between two batches it yields to the event loop whenever the FoldBudget is spent, and a batch that took
 //     long makes the next one smaller. One call of the guest is bounded by the guest's own limits.
 // R2  All its batches together take `replayTimeoutMs` at most, and the one in which it runs out.
 // R3  A fault of another entity that took the instance away is not a fault of this one: it begins
@@ -18,7 +18,7 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntities, GuestEntity } from '../needs/guest.ts';
 import { eventFault, explained } from './event-fault.ts';
 import { EventFold, type FoldPacing, type FoldStop } from './event-fold.ts';
-import type { FoldTurns } from './fold-turns.ts';
+import type { FoldBudget } from './fold-budget.ts';
 import { entityName } from './history.ts';
 import type { Incarnation } from './incarnation.ts';
 import { type Growth, type SnapshotPolicy, stateBytes } from './snapshot-policy.ts';
@@ -41,7 +41,7 @@ export interface ReplayNeeds {
     entity: EntityRef,
     fingerprint: string | undefined,
   ) => Awaitable<Incarnation>;
-  readonly turns: FoldTurns;
+  readonly foldBudget: FoldBudget;
   readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
   /** Undefined: the state is folded from the journal alone. */
   readonly snapshots?: Pick<SnapshotPolicy, 'fingerprintFor' | 'led' | 'misled'> | undefined;
@@ -135,7 +135,7 @@ async function fold(needs: ReplayNeeds, entity: EntityRef, attempt: Attempt): Pr
     if (!(fault instanceof GuestFault) || fault.faultCause === 'memory') throw fault;
     return { kind: 'faulted', fault: explained(`${entityName(entity)} cannot be opened`, fault) };
   }
-  const pacing = new ReplayPacing(needs.turns, attempt, stateBytes(snapshot ?? ''));
+  const pacing = new ReplayPacing(needs.foldBudget, attempt, stateBytes(snapshot ?? ''));
   const eventFold = new EventFold(guest, afterSeq, pacing);
   let isFolded = false;
   try {
@@ -162,13 +162,13 @@ function stopped(entity: EntityRef, seq: number, stop: FoldStop, timeoutMs: numb
 /** Grows and shrinks batches by the time they take, shares the event loop, and ends the fold when its time is over. */
 class ReplayPacing implements FoldPacing {
   readonly growth: Growth;
-  readonly #turns: FoldTurns;
+  readonly #budget: FoldBudget;
   readonly #attempt: Attempt;
   #batchEvents = BATCH_EVENTS;
   #sinceMs = 0;
 
-  constructor(turns: FoldTurns, attempt: Attempt, snapshotBytes: number) {
-    this.#turns = turns;
+  constructor(budget: FoldBudget, attempt: Attempt, snapshotBytes: number) {
+    this.#budget = budget;
     this.#attempt = attempt;
     this.growth = { events: 0, bytes: 0, stateBytes: snapshotBytes };
   }
@@ -178,15 +178,15 @@ class ReplayPacing implements FoldPacing {
   }
 
   pause(): Promise<void> | undefined {
-    return this.#turns.isOver ? this.#turns.next() : undefined;
+    return this.#budget.isSpent ? this.#budget.renewed() : undefined;
   }
 
   begin(): void {
-    this.#sinceMs = this.#turns.nowMs();
+    this.#sinceMs = this.#budget.nowMs();
   }
 
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean {
-    const tookMs = this.#turns.spend(this.#sinceMs, batch.length);
+    const tookMs = this.#budget.spend(this.#sinceMs, batch.length);
     if (!isFolded) return true;
     this.growth.events += batch.length;
     this.growth.bytes += appendBytes(batch, 0);

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { PurityCheck } from '../../../../host/engine/entity/purity-check.ts';
 import { RefoldCheck } from '../../../../host/engine/entity/refold-check.ts';
-import { FoldTurns } from '../../../../host/engine/entity/fold-turns.ts';
+import { FoldBudget } from '../../../../host/engine/entity/fold-budget.ts';
 import { incarnationOf } from '../../../../host/engine/entity/incarnation.ts';
 import type { GuestEntities, GuestEntity } from '../../../../host/engine/needs/guest.ts';
 import type { ModuleDescriptor } from '@svc/contract';
@@ -38,7 +38,7 @@ const refoldCheck = (entities: GuestEntities): GuestEntities =>
     entities,
     descriptor,
     incarnation: (entity) => incarnationOf(entity, []),
-    turns: new FoldTurns({ nowMs: () => 0 }, { yield: () => Promise.resolve() }),
+    foldBudget: new FoldBudget({ nowMs: () => 0 }, { yield: () => Promise.resolve() }),
     limits: { replayTimeoutMs: 1, purityRefoldInterval: 1, purityRefoldEventsMax: 1 },
     faultLog: () => {},
   });

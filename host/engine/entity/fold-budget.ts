@@ -1,0 +1,52 @@
+// FoldBudget limits how long the folds of one engine may occupy the event loop. All of them share one budget for each
+// iteration of the event loop. Once the budget is spent, folds wait in line, and each continues in an iteration of its own.
+import type { Clock } from '../needs/clock.ts';
+import type { EventLoop } from '../needs/event-loop.ts';
+
+const BUDGET_MS = 10;
+/** Bounds folds that are too short for a clock of milliseconds. */
+const BUDGET_EVENTS = 1_000;
+
+export class FoldBudget {
+  readonly #clock: Clock;
+  readonly #eventLoop: EventLoop;
+  #spentMs = 0;
+  #spentEvents = 0;
+  /** Resolves when the last fold in line continues. */
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(clock: Clock, eventLoop: EventLoop) {
+    this.#clock = clock;
+    this.#eventLoop = eventLoop;
+  }
+
+  /** Whether nothing is left of the budget of this iteration. */
+  get isSpent(): boolean {
+    return this.#spentMs >= BUDGET_MS || this.#spentEvents >= BUDGET_EVENTS;
+  }
+
+  /** Waits in line, and resolves in an iteration with a whole budget. */
+  renewed(): Promise<void> {
+    this.#last = this.#last.then(() => this.#renew());
+    return this.#last;
+  }
+
+  nowMs(): number {
+    return this.#clock.nowMs();
+  }
+
+  /** Takes a fold that began at `sinceMs` from the budget, and answers how many milliseconds it took. */
+  spend(sinceMs: number, events: number): number {
+    // The clock may jump.
+    const tookMs = Math.max(0, this.#clock.nowMs() - sinceMs);
+    this.#spentMs += tookMs;
+    this.#spentEvents += events;
+    return tookMs;
+  }
+
+  async #renew(): Promise<void> {
+    await this.#eventLoop.yield();
+    this.#spentMs = 0;
+    this.#spentEvents = 0;
+  }
+}
