@@ -1,7 +1,7 @@
-// The idempotency key of a command, and what tells one command and input from another.
+// CommandKey: the idempotency key of a command, and a digest that distinguishes the command and its input from others.
 
 export interface CommandKey {
   readonly key: string;
-  /** Of the command's name and input. */
+  /** Digest of the command's name and input. */
   readonly digest: string;
 }

@@ -1,5 +1,5 @@
-// EntityCalls owns the calls of one live entity, in arrival order: those that wait for the guest, those whose outcome waits for
-// the disk, and queries that have to run again because the state they saw did not reach the disk.
+// EntityCalls owns the calls of one live entity, in arrival order: calls that wait for the guest, calls whose outcome waits for
+// the disk, and queries that have to run again because the state that they saw did not reach the disk.
 //
 // Invariant: queries that run again come before every call that arrived later.
 import assert from 'node:assert';
@@ -31,7 +31,7 @@ export class EntityCalls {
     this.#held = new HeldCalls(unsettled);
   }
 
-  /** A call waits for the guest. */
+  /** Whether a call waits for the guest. */
   get isQueued(): boolean {
     return this.#queue.length > 0;
   }
@@ -55,11 +55,12 @@ export class EntityCalls {
     return call;
   }
 
-  /** Queues a call that was taken before all others. */
-  putBack(call: EntityCall): void {
+  /** Queues a call that was taken, before all others. */
+  requeue(call: EntityCall): void {
     this.#queue.unshift(call);
   }
 
+  /** Fails all queued calls. */
   failQueued(failure: unknown): void {
     const calls = this.#queue;
     this.#queue = [];
@@ -76,12 +77,12 @@ export class EntityCalls {
     return this.#held.mustWait(call);
   }
 
-  /** The outcome of the command with this idempotency key, if it waits for the disk. */
+  /** The speculative outcome of the command with this idempotency key, if its append is under way. */
   speculative(key: string): ReturnType<HeldCalls['speculative']> {
     return this.#held.speculative(key);
   }
 
-  /** Answers the calls that waited for the oldest append. */
+  /** The oldest append has settled: answers the calls that waited for it. */
   release(): void {
     this.#held.release();
   }

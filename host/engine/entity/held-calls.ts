@@ -1,5 +1,5 @@
-// HeldCalls: the calls of one entity whose outcome is known and waits for the disk, in arrival order. The
-// first of them waits for its own append; what follows without one leaves with it.
+// HeldCalls owns the calls of one entity whose outcome is known and waits for the disk, in arrival order. The first call waits
+// for its own append. Calls without an append of their own wait for the append before them.
 //
 // Invariant: an outcome counts among the unsettled bytes of the engine for as long as it is held.
 import assert from 'node:assert';
@@ -18,7 +18,7 @@ export class HeldCalls {
     return this.#calls.length;
   }
 
-  /** Answers, now or when the appends before it have settled. */
+  /** Answers the call, now or when the appends before it have settled. */
   hold(call: EntityCall, outcome: Outcome): void {
     if (!this.mustWait(call)) {
       call.answer(outcome);
@@ -34,7 +34,7 @@ export class HeldCalls {
     return this.#calls.length > 0 || call.heldForOwnAppend;
   }
 
-  /** Answers the call of the append that settled, and what waited behind it for nothing else. */
+  /** Answers the call whose append has settled, and the calls behind it that have no append of their own. */
   release(): void {
     let count = 0;
     do {
@@ -46,7 +46,7 @@ export class HeldCalls {
     this.#calls.splice(0, count);
   }
 
-  /** The append of the first has failed: none of them is held any longer. */
+  /** Takes all calls, because the append of the first one has failed. */
   takeAll(): readonly EntityCall[] {
     const calls = this.#calls;
     this.#calls = [];
@@ -56,8 +56,8 @@ export class HeldCalls {
   }
 
   /**
-   * The outcome of the command with this idempotency key, if its append is under way. A command that was answered with a
-   * stored reply, or that the key belongs to another input, has no append of its own.
+   * The outcome of the command with this idempotency key, if its append is under way. A command that was answered with an
+   * earlier reply, or refused because its key belongs to another input, has no append of its own.
    */
   speculative(key: string): { readonly digest: string; readonly outcome: Outcome } | undefined {
     for (const { idempotency, heldOutcome, heldForOwnAppend } of this.#calls)

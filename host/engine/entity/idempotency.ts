@@ -1,6 +1,6 @@
-// Idempotency: what an idempotency key may be, and what a command is answered that came with one before. The
-// first answer is the only one: it is stored with what the command has persisted, refusals as well, since a
-// caller that is told something else the second time might go on elsewhere.
+// Idempotency: the rules for idempotency keys, and the reply to a command whose key came before. The first reply to a key is
+// the only one. It is stored together with the command's records, and so is a refusal, since a caller that gets another
+// reply the second time might carry on differently.
 import { refusal } from '../../model/call.ts';
 import type { ReplyToStore, StoredReply } from '../needs/journal.ts';
 import type { CommandKey } from './command-key.ts';
@@ -9,7 +9,7 @@ import type { EntityCall, Outcome } from './entity-call.ts';
 /** The longest idempotency key, in characters. */
 export const IDEMPOTENCY_KEY_LENGTH_MAX = 1024;
 
-/** What is wrong with a key, as the end of a sentence about it; undefined when nothing is. */
+/** The problem of a key, as the end of a sentence about it; undefined when the key is valid. */
 export function idempotencyKeyProblem(
   key: string,
   lengthMax = IDEMPOTENCY_KEY_LENGTH_MAX,
@@ -23,7 +23,7 @@ export function idempotencyKeyProblem(
   return undefined;
 }
 
-/** The first answer, or a refusal where the key came with another command or input then. */
+/** The first reply to the key, or a refusal where the key came with another command or input then. */
 export function repeatedOutcome(
   { digest }: CommandKey,
   first: { readonly digest: string; readonly outcome: Outcome },
@@ -35,13 +35,13 @@ export function repeatedOutcome(
   );
 }
 
-/** Whether the answer is no longer to be told. A clock that was set back makes none older. */
-export function isForgotten({ timeMs }: StoredReply, nowMs: number, retentionMs: number): boolean {
+/** Whether the retention of a stored reply is over. A clock that was set back makes no reply older. */
+export function isExpired({ timeMs }: StoredReply, nowMs: number, retentionMs: number): boolean {
   return nowMs - timeMs >= retentionMs;
 }
 
-/** `undefined` for a call without a key. */
-export function answerToKeep(
+/** The reply that is stored with the records of a call; undefined for a call without a key. */
+export function replyToStore(
   { idempotency }: EntityCall,
   outcome: Outcome,
   timeMs: number,

@@ -1,0 +1,69 @@
+// CallCompletion ends the calls of entities that end without an append of their own: it answers them, or fails them. One
+// object serves all entities of an engine, and holds nothing of any of them.
+//
+// Invariants
+// E1  A call whose state is lost is neither answered nor refused: a command fails with the append that was lost, and a query
+//     runs again.
+// E2  A fault is reported in the log and fails its call at once, whatever waits for the disk.
+import type { EngineLimits } from '../engine-limits.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
+import type { EntityState } from './entity-state.ts';
+import { outcomeFault } from './guest-answer.ts';
+import { diskTooSlow, type UnsettledBytes } from './unsettled-bytes.ts';
+
+/** The rest of a call that has to wait for the guest or the journal; undefined when there is none. It never rejects. */
+export type Remainder = Promise<void> | undefined;
+
+export interface CompletionNeeds {
+  readonly limits: EngineLimits;
+  readonly unsettled: UnsettledBytes;
+  readonly faultLog: FaultLog;
+}
+
+export class CallCompletion {
+  readonly #needs: CompletionNeeds;
+
+  constructor(needs: CompletionNeeds) {
+    this.#needs = needs;
+  }
+
+  /** Answers the call, now or when the appends before it have settled. */
+  answer(state: EntityState, call: EntityCall, outcome: Outcome): undefined {
+    if (this.discardIfLost(state, call)) return;
+    const fault = outcomeFault(outcome, this.#needs.limits);
+    if (fault === undefined) state.calls.hold(call, outcome);
+    else this.refuse(state, call, fault);
+  }
+
+  /** Where the state was lost since the call began: drops it, and discards the result of the call. Answers whether it did. */
+  discardIfLost(state: EntityState, call: EntityCall): boolean {
+    const { lostAppend } = state;
+    if (lostAppend === undefined) return false;
+    if (call.kind === 'query') state.calls.requeue(call);
+    else call.fail(lostAppend);
+    state.drop();
+    return true;
+  }
+
+  /** Fails a call at which the guest has faulted, and drops the state: it cannot be relied on any more. */
+  fault(state: EntityState, call: EntityCall, fault: unknown): undefined {
+    state.drop();
+    this.refuse(state, call, fault);
+  }
+
+  /** Fails a call whose answer breaks a rule. The state, which the call did not change, stays. */
+  refuse({ ref }: EntityState, call: EntityCall, fault: unknown): undefined {
+    this.#needs.faultLog(ref, call.name, fault);
+    call.fail(fault);
+  }
+
+  /** Fails the call with SVC_OVERLOADED where too much waits for the disk. Answers whether it did. */
+  failIfOverloaded(state: EntityState, call: EntityCall): boolean {
+    const { limits, unsettled } = this.#needs;
+    if (unsettled.total < limits.unsettledBytesMax) return false;
+    state.use();
+    call.fail(diskTooSlow(unsettled.total));
+    return true;
+  }
+}

@@ -1,0 +1,123 @@
+// CommandExecution carries out a command on the state of its entity: the guest decides, what it has decided is checked, its
+// events are folded, and the records are appended. One object serves all entities of an engine, and holds nothing of any of
+// them.
+//
+// Invariants
+// C1  Nothing is appended before the whole effect has passed its checks and its events are folded.
+// C2  After a fault while events were folded, the state is dropped: nothing of the command stays.
+// C3  A command appends at most once. One without records and without an idempotency key appends nothing.
+import { deletesEntity } from '../../model/call.ts';
+import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { RandomSource } from '../needs/clock.ts';
+import type { GuestEntity } from '../needs/guest.ts';
+import { applyEffect } from './applied-effect.ts';
+import type { CallCompletion, Remainder } from './call-completion.ts';
+import type { EntityCall } from './entity-call.ts';
+import type { EntityState } from './entity-state.ts';
+import type { FullJournal } from './full-journal.ts';
+import { effectFault, outcomeFault, storable } from './guest-answer.ts';
+import { recordsOf } from './recorded-effect.ts';
+import { appendBytes } from './unsettled-bytes.ts';
+
+export interface CommandNeeds {
+  readonly random: RandomSource;
+  readonly limits: EngineLimits;
+  readonly fullJournal: FullJournal;
+}
+
+export class CommandExecution {
+  readonly #needs: CommandNeeds;
+  readonly #completion: CallCompletion;
+
+  constructor(needs: CommandNeeds, completion: CallCompletion) {
+    this.#needs = needs;
+    this.#completion = completion;
+  }
+
+  /** Has the guest decide. `guest`: the guest of `state`. */
+  run(state: EntityState, guest: GuestEntity, call: EntityCall): Remainder {
+    if (this.#completion.failIfOverloaded(state, call)) return undefined;
+    const context = call.context(state.use(), this.#needs.random);
+    let decision: Awaitable<Effect | Refusal>;
+    try {
+      decision = guest.command(context, call.name, call.input);
+    } catch (fault) {
+      return this.#completion.fault(state, call, fault);
+    }
+    if (!(decision instanceof Promise)) return this.#decided(state, guest, call, context, decision);
+    return decision.then(
+      (later) => this.#decided(state, guest, call, context, later),
+      (fault: unknown) => this.#completion.fault(state, call, fault),
+    );
+  }
+
+  /** Checks what the guest has decided. */
+  #decided(
+    state: EntityState,
+    guest: GuestEntity,
+    call: EntityCall,
+    context: CallContext,
+    decided: Effect | Refusal,
+  ): Remainder {
+    const { limits, fullJournal } = this.#needs;
+    const decision = storable(decided, limits);
+    const isRefusal = decision.kind === 'refusal';
+    if (isRefusal && call.idempotency === undefined)
+      return this.#completion.answer(state, call, decision);
+    if (this.#completion.discardIfLost(state, call)) return undefined;
+    const fault = isRefusal
+      ? outcomeFault(decision, limits)
+      : effectFault(decision, state.eventManifest, limits);
+    if (fault !== undefined) return this.#completion.refuse(state, call, fault);
+    const full = fullJournal.refusalOf(call, decision);
+    if (full !== undefined) {
+      call.fail(full);
+      return undefined;
+    }
+    return isRefusal
+      ? state.append(call, decision, [], context.nowMs, 0)
+      : this.#apply(state, guest, call, context, decision);
+  }
+
+  /** Has the guest fold the events, and reply from the state after them where its reply depends on that. */
+  #apply(
+    state: EntityState,
+    guest: GuestEntity,
+    call: EntityCall,
+    context: CallContext,
+    effect: Effect,
+  ): Remainder {
+    let reply: Awaitable<Reply>;
+    try {
+      reply = applyEffect(guest, effect, context, call.name, this.#needs.limits);
+    } catch (fault) {
+      return this.#completion.fault(state, call, fault);
+    }
+    if (!(reply instanceof Promise)) return this.#applied(state, call, context, effect, reply);
+    return reply.then(
+      (later) => this.#applied(state, call, context, effect, later),
+      (fault: unknown) => this.#completion.fault(state, call, fault),
+    );
+  }
+
+  /** Appends the records of the effect, whose events the guest's state includes. */
+  #applied(
+    state: EntityState,
+    call: EntityCall,
+    context: CallContext,
+    effect: Effect,
+    reply: Reply,
+  ): undefined {
+    if (this.#completion.discardIfLost(state, call)) return;
+    const records = recordsOf(effect, context, call, state.seq);
+    if (records.length === 0 && call.idempotency === undefined) {
+      state.calls.hold(call, reply);
+      return;
+    }
+    const bytes = appendBytes(effect.events, effect.actions.length);
+    state.append(call, reply, records, context.nowMs, bytes);
+    // The next incarnation begins like any other, from what the journal says.
+    if (deletesEntity(effect)) state.drop();
+  }
+}

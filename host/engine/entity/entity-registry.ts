@@ -1,0 +1,211 @@
+// EntityRegistry owns which entities of an engine are in memory: it brings an entity in when a call needs it, and has it
+// leave when it is idle for long, when memory is short, and when the engine closes. Entities are looked up in the table of
+// their component.
+//
+// Invariants
+// M1  An entity is in the table of its component from `enter` until it is evicted or gone, and counts for as long.
+// M2  An entity that backs off does not enter.
+// M3  Only an idle entity is evicted, so every call finishes first.
+import type { EntityRef } from '../../model/entity.ts';
+import type { NameTable } from '../../model/name-table.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Clock, RandomSource } from '../needs/clock.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { Guest } from '../needs/guest.ts';
+import type { Journal } from '../needs/journal.ts';
+import type { EventLoop } from '../needs/event-loop.ts';
+import { CallExecution } from './call-execution.ts';
+import type { Component } from './component-table.ts';
+import { EntityBreaker } from './entity-breaker.ts';
+import type { EntityDependencies } from './entity-dependencies.ts';
+import { FoldBudget } from './fold-budget.ts';
+import { FullJournal } from './full-journal.ts';
+import { LiveEntity } from './live-entity.ts';
+import { Passivation } from './passivation.ts';
+import { PurityCheck } from './purity-check.ts';
+import { RefoldCheck } from './refold-check.ts';
+import type { Activation, ReplayNeeds } from './replay.ts';
+import { SnapshotPolicy } from './snapshot-policy.ts';
+import { storedIncarnation } from './stored-incarnation.ts';
+import { UnsettledBytes } from './unsettled-bytes.ts';
+
+export interface RegistryNeeds {
+  readonly guest: Pick<Guest, 'descriptor' | 'entities' | 'fingerprint'>;
+  readonly components: NameTable<Component>;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly eventLoop: EventLoop;
+  readonly faultLog: FaultLog;
+  readonly limits: EngineLimits;
+}
+
+/** How many entities are in memory, and how often that has changed since the engine was made. */
+export interface EngineNumbers {
+  readonly liveEntities: number;
+  readonly activations: Readonly<Record<Activation, number>>;
+  /** Entities that were closed because nobody used them, or for the sake of memory. */
+  readonly passivations: number;
+}
+
+export class EntityRegistry {
+  readonly #components: NameTable<Component>;
+  readonly #limits: EngineLimits;
+  readonly #breaker: EntityBreaker;
+  /** Undefined: the refold check is turned off. */
+  readonly #refolds: RefoldCheck | undefined;
+  readonly #snapshots: SnapshotPolicy;
+  readonly #passivation: Passivation;
+  readonly #dependencies: EntityDependencies<LiveEntity>;
+  readonly #activations: Record<Activation, number> = { empty: 0, snapshot: 0, folded: 0 };
+  #liveCount = 0;
+  #passivations = 0;
+  #drained: () => void = () => {};
+
+  constructor(needs: RegistryNeeds) {
+    const { guest, components, journal, clock, faultLog, limits } = needs;
+    this.#components = components;
+    this.#limits = limits;
+    this.#breaker = new EntityBreaker(limits, clock);
+    const replaying: ReplayNeeds = {
+      entities: guest.entities,
+      incarnation: (entity, fingerprint) => storedIncarnation(journal, entity, fingerprint),
+      foldBudget: new FoldBudget(clock, needs.eventLoop),
+      limits,
+    };
+    this.#refolds = refoldCheck(needs, replaying);
+    const { fingerprint } = guest;
+    this.#snapshots = new SnapshotPolicy({ journal, clock, faultLog, limits, fingerprint });
+    this.#passivation = this.#passivationOf(needs);
+    this.#dependencies = this.#dependenciesOf(needs, replaying);
+  }
+
+  #passivationOf({ guest, clock, eventLoop, limits }: RegistryNeeds): Passivation {
+    return new Passivation({
+      entities: guest.entities,
+      limits,
+      clock,
+      eventLoop,
+      find: ({ component, id }) => this.#components.get(component)?.live.get(id),
+      count: () => this.#liveCount,
+      evict: (entity) => {
+        this.#passivations++;
+        this.#evict(entity);
+      },
+    });
+  }
+
+  #dependenciesOf(needs: RegistryNeeds, replaying: ReplayNeeds): EntityDependencies<LiveEntity> {
+    const { guest, journal, clock, random, eventLoop, faultLog, limits } = needs;
+    const unsettled = new UnsettledBytes();
+    const fullJournal = new FullJournal(clock);
+    const refolded = this.#refolds ?? guest.entities;
+    const { purityCheckInterval: interval } = limits;
+    return {
+      ...replaying,
+      entities: interval > 0 ? new PurityCheck(refolded, guest.descriptor, interval) : refolded,
+      snapshots: this.#snapshots,
+      activated: (how) => void this.#activations[how]++,
+      execution: new CallExecution({
+        journal,
+        clock,
+        random,
+        faultLog,
+        limits,
+        unsettled,
+        fullJournal,
+      }),
+      journal,
+      clock,
+      eventLoop,
+      limits,
+      faultLog,
+      breaker: this.#breaker,
+      unsettled,
+      fullJournal,
+      idle: (entity) => this.#becameIdle(entity),
+      busy: (entity) => this.#passivation.idle.remove(entity),
+      gone: (entity) => this.#forget(entity),
+    };
+  }
+
+  /**
+   * Brings an entity into the table of its component, from which it is missing. It reads the journal with its first call.
+   * Throws SVC_ENTITY_HELD_BACK.
+   */
+  enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
+    const ref = { component: componentId, id };
+    const backedOff = this.#breaker.refusalOf(ref);
+    if (backedOff !== undefined) throw backedOff;
+    this.#passivation.makeMemory();
+    const entity = new LiveEntity(ref, component.eventManifest, this.#dependencies);
+    component.live.set(id, entity);
+    this.#liveCount++;
+    this.#passivation.makeRoom();
+    return entity;
+  }
+
+  /** Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. Never rejects. */
+  passivate(): Promise<void> {
+    return this.#passivation.run();
+  }
+
+  get numbers(): EngineNumbers {
+    const { empty, snapshot, folded } = this.#activations;
+    return {
+      liveEntities: this.#liveCount,
+      activations: { empty, snapshot, folded },
+      passivations: this.#passivations,
+    };
+  }
+
+  /** Waits until nothing is under way, and closes all entities. No call may be submitted any more. */
+  async close(): Promise<void> {
+    const { idle } = this.#passivation;
+    this.#passivation.stop();
+    if (this.#liveCount > idle.size)
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    await this.#refolds?.underWay;
+    this.#refolds?.stop();
+    this.#snapshots.stop();
+    for (let entity = idle.oldest; entity !== undefined; entity = idle.oldest) {
+      this.#evict(entity);
+      if (this.#refolds?.underWay !== undefined) await this.#refolds.underWay;
+    }
+    await this.#snapshots.settled();
+  }
+
+  #becameIdle(entity: LiveEntity): void {
+    this.#passivation.idle.touch(entity);
+    if (this.#liveCount > this.#limits.liveEntitiesMax) this.#passivation.makeRoom();
+    this.#noticeDrained();
+  }
+
+  #evict(entity: LiveEntity): void {
+    this.#forget(entity);
+    if (this.#refolds === undefined) entity.close();
+    else this.#refolds.evict(entity.seq, () => entity.close());
+  }
+
+  #forget(entity: LiveEntity): void {
+    this.#passivation.idle.remove(entity);
+    this.#components.get(entity.ref.component)?.live.delete(entity.ref.id);
+    this.#liveCount--;
+    this.#noticeDrained();
+  }
+
+  #noticeDrained(): void {
+    if (this.#liveCount === this.#passivation.idle.size) this.#drained();
+  }
+}
+
+function refoldCheck(
+  { guest: { descriptor }, faultLog, limits }: RegistryNeeds,
+  replaying: ReplayNeeds,
+): RefoldCheck | undefined {
+  return limits.purityRefoldInterval > 0
+    ? new RefoldCheck({ ...replaying, descriptor, faultLog, limits })
+    : undefined;
+}

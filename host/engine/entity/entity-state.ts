@@ -1,0 +1,176 @@
+// EntityState owns the state of one live entity: the guest that holds it, and the appends that store what was decided on it.
+// It also decides when the calls that depend on an append are answered. It knows nothing of the order in which calls arrive.
+//
+// Invariants
+// S1  The guest's state is what the journal holds plus the appends under way, or there is no guest.
+// S2  An outcome leaves after every append that was made before it has settled, in arrival order.
+// S3  What was decided on a state that did not reach the disk is never answered: commands fail with the append, and queries
+//     are queued again.
+import type { EntityRef, JournalRecord } from '../../model/entity.ts';
+import type { SvcError } from '@svc/kit/svc-error';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Clock } from '../needs/clock.ts';
+import type { FaultLog } from '../needs/fault-log.ts';
+import type { GuestEntity } from '../needs/guest.ts';
+import type { Journal } from '../needs/journal.ts';
+import type { EntityCall, Outcome } from './entity-call.ts';
+import type { EntityCalls } from './entity-calls.ts';
+import { EntitySnapshots } from './entity-snapshots.ts';
+import type { FullJournal } from './full-journal.ts';
+import { replyToStore } from './idempotency.ts';
+import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
+import { answerBytes, type UnsettledBytes } from './unsettled-bytes.ts';
+
+export interface StateNeeds {
+  readonly journal: Journal;
+  readonly snapshots: SnapshotPolicy;
+  readonly clock: Clock;
+  readonly limits: Pick<EngineLimits, 'idempotencyRetentionMs'>;
+  readonly faultLog: FaultLog;
+  readonly unsettled: UnsettledBytes;
+  readonly fullJournal: FullJournal;
+}
+
+/** Receives the settlement of each append. It passes the settlement on to `EntityState.settle`. */
+export type AppendSettled = (failure?: SvcError) => void;
+
+export class EntityState {
+  readonly ref: EntityRef;
+  /** The manifest that the component declares for its events. */
+  readonly eventManifest: string;
+  readonly calls: EntityCalls;
+  /** Time of the entity's last call, in milliseconds since 1970-01-01T00:00:00Z. */
+  usedMs = 0;
+  readonly #needs: StateNeeds;
+  readonly #snapshots: EntitySnapshots;
+  readonly #appendSettled: AppendSettled;
+  #guest: GuestEntity | undefined = undefined;
+  #seq = 0;
+  #appendCount = 0;
+  #lostAppend: SvcError | undefined = undefined;
+
+  constructor(
+    ref: EntityRef,
+    eventManifest: string,
+    calls: EntityCalls,
+    needs: StateNeeds,
+    appendSettled: AppendSettled,
+  ) {
+    this.ref = ref;
+    this.eventManifest = eventManifest;
+    this.calls = calls;
+    this.#needs = needs;
+    this.#snapshots = new EntitySnapshots(needs.snapshots, ref);
+    this.#appendSettled = appendSettled;
+  }
+
+  get guest(): GuestEntity | undefined {
+    return this.#guest;
+  }
+
+  /** Sequence number of the last record that was decided, on disk or not. */
+  get seq(): number {
+    return this.#seq;
+  }
+
+  /** The number of appends under way. */
+  get appendCount(): number {
+    return this.#appendCount;
+  }
+
+  /** The failure of an append that was part of the guest's state. The state is to be dropped, and nothing decided on it counts. */
+  get lostAppend(): SvcError | undefined {
+    return this.#lostAppend;
+  }
+
+  get isSnapshotDue(): boolean {
+    return this.#snapshots.isDue;
+  }
+
+  /** Notes that the entity is called now, and answers the time. */
+  use(): number {
+    this.usedMs = this.#needs.clock.nowMs();
+    return this.usedMs;
+  }
+
+  /** The guest has folded the journal up to the record `seq`. Only while no append is under way. */
+  open(guest: GuestEntity, seq: number, growth: Growth): void {
+    this.#guest = guest;
+    this.#seq = seq;
+    this.#snapshots.opened(growth);
+  }
+
+  /**
+   * Queues an append of what a command has brought about, and holds its outcome until the append has settled. The guest's
+   * state already includes the records. `bytes`: memory that the records take, roughly.
+   */
+  append(
+    call: EntityCall,
+    outcome: Outcome,
+    records: readonly JournalRecord[],
+    nowMs: number,
+    bytes: number,
+  ): undefined {
+    const { unsettled, journal, limits } = this.#needs;
+    this.#seq += records.length;
+    this.#snapshots.grew(records.length, bytes);
+    this.#appendCount++;
+    call.heldForOwnAppend = true;
+    call.eventsPersisted = records.length;
+    this.calls.hold(call, outcome);
+    unsettled.queued(bytes + answerBytes(call, outcome));
+    const reply = replyToStore(call, outcome, nowMs, limits.idempotencyRetentionMs);
+    journal.append(this.ref, records, this.#appendSettled, reply);
+  }
+
+  /**
+   * The oldest append has settled: answers the calls that waited for it, or fails them. After a failure the state is lost.
+   * The appends behind the failed one fail as well, and find no call left.
+   */
+  settle(failure: SvcError | undefined): void {
+    const { unsettled, fullJournal } = this.#needs;
+    this.#appendCount--;
+    const bytes = unsettled.settled();
+    if (failure === undefined) {
+      this.#snapshots.settled();
+      this.calls.release();
+      return;
+    }
+    fullJournal.failed(bytes, failure);
+    this.calls.loseHeld(failure);
+    this.#lostAppend = failure;
+  }
+
+  /** Takes the snapshot that is due. The promise is that of a guest which answers later. */
+  takeSnapshot(guest: GuestEntity): Promise<void> | undefined {
+    return this.#snapshots.take(guest, this.#seq, (isTaken) => {
+      if (this.#lostAppend !== undefined || !isTaken) this.drop();
+      else this.#snapshots.awaitAppends(this.#appendCount);
+    });
+  }
+
+  /** Drops the state. Queries that were decided on a lost append are queued again. */
+  drop(): void {
+    const guest = this.#guest;
+    this.#guest = undefined;
+    this.#lostAppend = undefined;
+    this.calls.queueLost();
+    this.#snapshots.dropped();
+    if (guest !== undefined) this.#close(guest);
+  }
+
+  /** Lets go of the guest, after a snapshot where one is worthwhile. Only while no append is under way. */
+  close(): void {
+    const guest = this.#guest;
+    this.#guest = undefined;
+    if (guest !== undefined) this.#snapshots.close(guest, this.#seq, () => this.#close(guest));
+  }
+
+  #close(guest: GuestEntity): void {
+    try {
+      guest.close();
+    } catch (fault) {
+      this.#needs.faultLog(this.ref, undefined, fault);
+    }
+  }
+}

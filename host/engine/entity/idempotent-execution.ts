@@ -1,0 +1,74 @@
+// IdempotentExecution carries out a command with an idempotency key once: it looks the reply to the key up before the command
+// is decided, and answers a repeated command with that. One object serves all entities of an engine, and holds nothing of any
+// of them.
+//
+// Invariants
+// K1  A command whose key has a reply is not decided, whether that reply is on disk or waits for it.
+// K2  A reply that waits for the disk is repeated after it, or the repeated command fails with it.
+import type { Awaitable } from '../../model/call.ts';
+import type { EngineLimits } from '../engine-limits.ts';
+import type { Clock } from '../needs/clock.ts';
+import type { GuestEntity } from '../needs/guest.ts';
+import type { Journal, StoredReply } from '../needs/journal.ts';
+import type { CallCompletion, Remainder } from './call-completion.ts';
+import type { CommandExecution } from './command-execution.ts';
+import type { CommandKey } from './command-key.ts';
+import type { EntityCall } from './entity-call.ts';
+import type { EntityState } from './entity-state.ts';
+import { isExpired, repeatedOutcome } from './idempotency.ts';
+
+export interface IdempotencyNeeds {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly limits: Pick<EngineLimits, 'idempotencyRetentionMs'>;
+}
+
+export class IdempotentExecution {
+  readonly #needs: IdempotencyNeeds;
+  readonly #completion: CallCompletion;
+  readonly #commands: CommandExecution;
+
+  constructor(needs: IdempotencyNeeds, completion: CallCompletion, commands: CommandExecution) {
+    this.#needs = needs;
+    this.#completion = completion;
+    this.#commands = commands;
+  }
+
+  /** `guest`: the guest of `state`. `key`: the key of the command. */
+  run(state: EntityState, guest: GuestEntity, call: EntityCall, key: CommandKey): Remainder {
+    state.use();
+    const speculative = state.calls.speculative(key.key);
+    if (speculative !== undefined)
+      return this.#completion.answer(state, call, repeatedOutcome(key, speculative));
+    let stored: Awaitable<StoredReply | undefined>;
+    try {
+      stored = this.#needs.journal.answer(state.ref, key.key);
+    } catch (failure) {
+      call.fail(failure);
+      return undefined;
+    }
+    if (!(stored instanceof Promise)) return this.#lookedUp(state, guest, call, key, stored);
+    return stored.then(
+      (later) => {
+        if (this.#completion.discardIfLost(state, call)) return undefined;
+        if (!guest.lost) return this.#lookedUp(state, guest, call, key, later);
+        state.calls.requeue(call);
+        return undefined;
+      },
+      (failure: unknown) => call.fail(failure),
+    );
+  }
+
+  #lookedUp(
+    state: EntityState,
+    guest: GuestEntity,
+    call: EntityCall,
+    key: CommandKey,
+    stored: StoredReply | undefined,
+  ): Remainder {
+    const { clock, limits } = this.#needs;
+    return stored === undefined || isExpired(stored, clock.nowMs(), limits.idempotencyRetentionMs)
+      ? this.#commands.run(state, guest, call)
+      : this.#completion.answer(state, call, repeatedOutcome(key, stored));
+  }
+}
