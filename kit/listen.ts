@@ -11,12 +11,18 @@ export interface ListenAddress {
   readonly isShared?: boolean;
 }
 
-/** Words of an error: the server that listens, and how the operator chooses another address. */
+/** Words of an error: the server that listens, and how another address is chosen. */
 export interface ListenWords {
   /** `the management server`; absent: the program as a whole. */
   readonly server?: string;
-  /** Flags or settings of its address: `--host`, `svc.management.port`. Absent: the address cannot be chosen. */
-  readonly settings?: { readonly host: string; readonly port: string };
+  /** Absent: the address cannot be chosen. */
+  readonly settings?: AddressNames;
+}
+
+/** Flags, settings or options of an address: `--host`, `svc.management.port`, `the option http.port`. */
+export interface AddressNames {
+  readonly host: string;
+  readonly port: string;
 }
 
 /** Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
@@ -34,6 +40,11 @@ export async function listen(
   server.off('error', onError);
   const bound = server.address() as AddressInfo;
   return { host: bound.address, port: bound.port };
+}
+
+/** Returns the address of an HTTP server as a URL: `http://127.0.0.1:9000`, `http://[::1]:9000`. */
+export function httpUrl({ host, port }: Pick<ListenAddress, 'host' | 'port'>): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 function listenFailure(

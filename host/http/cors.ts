@@ -94,7 +94,7 @@ export function corsRemark(settings: CorsSettings, routes: RouteTable): string |
   if (settings.origins.length === 0 || Cors.of(settings, routes) !== undefined) return undefined;
   return (
     'svc.http.cors.origins allows pages of other origins, and no route that they may call declares it: ' +
-    'an endpoint does so with @cors'
+    'an endpoint or a route does so with cors (@cors in a module)'
   );
 }
 

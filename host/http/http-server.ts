@@ -41,11 +41,15 @@ export interface HttpServerOptions {
 /** The address of an HTTP server; several servers of a process may share it. */
 export type HttpAddress = ListenAddress;
 
+/** Words of the errors of listening, when none are given. */
 const WORDS: ListenWords = { settings: { host: '--host', port: '--port' } };
 
 export interface HttpServer {
-  /** Listens, and resolves with the actual address. Throws SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
-  listen(address: HttpAddress): Promise<HttpAddress>;
+  /**
+   * Listens, and resolves with the actual address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE, which name the
+   * flags of `svc run` unless `words` name others.
+   */
+  listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress>;
   /**
    * Accepts no further request, finishes those in flight, and cuts the rest after `graceMs` milliseconds. Resolves
    * when every connection is closed, with whether something was cut. A second call waits for the first.
@@ -94,7 +98,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     return { hasCut };
   };
   return {
-    listen: (address) => listen(server, address, WORDS),
+    listen: (address, words = WORDS) => listen(server, address, words),
     stop: (graceMs = STOP_GRACE_MS) => (stopped ??= stop(graceMs)),
     get inFlight() {
       return load.inFlight;

@@ -4,6 +4,7 @@
 // of a module, so it answers whatever a guest does. Invariant: only a management server that cannot listen fails the
 // service; any other failure here is logged.
 import type { SourceLocation } from '@svc/contract';
+import { httpUrl } from '@svc/kit/listen';
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
 import type { FaultySpan } from './located-faults.ts';
@@ -12,10 +13,16 @@ import type { ServiceView } from './service-view.ts';
 export class Introspection {
   readonly #view: ServiceView;
   readonly #parts: IntrospectionPart[] = [];
+  #managementUrl: string | undefined;
   #localCode: Promise<typeof import('./local-part.ts')> | undefined;
 
   constructor(view: ServiceView) {
     this.#view = view;
+  }
+
+  /** URL of the management server; undefined when there is none, or it does not listen yet. */
+  get managementUrl(): string | undefined {
+    return this.#managementUrl;
   }
 
   /**
@@ -32,7 +39,7 @@ export class Introspection {
     if (management === undefined) return;
     const { ManagementPart } = await import('./management-part.ts');
     const part = new ManagementPart(this.#view);
-    await part.listen(management);
+    this.#managementUrl = httpUrl(await part.listen(management));
     this.#parts.push(part);
   }
 

@@ -98,12 +98,12 @@ export class LocalPart implements IntrospectionPart {
 
   #register(observabilityAddress: string): void {
     const { settings, log } = this.#view;
-    const { name, runningFolder } = settings;
+    const { name, runningFolder, names } = settings;
     if (runningFolder === undefined) {
       log({
         level: 'warn',
         message: 'there is no home folder to register in; no console finds the service',
-        fields: { setting: 'svc.running.dir' },
+        fields: { setting: names.runningFolder },
       });
       return;
     }

@@ -38,10 +38,12 @@ export class ManagementPart implements IntrospectionPart {
     );
   }
 
-  /** Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
-  async listen(address: ManagementAddress): Promise<void> {
-    const { host, port } = await this.#server.listen(address);
-    this.#view.log({ level: 'info', message: 'management listening', fields: { host, port } });
+  /** Resolves with the actual address. Rejects with SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. */
+  async listen(address: ManagementAddress): Promise<ManagementAddress> {
+    const { settings, log } = this.#view;
+    const { host, port } = await this.#server.listen(address, settings.names.management);
+    log({ level: 'info', message: 'management listening', fields: { host, port } });
+    return { host, port };
   }
 
   stopping(): void {

@@ -3,8 +3,9 @@
 import type { DevState } from '@svc/contract';
 import type { HistoryReader } from '../history/reader/history-reader.ts';
 import type { SourceDescription } from '../hosting/guest-source.ts';
+import type { AddressNames } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
-import type { MetricsSource } from './metrics-source.ts';
+import { type MetricsParts, MetricsSource } from './metrics-source.ts';
 import type { ObservabilityLimits } from './observability/observability-limits.ts';
 import type { ServiceShards } from './service-shards.ts';
 
@@ -28,6 +29,12 @@ export interface ServiceView {
   readonly dev?: () => DevState;
 }
 
+/** What messages call the settings that the reader is asked to change. */
+export interface IntrospectionNames {
+  readonly management: AddressNames;
+  readonly runningFolder: string;
+}
+
 export interface IntrospectionSettings {
   readonly name: string;
   /** Whether the service has an HTTP server, and its port. */
@@ -43,8 +50,21 @@ export interface IntrospectionSettings {
   readonly otlp:
     | { readonly url: string; readonly headers: Readonly<Record<string, string>> }
     | undefined;
+  readonly names: IntrospectionNames;
   readonly sections: {
     readonly observability: ObservabilityLimits;
     readonly http: { readonly answerTimeoutMs: number };
   };
+}
+
+/** The parts of a view; its metrics are made of them. */
+export interface ViewParts extends Omit<ServiceView, 'metrics'> {
+  /** The counts of the journal's writer. */
+  readonly journalSeries: MetricsParts['journal'];
+}
+
+export function serviceView({ journalSeries: journal, ...parts }: ViewParts): ServiceView {
+  const { shards, settings } = parts;
+  const { ringCapacity } = settings.sections.observability;
+  return { ...parts, metrics: new MetricsSource({ shards, journal, ringCapacity }) };
 }

@@ -65,6 +65,8 @@ export interface CallOptions {
 export interface Service extends AsyncDisposable {
   /** `http://127.0.0.1:9000`; undefined if the service does not listen. */
   readonly url: string | undefined;
+  /** URL of the management server; undefined if the options ask for none. */
+  readonly managementUrl: string | undefined;
   /** Returns a client of an entity of this service. */
   call<Definition extends EntityDefinition>(
     entity: Definition,
@@ -95,24 +97,37 @@ export interface Service extends AsyncDisposable {
 /** Throws SVC_SETTING_INVALID for an invalid name or port. */
 export function checkOptions({ name, http, management }: ServiceOptions): void {
   if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name))
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      `The name of a service takes lower-case letters, digits and hyphens, at most 63, and found '${name}'.`,
+    throw invalid(
+      `name takes lower-case letters, digits and hyphens, at most 63, and found '${name}'`,
     );
-  if (typeof http === 'object') checkPort(http.port);
-  if (typeof management === 'object') checkPort(management.port);
+  if (typeof http === 'object') checkPort('http.port', http.port);
+  if (typeof management === 'object') checkPort('management.port', management.port);
   // A program in JavaScript may pass any value.
   else if ((management as unknown) === true)
-    throw new SvcError(
-      'SVC_SETTING_INVALID',
-      'The management server of a service is an object, such as {} or { port: 0 }, or false.',
+    throw invalid(
+      'management takes an object, such as {} or { port: 0 }, or false, and found true',
     );
 }
 
-function checkPort(port = DEFAULT_PORT): void {
+function checkPort(option: string, port = DEFAULT_PORT): void {
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return;
-  throw new SvcError(
-    'SVC_SETTING_INVALID',
-    `The port of a service is a whole number from 0 to 65535, and found '${String(port)}'.`,
-  );
+  throw invalid(`${option} takes a whole number from 0 to 65535, and found '${String(port)}'`);
+}
+
+function invalid(problem: string): SvcError {
+  return new SvcError('SVC_SETTING_INVALID', `The option ${problem}.`);
+}
+
+/** Whether the service has an HTTP server. */
+export function hasHttp({ http, endpoints = [] }: ServiceOptions): boolean {
+  return http !== false && endpoints.length > 0;
+}
+
+/** Returns an address with what its option leaves out. */
+export function addressOf(
+  { host, port }: { readonly host?: string; readonly port?: number },
+  deployed: boolean,
+  defaultPort: number,
+): { readonly host: string; readonly port: number } {
+  return { host: host ?? (deployed ? '0.0.0.0' : '127.0.0.1'), port: port ?? defaultPort };
 }

@@ -1,16 +1,15 @@
-// EmbeddedStorage: the journal of an embedded service, in a folder or in memory, and the check that the components
-// read everything in it. The journal is in memory only if the program asks for it.
+// EmbeddedStorage: the journal of an embedded service, in a folder or in memory. The journal is in memory
+// only if the program asks for it.
 import { resolve } from 'node:path';
-import type { ModuleDescriptor } from '@svc/contract';
 import type { Journal } from '../engine/needs/journal.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { attachJournal } from '../storage/journal-connection.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
 import { MemoryJournal } from '../storage/memory/memory-journal.ts';
-import { openSqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
-import { systemClock } from '../system.ts';
-import { checkEventTypes } from './unknown-event-types.ts';
+import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { type JournalUser, openJournalFor } from './journal-opening.ts';
+import type { UnknownTypesWords } from './unknown-event-types.ts';
 
 /** Where the journal is: in a folder, or in memory, where it is lost with the service. */
 export type StorageOptions =
@@ -22,57 +21,57 @@ export type StorageOptions =
     }
   | { readonly journal: 'memory'; readonly dataFolder?: undefined };
 
-export interface EmbeddedStorage {
-  readonly journal: Journal;
-  /** Counts of the journal's writer. */
-  readonly series: JournalSeries;
+export class EmbeddedStorage {
   /** Data folder; undefined if the journal is in memory. */
   readonly dir: string | undefined;
+  /** Counts of the journal's writer. */
+  readonly series = new JournalSeries();
   /** Resolves if the journal's writer ends unexpectedly. */
   readonly failure: Promise<SvcError>;
-  close(): Promise<void>;
-}
+  readonly #limits: JournalLimits;
+  readonly #ignoreComponents: readonly string[];
+  readonly #failure = Promise.withResolvers<SvcError>();
+  #sqlite: SqliteJournal | undefined;
+  #journal: Journal | undefined;
 
-/** The program that writes the journal, as the journal records it. */
-export interface StoringProgram {
-  readonly fingerprint: string;
-  readonly descriptor: ModuleDescriptor;
-}
-
-/** Rejects with SVC_SETTING_INVALID, SVC_MANIFEST_UNREADABLE, and the errors of opening the journal. */
-export async function openEmbeddedStorage(
-  options: StorageOptions,
-  limits: JournalLimits,
-  { fingerprint, descriptor }: StoringProgram,
-): Promise<EmbeddedStorage> {
-  const dir = folderOf(options);
-  const series = new JournalSeries();
-  if (dir === undefined) {
-    const journal = new MemoryJournal();
-    const failure = new Promise<SvcError>(() => {});
-    return { journal, series, dir, failure, close: () => journal.close() };
+  /** Throws SVC_SETTING_INVALID. */
+  constructor(options: StorageOptions, limits: JournalLimits) {
+    this.dir = folderOf(options);
+    this.#limits = limits;
+    const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
+    this.#ignoreComponents = ignoreComponents;
+    this.failure = this.#failure.promise;
   }
-  const { ignoreComponents = [] } = options as { readonly ignoreComponents?: readonly string[] };
-  const sqlite = await openSqliteJournal(dir, limits, { series });
-  try {
-    checkEventTypes(sqlite, descriptor, ignoreComponents, WORDS);
-    const timeMs = systemClock.nowMs();
-    sqlite.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
-    const journal = attachJournal(sqlite.connect());
-    const close = async (): Promise<void> => {
-      await journal.close();
-      await sqlite.close();
-    };
-    return { journal, series, dir, failure: sqlite.failure, close };
-  } catch (error) {
-    await sqlite.close();
-    throw error;
+
+  /** Opens the journal for the program. Rejects as `openJournalFor` does. */
+  async open(program: JournalUser): Promise<Journal> {
+    this.#journal =
+      this.dir === undefined ? new MemoryJournal() : await this.#attach(program, this.dir);
+    return this.#journal;
+  }
+
+  /** Stores what was appended, and releases the folder. */
+  async close(): Promise<void> {
+    await this.#journal?.close();
+    await this.#sqlite?.close();
+  }
+
+  async #attach(program: JournalUser, dataFolder: string): Promise<Journal> {
+    this.#sqlite = await openJournalFor(program, {
+      dataFolder,
+      limits: this.#limits,
+      series: this.series,
+      ignoreComponents: this.#ignoreComponents,
+      words: WORDS,
+    });
+    void this.#sqlite.failure.then(this.#failure.resolve);
+    return attachJournal(this.#sqlite.connect());
   }
 }
 
-const WORDS = {
+const WORDS: UnknownTypesWords = {
   readers: 'of this program',
-  remedy: (components: readonly string[]) =>
+  remedy: (components) =>
     `Give it the component that reads them, or ignoreComponents: ${JSON.stringify(components)} when that is meant.`,
 };
 

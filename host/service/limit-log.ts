@@ -1,15 +1,30 @@
-// LimitLog logs which limits were hit, whenever the counts have changed since the last line.
+// LimitLog logs which limits were hit: each minute in which the counts have changed, and at the stop.
 import type { LimitCounters } from '../model/limit-counters.ts';
 import type { Log } from '@svc/kit/log';
+
+const INTERVAL_MS = 60_000;
 
 export class LimitLog {
   readonly #counters: Pick<LimitCounters, 'read'>;
   readonly #log: Log;
+  /** The counts of the latest line, as JSON text. */
   #logged = '{}';
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(counters: Pick<LimitCounters, 'read'>, log: Log) {
     this.#counters = counters;
     this.#log = log;
+  }
+
+  /** Logs changes from now on; the timer keeps no process alive. */
+  start(): void {
+    this.#timer = setInterval(() => this.logChanges(), INTERVAL_MS).unref();
+  }
+
+  /** Logs for the last time. */
+  stop(): void {
+    clearInterval(this.#timer);
+    this.logChanges();
   }
 
   /** Logs a line if the counts have changed. */

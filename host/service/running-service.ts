@@ -1,9 +1,10 @@
 // RunningService is the module that this process serves. It starts in phases, in this order: introspection, journal,
-// limits of the log, shards, announcement, and a developer's loop where there is one. Each phase registers how it
-// stops when it starts, and the phases stop in reverse order. Invariants:
+// log of the limits, shards, announcement, and a developer's loop where there is one; they stop in reverse order
+// (@svc/kit/phases). Invariants:
 // - Whatever was started is stopped, however far the start has come.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
+import { once } from 'node:events';
 import { relative } from 'node:path';
 import type { BuiltModule, DevLoop } from '../dev/dev-loop.ts';
 import type { HistoryWork } from '../history/reader/history-reader.ts';
@@ -12,22 +13,20 @@ import type { GuestSource } from '../hosting/guest-source.ts';
 import { announcement } from '../introspection/announcement.ts';
 import { Introspection } from '../introspection/introspection.ts';
 import type { ServedAddress } from '../introspection/introspection-part.ts';
-import { MetricsSource } from '../introspection/metrics-source.ts';
+import { serviceView } from '../introspection/service-view.ts';
 import { LocatedLog } from '../introspection/located-log.ts';
 import { LimitLog } from './limit-log.ts';
+import { httpUrl } from '@svc/kit/listen';
 import type { Log } from '@svc/kit/log';
+import { type Phase, Phases } from '@svc/kit/phases';
 import type { SvcError } from '@svc/kit/svc-error';
 import { shardCount } from '../shards/shard-count.ts';
 import { shardLimits } from '../shards/shard-limits.ts';
-import type { Address } from '../shards/shard-messages.ts';
 import { type Started, Supervisor } from '../shards/supervisor.ts';
 import { moduleReader, readModule } from './module-source.ts';
 import type { SettingsSections } from './section-settings.ts';
 import { ServiceJournal } from './service-journal.ts';
-import type { Settings } from './settings.ts';
-
-/** Interval at which the limits that were hit are logged, in milliseconds. */
-const LIMITS_LOGGED_MS = 60_000;
+import { INTROSPECTION_SETTING_NAMES, type Settings } from './settings.ts';
 
 export interface RunOptions {
   readonly log: Log;
@@ -50,11 +49,14 @@ export class RunningService {
   readonly #history: HistoryThread;
   readonly #introspection: Introspection;
   readonly #ended = Promise.withResolvers<string>();
-  readonly #stops = new AsyncDisposableStack();
-  /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
+  readonly #phases: Phases;
+  /** While a developer works on it, one module after the other; undefined until the first is admitted. */
   #served: GuestSource | undefined;
+  /** Set while fault lines get their source locations. */
+  #locatedLog: LocatedLog | undefined;
+  /** Undefined until the shards have started. */
+  #started: Started | undefined;
   #hasFinishedInTime = true;
-  #isToStop = false;
   /** Why the journal can store nothing any more, even if that happens during the stop. */
   #journalFailure: SvcError | undefined;
 
@@ -63,12 +65,8 @@ export class RunningService {
     this.#settings = settings;
     this.#options = options;
     this.#log = this.#startLog();
-    void options.stopRequested.then((reason) => {
-      this.#isToStop = true;
-      this.#ended.resolve(reason);
-    });
+    void options.stopRequested.then(this.#ended.resolve);
     this.#ended.promise.catch(() => {});
-    this.#stops.defer(() => this.#admission.abort());
     this.#source = this.#admit();
     // Each shard handles a rejection, and there may never be a shard.
     this.#source.catch(() => {});
@@ -87,6 +85,7 @@ export class RunningService {
     this.#history = new HistoryThread({ work: () => this.#historyWork(), env: options.env });
     this.#supervisor = this.#makeSupervisor();
     this.#introspection = this.#makeIntrospection();
+    this.#phases = new Phases(this.#phasesInOrder());
   }
 
   /**
@@ -95,13 +94,15 @@ export class RunningService {
    */
   async run(): Promise<void> {
     try {
-      await this.#serve();
+      await Promise.race([this.#phases.start(), this.#ended.promise]);
+      const reason = await this.#ended.promise;
+      this.#log({ level: 'info', message: 'stopping', fields: { reason } });
     } catch (error) {
       // The error of the start is reported, rather than one of the stop.
-      await this.#stops.disposeAsync().catch(() => {});
+      await this.#phases.stop().catch(() => {});
       throw error;
     }
-    await this.#stops.disposeAsync();
+    await this.#phases.stop();
     if (this.#journalFailure !== undefined) throw this.#journalFailure;
     const message = this.#hasFinishedInTime
       ? 'stopped'
@@ -109,16 +110,25 @@ export class RunningService {
     this.#log({ level: 'info', message });
   }
 
-  async #serve(): Promise<void> {
-    await this.#openIntrospection();
-    this.#stops.defer(() => this.#journal.close());
-    this.#startLimitLog();
-    if (!this.#isToStop) {
-      const started = await Promise.race([this.#startShards(), this.#ended.promise]);
-      if (typeof started !== 'string') await this.#startDevLoop(await this.#announce(started));
-    }
-    const reason = await this.#ended.promise;
-    this.#log({ level: 'info', message: 'stopping', fields: { reason } });
+  #phasesInOrder(): Phase[] {
+    const introspection = this.#introspection;
+    const limitLog = new LimitLog(this.#supervisor.counters, this.#log);
+    const { loop } = this.#options;
+    return [
+      { stop: () => this.#locatedLog?.settled() },
+      { stop: () => this.#admission.abort() },
+      { start: () => introspection.open(), stop: () => introspection.close() },
+      { stop: () => this.#journal.close() },
+      { start: () => limitLog.start(), stop: () => limitLog.stop() },
+      {
+        start: (signal) => Promise.race([this.#startShards(), aborted(signal)]),
+        stop: () => this.#stopShards(),
+      },
+      { start: () => this.#announce(), stop: () => this.#withdraw() },
+      ...(loop === undefined
+        ? []
+        : [{ start: () => this.#startDevLoop(loop), stop: () => loop.dev.end() }]),
+    ];
   }
 
   /**
@@ -129,9 +139,8 @@ export class RunningService {
     const { deployed, logFormat } = this.#settings;
     const { log, loop } = this.#options;
     if (loop !== undefined || deployed || logFormat !== 'text') return log;
-    const placed = new LocatedLog(log, (span) => this.#introspection.locationsOf(span));
-    this.#stops.defer(() => placed.settled());
-    return placed.log;
+    this.#locatedLog = new LocatedLog(log, (span) => this.#introspection.locationsOf(span));
+    return this.#locatedLog.log;
   }
 
   async #admit(): Promise<GuestSource> {
@@ -172,50 +181,29 @@ export class RunningService {
   #makeIntrospection(): Introspection {
     const settings = this.#settings;
     const { env, loop } = this.#options;
-    const shards = this.#supervisor;
-    return new Introspection({
-      settings: {
-        ...settings,
-        management: settings.deployed ? settings.management : undefined,
-        isLocal: !settings.deployed,
-      },
-      shards,
-      metrics: new MetricsSource({
-        shards,
-        journal: this.#journal.series,
-        ringCapacity: settings.sections.observability.ringCapacity,
+    return new Introspection(
+      serviceView({
+        settings: {
+          ...settings,
+          management: settings.deployed ? settings.management : undefined,
+          isLocal: !settings.deployed,
+          names: INTROSPECTION_SETTING_NAMES,
+        },
+        shards: this.#supervisor,
+        journalSeries: this.#journal.series,
+        source: this.#source,
+        journal: this.#journal.opened,
+        history: this.#history,
+        env,
+        log: this.#log,
+        ...(loop === undefined ? {} : { dev: () => loop.dev.state() }),
       }),
-      source: this.#source,
-      journal: this.#journal.opened,
-      history: this.#history,
-      env,
-      log: this.#log,
-      ...(loop === undefined ? {} : { dev: () => loop.dev.state() }),
-    });
+    );
   }
 
-  async #openIntrospection(): Promise<void> {
-    this.#stops.defer(() => this.#introspection.close());
-    await this.#introspection.open();
-  }
-
-  #startLimitLog(): void {
-    const limits = new LimitLog(this.#supervisor.counters, this.#log);
-    const timer = setInterval(() => limits.logChanges(), LIMITS_LOGGED_MS);
-    this.#stops.defer(() => {
-      clearInterval(timer);
-      limits.logChanges();
-    });
-  }
-
-  async #startShards(): Promise<Started> {
-    this.#stops.defer(async () => {
-      this.#admission.abort();
-      const finished = () => this.#introspection.finished();
-      this.#hasFinishedInTime = await this.#supervisor.stop(finished);
-    });
+  async #startShards(): Promise<void> {
     try {
-      return await this.#supervisor.start();
+      this.#started = await this.#supervisor.start();
     } catch (failure) {
       const { deployed } = this.#settings;
       if (this.#options.loop !== undefined || deployed) throw failure;
@@ -228,23 +216,31 @@ export class RunningService {
     }
   }
 
-  async #announce({ address, descriptor }: Started): Promise<ServedAddress> {
-    const url = address === undefined ? undefined : urlOf(address);
-    this.#stops.defer(async () => {
-      this.#introspection.stopping();
-      await this.#history.close();
-    });
-    // The registration comes first, so that a reader of the announcement finds the service registered.
-    await this.#introspection.served({ url, descriptor });
-    if (this.#options.loop === undefined) announce(this.#settings, this.#log, { url, descriptor });
-    return { url, descriptor };
+  async #stopShards(): Promise<void> {
+    this.#admission.abort();
+    const finished = () => this.#introspection.finished();
+    this.#hasFinishedInTime = await this.#supervisor.stop(finished);
   }
 
-  async #startDevLoop({ url }: ServedAddress): Promise<void> {
-    const { loop, env } = this.#options;
-    if (loop === undefined) return;
-    const { dev, built } = loop;
-    this.#stops.defer(() => dev.end());
+  get #servedAddress(): ServedAddress {
+    const { address, descriptor } = this.#started!;
+    return { url: address === undefined ? undefined : httpUrl(address), descriptor };
+  }
+
+  async #announce(): Promise<void> {
+    const served = this.#servedAddress;
+    // The registration comes first, so that a reader of the announcement finds the service registered.
+    await this.#introspection.served(served);
+    if (this.#options.loop === undefined) announce(this.#settings, this.#log, served);
+  }
+
+  async #withdraw(): Promise<void> {
+    this.#introspection.stopping();
+    await this.#history.close();
+  }
+
+  async #startDevLoop({ dev, built }: NonNullable<RunOptions['loop']>): Promise<void> {
+    const { env } = this.#options;
     const { ModuleSwap } = await import('../dev/module-swap.ts');
     const { wasm } = this.#settings.sections;
     const settings = { wasm };
@@ -255,6 +251,7 @@ export class RunningService {
       newReader: () => moduleReader(settings, env),
       replaced: (by) => this.#replace(by),
     });
+    const { url } = this.#servedAddress;
     dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
@@ -266,8 +263,8 @@ export class RunningService {
   }
 }
 
-function urlOf({ host, port }: Address): string {
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Announces the service: as text for a person, as a line of a JSON log, or as the URL alone on stdout for a script. */

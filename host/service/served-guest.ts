@@ -28,6 +28,7 @@ import { NumberSamples, type SampledGuest } from '../shards/number-samples.ts';
 import { ShardAnswers } from '../shards/shard-answers.ts';
 import type { ShardNumbers } from '../shards/shard-numbers.ts';
 import type { shardRouting, ShardRouting } from '../shards/shard-routing.ts';
+import type { ListenWords } from '@svc/kit/listen';
 import { systemRandom, systemClock, systemDigest } from '../system.ts';
 import type { ServiceLog } from './service-log.ts';
 
@@ -120,9 +121,12 @@ export class ServedGuest {
     ];
   }
 
-  /** Listens. Resolves with the address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE. */
-  listen(address: HttpAddress): Promise<HttpAddress> {
-    return this.#server.listen(address);
+  /**
+   * Listens, and resolves with the address. Rejects with SVC_PORT_IN_USE and SVC_ADDRESS_UNAVAILABLE, which name the flags of
+   * `svc run` unless `words` name others.
+   */
+  listen(address: HttpAddress, words?: ListenWords): Promise<HttpAddress> {
+    return this.#server.listen(address, words);
   }
 
   /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */

@@ -1,25 +1,18 @@
-// ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which
-// is after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do
-// not read what the journal holds is refused before any shard is connected, except in `svc dev`.
-import type { SourceDescription } from '../hosting/guest-source.ts';
+// ServiceJournal is the journal of a service that runs modules. It is opened when the first shard asks for it, which is
+// after the module was admitted: a refused module touches nothing on disk. Invariant: a module whose components do not
+// read what the journal holds is refused before any shard is connected, except in `svc dev`.
 import type { JournalConnection } from '../storage/journal-connection.ts';
 import type { SvcError } from '@svc/kit/svc-error';
-import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
 import { JournalSeries } from '../storage/journal-series.ts';
-import { openSqliteJournal, type SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
-import { systemClock } from '../system.ts';
-import { checkEventTypes } from './unknown-event-types.ts';
+import type { SqliteJournal } from '../storage/sqlite/sqlite-journal.ts';
+import { type JournalOpening, type JournalUser, openJournalFor } from './journal-opening.ts';
 
-export interface ServiceJournalOptions {
-  readonly dataFolder: string;
-  readonly limits: JournalLimits;
+export interface ServiceJournalOptions extends Pick<
+  JournalOpening,
+  'dataFolder' | 'limits' | 'ignoreComponents'
+> {
   /** The module that the journal is opened for. */
-  readonly source: Promise<Pick<SourceDescription, 'fingerprint' | 'descriptor'>>;
-  /**
-   * Components that the module no longer has, whose events are ignored. Undefined: all of them, as in the dev loop, which
-   * reports unknown event types by itself.
-   */
-  readonly ignoreComponents: readonly string[] | undefined;
+  readonly source: Promise<JournalUser>;
   /** Called when the writer has ended by itself: the service can store nothing any more. */
   readonly onFailure: (failure: SvcError) => void;
 }
@@ -30,7 +23,6 @@ export class ServiceJournal {
   readonly opened: Promise<SqliteJournal>;
   readonly #options: ServiceJournalOptions;
   readonly #opened = Promise.withResolvers<SqliteJournal>();
-  #journal: SqliteJournal | undefined;
   #opening: Promise<SqliteJournal> | undefined;
 
   constructor(options: ServiceJournalOptions) {
@@ -45,18 +37,15 @@ export class ServiceJournal {
   }
 
   async close(): Promise<void> {
-    await this.#journal?.close();
+    // An opening that has failed holds nothing.
+    const journal = await this.#opening?.catch(() => undefined);
+    await journal?.close();
   }
 
   async #open(): Promise<SqliteJournal> {
-    const { dataFolder, limits, source, ignoreComponents, onFailure } = this.#options;
-    const journal = await openSqliteJournal(dataFolder, limits, { series: this.series });
-    this.#journal = journal;
+    const { source, onFailure, ...opening } = this.#options;
+    const journal = await openJournalFor(await source, { ...opening, series: this.series });
     void journal.failure.then(onFailure);
-    const { fingerprint, descriptor } = await source;
-    if (ignoreComponents !== undefined) checkEventTypes(journal, descriptor, ignoreComponents);
-    const timeMs = systemClock.nowMs();
-    journal.noteModule({ fingerprint, descriptor: JSON.stringify(descriptor), timeMs });
     this.#opened.resolve(journal);
     return journal;
   }

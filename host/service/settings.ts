@@ -13,6 +13,7 @@ import {
   SettingsReader,
 } from '@svc/kit/settings-reader';
 import { SvcError } from '@svc/kit/svc-error';
+import type { IntrospectionNames } from '../introspection/service-view.ts';
 
 /** Default paths of a deployed instance's module and journal. */
 const DEPLOYED_MODULE = '/service/module.wasm';
@@ -87,6 +88,12 @@ const plainNames: readonly string[] = [
   'svc.observability.otlp-endpoint',
   'svc.observability.otlp-headers',
 ];
+
+/** Settings that messages of introspection name. */
+export const INTROSPECTION_SETTING_NAMES: IntrospectionNames = {
+  management: { host: 'svc.management.host', port: 'svc.management.port' },
+  runningFolder: 'svc.running.dir',
+};
 
 const SHARDS_RANGE = [1, 256] as const;
 export const MANAGEMENT_PORT = 7626;
@@ -202,17 +209,12 @@ export function runningFolder(given: string | undefined): string | undefined {
 }
 
 /**
- * Returns the URL that spans are sent to: an endpoint without a path gets the path of OTLP. Throws
- * SVC_SETTING_INVALID.
+ * Returns the URL that spans are sent to: an endpoint without a path gets the path of OTLP. Undefined: the endpoint is
+ * not an HTTP or HTTPS URL.
  */
-export function otlpUrl(endpoint: string): string {
+export function otlpUrl(endpoint: string): string | undefined {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalidSetting(
-      'svc.observability.otlp-endpoint',
-      endpoint,
-      'an address of HTTP or HTTPS',
-    );
+  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
   if (url.pathname === '/') url.pathname = OTLP_TRACES_PATH;
   return url.href;
 }
@@ -223,6 +225,12 @@ function otlpTarget(
 ): OtlpTarget | undefined {
   if (endpoint === undefined) return undefined;
   const url = otlpUrl(endpoint);
+  if (url === undefined)
+    throw invalidSetting(
+      'svc.observability.otlp-endpoint',
+      endpoint,
+      'an address of HTTP or HTTPS',
+    );
   const headers = Object.fromEntries(
     (headersText?.split(',') ?? []).map((header) => {
       const [name = '', ...value] = header.split('=');

@@ -8,14 +8,14 @@ import type { JournalContents, StoredEventType } from '../storage/journal-conten
 const NAMED_MAX = 10;
 
 /** Parts of the error message that differ between `svc run` and embedded services. */
-interface Words {
+export interface UnknownTypesWords {
   /** The end of the clause "no component …". */
   readonly readers: string;
   /** Returns the sentence that says what to do. */
   readonly remedy: (components: readonly string[]) => string;
 }
 
-const MODULE_WORDS: Words = {
+const MODULE_WORDS: UnknownTypesWords = {
   readers: 'of this module',
   remedy: (components) =>
     `Run a module that reads them, or start with --ignore-components ${components.join(',')} when that is meant.`,
@@ -29,7 +29,7 @@ export function checkEventTypes(
   journal: Pick<JournalContents, 'dir' | 'eventTypes'>,
   descriptor: ModuleDescriptor,
   ignored: readonly string[],
-  { readers, remedy }: Words = MODULE_WORDS,
+  { readers, remedy }: UnknownTypesWords = MODULE_WORDS,
 ): void {
   const unknown = unknownEventTypes(journal.eventTypes(), descriptor).filter(
     ({ component }) => !ignored.includes(component),

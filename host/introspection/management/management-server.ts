@@ -2,7 +2,7 @@
 // liveness, version, metrics and cluster. Anyone who reaches the port may ask, so no request changes anything or
 // reaches a module, and clients get little: few connections, a short time, and no body is read.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { listen, type ListenWords } from '@svc/kit/listen';
+import { type AddressNames, listen } from '@svc/kit/listen';
 import type { ClusterMembers } from './cluster-members.ts';
 import type { ReadinessReport } from './readiness.ts';
 
@@ -42,11 +42,6 @@ const JSON_TYPE = 'application/json';
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const MEMBERS_PATH = '/cluster/members';
 
-const WORDS: ListenWords = {
-  server: 'the management server',
-  settings: { host: 'svc.management.host', port: 'svc.management.port' },
-};
-
 export class ManagementServer {
   readonly #node: ManagedNode;
   readonly #server: Server;
@@ -70,9 +65,16 @@ export class ManagementServer {
     );
   }
 
-  /** Resolves with the address. Rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE. */
-  async listen({ host, port }: ManagementAddress): Promise<ManagementAddress> {
-    const bound = await listen(this.#server, { host, port }, WORDS);
+  /**
+   * Resolves with the address; rejects with SVC_PORT_IN_USE or SVC_ADDRESS_UNAVAILABLE, which name the `settings` of the
+   * address.
+   */
+  async listen(
+    { host, port }: ManagementAddress,
+    settings: AddressNames,
+  ): Promise<ManagementAddress> {
+    const words = { server: 'the management server', settings };
+    const bound = await listen(this.#server, { host, port }, words);
     // Emitted for a connection that cannot be accepted, for example because the process may open no more files.
     this.#server.on('error', this.#onBug);
     return bound;

@@ -13,7 +13,7 @@ import { Introspection } from '../../../host/introspection/introspection.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { SECTION_DEFAULTS, SECTION_RANGES } from '../../../host/service/section-settings.ts';
 import { wasmSource } from '../../../host/hosting/guest-source.ts';
-import { readSettings } from '../../../host/service/settings.ts';
+import { INTROSPECTION_SETTING_NAMES, readSettings } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import { HashOwnership } from '../../../host/shards/hash-ownership.ts';
 import type { ShardQuestion } from '../../../host/shards/shard-questions.ts';
@@ -52,6 +52,7 @@ function introspection({ hasHome = true, dev }: Made = {}) {
       ...settings,
       management: undefined,
       isLocal: true,
+      names: INTROSPECTION_SETTING_NAMES,
       ...(hasHome ? {} : { runningFolder: undefined }),
     },
     shards: {

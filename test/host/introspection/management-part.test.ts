@@ -1,6 +1,7 @@
 // What a deployed instance shows of itself while its parts come, fail and go.
 import { expect, onTestFinished, test } from 'vitest';
 import { ManagementPart } from '../../../host/introspection/management-part.ts';
+import { INTROSPECTION_SETTING_NAMES } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import type { ServiceView } from '../../../host/introspection/service-view.ts';
 
@@ -12,7 +13,7 @@ async function managementOf(http = true) {
   const serving = [false, false];
   const log: LogEntry[] = [];
   const part = new ManagementPart({
-    settings: { name: 'cart', http, port: 9000 },
+    settings: { name: 'cart', http, port: 9000, names: INTROSPECTION_SETTING_NAMES },
     shards: { count: 2, serving },
     source: module.promise,
     journal: journal.promise,

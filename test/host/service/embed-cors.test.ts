@@ -121,3 +121,18 @@ describe('an embedded service', () => {
     });
   });
 });
+
+test('origins that no route declares are logged as a warning, in words that a program knows', async () => {
+  const plain = defineEndpoint({
+    prefix: '/plain',
+    access: 'internet',
+    routes: { read: get('/{id}', { reply: 'text' }, ({ parameters }) => parameters.id) },
+  });
+  const log: LogEntry[] = [];
+  await start({ endpoints: [plain], settings, log: (entry) => log.push(entry) });
+  const warnings = log.filter(({ level }) => level === 'warn');
+  expect(warnings.map(({ message }) => message)).toEqual([
+    'svc.http.cors.origins allows pages of other origins, and no route that they may call declares it: ' +
+      'an endpoint or a route does so with cors (@cors in a module)',
+  ]);
+});

@@ -147,6 +147,7 @@ describe('a service', () => {
     const dataFolder = temporaryFolder();
     await expect(start({ dataFolder, http: { port } })).rejects.toMatchObject({
       code: 'SVC_PORT_IN_USE',
+      message: expect.stringMatching(/choose another port with the option http\.port\.$/),
     });
     await start({ dataFolder });
   });
@@ -254,9 +255,28 @@ describe('the settings of a service', () => {
     });
   });
 
-  test('and a name that no service may have', async () => {
-    await expect(start({ name: 'My service' })).rejects.toMatchObject({
-      code: 'SVC_SETTING_INVALID',
-    });
-  });
+  test.each([
+    [{ name: 'My service' }, 'SVC_SETTING_INVALID', /^The option name takes lower-case letters/],
+    [{ http: { port: 65_536 } }, 'SVC_SETTING_INVALID', /^The option http\.port takes a whole/],
+    [{ management: { port: -1 } }, 'SVC_SETTING_INVALID', /^The option management\.port takes/],
+    // TEST-NET-1 (RFC 5737) belongs to no machine.
+    [
+      { http: { host: '192.0.2.1', port: 0 } },
+      'SVC_ADDRESS_UNAVAILABLE',
+      /with the option http\.host, and a port from 1024 on with the option http\.port\.$/,
+    ],
+    [
+      { management: { host: '192.0.2.1', port: 0 } },
+      'SVC_ADDRESS_UNAVAILABLE',
+      /with the option management\.host, and a port from 1024 on with the option management\.port\.$/,
+    ],
+  ])(
+    'and so are options, by the names that the program gives them: %j',
+    async (options, code, words) => {
+      await expect(start(options)).rejects.toMatchObject({
+        code,
+        message: expect.stringMatching(words),
+      });
+    },
+  );
 });

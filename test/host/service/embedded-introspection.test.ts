@@ -1,6 +1,6 @@
 // What an embedded service shows of itself: its registration and observability endpoint, its management server, its spans
 // at a receiver of OTLP, and the program that its journal notes.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { Type } from 'typebox';
@@ -184,8 +184,13 @@ describe('the management server of an embedded service', () => {
   test('answers readiness and metrics, and is gone once the service has stopped', async () => {
     const { service, log, add } = await start({ management: { port: 0 } });
     await add('a', 1);
-    const { fields } = log.find(({ message }) => message === 'management listening')!;
-    const url = `http://127.0.0.1:${String(fields!['port'])}`;
+    const url = service.managementUrl!;
+    expect(log).toContainEqual(
+      expect.objectContaining({
+        message: 'management listening',
+        fields: { host: '127.0.0.1', port: Number(new URL(url).port) },
+      }),
+    );
     expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ ready: true });
     const metrics = await (await fetch(`${url}/svc/metrics`)).text();
     expect(metrics).toContain('svc_invocations_total');
@@ -196,26 +201,28 @@ describe('the management server of an embedded service', () => {
   });
 
   test('is not there unless it is asked for', async () => {
-    const { log } = await start({ deployed: true, http: { host: '127.0.0.1', port: 0 } });
-    expect(log.filter(({ message }) => message === 'management listening')).toEqual([]);
+    const { service } = await start({ deployed: true, http: { host: '127.0.0.1', port: 0 } });
+    expect(service.managementUrl).toBeUndefined();
   });
 
   test('is not there with false, and nothing but an object asks for it', async () => {
-    const { log } = await start({ management: false });
-    expect(log.filter(({ message }) => message === 'management listening')).toEqual([]);
+    const { service } = await start({ management: false });
+    expect(service.managementUrl).toBeUndefined();
     await expect(start({ management: true } as never)).rejects.toMatchObject({
       code: 'SVC_SETTING_INVALID',
+      message: expect.stringContaining('The option management takes an object'),
     });
   });
 
-  test('that cannot listen fails the service, which leaves its folder free', async () => {
-    const { log, folder } = await start({ management: { port: 0 } });
-    const { fields } = log.find(({ message }) => message === 'management listening')!;
-    const taken = { management: { port: Number(fields!['port']) } };
+  test('that cannot listen fails the service before anything is touched on disk', async () => {
+    const { service, folder } = await start({ management: { port: 0 } });
+    const taken = { management: { port: Number(new URL(service.managementUrl!).port) } };
     const dataFolder = join(folder, 'other');
     await expect(start({ ...taken, dataFolder })).rejects.toMatchObject({
       code: 'SVC_PORT_IN_USE',
+      message: expect.stringMatching(/choose another port with the option management\.port\.$/),
     });
+    expect(existsSync(dataFolder)).toBe(false);
     await start({ dataFolder });
   });
 });
@@ -231,8 +238,11 @@ test('spans of an embedded service are exported, the last ones at its stop', asy
 });
 
 test.each([
-  [{ endpoint: 'localhost:4318' }, 'otlp-endpoint'],
-  [{ endpoint: 'http://127.0.0.1:4318', headers: { 'a\nb': 'c' } }, 'otlp.headers'],
+  [{ endpoint: 'localhost:4318' }, 'The option observability.otlp.endpoint takes an address'],
+  [
+    { endpoint: 'http://127.0.0.1:4318', headers: { 'a\nb': 'c' } },
+    'the option observability.otlp.headers',
+  ],
 ])(
   'the receiver of OTLP %j is refused by its name, and leaves the folder free',
   async (otlp, name) => {

@@ -10,6 +10,8 @@ import {
   type ManagedNode,
 } from '../../../../host/introspection/management/management-server.ts';
 
+const NAMES = { host: 'svc.management.host', port: 'svc.management.port' };
+
 const self = new SingleNode('cart', 'here', '0123456789abcdef');
 const NODE: ManagedNode = {
   version: '1.2.3',
@@ -26,7 +28,7 @@ async function start(node: Partial<ManagedNode> = {}, timeoutMs?: number) {
     timeoutMs === undefined ? { onBug } : { onBug, timeoutMs },
   );
   onTestFinished(async () => server.close());
-  const { port } = await server.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = await server.listen({ host: '127.0.0.1', port: 0 }, NAMES);
   return { server, bugs, port, url: `http://127.0.0.1:${port}` };
 }
 
@@ -148,14 +150,14 @@ test('who sends its request, or takes its answer, too slowly is cut', async () =
 test('a taken port is told with the setting that chooses it', async () => {
   const { port } = await start();
   const other = new ManagementServer(NODE, { onBug: () => {} });
-  await expect(other.listen({ host: '127.0.0.1', port })).rejects.toMatchObject({
+  await expect(other.listen({ host: '127.0.0.1', port }, NAMES)).rejects.toMatchObject({
     code: 'SVC_PORT_IN_USE',
     message: expect.stringMatching(
       `^Port ${port} of 127.0.0.1, .*svc\\.management\\.port`,
     ) as string,
   });
   // No machine has it (RFC 5737).
-  await expect(other.listen({ host: '192.0.2.1', port: 0 })).rejects.toMatchObject({
+  await expect(other.listen({ host: '192.0.2.1', port: 0 }, NAMES)).rejects.toMatchObject({
     code: 'SVC_ADDRESS_UNAVAILABLE',
     message: expect.stringContaining('svc.management.host') as string,
   });
