@@ -6,6 +6,7 @@ import { ManagementPart } from '../../host/introspection/management-part.ts';
 import { SingleNode } from '../../host/introspection/management/cluster-members.ts';
 import type { LogEntry } from '../../kit/log-entry.ts';
 import type { ServiceView } from '../../host/introspection/service-view.ts';
+import { INTROSPECTION_SETTING_NAMES } from '../../host/service/settings.ts';
 
 const file = join(import.meta.dirname, '..', '..', 'docs', 'reference', 'management.md');
 const page = readFileSync(file, 'utf8');
@@ -29,6 +30,7 @@ async function management(): Promise<string> {
       name: 'shopping-cart',
       http: true,
       port: 9000,
+      names: INTROSPECTION_SETTING_NAMES,
     },
     shards: { count: 1, serving: [true] },
     source: Promise.resolve(),
