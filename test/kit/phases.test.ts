@@ -8,15 +8,15 @@ function noted(names: readonly string[], changed: Readonly<Record<string, Phase>
   const events: string[] = [];
   const phases = new Phases(
     names.map((name): Phase => {
-      const { start, stop } = changed[name] ?? {};
+      const phase = changed[name];
       return {
         start: (signal) => {
           events.push(`start ${name}`);
-          return start?.(signal);
+          return phase?.start?.(signal);
         },
         stop: () => {
           events.push(`stop ${name}`);
-          return stop?.();
+          return phase?.stop?.();
         },
       };
     }),
