@@ -25,6 +25,7 @@ export {
   env_seed,
   env_trace,
   env_warn,
+  unseed,
 } from "./environment";
 
 // @ts-ignore: decorator

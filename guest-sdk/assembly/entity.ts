@@ -5,6 +5,7 @@ import { Code, Refusal } from "./code";
 import { fromJson, toJson } from "./codec";
 import { Context } from "./context";
 import { Change, Effect, EffectBase, LaterReply } from "./effect";
+import { unseed } from "./environment";
 import { host } from "./host";
 import { JsonReader, STORED_DEPTH_MAX } from "./json-reader";
 import { Result } from "./result";
@@ -68,6 +69,7 @@ export abstract class EventSourcedEntity<S, E> extends EntityComponent {
   abstract __svc_reply(state: S, later: LaterReply): string;
 
   __svc_open(id: string, snapshot: string | null): LiveEntity {
+    unseed();
     if (snapshot === null) return new LiveEntityOf<S, E>(this, id, this.empty(id));
     const reader = new JsonReader(snapshot, STORED_DEPTH_MAX);
     const state = fromJson<S>(reader);
@@ -161,6 +163,8 @@ class LiveEntityOf<S, E> extends LiveEntity {
   apply(at: usize, count: i32): string {
     const manifest = changetype<E>(0).__svc_manifest();
     for (let i = 0; i < count; ++i) {
+      // For each event: `apply` may have seeded the numbers with one before, and how many come at once is not its concern.
+      unseed();
       const stored = at + (<usize>i << 4);
       const name = host.textAt(stored);
       if (name != manifest)

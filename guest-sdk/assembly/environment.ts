@@ -34,10 +34,18 @@ export function env_now(): f64 {
   return <f64>clock.nowMs();
 }
 
-/** Seeds the random numbers at the start of the module. Every later call is seeded by the runtime. */
+/** Gives `Math.random()` a seed where it has none: while the module starts, and in `empty` and `apply` (`unseed`). */
 export function env_seed(): f64 {
-  throw new Error("there are no random numbers while the module starts: draw them in a handler");
+  throw new Error(
+    "there are no random numbers in 'empty' and 'apply', nor while the module starts: draw the number in a command, and put it into the event",
+  );
 }
+
+/**
+ * Takes the seed of the call before away from `Math.random()`, so that a fold makes the same state of the same events whatever
+ * ran before it. The compiler writes the body, which clears the flag of the standard library.
+ */
+export function unseed(): void {}
 
 export function env_trace(message: string, count: i32, a: f64, b: f64, c: f64, d: f64, e: f64): void {
   let line = message;

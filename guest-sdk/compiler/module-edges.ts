@@ -65,6 +65,8 @@ export function closeEdges(
   };
   closeImports(b, module, program, target, problems);
   replaceBody(b, module, target('heap_bytes'), module.global.get('~lib/rt/tcms/total', b.i32));
+  const isSeeded = '~lib/math/random_seeded';
+  replaceBody(b, module, target('unseed'), module.global.set(isSeeded, module.i32.const(0)));
   for (const { reference, firstRoute } of endpoints) {
     const member = reference.getMember('__svc_firstRoute');
     if (!(member instanceof FunctionPrototype))

@@ -104,8 +104,8 @@ describe('svc verify', () => {
     expect(ways('located')).toContain('batches');
     expect(ways('sighted')).toEqual(['used-instance']);
     // Only an instance in which a handler has run takes it.
-    expect(findings.find(({ id }) => id === 'made-up drawn')).toMatchObject({
-      error: { code: 'SVC_FOLD_FAULTED', message: expect.stringContaining('no random numbers') },
+    expect(findings.find(({ id }) => id === 'made-up glimpsed')).toMatchObject({
+      error: { code: 'SVC_FOLD_FAULTED', message: expect.stringContaining('nothing was sighted') },
     });
     expect(findings.find(({ id }) => id === 'made-up poison')).toBeUndefined();
   });

@@ -100,7 +100,7 @@ describe('of a module', () => {
         ),
       }),
     );
-    expect(() => findings(SHELVED, 'drawn')).toThrow(/event 12 .*no random numbers/);
+    expect(() => findings(SHELVED, 'glimpsed')).toThrow(/event 12 .*nothing was sighted/);
     expect(() => findings({ type: 'shelvd' })).toThrow(
       expect.objectContaining({ code: 'SVC_EVENT_UNREADABLE' }),
     );

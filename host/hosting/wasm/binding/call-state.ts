@@ -39,10 +39,13 @@ export class CallState {
     this.#handlesMax = handlesMax;
   }
 
-  /** Counts a call of the host by the module. Throws a GuestFault if its phase does not allow the call. */
-  enter(name: string, allowed: boolean): void {
+  /**
+   * Counts a call of the host by the module. Throws a GuestFault if its phase does not allow the call; its message ends with
+   * `help`.
+   */
+  enter(name: string, allowed: boolean, help = ''): void {
     if (!allowed)
-      throw new GuestFault('trap', `The module called ${name} where it may not be called.`, {
+      throw new GuestFault('trap', `The module called ${name} where it may not be called.${help}`, {
         // The module's calling code is still on the stack.
         frames: trapFrames(new Error('here')),
       });

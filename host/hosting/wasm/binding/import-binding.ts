@@ -40,6 +40,8 @@ const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
   TIMED_OUT: CALL_ERROR.timedOut,
   INTERNAL: CALL_ERROR.other,
 };
+const CLOCK_HELP =
+  ' Commands, queries and handlers have the time, a fold has none: put it into the event.';
 /** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
 
@@ -62,7 +64,7 @@ export function createImports(target: ImportTarget, suspending: boolean): object
   return bare({
     [CLOCK]: bare({
       'now-ms': () => {
-        state.enter('clock.now-ms', state.phase !== PHASE.closed);
+        state.enter('clock.now-ms', state.phase !== PHASE.closed, CLOCK_HELP);
         return state.nowMs;
       },
     }),
