@@ -25,34 +25,34 @@ export interface EngineLimits {
    * it leaves; 0 compares none. A run on a developer's machine compares each, unless this is 0.
    */
   readonly purityRefoldInterval: number;
-  /** Events of an entity that is compared so, and of all that are at a stop; longer ones are not. */
+  /** Most events of an entity that is compared in this way, and of all that are compared at a stop. */
   readonly purityRefoldEventsMax: number;
   /**
-   * What folding the events of one entity may take when it is brought into memory, in milliseconds,
-   * waiting not counted.
+   * How long folding the events of one entity may take when it is loaded into memory, in milliseconds,
+   * without waiting.
    */
   readonly replayTimeoutMs: number;
-  /** An entity whose events could not be folded so many times in a row is held back. */
+  /** Consecutive faults after which an entity whose events could not be folded backs off. */
   readonly entityFaultsMax: number;
-  /** For how long at first, in milliseconds; twice as long each time that it could not be folded again. */
+  /** First pause of an entity that backs off, in milliseconds; it doubles each time that folding fails again. */
   readonly entityPauseMs: number;
-  /** For how long at most, in milliseconds. */
+  /** Longest of these pauses, in milliseconds. */
   readonly entityPauseMaxMs: number;
   /**
    * Memory of events that wait for the disk and of the replies that are answered only after them, in bytes; beyond it
    * commands fail with SVC_OVERLOADED before they are decided, and so do queries that would have to wait.
    */
   readonly unsettledBytesMax: number;
-  /** How long the answer to an idempotency key is kept and told again, in milliseconds. */
+  /** How long the reply to a command with an idempotency key is stored and repeated, in milliseconds. */
   readonly idempotencyRetentionMs: number;
-  /** Entities that nobody has called for so long, in milliseconds, leave memory; 0: never. */
+  /** Time after which an entity without calls is removed from memory, in milliseconds; 0: never. */
   readonly idleTimeoutMs: number;
   /**
-   * After so many events of an entity its state is kept, so that it is not folded from all of them again;
-   * 0: no states are kept, and none is used.
+   * Events of an entity after which a snapshot of its state is stored, so that not all of them are folded again;
+   * 0: no snapshots are stored or used.
    */
   readonly snapshotIntervalEvents: number;
-  /** UTF-8 bytes of a state that is kept. */
+  /** Most UTF-8 bytes of a snapshot's state. */
   readonly snapshotBytesMax: number;
 }
 
