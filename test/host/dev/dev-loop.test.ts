@@ -1,4 +1,4 @@
-// The developer's loop: which modules it hands on, and what it takes to be served. What serves them, a test says.
+// The loop of `svc dev`: which modules it serves, and which state it reports. A stand-in of the test serves them.
 import { describe, expect, test } from 'vitest';
 import { DevLoop, type ServedForDev } from '../../../host/dev/dev-loop.ts';
 import type { FromDevHost } from '../../../host/dev/dev-messages.ts';
@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const built = (file: string) => ({ kind: 'module', file, builtMs: 1, builtAtMs: 1 }) as const;
 
-/** A loop whose first module, `a`, is about to be served; it is told of others. */
+/** A loop whose first module, `a`, is about to be served; the test sends it further ones. */
 function loop() {
   const told: FromDevHost[] = [];
   const replaced: string[] = [];
@@ -76,7 +76,7 @@ describe('a module that is built', () => {
   });
 });
 
-/** The next module is not served. `servedFile`: of the one that is then. */
+/** Lets the next module fail. `servedFile`: file of the module that is served after that. */
 function failing(swap: ReturnType<typeof loop>['swap'], servedFile: string | undefined): void {
   const { replace } = swap;
   swap.replace = async () => {
@@ -114,7 +114,7 @@ describe('a module that fails', () => {
   });
 });
 
-/** `b` is tried again, and serves when it is called. */
+/** Retries `b`; it serves when the result is called. */
 async function tried() {
   const looping = loop();
   const { dev, swap, begin, settled } = looping;

@@ -1,5 +1,5 @@
-// Another module while a service runs: what is taken to be served when that fails, with real admissions and a supervisor
-// of which the test says how it fares.
+// ModuleSwap: which module counts as served when a replacement fails, with real admissions and a stand-in for the
+// supervisor.
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -72,7 +72,7 @@ describe('another module', () => {
     await expect(swap.replace(good)).rejects.toBe(failure);
     expect(swap.servesAgain()).toMatchObject({ file: good });
     expect(swap.servedFile).toBe(good);
-    // It ended by itself, and came back.
+    // Its thread ended by itself, and was started again.
     expect(swap.servesAgain()).toBeUndefined();
   });
 

@@ -1,4 +1,4 @@
-// EntityHistory: an entity at any point of its history, and what a command would do there.
+// EntityHistory: the state of an entity at any point of its history, and the effect that a command would have there.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -84,7 +84,7 @@ describe('a state', () => {
     ['before the first time', atTime(-1), 0, [], false],
     ['at the time of a record', atTime(10), 2, items('apple', 3), false],
     ['at a time, before the first record that is later', atTime(12), 2, items('apple', 3), false],
-    // Record 5 is earlier than 10 seconds, and stands behind a later one.
+    // Record 5 has a time before 10 seconds, but follows a record with a later one.
     [
       'at a time, whatever comes after it with an earlier one',
       atTime(5),

@@ -1,4 +1,4 @@
-// Events of a file: what is taken of an export of a journal, and of lines that somebody has written by hand.
+// EventFile: which members of a line are read, from an export of a journal and from lines that were written by hand.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const event = (seq: number, json: string): JournalRecord => {
 const cart = (id: string) => ({ component: 'shopping-cart', id });
 const deleted = (seq: number): JournalRecord => ({ kind: 'deleted', seq, timeMs: seq });
 
-/** What reading them as JavaScript's values would change, or no line takes as it is. */
+/** Texts that parsing and encoding again would change, or that are no JSON. */
 const STORED = [
   '{"n":12345678901234567890,"type":"a","2":1,"1":2}',
   '{"type":"b","text":",\\"event\\":{}}"}',

@@ -1,4 +1,4 @@
-// HistoryPages: an entity's journal as steps with states and changes, page by page, past whatever is damaged.
+// HistoryPages: the journal of an entity as steps with states and changes, page by page, also around damaged records.
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -36,7 +36,7 @@ const faultyEvent = (seq: number, of: object): JournalRecord => ({
 });
 const cartOf = (id: string) => ({ ...CART, id });
 
-/** Of the cart in the journal that all tests share, unless they name others. */
+/** Pages of the cart in the journal that all tests share, unless a test passes another journal. */
 function pagesOf(
   dir = data,
   module: AdmittedModule = cart,
@@ -226,7 +226,7 @@ describe('a record that is damaged', () => {
       { seq: 5, kind: 'event', state: state([item('pear', 5)]), problem: null },
       { seq: 6, kind: 'event', problem: null },
     ]);
-    // A page that begins behind it says so too.
+    // A page that begins after the record says so too.
     expect((await pages.page(3, 1)).steps).toMatchObject([{ seq: 3, state: null, problem }]);
   });
 
@@ -271,7 +271,7 @@ describe('an event that the module cannot fold', () => {
       { seq: 2, ...lost },
       { seq: 3, ...lost },
     ]);
-    // A page that begins behind it says so too.
+    // A page that begins after the record says so too.
     expect((await pages.page(3, 50)).steps).toMatchObject([{ seq: 3, ...lost }]);
   });
 

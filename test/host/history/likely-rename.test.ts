@@ -1,4 +1,4 @@
-// Which name is perhaps another one's new name, and how much is compared to tell.
+// LikelyRename: which name is suggested, and how many names are compared.
 import { expect, test } from 'vitest';
 import { COMPARED_NAMES_MAX, likelyRename } from '../../../host/history/likely-rename.ts';
 import { renamedInEvent } from '../../../host/history/missing-field.ts';

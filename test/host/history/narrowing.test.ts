@@ -1,4 +1,4 @@
-// Which type takes less than another one did.
+// Narrowing: which types accept less than another one.
 import type { TypeSchema } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { narrowing } from '../../../host/history/narrowing.ts';

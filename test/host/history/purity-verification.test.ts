@@ -1,5 +1,5 @@
-// PurityVerification: each kind of impurity is named, with the event from which on the states differ: over a
-// module that breaks the rule in every way that user code can, and over guests that break it in other ways.
+// PurityVerification: each kind of impurity is named, with the first event after which the states differ. The guests
+// are a module that breaks the rule in every way that user code can, and stand-ins that break it in other ways.
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Guest, GuestEntity } from '../../../host/engine/needs/guest.ts';
 import { incarnationOf } from '../../../host/engine/entity/incarnation.ts';
@@ -26,7 +26,7 @@ beforeAll(async () => {
 const SHELVED = { type: 'shelved', title: 'Emma', copies: 1 };
 const DISPLAYED = { type: 'displayed', title: 'Emma' };
 
-/** An incarnation whose first event is number 11. */
+/** An incarnation whose first event has the sequence number 11. */
 function incarnationWith(events: readonly (string | object)[]) {
   const stored = events.map((event) => ({
     manifest: 'shelf-event',
@@ -107,7 +107,7 @@ describe('of a module', () => {
   });
 });
 
-/** Adds up what its events say, by rules that a test sets. */
+/** A guest that adds up the numbers in its events, by rules that a test sets. */
 function guest(rules: {
   readonly state?: (total: number, events: number, starts: number) => unknown;
   readonly opened?: (snapshot: number) => number;

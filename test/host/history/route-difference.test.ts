@@ -1,4 +1,4 @@
-// What an upgrade check finds of routes: what a caller would notice, and nothing that harms nobody.
+// RouteDifference: it finds every change that a caller would notice, and no other.
 import { expect, test } from 'vitest';
 import type { EndpointDescriptor, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
 import { descriptorDifferences } from '../../../host/history/descriptor-difference.ts';

@@ -1,4 +1,4 @@
-// StateChanges: every place in which two states differ, by its path.
+// StateChanges: every difference of two states, by its path.
 import { describe, expect, test } from 'vitest';
 import { stateChanges } from '../../../host/history/state-changes.ts';
 

@@ -1,4 +1,4 @@
-// Where two states differ, by what their types have in common.
+// StateComparison: how two states differ in the fields that their types have in common.
 import type { TypeSchema } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { stateDifference, typeDifferences } from '../../../host/history/state-comparison.ts';

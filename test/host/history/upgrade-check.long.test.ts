@@ -1,5 +1,5 @@
-// The upgrade check on journals that are large, damaged, shared or odd; what it says of each kind of change is
-// in test/upgrade/.
+// UpgradeCheck on journals that are large, damaged, in use or unusual. Its findings for each kind of change are
+// tested in test/upgrade/.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -20,11 +20,11 @@ const APPLY = 'state.value += (event as Added).amount;';
 const TRAPS = `if ((event as Added).amount == 7) throw new Error("seven"); else ${APPLY}`;
 
 let counter: GuestSource;
-/** Traps at an event of 7. */
+/** Traps when it folds an event of 7. */
 let trapping: GuestSource;
-/** Refuses what does not fit into a byte, and counts one more for each event. */
+/** Refuses numbers above 255, and counts one too many for each event. */
 let refusing: GuestSource;
-/** Keeps the states of all entities in sight, but no component of this name. */
+/** A module without a component of this name. */
 let renamed: GuestSource;
 
 beforeAll(async () => {

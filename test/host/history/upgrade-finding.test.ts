@@ -1,4 +1,4 @@
-// Which examples of a finding are listed.
+// UpgradeFindings: which examples of a finding are listed.
 import { expect, test } from 'vitest';
 import { UpgradeFindings } from '../../../host/history/upgrade-finding.ts';
 

@@ -87,7 +87,7 @@ test('an address that a shell would take for a pattern is quoted', () => {
   expect(text).toContain("\n  curl 'http://[::1]:9000/carts/id'\n");
 });
 
-/** The lines of a service whose one route takes a body of the type, and a parameter of the other. */
+/** Announces a service whose one route takes a body of the first type and a parameter of the other. */
 function announced(types: Record<string, TypeSchema>, parameter: TypeSchema = { type: 'string' }) {
   const { endpoints, ...rest } = descriptor;
   return announcement({

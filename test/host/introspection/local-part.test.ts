@@ -1,5 +1,5 @@
-// What a local run shows of itself, without the run: registered as long as it is served, with whatever it serves, and
-// never in the way of it.
+// LocalPart without a running service: it is registered while the service is served, describes what is served, and
+// never disturbs the service.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
@@ -116,7 +116,7 @@ describe('a service', () => {
     local.stopping();
     expect(filesIn(running)).toEqual([]);
     await history.close();
-    // The endpoint answers until the end of the service, but reads no journal any more.
+    // The endpoint answers until the service has ended, but reads no journal any more.
     expect((await get(at, 'service')).status).toBe(200);
     expect(await get(at, 'entities/shopping-cart')).toMatchObject({ status: 503 });
     await local.finished();
@@ -161,7 +161,7 @@ describe('a service', () => {
   });
 });
 
-/** By a path that is not tidied up on its way. */
+/** Requests a path without normalising it. */
 async function getRaw(address: string, path: string) {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const { hostname: host, port } = new URL(address);

@@ -1,4 +1,4 @@
-// Where faults were: asked for once each, of the module that ran then, and never at the cost of the fault.
+// LocatedFaults: each fault is located once, in the module that ran then, and a failure loses only the location.
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../kit/svc-error.ts';
 import type { RecordedFault } from '../../../host/shards/recorder/recorded-span.ts';
@@ -23,7 +23,7 @@ const place = (file: string, line: number, name = 'bill.share') => ({
 });
 const ran = { kind: 'query', component: 'bill', handler: 'share' } as const;
 
-/** The line of a place is how many faults were asked for before. */
+/** The line of a location is the number of faults that were asked for before. */
 function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolve()) {
   const asked: Asked[] = [];
   const past = {

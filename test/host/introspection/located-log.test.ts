@@ -1,4 +1,4 @@
-// The place of a fault in the log of a developer's run: below its line, once, and in nobody's way.
+// LocatedLog: the location of a fault follows its line, once, and no code that logs waits for it.
 import { describe, expect, test } from 'vitest';
 import type { SourceLocation } from '@svc/contract';
 import type { FaultEntry } from '../../../host/model/fault-entry.ts';
@@ -87,7 +87,7 @@ describe('a line of the log', () => {
       'an entity failed',
       ...many.map(({ message }) => message),
     ]);
-    // The first, and those for which there is time again.
+    // The first fault is located, and those that follow once fewer lines wait.
     expect(asked.length).toBeGreaterThan(50);
     expect(asked.length).toBeLessThan(150);
   });

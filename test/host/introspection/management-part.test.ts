@@ -1,11 +1,11 @@
-// What a deployed instance shows of itself while its parts come, fail and go.
+// ManagementPart: what a deployed instance reports while its parts start, fail and stop.
 import { expect, onTestFinished, test } from 'vitest';
 import { ManagementPart } from '../../../host/introspection/management-part.ts';
 import { INTROSPECTION_SETTING_NAMES } from '../../../host/service/settings.ts';
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import type { ServiceView } from '../../../host/introspection/service-view.ts';
 
-/** A service whose parts do what the test says. */
+/** A service whose parts the test controls. */
 async function managementOf(http = true) {
   const module = Promise.withResolvers<void>();
   const journal = Promise.withResolvers<{ failure: Promise<unknown> }>();
@@ -30,7 +30,7 @@ async function managementOf(http = true) {
     openJournal: () => journal.resolve({ failure: failure.promise }),
     failJournal: () => failure.resolve(),
     get: async (path: string) => fetch(url + path),
-    /** Status, and what each part that does not agree says. */
+    /** Returns the status, and the reasons of the parts that are not ready. */
     ready: async () => {
       const answer = await fetch(`${url}/ready`);
       const { parts } = (await answer.json()) as {

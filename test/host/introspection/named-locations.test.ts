@@ -1,4 +1,4 @@
-// In which function a fault was, told to somebody who has written handlers, and none of the module's exports.
+// NamedLocations: faults are named after the author's handlers, and never after the module's exports.
 import { describe, expect, test } from 'vitest';
 import { namedLocations } from '../../../host/introspection/named-locations.ts';
 

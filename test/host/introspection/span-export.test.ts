@@ -1,4 +1,4 @@
-// The export of spans: shards that hold what the test says, the real exporter in its thread, and a real receiver.
+// SpanExport with shards whose spans the test provides, the real exporter in its thread, and a real receiver.
 import { createServer, type AddressInfo } from 'node:net';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
@@ -41,13 +41,13 @@ function span(number: number, more: Partial<RecordedSpan> = {}): RecordedSpan {
 const spans = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => span(from + index));
 
-/** A shard as it is asked: what it still has, and how many it has ever recorded. */
+/** A shard that answers questions: the spans that it still has, and the number that it has recorded. */
 interface Shard {
   threadId: number;
   kept: RecordedSpan[];
   recorded: number;
   isAway: boolean;
-  /** Before it answers. */
+  /** Called before it answers. */
   wait: Promise<void>;
 }
 
@@ -147,7 +147,7 @@ test('each span of each shard is exported once, with the headers that are set, w
   await stop();
   const ids = receiver.spans().map(({ spanId }) => Number.parseInt(spanId, 16));
   const expected = [...spans(1, 702), ...spans(1001, 1003)].map(({ number }) => number);
-  // What the second shard had recorded before its first look is gone, and no span of it came twice.
+  // Spans that the second shard had recorded before the first question are lost, and none was exported twice.
   expect(ids.toSorted((a, b) => a - b)).toEqual(expected);
   expect(receiver.received[0]).toMatchObject({
     path: '/v1/traces',
@@ -174,7 +174,7 @@ test('a shard that was started again is asked from its first span on', async () 
   record(spans(1, 5));
   await receiver.has(5);
   shard.isAway = true;
-  // As many again, so that nothing but its thread tells it from the one before.
+  // The same number of spans again, so that only the thread's id distinguishes them from the earlier ones.
   Object.assign(shard, { threadId: 77, isAway: false, kept: spans(1, 6), recorded: 6 });
   await receiver.has(11);
   await stop();
@@ -241,7 +241,7 @@ test('a slow endpoint never grows the queue beyond its setting', async () => {
   });
   record(spans(1, 10));
   await until(() => handedOut() === 3);
-  // Another export with the same interval has looked three times meanwhile.
+  // Another export with the same interval has asked three times meanwhile.
   const quick = await otlpReceiver();
   const other = start(quick.url);
   for (const number of [1, 2, 3]) {
@@ -249,7 +249,7 @@ test('a slow endpoint never grows the queue beyond its setting', async () => {
     await quick.has(number);
   }
   expect(handedOut()).toBe(3);
-  // It does not wait for the receiver for as long, and what was not taken is counted.
+  // The stop does not wait that long for the receiver, and spans that were not accepted are counted.
   await stop();
   expect(metrics.exportCounts()).toEqual({ exported: 0, dropped: 10 });
 });
@@ -271,7 +271,7 @@ test('when its thread ends, what shards are asked for at the time is not counted
   const { record, shards, metrics, log } = start(receiver.url, { shards: 2 });
   const asked = Promise.withResolvers<void>();
   shards[1]!.wait = asked.promise;
-  // No time can be made of it.
+  // The value is too large for a time.
   record([span(1, { startMs: 1n as unknown as number })]);
   await until(() => log.some(({ message }) => message === 'no more spans are exported'));
   expect(metrics.exportCounts()).toEqual({ exported: 0, dropped: 1 });

@@ -1,5 +1,5 @@
-// A service as it is put together, over real HTTP, with a journal whose writes are held: not a byte of an
-// answer leaves before what it says is on disk.
+// A complete service over real HTTP, with a journal whose writes are held: no byte of a response is sent before the
+// events that it reports are on disk.
 import { afterEach, describe, expect, test } from 'vitest';
 import { createEngine } from '../../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../../host/hosting/wasm/wasm-guest.ts';
@@ -47,7 +47,7 @@ function add(id: string, amount: number): string {
   return `POST /counters/${id} HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** A connection and all that has come back on it. */
+/** A connection, and the bytes that were received on it. */
 function client(port: number) {
   const raw = new RawClient(port);
   let bytes = 0;
@@ -55,7 +55,7 @@ function client(port: number) {
   return { raw, bytes: () => bytes };
 }
 
-/** With the entity `awake` in memory, and writes that are held. */
+/** A service with the entity `awake` in memory, whose writes are held. */
 async function serveHeld() {
   const service = await serve();
   await ask(service.port, get('/counters/awake'));
@@ -72,7 +72,7 @@ describe.each([
     const { raw, bytes } = client(port);
     raw.send(add(id, 3));
     await written(1);
-    // Whatever was on its way then has arrived when later requests are answered.
+    // When later requests have been answered, earlier bytes have arrived, too.
     for (let turn = 0; turn < 3; turn++)
       expect((await ask(port, get('/counters/other'))).status).toBe(200);
     expect([bytes(), await events(id)]).toEqual([0, 0]);

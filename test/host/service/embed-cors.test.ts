@@ -1,4 +1,4 @@
-// Pages of other origins and a service that a program embeds: definitions say what they want, settings what is allowed.
+// CORS of an embedded service: definitions declare what they want, settings limit what is allowed.
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {

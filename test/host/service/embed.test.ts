@@ -1,4 +1,4 @@
-// A service that a program embeds: HTTP and calls, faults that are contained, settings, journal and stop.
+// An embedded service: HTTP and calls, contained faults, settings, journal and stop.
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {

@@ -1,5 +1,5 @@
-// What an embedded service shows of itself: its registration and observability endpoint, its management server, its spans
-// at a receiver of OTLP, and the program that its journal notes.
+// The introspection of an embedded service: its registration and observability endpoint, its management server, its
+// spans at a receiver of OTLP, and the program that its journal notes.
 import { existsSync, readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// An embedded service lets go of entities that nobody asks for, and brings them back from their snapshots.
+// An embedded service passivates idle entities, and reopens them from their snapshots.
 import { Type } from 'typebox';
 import { expect, onTestFinished, test } from 'vitest';
 import { createService, defineEntity } from '../../../host/embed.ts';

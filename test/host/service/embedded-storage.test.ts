@@ -1,5 +1,5 @@
-// Where an embedded service keeps its journal: never in memory by mistake, and never in one that its components
-// do not read.
+// The journal of an embedded service: it is never in memory by mistake, and never one that the components do not
+// read.
 import { Type } from 'typebox';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
@@ -68,7 +68,7 @@ describe('a journal that the components do not read', () => {
     await expect(start({ entities: [other], dataFolder, ignoreComponents })).rejects.toEqual(
       unread,
     );
-    // It was let go of, and is as it was.
+    // The folder was released, and is unchanged.
     const service = await start({ entities: [kept], dataFolder });
     expect(await service.call(kept, 'a').read()).toMatchObject({ value: 'first' });
   });

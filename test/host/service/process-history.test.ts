@@ -1,4 +1,4 @@
-// Histories that an embedded service folds in its own process: the event loop turns meanwhile, and an answer has an end.
+// ProcessHistory: the event loop runs while it folds, and an answer has a time limit.
 import { Type } from 'typebox';
 import { beforeAll, expect, test } from 'vitest';
 import { createService, defineEntity } from '../../../host/embed.ts';
@@ -9,7 +9,7 @@ import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 const Count = Type.Object({ value: Type.Integer() });
 const EVENTS = 300;
 
-/** A counter whose `apply` computes for so long. */
+/** A counter whose `apply` computes for this time. */
 const counter = (applyMs: number) =>
   defineEntity({
     component: 'counter',

@@ -163,7 +163,7 @@ describe('settings', () => {
     ['--port', '1e3'],
     ['--set', 'svc.engine.entities-in-memory-max=1.5'],
     ['--set', 'svc.http.answer-timeout-ms=99999999999999999999'],
-    // More than a timer can count: it would go off at once.
+    // The value exceeds the longest time of a timer, which would fire at once.
     ['--set', 'svc.http.answer-timeout-ms=2147483648'],
     ['--name', '../etc'],
     ['--name', 'UPPER'],

@@ -1,4 +1,4 @@
-// A journal that the module cannot read is refused at the start, by a service and by what it asks.
+// UnknownEventTypes: a journal that the module cannot read is refused at the start.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

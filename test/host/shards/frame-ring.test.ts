@@ -1,4 +1,4 @@
-// The memory between two shards, from both sides: in one thread in every order, and between two threads.
+// FrameRing from both sides: in one thread in every order, and between two threads.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -14,7 +14,7 @@ function ring(shards = 2) {
   return { writer: new FrameRingWriter(shared), reader: new FrameRingReader(shared) };
 }
 
-/** Of one number and one text. */
+/** Writes a frame of one number and one text. */
 function write(writer: FrameRingWriter, number: number, text: string): boolean {
   if (!writer.begin(2, text.length)) return false;
   writer.word(number);
@@ -27,7 +27,7 @@ function readAll(reader: FrameRingReader): [number, string][] {
   if (!reader.look()) return found;
   while (reader.next()) {
     found.push([reader.word(), reader.text()]);
-    // As many as there is room for: a reader that is lost goes round for ever.
+    // At most as many as fit: a reader with a wrong position would read for ever.
     if (found.length > RING_BYTES / 16) throw new Error('more frames than fit');
   }
   return found;
@@ -85,7 +85,7 @@ test('a frame that is too long, or of characters of two bytes, is refused and le
   ]);
 });
 
-/** Of all rings that one of so many shards reads, and one more. */
+/** Size of all rings that one of `shards` shards reads, plus one. */
 const bytes = (shards: number) => shards * frameRing(shards).byteLength;
 
 test('the more shards there are, the less memory each two of them share', () => {
@@ -93,7 +93,7 @@ test('the more shards there are, the less memory each two of them share', () => 
   expect(bytes(8)).toBeGreaterThan(8 * RING_BYTES);
   expect(bytes(9)).toBeLessThan(bytes(8));
   expect(bytes(64)).toBeLessThan(1.1 * 2 ** 20);
-  // The longest frame goes through the smallest ring, wherever it comes to lie.
+  // The longest frame fits into the smallest ring at any position.
   const { writer, reader } = ring(256);
   for (let number = 0; number < 20; number++) {
     expect(write(writer, number, 'x'.repeat(4080 - 4 * number))).toBe(true);

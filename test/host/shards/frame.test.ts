@@ -15,7 +15,7 @@ import { SvcError } from '../../../kit/svc-error.ts';
 
 type Read = readonly [what: string, number: number, value: unknown];
 
-/** What comes out at the other end of a port. */
+/** Returns the frames as the other end of a port reads them. */
 function read(frames: Frames, told: boolean[] = []): Read[] {
   const found: Read[] = [];
   readFrames(structuredClone(frames), {
@@ -45,7 +45,7 @@ const CALLS: readonly ForwardedCall[] = [
     ],
     'key',
   ],
-  // Half of a surrogate pair is refused by the engine, and gets there as it is.
+  // The engine refuses an unpaired surrogate; the frame carries it unchanged.
   [{ component: 'counter', id: '\ud800' }, 'x', '\u0000', [['a', 'b']], ''],
 ];
 const OUTCOMES: readonly FrameOutcome[] = [

@@ -3,7 +3,7 @@ import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
 
 const ids = (make: (index: number) => string) => Array.from({ length: 10_000 }, (_, i) => make(i));
 
-// Nothing of it is stored, so it may change; but not unnoticed, as all shards must answer alike.
+// No owner is stored, so the hash may change, but not unnoticed, because all shards have to agree.
 test.each([
   ['counter', 'a', [1, 2, 14]],
   ['counter', 'b', [0, 0, 3]],

@@ -1,4 +1,4 @@
-// Asked and answered by a clock of the test's.
+// Heartbeat with a clock of the test.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Heartbeat } from '../../../host/shards/heartbeat.ts';
 

@@ -1,11 +1,11 @@
-// What the main thread answers on a port, and what it does not put up with.
+// HeldPort: what the main thread answers on a port, and which clients it cuts.
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { HeldPort } from '../../../host/shards/held-port.ts';
 
-/** A port that was free a moment ago. */
+/** Returns a port that was free a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -23,7 +23,7 @@ async function held(requestTimeoutMs?: number) {
   return { heldPort, port };
 }
 
-/** It tries again until somebody listens. */
+/** Retries until a server listens. */
 async function connected(port: number): Promise<Socket> {
   while (true) {
     const socket = connect(port, '127.0.0.1');
@@ -32,7 +32,7 @@ async function connected(port: number): Promise<Socket> {
       socket.on('error', () => {});
       return socket;
     } catch {
-      // Not yet.
+      // Nobody listens yet.
     }
   }
 }
@@ -80,7 +80,7 @@ test('is released while a request is on its way', async () => {
   const { heldPort, port } = await held(1_000_000);
   const slow = await connected(port);
   slow.write('GET / HTTP/1.1\r\n');
-  // When this one is answered, that one has been heard.
+  // Once this one is answered, the earlier one has been received.
   const other = await connected(port);
   other.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
   expect(await text(other)).toMatch(/^HTTP\/1\.1 503 /);

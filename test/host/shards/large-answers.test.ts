@@ -1,4 +1,4 @@
-// Answers between two shards that are large, and count as unsent until the one that the caller talks to has them.
+// Large answers between two shards count as unsent until the shard that serves the client has received them.
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { ByteBudget } from '../../../host/model/byte-budget.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';

@@ -1,4 +1,4 @@
-// What waits by number, beside a Map that does the same.
+// NumberedSlots compared with a Map.
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -46,6 +46,6 @@ test('a slot that is used again has another number, for a long time', () => {
   }
   expect(numbers.size).toBe(2 ** 17);
   expect(Math.max(...[...numbers].slice(0, 9))).toBeLessThan(2 ** 31);
-  // Then they come again, and none of them is negative.
+  // Numbers repeat after that, and none of them is negative.
   expect(slots.add(0)).toBe(0);
 });

@@ -1,4 +1,4 @@
-// Two shards' ends of a channel: what one sends the other does, and what becomes of calls when the other ends.
+// PeerProtocol of two shards: calls are served by the other shard, and settle when it ends.
 import { expect, onTestFinished, test } from 'vitest';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
 import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
@@ -47,7 +47,7 @@ const noRequests: PeerProtocolOptions['serveRequest'] = () => {
   throw new Error('no request was expected');
 };
 
-/** The caller's end, and the other one, which serves. */
+/** The end of the calling shard, and that of the other one, which serves. */
 function pair(
   serve: Serve,
   servedByCaller: Serve = never,
@@ -120,7 +120,7 @@ test('what is common needs no message while the other side is awake', async () =
   const { caller, messages } = pair(() => reply('1'));
   await caller.call(callOf('total'));
   const before = messages();
-  // Each follows the one before it.
+  // Each call follows the one before it.
   for (let calls = 0; calls < 100; calls++) await caller.call(callOf('total'));
   expect(messages()).toBe(before);
 });
@@ -138,7 +138,7 @@ test('an end that has slept is woken, by a call and by an answer', async () => {
 
 test('what finds no room in memory takes the port, and all of it is answered', async () => {
   const { caller, messages } = pair(([, name, input]) => reply(`${name}${input.length}`));
-  // Twice as much as there is room for.
+  // All of them together are twice as large as the ring.
   const inputs = Array.from({ length: 256 }, (_, index) => 'x'.repeat(1_000 + index));
   const answers = inputs.map(async (input) => caller.call(callOf('total', input)));
   expect(caller.callsUnderWay).toBe(256);
@@ -186,7 +186,7 @@ test('when the other side ends, what was sent is uncertain, and what was not was
 test('a call that the turn has not sent yet when the other side ends was not done', async () => {
   const { caller, port1, closing } = pair(never);
   const unsent = Promise.withResolvers<unknown>();
-  // The end comes by itself, and before the calls of its turn have left.
+  // The link ends by itself, before the calls of this turn were sent.
   closing.first = () => unsent.resolve(codeOf(caller.call(callOf('unsent', '"€"'))));
   port1.close();
   expect(await unsent.promise).toBe('SVC_SHARD_UNAVAILABLE');
@@ -215,7 +215,7 @@ test('no more is under way than may be, and what comes back makes room', async (
     expect.objectContaining({ code: 'SVC_OVERLOADED' }),
   );
   await Promise.all(full);
-  // One that is larger than all may be together goes alone.
+  // A call that is larger than the limit is sent when no other waits.
   const large = caller.call(callOf('x', '123456789012'));
   expect(() => caller.call(callOf('x', '1'))).toThrow('inputs of 12 characters wait');
   expect(await large).toEqual(reply('1'));
@@ -312,7 +312,7 @@ test('whoever gives a request up is heard by its handler, also when both come at
         };
       }),
   });
-  // By then the other side sleeps.
+  // The other side sleeps by then.
   for (let turns = 0; turns < 20; turns++) await turn();
   const one = waiter();
   const answered = caller.request(REQUEST, [], one, () => {});
@@ -338,7 +338,7 @@ test('a request that is given up while its answer is on the way takes no later o
     },
   });
   await caller.request({ ...REQUEST, parameters: ['first'] }, [], first, () => {});
-  // In the slot of the first one.
+  // It reuses the slot of the first one.
   const second = caller.request({ ...REQUEST, parameters: ['second'] }, [], waiter(), () => {});
   for (let turns = 0; turns < 20; turns++) await turn();
   expect(given).toEqual([]);

@@ -1,5 +1,5 @@
-// The protocol asks nothing of a transport beyond its interface: here frames travel through an array of encoded lists, and
-// a link that ends says which of them had left.
+// PeerProtocol needs nothing of a transport but its interface: here frames travel through an array of encoded lists,
+// and a link that ends knows which of them had left.
 import { expect, test } from 'vitest';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
@@ -17,7 +17,7 @@ import { PeerProtocol } from '../../../host/shards/peer-protocol.ts';
 import type { PeerReceiver, PeerTransport } from '../../../host/shards/peer-transport.ts';
 import { ampleBudget } from '../../support/kept-bytes.ts';
 
-/** Frames leave when the test says so. */
+/** A transport whose frames leave when the test says so. */
 class ManualTransport implements PeerTransport {
   receiver!: PeerReceiver;
   readonly #queue: Frames[] = [];
@@ -59,7 +59,7 @@ class ManualTransport implements PeerTransport {
     return position < this.#sent;
   }
 
-  /** Lets the oldest frames leave, and arrive at the other end. */
+  /** Sends the oldest frames, which then arrive at the other end. */
   deliver(count: number, to: ManualTransport): void {
     for (const frames of this.#queue.splice(0, count)) {
       this.#sent++;

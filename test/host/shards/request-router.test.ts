@@ -1,4 +1,4 @@
-// Where requests are sent: what is learned of a route, what is forgotten again, and what stays.
+// RequestRouter: where requests are sent, what it learns of a route and forgets again, and which requests stay.
 import { expect, test } from 'vitest';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { RequestRouter } from '../../../host/shards/request-router.ts';
@@ -29,7 +29,7 @@ const request = (id: string, route = 0): EndpointRequest => ({
   body: { kind: 'none' },
 });
 
-/** Notes to which shard each was sent; `stray` says of the last one that it did not belong there. */
+/** Records the shard that each request was sent to; `stray` reports that the last one was sent to the wrong shard. */
 function routerUnderTest({ takes = true } = {}) {
   const went: (number | 'here')[] = [];
   let stray: (() => void) | undefined;

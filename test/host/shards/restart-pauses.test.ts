@@ -4,7 +4,7 @@ import { SUPERVISOR_LIMITS_DEFAULT } from '../../../host/shards/supervisor-limit
 
 const MINUTE_MS = 60_000;
 
-/** The pauses of shards that serve so long each. */
+/** Returns the pauses after shards that served for these times. */
 function pauses(...servedMs: readonly number[]): number[] {
   const breaker = new RestartPauses(SUPERVISOR_LIMITS_DEFAULT);
   return servedMs.map((ms) => breaker.next(ms));

@@ -1,4 +1,4 @@
-// What goes through the memory between two shards comes out as it went in, and what cannot is refused.
+// RingFrames: frames are read as they were written, and those that cannot be encoded are refused.
 import { expect, test } from 'vitest';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { HandlerPlaces } from '../../../host/model/handler-places.ts';

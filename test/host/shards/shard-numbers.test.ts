@@ -1,4 +1,4 @@
-// What a shard shares with the main thread, over the lives of its threads and of its modules.
+// ShardNumbers: what a shard shares with the main thread, across restarts of its thread and other modules.
 import { describe, expect, test } from 'vitest';
 import { NumberSamples } from '../../../host/shards/number-samples.ts';
 import { SpanRing } from '../../../host/shards/recorder/span-ring.ts';
@@ -16,7 +16,7 @@ const call = {
   eventsPersisted: 0,
 };
 
-/** What a thread samples; a test changes it. */
+/** Numbers that a thread samples; a test changes them. */
 function sampled() {
   return {
     engine: {
@@ -79,6 +79,6 @@ test('a module that takes the place of another goes on with what was counted sin
   expect(after.totals.read()[1]!.counts).toEqual([3, 0, 0, 0]);
   expect(valuesOf(after)).toEqual(valuesOf(before));
   expect(after.http.seconds).toEqual(before.http.seconds);
-  // Of routes that are no more.
+  // Counts of routes that do not exist any more.
   expect(after.http.answers()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// Two shards' routers over an engine each, with a channel between them.
+// ShardRouter: two shards with an engine each, and a channel between them.
 import { expect, onTestFinished, test } from 'vitest';
 import { FaultReport } from '../../../host/model/fault-report.ts';
 import { LimitCounters } from '../../../host/model/limit-counters.ts';
@@ -40,7 +40,7 @@ class ShardUnderTest extends EngineUnderTest {
   }
 }
 
-/** An id of an entity that belongs to that shard. */
+/** Returns an id of an entity that this shard owns. */
 const idOf = (shard: number): string => {
   for (let number = 0; ; number++)
     if (shardOf(COUNTER, `c${number}`, 2) === shard) return `c${number}`;
@@ -120,7 +120,7 @@ test('of a handler that failed in another shard the log has the words once, and 
   const failure = await here.router
     .request(1, REQUEST, [], undefined, () => {})!
     .catch((error: unknown) => error);
-  // The shard of the caller has the error id, so it writes the line.
+  // The shard of the caller has the error id, so it logs the line.
   expect(here.report.fields(failure)).toMatchObject({ guestMessage: 'abort: boom' });
   expect([here, there].map(({ counters }) => counters.read()['fault:trap'])).toEqual([0, 1]);
 });
@@ -167,7 +167,7 @@ test('a shard that is not there is unavailable for its entities, and back once i
   );
   expect(await call(here, HERE, 'add', 1)).toEqual(reply(1));
 
-  // It is told how long the pause is.
+  // The error has the length of the pause.
   here.router.away(1, 1_000_000_000);
   expect(() => call(here, THERE, 'total')).toThrow(
     expect.objectContaining({ retryAfterMs: expect.closeTo(1_000_000_000, -6) }),
@@ -181,7 +181,7 @@ test('calls that come together leave the turn of the event loop to others', asyn
   let nowMs = 0;
   let turns = 0;
   const eventLoop = new EventLoopBudget({
-    // Each look at the clock costs what a turn may take.
+    // Each reading of the clock takes the whole budget of a turn.
     nowMs: () => (nowMs += 6),
     nextTurn: (callback) => {
       turns++;
@@ -205,7 +205,7 @@ test('a handler that asks for an entity elsewhere is run again, where it cannot 
   expect(calls.remoteAnswer()).toBeUndefined();
   expect(add(THERE)).toEqual(reply(5));
   expect(there.guest.calls.filter((name) => name === 'add')).toEqual(['add']);
-  // From here on it asks anew, and the second one elsewhere is waited for.
+  // From here on it calls again, and waits for the second call, which goes to the other shard.
   await call(here, HERE, 'noop');
   expect(
     calls.speculate!({ component: COUNTER, id: HERE }, 'total', 'null', [], undefined),

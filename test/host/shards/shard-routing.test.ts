@@ -1,5 +1,5 @@
-// Two shards as their threads wire them, up to the HTTP server: where handlers run, and that what one sends leaves the other
-// its turns of the event loop.
+// ShardRouting of two shards, wired as in their threads up to the HTTP server: where handlers run, and that one
+// shard's requests leave the other its turns of the event loop.
 import { expect, onTestFinished, test } from 'vitest';
 import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
 import { FaultReport } from '../../../host/model/fault-report.ts';
@@ -27,12 +27,12 @@ const REQUEST: EndpointRequest = {
   body: { kind: 'none' },
 };
 
-/** Notes where handlers run. `busy`: the turn of the second shard. */
+/** Records where handlers run. `busy`: event-loop budget of the second shard. */
 function shards(busy: EventLoopBudget = unlimitedEventLoop()) {
   const ran: number[] = [];
   const one = (index: number, eventLoop: EventLoopBudget) => {
     const { guest, engine } = new EngineUnderTest();
-    // As a guest that first tries without waiting.
+    // The guest first tries the fast path.
     const endpoints: GuestEndpoints = {
       handle(context, request, calls) {
         ran.push(index);
@@ -77,7 +77,7 @@ test('requests that come together leave the turn of the event loop to others', a
   let nowMs = 0;
   let turns = 0;
   const busy = new EventLoopBudget({
-    // Each look at the clock costs what a turn may take.
+    // Each reading of the clock takes the whole budget of a turn.
     nowMs: () => (nowMs += 6),
     nextTurn: (callback) => {
       turns++;

@@ -1,4 +1,4 @@
-// The supervisor of a service of several shards, with threads that act as shards would.
+// Supervisor of a service with several shards, with threads that act as shards would.
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { MessageChannel } from 'node:worker_threads';
@@ -12,7 +12,7 @@ import {
   supervise,
 } from '../../support/acting-service.ts';
 
-/** As ADMIT, and keeps the ports to the other shards. */
+/** Like ADMIT, and keeps the ports to the other shards. */
 const MEET = `
   const serve = told('serve');
   tell({ kind: 'admitted', descriptor: ${JSON.stringify(descriptor)} });
@@ -43,7 +43,7 @@ test('each line of a shard names it in the log, where there are several', async 
   await one.supervisor.start();
   const fields = ({ log }: typeof one) =>
     log.filter(({ message }) => message === 'said').map((line) => line.fields);
-  // It is not theirs to say which they are.
+  // The shards themselves do not know their indexes.
   expect(fields(several)).toHaveLength(2);
   expect(fields(several)).toEqual(
     expect.arrayContaining([
@@ -74,7 +74,7 @@ test('a shard that ends is started again by itself, meets the others, and its en
   const { supervisor, log, logs, restarts } = supervise(
     `${MEET}${LISTEN}
      if (settings.index === 1 && settings.address.port !== 0) {
-       // Where its faults of the kind 'trap' are counted, which outlives it.
+       // Address of the count of faults of the kind 'trap', which outlives the thread.
        if (++new Float64Array(settings.counters)[0] === 1) process.exit(1);
      }
      ${STOP}`,
@@ -91,7 +91,7 @@ test('a shard that ends is started again by itself, meets the others, and its en
     shard: 1,
   });
   expect(log.filter(({ message }) => message === 'asked for port 0')).toHaveLength(1);
-  // It counts after it has said that it listens.
+  // It counts after it has reported that it listens.
   await expect.poll(() => supervisor.counters.read()['fault:trap']).toBe(2);
   expect(supervisor.counters.read()).toMatchObject({ 'shard-ends': 1 });
   expect(await supervisor.stop()).toBe(true);
@@ -152,7 +152,7 @@ test('a shard that does not finish keeps the others from closing for its time on
     { shards: 2, limits: { stopGraceMs: 1, stopMarginMs: 400 } },
   );
   await supervisor.start();
-  // The threads have their own time.
+  // Starting threads takes its own time.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const stopped = supervisor.stop();
   await logs('finished 1', 1);
@@ -190,7 +190,7 @@ test('a stop while the port is looked at lets no shard begin', async () => {
   expect(connects()).toBe(0);
 });
 
-/** Somebody who shares the port with whoever wants it; 0: any port. */
+/** A server that shares the port with others; 0: any port. */
 async function listenShared(port: number): Promise<number> {
   const other = createServer().listen({ port, host: '127.0.0.1', reusePort: true });
   await once(other, 'listening');

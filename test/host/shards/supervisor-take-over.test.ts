@@ -1,4 +1,4 @@
-// A thread with another module takes the place of the present one, with real threads that act as a shard would.
+// A thread with another module replaces the present one, with real threads that act as a shard would.
 import { describe, expect, test } from 'vitest';
 import type { GuestSource } from '../../../host/hosting/guest-source.ts';
 import {
@@ -13,7 +13,7 @@ import {
 const GRACE_MS = 100;
 const says = (message: string) =>
   `tell({ kind: 'log', entry: { level: 'info', message: '${message}' } });`;
-/** Serves, says so, and again when it has stopped, which takes it a while. */
+/** Serves and reports it; reports again when it has stopped, which takes a while. */
 const named = (name: string) =>
   `${ADMIT}${LISTEN}${says(`${name} serves`)}
   await stop; await new Promise((resolve) => setTimeout(resolve, 50));

@@ -1,5 +1,5 @@
-// A supervisor and threads that hang, take too much or leave their port: it ends them, says so, and has
-// something to say to callers meanwhile.
+// Supervisor with threads that hang, take too much memory or leave their port: it terminates them, logs it, and
+// answers callers meanwhile.
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
@@ -11,7 +11,7 @@ import { ADMIT, connectionOf, failsWith, LISTEN, supervise } from '../../support
 const HUNG = 'the shard did not answer, was ended, and is started again';
 /** Only in its first thread, whose port is not yet known. */
 const atFirst = (program: string) => `if (settings.address.port === 0) { ${program} }`;
-/** Listens truly, on a port of its own or the one that it had. */
+/** Listens for real, on any port or on the one that it had before. */
 const LISTEN_TRULY = `
   const stop = told('stop');
   const { createServer } = await import('node:net');
@@ -83,7 +83,7 @@ describe('a shard that does not answer', () => {
 describe('a shard that is not ready in time', () => {
   const SPIN = `tell({ kind: 'log', entry: { level: 'info', message: 'spins' } }); while (true);`;
 
-  // The threads have their own time.
+  // Starting threads takes its own time.
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
 
   test.each([
@@ -117,7 +117,7 @@ describe('a shard that is not ready in time', () => {
 });
 
 test('a shard whose start fails is ended before the next one is started', async () => {
-  // Each tells of itself for as long as it lives, and the second cannot have the journal.
+  // Each thread reports as long as it lives, and the second one cannot get the journal.
   let connects = 0;
   const { supervisor, logs, log } = supervise(
     `const { threadId } = await import('node:worker_threads');
@@ -173,7 +173,7 @@ test('a shard has a bound on its heap, no environment but what it is given, and 
   );
 });
 
-/** Answered, or refused for as long as nobody listens there. */
+/** Returns the response, or that the connection was refused because nobody listens. */
 async function ask(port: number, method: string, body?: string) {
   while (true) {
     const asking = request({ port, method, path: '/any', headers: { host: 'any' } });
@@ -192,7 +192,7 @@ describe('the port of a service whose shard has ended', () => {
   const ENDS = `${ADMIT}${LISTEN_TRULY} ${atFirst('process.exit(1);')} await stop; server.close(); tell({ kind: 'stopped' });`;
   const WAITS = { restartPauseMs: 100_000, restartPauseMaxMs: 100_000 };
 
-  /** A service whose shard has ended, with its port. */
+  /** A service whose shard has ended, and its port. */
   async function held() {
     const service = supervise(ENDS, { limits: WAITS });
     const { address } = await service.supervisor.start();

@@ -1,4 +1,4 @@
-// The supervisor with real threads that act as a shard would (test/support/acting-shard.ts).
+// Supervisor with real threads that act as a shard would (test/support/acting-shard.ts).
 import { MessageChannel } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
 import type { JournalConnection } from '../../../host/storage/journal-connection.ts';
@@ -76,7 +76,7 @@ describe('a stop', () => {
       hasStopped = true;
       return inTime;
     });
-    // The stop ends the thread, and cannot end the opening of a file.
+    // The stop terminates the thread, but cannot interrupt the opening of a file.
     await new Promise((resolve) => {
       setImmediate(resolve);
     });
@@ -129,7 +129,7 @@ describe('a stop', () => {
   });
 
   test('during a restart ends the thread that is being started', async () => {
-    // The first thread serves and ends; the second, which is told to keep the port, never gets far.
+    // The first thread serves and ends; the second, which has to keep the port, never gets far.
     const { supervisor, logs, restarts } = supervise(
       `if (settings.address.port !== 0) {
          tell({ kind: 'log', entry: { level: 'info', message: 'the second' } });

@@ -1,4 +1,5 @@
-// The thread that looks into the past: there while somebody asks, ended when it does not answer, and never in the way.
+// HistoryThread: it exists while questions are asked, is ended when it does not answer, and keeps nothing else
+// waiting.
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
   HistoryThread,
@@ -24,7 +25,7 @@ function pastThread(options: Partial<HistoryThreadOptions> = {}) {
   return { past, ask, started: () => started };
 }
 
-/** For what is asked from here on; the threads have their own time, and take what they need to start. */
+/** Time limit for questions from here on; starting a thread takes additional time. */
 const ownTime = () =>
   void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 afterEach(() => void vi.useRealTimers());
@@ -104,7 +105,7 @@ describe('the thread', () => {
   test('is ended when nobody has asked for a while', async () => {
     const { ask, started } = pastThread({ idleMs: 1 });
     let answer = startOf(await ask('c1'));
-    // It takes its time to be idle.
+    // The idle time has to pass first.
     while (answer === 1) {
       await new Promise((resolve) => setTimeout(resolve, 5));
       answer = startOf(await ask('c1'));

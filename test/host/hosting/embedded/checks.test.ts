@@ -1,4 +1,4 @@
-// Checks before routes: what they let through, how they end a request, and that a mistake lets nobody through.
+// Checks before routes: which requests they admit, how they end a request, and that a faulty check admits nobody.
 import { Type } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';

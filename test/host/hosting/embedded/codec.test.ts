@@ -1,4 +1,4 @@
-// Codecs: what a schema of typebox decodes and encodes, and what has no form in a descriptor.
+// Codec: the values that a schema of typebox decodes and encodes, and the schemas that a descriptor cannot express.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { codecOf, type Schema } from '../../../../host/hosting/embedded/codec.ts';

@@ -1,4 +1,4 @@
-// What the descriptor says of routes in TypeScript: their query, their statuses, what may be left out.
+// EmbeddedDescriptor: how routes in TypeScript are described: their query, their statuses, and optional parts.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';

@@ -1,4 +1,4 @@
-// Endpoints in TypeScript: what a handler is given, what it may answer, and what its faults are.
+// EmbeddedEndpoints: the input of a handler, its possible results, and its faults.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';

@@ -1,4 +1,4 @@
-// Entities in TypeScript: what a handler's context gives, what is a fault of the program, and what is kept of it.
+// EmbeddedEntity: the context of a handler, faults of the program, and which results are stored.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
@@ -18,7 +18,7 @@ const added = (amount: number): StoredEvent => ({
   json: JSON.stringify({ type: 'added', amount }),
 });
 
-/** An entity whose one command does what is given. */
+/** An entity whose only command runs the given function. */
 function open(
   handle: (state: Count, context: Context) => unknown,
   other: { empty?: () => Count; apply?: (state: Count, event: { amount: number }) => Count } = {},

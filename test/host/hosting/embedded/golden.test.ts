@@ -1,5 +1,5 @@
-// The stored form of the user directory's events is the same in TypeScript and in AssemblyScript: each of the
-// files in fixtures/user-directory/golden is read, and written with the same bytes.
+// The stored form of the user directory's events is the same in TypeScript and in AssemblyScript: each file in
+// fixtures/user-directory/golden is decoded and encoded to the same bytes.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// The embedded hosting keeps what every hosting has to keep.
+// The embedded hosting passes the suite of all hostings.
 import { hostingSuite } from '../../../suites/hosting-suite.ts';
 import { cartGuest } from './support/cart.ts';
 

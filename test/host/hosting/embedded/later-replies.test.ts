@@ -1,4 +1,4 @@
-// Commands of embedded entities that reply from the state after their events.
+// Commands of embedded entities whose reply is computed from the state after their events.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import {

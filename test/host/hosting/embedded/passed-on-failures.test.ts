@@ -1,5 +1,5 @@
-// An embedded handler that compensates: several of its calls fail, each in a way of its own, and it throws or answers what
-// came of one of them. The caller is answered as that one ended, whatever came of the others.
+// An embedded handler that compensates: several of its calls fail, each in another way, and it throws one of the
+// errors or answers with it. The caller receives the response to that error, whatever happened to the other calls.
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 import { createEmbeddedGuest } from '../../../../host/hosting/embedded/embedded-guest.ts';
@@ -36,7 +36,7 @@ const thing = defineEntity({
 });
 
 const REPLY = { reply: State } as const;
-/** What came of a call that an author goes on after: the error is kept, and thrown or not later on. */
+/** Result of a call whose error the handler keeps, to throw it later or not. */
 const kept = <Value>(call: Promise<Value>): Promise<Value | Error> =>
   call.catch((error: Error) => error);
 function thrownOrAnswered<Value>(end: Value | Error): Value {

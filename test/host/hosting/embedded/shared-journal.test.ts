@@ -1,5 +1,5 @@
-// One journal, two hostings: what the shopping cart in AssemblyScript has stored, the one in TypeScript goes
-// on with, and the other way round, on disk.
+// Two hostings share a journal on disk: the shopping cart in TypeScript continues with what the one in AssemblyScript
+// has stored, and vice versa.
 import { expect, onTestFinished, test } from 'vitest';
 import { createEngine } from '../../../../host/engine/entity-engine.ts';
 import type { Guest } from '../../../../host/engine/needs/guest.ts';

@@ -1,4 +1,4 @@
-// Schemas of any library that keeps to Standard Schema: they check by themselves, and have to be described.
+// Schemas of libraries that implement Standard Schema: they check values themselves, and need a description.
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
 import { codecOf, described } from '../../../../host/hosting/embedded/codec.ts';
@@ -11,7 +11,7 @@ interface Point {
   readonly at: Date;
 }
 
-/** As a library would have it: a date is a text outside, and a Date inside. */
+/** A schema as a library would offer it: a date is a text in JSON and a Date in the program. */
 const point: StandardSchema<{ x: number; at: string }, Point> = {
   '~standard': {
     version: 1,
@@ -114,7 +114,7 @@ describe('a Standard Schema', () => {
       '~standard': {
         version: 1,
         vendor: 'later',
-        // Nobody waits for it, nor minds that it fails.
+        // The result of this promise is ignored, even if it rejects.
         validate: () => Promise.reject(new Error('unhandled')),
       },
     };

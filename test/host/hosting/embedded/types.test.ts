@@ -1,5 +1,5 @@
-// What the compiler says of components: handlers have their types from the schemas, and what may not be is an
-// error. The compiler holds the expectations; running them shows that the definitions are what they look like.
+// The types of components: handlers get their types from the schemas, and misuse is a compile error. The compiler
+// checks the expectations; running the tests shows that the definitions are valid.
 import { Type } from 'typebox';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { createService, defineEntity, get, post, type Result } from '../../../../host/embed.ts';

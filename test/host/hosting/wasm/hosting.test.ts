@@ -1,4 +1,4 @@
-// The wasm hosting keeps what every hosting has to keep.
+// The wasm hosting passes the suite of all hostings.
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
 import { hostingSuite } from '../../../suites/hosting-suite.ts';
 import { compileFixture } from '../../../support/compile-fixture.ts';

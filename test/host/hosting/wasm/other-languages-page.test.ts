@@ -1,5 +1,5 @@
-// docs/how-to/other-languages.md names what a module imports and exports: exactly what the component
-// tools make of wit/runtime.wit, and what the host admits.
+// docs/how-to/other-languages.md lists what a module imports and exports: exactly what the component tools make of
+// wit/runtime.wit, and what the host accepts.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { componentEmbed } from '@bytecodealliance/jco';

@@ -1,4 +1,4 @@
-// A module whose code was changed at random is refused, runs, or faults: the host never fails.
+// A module whose code was changed at random is refused, runs, or faults: the host itself never fails.
 import { expect, test } from 'vitest';
 import type { HostCalls } from '../../../../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../../../../host/hosting/wasm/wasm-guest.ts';
@@ -25,7 +25,7 @@ const calls: HostCalls = {
   readEvents: async () => [],
 };
 
-/** Does the work, and says how it ended; an error that is neither a refusal nor a fault is thrown. */
+/** Runs the work and returns how it ended; rethrows any error that is neither a refusal nor a fault. */
 async function ending(work: () => Promise<void>): Promise<string> {
   try {
     await work();

@@ -1,6 +1,6 @@
-// A guest in a language without an SDK: fixtures/wat-shopping-cart, by hand and with its strings in
-// UTF-8, keeps what every hosting has to keep, says what its twin in AssemblyScript says, and frees
-// what it took.
+// A guest in a language without an SDK: fixtures/wat-shopping-cart, which is written by hand and has its strings in
+// UTF-8. It passes the suite of all hostings, gives the same results as the cart in AssemblyScript, and frees its
+// memory.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../host/hosting/wasm/admission/admission.ts';
 import type { GuestLogLine } from '../../../../host/model/guest-log.ts';
@@ -68,7 +68,10 @@ const handle = (
   answers: answer === undefined ? [] : [answer],
 });
 
-/** ASCII; two, three and four bytes a character; control characters; what JSON escapes; long. */
+/**
+ * Texts in ASCII; of two, three and four bytes per character; with control characters; with characters that JSON
+ * escapes; a long one.
+ */
 const TEXTS = [
   'a',
   'grüße',
@@ -128,7 +131,7 @@ test('it comes to the same results through our binding and through jco’s', asy
   expect(results.at(-1)).toMatchObject({ routed: [{ name: 'add-item', input: body }] });
 });
 
-/** What a descriptor says to callers and to the journal. */
+/** The parts of a descriptor that concern callers and the journal. */
 function namesOf(module: Uint8Array): unknown {
   const { entities, endpoints } = inspectModule(module).descriptor!;
   return {
@@ -150,7 +153,7 @@ function namesOf(module: Uint8Array): unknown {
   };
 }
 
-/** Results without the words of an SDK: of what does not decode, only the path remains. */
+/** Results without the SDK's wording: for input that does not decode, only the path. */
 function withoutWords(results: readonly ScenarioResult[]): unknown {
   return results.map(({ outcome, routed }) => {
     if (typeof outcome === 'string')
@@ -266,7 +269,7 @@ describe('its memory', () => {
       await entity.apply(events, undefined);
       entity.close();
     }
-    // An instance that is crowded takes no more entities: this abort would be another one's.
+    // A full instance accepts no more entities, so this abort has to be of another instance.
     await faultOf(() => entities.open(ref, 'no snapshot'));
     expect(staying.lost).toBe(true);
   });

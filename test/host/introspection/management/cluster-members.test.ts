@@ -1,4 +1,4 @@
-// The cluster of one that an instance is.
+// ClusterMembers: an instance is a cluster of one.
 import { expect, test } from 'vitest';
 import { SingleNode } from '../../../../host/introspection/management/cluster-members.ts';
 

@@ -1,4 +1,4 @@
-// The management server over real sockets: what it answers, and what it does not put up with.
+// ManagementServer over real sockets: its answers, and the clients that it cuts.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Server, type Socket } from 'node:net';
@@ -32,7 +32,7 @@ async function start(node: Partial<ManagedNode> = {}, timeoutMs?: number) {
   return { server, bugs, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** More than two ends of a connection hold. */
+/** More bytes than the buffers at both ends of a connection hold. */
 const muchText = () => 'x'.repeat(64 * 1024 * 1024);
 
 async function connected(port: number): Promise<Socket> {
@@ -156,7 +156,7 @@ test('a taken port is told with the setting that chooses it', async () => {
       `^Port ${port} of 127.0.0.1, .*svc\\.management\\.port`,
     ) as string,
   });
-  // No machine has it (RFC 5737).
+  // No machine has this address (RFC 5737).
   await expect(other.listen({ host: '192.0.2.1', port: 0 }, NAMES)).rejects.toMatchObject({
     code: 'SVC_ADDRESS_UNAVAILABLE',
     message: expect.stringContaining('svc.management.host') as string,

@@ -1,4 +1,4 @@
-// Readiness: every part that has an opinion has to agree.
+// Readiness: an instance is ready when all checks pass.
 import { expect, test } from 'vitest';
 import { readinessReport } from '../../../../host/introspection/management/readiness.ts';
 

@@ -1,4 +1,4 @@
-// What was invoked in each of the last seconds.
+// LiveSamples: the number of requests in each of the last seconds.
 import { expect, test } from 'vitest';
 import {
   InvocationTotals,
@@ -20,7 +20,7 @@ test('a sample is what there was since the one before, of all shards', () => {
   for (let n = 0; n < 98; n++) one.add(ENDPOINT, 0, 2, 0);
   two.add(ENDPOINT, 1, 2, 0);
   two.add(ENDPOINT, 2, 100, 0);
-  // Commands are no requests.
+  // Commands do not count as requests.
   two.add(1, 3, 1, 0);
   live.sample(AT_MS);
   live.sample(AT_MS + 1_000);

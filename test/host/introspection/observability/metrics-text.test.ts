@@ -1,4 +1,4 @@
-// The text exposition format, version 0.0.4.
+// MetricsText: Prometheus' text exposition format, version 0.0.4.
 import { expect, test } from 'vitest';
 import {
   METRICS_CONTENT_TYPE,
@@ -33,7 +33,7 @@ test('label values are escaped', () => {
     { name: 'a', type: 'gauge', help: 'h', samples: [{ labels: { l: value }, value: 0 }] },
   ]);
   expect(text.split('\n')[2]).toBe('a{l="a\\"b\\\\c\\nd\re{},= \ufffd世"} 0');
-  // What a reader makes of it.
+  // Parses the text as a reader of the format would.
   expect(text.split('\n')).toHaveLength(4);
 });
 

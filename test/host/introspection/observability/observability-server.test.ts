@@ -1,5 +1,5 @@
-// The observability endpoint over real sockets, with a service that a test makes up: whom it answers, what it may be
-// asked, and its bounds.
+// ObservabilityServer over real sockets, with a stand-in for the service: which clients it answers, which parameters
+// it accepts, and its bounds.
 import { connect } from 'node:net';
 import { get, request as send, type IncomingHttpHeaders } from 'node:http';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ const TRACES = {
   silentShards: [],
 };
 
-/** What a test does not make up must not be asked. */
+/** Methods that a test does not provide must not be called. */
 async function endpoint(made: Partial<ObservedService> = {}) {
   const reported: unknown[] = [];
   const service = new Proxy(made as ObservedService, {

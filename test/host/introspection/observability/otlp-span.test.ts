@@ -1,4 +1,4 @@
-// A recorded span in OpenTelemetry's words: names, ids, parents, kinds, status and attributes.
+// OtlpSpan: a recorded span in OpenTelemetry's form: names, ids, parents, kinds, status and attributes.
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { expect, test } from 'vitest';
 import { readableSpans } from '../../../../host/introspection/observability/otlp-span.ts';
@@ -103,7 +103,7 @@ test('a request is a server span, named by method and route, whose parent is els
     'http.response.status_code': 200,
   });
   expect(span.attributes).not.toHaveProperty('svc.entity.id');
-  // An answer that reached nobody has no status, and who begins a trace no parent.
+  // A response that reached no client has no status, and the first span of a trace has no parent.
   const alone = readable({ ...REQUEST, status: 0, parentId: undefined });
   expect(alone.attributes).not.toHaveProperty('http.response.status_code');
   expect(alone).not.toHaveProperty('parentSpanContext');
@@ -135,7 +135,7 @@ test('what has failed or was late has the status of an error, and an exception t
     fault: { ...FAULT, limit: 'command-fuel' },
   });
   expect(late.attributes).toMatchObject({ 'svc.limit': 'command-fuel' });
-  // A handler that answers with 500 itself has no fault.
+  // A handler that answers 500 itself has no fault.
   const own = readable({ ...REQUEST, status: 500, outcome: 'Failed' });
   expect(own.attributes).toMatchObject({ 'error.type': '500' });
   expect([own.status, own.events]).toEqual([{ code: SpanStatusCode.ERROR, message: 'Failed' }, []]);

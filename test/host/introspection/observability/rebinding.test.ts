@@ -1,4 +1,4 @@
-// Which requests the observability endpoint takes for those of a program of this machine.
+// Rebinding: which requests the observability endpoint accepts as those of a program on this machine.
 import { describe, expect, test } from 'vitest';
 import { foreignRequest } from '../../../../host/introspection/observability/rebinding.ts';
 
@@ -13,7 +13,7 @@ describe('a request is answered', () => {
     [{ host: '[::1]:4711' }],
     [{ host: HOST, origin: 'http://127.0.0.1:4711' }],
     [{ host: HOST, 'sec-fetch-site': 'same-origin' }],
-    // Somebody has typed the address.
+    // A person has typed the address.
     [{ host: HOST, 'sec-fetch-site': 'none' }],
   ])('with %j', (headers) => {
     expect(foreignRequest(headers, PORT)).toBeUndefined();

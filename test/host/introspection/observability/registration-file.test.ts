@@ -1,4 +1,5 @@
-// The registration file by itself: never half of it, never another's, and gone with the process.
+// RegistrationFile: it is written atomically, never replaces the file of another process for long, and is removed
+// with the process.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -43,7 +44,7 @@ test('a stale file of a process that had the number before is overwritten', () =
 test('a file that another has written in its place is not removed', () => {
   const folder = temporaryFolder();
   const file = new RegistrationFile(folder, registration('a1'));
-  // A process in another container may have the same number.
+  // A process in another container may have the same process id.
   writeFileSync(join(folder, '4711.json'), JSON.stringify(registration('b2')));
   file.remove();
   expect(read(folder)).toEqual(registration('b2'));
@@ -66,7 +67,7 @@ test.skipIf(process.platform === 'win32')(
     const folder = temporaryFolder();
     const path = join(folder, '4711.json');
     const file = new RegistrationFile(folder, registration());
-    // It may as well lead to what never ends.
+    // The link may as well lead to a file that never ends.
     renameSync(path, join(folder, 'moved'));
     symlinkSync('moved', path);
     file.remove();
@@ -92,7 +93,7 @@ test.skipIf(process.platform === 'win32')(
 
 test('what cannot be written throws, and leaves nothing', () => {
   const folder = temporaryFolder();
-  // No file takes the place of a folder.
+  // A file cannot replace a folder.
   mkdirSync(join(folder, '4711.json', 'in it'), { recursive: true });
   expect(() => new RegistrationFile(folder, registration())).toThrow(
     /EISDIR|ENOTEMPTY|EEXIST|EPERM/,

@@ -1,4 +1,4 @@
-// The series that are made of what shards count: the contract's four, and the further ones.
+// The series that are computed from the counts of shards: the four of the contract, and the further ones.
 import { describe, expect, test } from 'vitest';
 import { HandlerPlaces } from '../../../../host/model/handler-places.ts';
 import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
@@ -20,7 +20,7 @@ const [ADD, GET, SHOW] = [0, 1, 2];
 const linesOf = (text: string, name: string) =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
-/** A span of that time, in milliseconds. */
+/** Adds a span of this duration, in milliseconds. */
 function add(window: SpanRows, place: number, outcome: SpanOutcome, durationMs: number): void {
   const span = { place, startMs: 0, fuel: 0, trace: undefined, parentId: undefined };
   window.add(span, durationMs, outcome, 0);
@@ -33,7 +33,7 @@ describe('the window', () => {
     const [one, two] = [windowOf(), windowOf(handlers.length, 2)];
     add(one, ADD, 0, 1);
     add(one, ADD, 1, 1);
-    // It leaves the window for the third.
+    // It leaves the window when the third one is added.
     add(two, GET, 2, 1);
     add(two, ADD, 0, 1);
     add(two, SHOW, 3, 1);

@@ -1,5 +1,5 @@
-// The window of spans on the main thread: it holds what shards hold, asks them no more than it must, and says who was
-// silent.
+// SpanWindow: it holds the spans of the shards, asks them no more often than necessary, and names shards that did not
+// answer.
 import { describe, expect, test } from 'vitest';
 import { SvcError } from '../../../../kit/svc-error.ts';
 import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
@@ -26,12 +26,12 @@ const span = (shard: number, number: number, handler = 'get'): RecordedSpan => (
   fault: undefined,
 });
 
-/** Shards that keep so many spans each. */
+/** Shards that keep `count` spans each. */
 class Shards {
   readonly asked: (readonly [shard: number, after: number])[] = [];
   readonly #kept: number;
   readonly #shards: { threadId: number; spans: RecordedSpan[]; isSilent: boolean }[];
-  /** Before a shard answers. */
+  /** Called before a shard answers. */
   wait: Promise<void> = Promise.resolve();
   #threads = 0;
 
@@ -135,7 +135,7 @@ describe('the window', () => {
     shards.record(0, 3, 'before');
     await window.latest();
     shards.restart(0);
-    // As many, and more: the numbers alone would not tell.
+    // As many spans as before, and more: their numbers alone would not show that the thread is another one.
     shards.record(0, 4, 'after');
     const { spans } = await window.latest();
     expect(spans.map(({ number, handler }) => `${handler} ${number}`)).toEqual([
@@ -201,7 +201,7 @@ describe('several who ask at once', () => {
     const shards = new Shards(1);
     const window = new SpanWindow(shards, 100);
     await Promise.all([window.latest(), window.latest(), window.latest(), window.latest()]);
-    // The first one's, and one that began after it for all that came meanwhile.
+    // One pull for the first request, and one that began afterwards for all requests meanwhile.
     expect(shards.asked.length).toBe(2);
   });
 

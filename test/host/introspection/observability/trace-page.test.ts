@@ -1,4 +1,4 @@
-// Pages of the traces in the window: what fits a filter, and where each page begins.
+// TracePage: which traces match a filter, and where each page begins.
 import { describe, expect, test } from 'vitest';
 import type { TraceFilter } from '../../../../host/introspection/observability/observed-service.ts';
 import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';

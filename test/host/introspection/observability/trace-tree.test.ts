@@ -1,4 +1,4 @@
-// Spans of all shards put together: a tree, and a row of each trace. Ids come from callers and modules.
+// TraceTree: spans of all shards as a tree, and a summary of each trace. Ids come from callers and modules.
 import { describe, expect, test } from 'vitest';
 import type { ServiceRoute, Span } from '@svc/contract';
 import type { RecordedSpan } from '../../../../host/shards/recorder/recorded-span.ts';
@@ -58,7 +58,7 @@ describe('a tree', () => {
     expect(roots.map(sketch)).toEqual([['root', ['c1', ['c11']], ['c2']]]);
     expect(roots[0]!.children[0]!.children[0]).toMatchObject({ offsetMs: 1.5, durationMs: 0.25 });
     expect(roots[0]!.startedAt).toBe('2026-11-22T01:02:03.456Z');
-    // To the last end of all.
+    // The duration reaches to the latest end.
     expect([durationMs, moreSpans, remoteParent]).toEqual([25, 0, null]);
   });
 
@@ -210,7 +210,7 @@ test('a span is called as its route, or by component and handler', () => {
   const request = { kind: 'endpoint', component: 'CounterEndpoint' } as const;
   expect(nameOf(span('a', request))).toBe('POST /counters/{id}');
   expect(nameOf(span('a', { ...request, handler: 'other' }))).toBe('CounterEndpoint.other');
-  // An entity may be called as an endpoint is.
+  // An entity and an endpoint may have the same name.
   expect(nameOf(span('a', { component: 'CounterEndpoint' }))).toBe('CounterEndpoint.add');
 });
 

@@ -1,4 +1,4 @@
-// What is kept of a failure.
+// The record of a failure in a span.
 import { describe, expect, test } from 'vitest';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../../kit/svc-error.ts';

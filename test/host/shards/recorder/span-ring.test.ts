@@ -1,4 +1,4 @@
-// The ring of a shard's latest spans, told directly what the engine and the HTTP server would tell it.
+// SpanRing, called as the engine and the HTTP server would call it.
 import { describe, expect, test } from 'vitest';
 import type { EndedCall, EndedRequest } from '../../../../host/engine/needs/recorder.ts';
 import { SPAN_OUTCOMES, type SpanOutcome } from '../../../../host/model/span-outcome.ts';
@@ -13,7 +13,7 @@ const TRACE_ID = `${'a'.repeat(31)}b`;
 const OK = 0;
 const REFUSED = 1;
 const FAILED = 2;
-/** Of handlersDescriptor: a command, a query, and then the routes. */
+/** Handlers of handlersDescriptor: a command, a query, and then the routes. */
 const [ADD, GET, ROUTE] = [0, 1, 2];
 
 const call = (more: Partial<EndedCall> = {}): EndedCall => ({
@@ -198,7 +198,7 @@ test('sums never go below nothing, and are those of the ring, whatever is added'
       expect(counts).toEqual(
         SPAN_OUTCOMES.map((word) => those.filter((span) => span.outcome === word).length),
       );
-      // Whole nanoseconds, whose sum is exact.
+      // Durations are whole nanoseconds, whose sum is exact.
       const ns = those.reduce((sum, { durationMs }) => sum + Math.round(durationMs * 1e6), 0);
       expect(seconds).toBe(ns / 1e9);
     }

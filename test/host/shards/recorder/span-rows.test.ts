@@ -1,4 +1,4 @@
-// The rows of spans in memory that two threads share: what is counted of them, and over whose lives.
+// SpanRows in memory that two threads share: its counts, across restarts of the thread.
 import { describe, expect, test } from 'vitest';
 import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
 import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
@@ -10,10 +10,10 @@ function add(rows: SpanRows, times = 1, place = 0, outcome: SpanOutcome = 0): vo
   for (let n = 0; n < times; n++) rows.add(span, 2, outcome, 0);
 }
 
-/** As another thread has them. */
+/** The rows as another thread sees them. */
 const again = (rows: SpanRows) => new SpanRows(HANDLERS, rows.capacity, rows.shared);
 
-/** The number of spans that are counted. */
+/** Returns the number of spans that are counted. */
 const counted = (rows: SpanRows) =>
   rows.counted().reduce((sum, { counts }) => sum + counts.reduce((all, count) => all + count), 0);
 

@@ -125,7 +125,7 @@ export const cartEndpoint = defineEndpoint({
   },
 });
 
-/** `version`: of what it does; without one it has no snapshots. */
+/** `version`: version of its behaviour; without one it stores no snapshots. */
 export const cartGuest = (version?: string) =>
   createEmbeddedGuest({
     entities: [cart],

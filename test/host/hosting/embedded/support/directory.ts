@@ -1,5 +1,5 @@
-// The user directory of fixtures/user-directory in TypeScript, as far as its events go: every type that is
-// stored, with the same manifests.
+// The events of the user directory of fixtures/user-directory in TypeScript: every stored type, with the same
+// manifests.
 import { Type } from 'typebox';
 import { createEmbeddedGuest } from '../../../../../host/hosting/embedded/embedded-guest.ts';
 import { defineEntity } from '../../../../../host/hosting/embedded/entity-definition.ts';

@@ -1,4 +1,5 @@
-// AdmissionThread: a module is judged in a thread of its own, which ends when it costs too much.
+// AdmissionThread: a module is judged in a thread of its own, which is terminated when it takes too much time or
+// memory.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -36,7 +37,7 @@ function fileOf(bytes: Uint8Array): string {
   return file;
 }
 
-/** It takes the heap many times its length to be read. */
+/** A module that takes many times its size of heap to read. */
 const greedy = () =>
   withCustomSection(undescribed, DESCRIPTOR_SECTION, Buffer.from(`[${'[],'.repeat(340_000)}1]`));
 
@@ -89,7 +90,8 @@ describe('a module whose admission costs too much', () => {
     const functions = `(func (result i32) ${'i32.const 1 drop '.repeat(20)} i32.const 1)`;
     const large = await component(guestWat({ fields: functions.repeat(60_000) }));
     const limits = { ...WASM_LIMITS_DEFAULT, admissionTimeoutMs: 1 };
-    // Where this thread was kept from running, the verdict is there with the end of its time: then once more.
+    // If this thread could not run in time, the verdict arrives together with the deadline; then the test tries
+    // again.
     let isJudged = true;
     while (isJudged) {
       isJudged = false;

@@ -1,4 +1,4 @@
-// Admission: each reason to refuse a module, and that no bytes whatever bring the reader down.
+// Admission: every reason for refusing a module, and that no input makes the reader fail in another way.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DESCRIPTOR_SECTION } from '@svc/contract';
 import { parse } from '@bytecodealliance/jco';
@@ -305,7 +305,8 @@ describe('a core module is refused', () => {
   });
 
   test('when it reaches for the global that the host would add to it', async () => {
-    // One past the last: the fuel counter's place. (WAT refuses it by name, not by number.)
+    // The index after the last one, which is that of the fuel counter. (WAT refuses names of unknown globals, but not
+    // indexes.)
     const wat = alteredWat(
       '(func $clear (result i32)',
       '(func $clear (result i32) (global.set 1 (i32.const 2000000000))',
@@ -372,7 +373,7 @@ function expectReport(bytes: Uint8Array): ModuleReport['refusal'] {
   return refusal;
 }
 
-/** A section with this many times the same item. */
+/** A section with `count` copies of the same item. */
 function crowd(id: number, count: number, item: readonly number[]): Buffer {
   const number = [(count & 0x7f) | 0x80, ((count >> 7) & 0x7f) | 0x80, count >> 14];
   const items = Buffer.alloc(count * item.length, Buffer.from(item));

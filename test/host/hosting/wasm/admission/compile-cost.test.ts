@@ -1,4 +1,4 @@
-// CompileCost: code that is short and dear to compile is refused; code of any compiler is far from it.
+// CompileCost: short code that is expensive to compile is refused; the output of compilers is far below the limit.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
@@ -9,7 +9,7 @@ import { guestModule } from '../support/guest-module.ts';
 
 const FUNCTION_MAX = 5_000_000;
 
-/** What is said of a function with these locals and this code; '' where nothing is. */
+/** Returns the error message for a function with these locals and this code; '' if it is accepted. */
 async function refusal(locals: number, code: string, fields = ''): Promise<string> {
   const declared = `(local ${'i32 '.repeat(locals)})`;
   return refusalOf(`(func $f (param i32) ${declared} ${code}) ${fields}`);
@@ -27,10 +27,10 @@ async function refusalOf(fields: string): Promise<string> {
   }
 }
 
-/** As many locals as there may be, with the parameter. */
+/** The maximum number of locals, together with the parameter. */
 const LOCALS = 49_999;
 const times = (count: number, code: string) => code.repeat(count);
-/** Of 50,000 values each, about. The entry of a function, and its end, take three of these places. */
+/** Merge points with about 50,000 values each. The entry and the end of a function take three of them. */
 const PLACES = FUNCTION_MAX / (LOCALS + 1) - 3;
 
 describe('a function of 50,000 locals may have about a hundred', () => {
@@ -48,7 +48,7 @@ describe('a function of 50,000 locals may have about a hundred', () => {
     [
       'labels of tables',
       1,
-      // Of the count, a label is the default, and so one more.
+      // One of the labels is the default, which is counted in addition.
       (count) => `(block $b (br_table ${times(count - 2, '$b ')} (local.get 0)))`,
     ],
     ['calls, of which 32 are one', 1 / 32, (count) => times(count, '(call $f (i32.const 0))')],

@@ -1,5 +1,5 @@
-// ComponentStructure: a component that says something else than what the host makes of it, or more, is
-// refused. Each case is a good component whose text was changed in one place.
+// ComponentStructure: a component is refused if it differs from what the host makes of it, or contains more. Each
+// case changes the text of a valid component at one point.
 import { parse, print } from '@bytecodealliance/jco';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
 const refusalOf = async (changed: string) =>
   inspectModule(withDescriptor(await parse(changed), testDescriptor())).refusal;
 
-/** The refusal of the component with each of these changes made once. */
+/** Returns the refusal of the component after each of these texts was replaced once. */
 async function refusalWith(...changes: readonly (readonly [from: string, to: string])[]) {
   let changed = text;
   for (const [from, to] of changes) {

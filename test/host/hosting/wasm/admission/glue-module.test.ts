@@ -1,4 +1,4 @@
-// GlueModule: the two forms of core modules that component tools add, and that nothing else passes for one.
+// GlueModule: the two known forms are recognised, and nothing else is taken for one.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { readGlueModule } from '../../../../../host/hosting/wasm/admission/glue-module.ts';
@@ -111,7 +111,7 @@ describe('no glue is', () => {
 
   test('a function that does more after its end', async () => {
     const bytes = await parse(shim('local.get 0 i32.const 0 call_indirect (type 0) nop'));
-    // The nop and the end change places.
+    // This swaps the nop and the end.
     const at = Buffer.from(bytes).lastIndexOf(Buffer.from([0x01, 0x0b]));
     bytes.set([0x0b, 0x01], at);
     expect(() => readGlueModule(bytes)).toThrow(

@@ -1,4 +1,4 @@
-// ModuleFile: a module is read to its limit and no further, and what is no file is not read.
+// ModuleFile: a module is read up to its limit, and anything but a regular file is not read.
 import { execFileSync } from 'node:child_process';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

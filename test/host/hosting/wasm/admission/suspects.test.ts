@@ -1,10 +1,10 @@
-// Entities that have faulted: the next fault of theirs takes no other entity with it.
+// Entities that have faulted are opened alone, so that their next fault affects no other entity.
 import { describe, expect, test } from 'vitest';
 import type { WasmLimits } from '../../../../../host/hosting/wasm/wasm-limits.ts';
 import type { GuestParts } from '../support/guest-module.ts';
 import { CONTEXT, entityRef, faultOf, liveGuest } from '../support/live-guest.ts';
 
-/** Commands of five letters trap, as does closing an entity that had one of three. */
+/** Commands with names of five letters trap, as does closing an entity that had a command of three letters. */
 const POISONED: GuestParts = {
   command: `(if (i32.eq (local.get $name-length) (i32.const 5)) (then unreachable))
     (if (i32.eq (local.get $name-length) (i32.const 3)) (then (i32.store (i32.const 8) (i32.const 1))))
@@ -14,7 +14,7 @@ const POISONED: GuestParts = {
     (call $resource-new (i32.const 7))`,
 };
 
-/** Its constructor traps. */
+/** An entity whose constructor traps. */
 const UNBORN = 'x'.repeat(50);
 
 async function guestOf(limits: Partial<WasmLimits> = {}) {
@@ -63,7 +63,7 @@ describe('an entity that has faulted', () => {
     let good = await open('good');
     await fail('first');
     expect(good.lost).toBe(false);
-    // It is the last one now, and the first of the others is what is forgotten next.
+    // It has faulted last now, so the first of the others is the next one to be forgotten.
     await fail('one more');
     good = await open('good');
     await fail('other 0');

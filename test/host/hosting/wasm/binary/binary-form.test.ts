@@ -1,4 +1,4 @@
-// The form of a binary, each rule by itself: in a whole module the next rule would refuse it as well.
+// Rules for the form of a binary, each on its own: in a whole module the next rule would refuse the same bytes.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from '@bytecodealliance/jco';
 import { DESCRIPTOR_SECTION } from '@svc/contract';

@@ -1,5 +1,5 @@
-// What the host knows of WebAssembly is a closed list: held here against the whole range of each table,
-// so that what a later proposal puts there is refused until somebody has looked at it.
+// The host knows a closed list of WebAssembly's features. These tests try the whole range of each table, so that code
+// of a later proposal is refused until it is supported on purpose.
 import { describe, expect, test } from 'vitest';
 import { ByteReader } from '../../../../../host/hosting/wasm/binary/byte-reader.ts';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
@@ -12,7 +12,7 @@ import type { SvcError } from '../../../../../kit/svc-error.ts';
 const BYTES = Array.from({ length: 256 }, (_, byte) => byte);
 const range = (first: number, last: number) => BYTES.slice(first, last + 1);
 
-/** The numbers of those that are read. Each other is refused as code that the host does not run. */
+/** Numbers that are accepted. All others are refused as unsupported code. */
 function readable(count: number, read: (number: number) => unknown): number[] {
   return Array.from({ length: count }, (_, number) => number).filter((number) => {
     try {
@@ -25,10 +25,10 @@ function readable(count: number, read: (number: number) => unknown): number[] {
   });
 }
 
-/** An instruction of these bytes, and zeros for whatever it takes. */
+/** An instruction of these bytes, followed by zeros as its immediates. */
 const instruction = (...bytes: readonly number[]) =>
   readInstruction(new ByteReader(Uint8Array.from([...bytes, ...Array<number>(40).fill(0)])));
-/** A number of 16 bits at most. */
+/** Encodes a number of at most 16 bits. */
 const leb = (number: number) => [
   (number & 0x7f) | 0x80,
   ((number >> 7) & 0x7f) | 0x80,

@@ -1,5 +1,4 @@
-// The reader of a component's binary: definitions that the component tools do not write are refused
-// before anything is made of them.
+// ComponentReader: definitions that the component tools do not write are refused before anything is built from them.
 import { describe, expect, test } from 'vitest';
 import { readComponent } from '../../../../../host/hosting/wasm/binary/component-reader.ts';
 import { readInterfaceShell } from '../../../../../host/hosting/wasm/admission/interface-shell.ts';

@@ -1,4 +1,4 @@
-// CoreLimits: how many of each thing a core module may have, and that it is said which limit was met.
+// CoreLimits: the maximum number of each thing in a core module, and that the error names the limit.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
@@ -40,7 +40,7 @@ describe('a core module may have', () => {
   );
 
   test('functions as long as is set, and no longer', async () => {
-    // The list of locals and the end are a byte each.
+    // The list of locals and the end instruction are one byte each.
     const limits = { functionBytesMax: 100 };
     expect(await refusal(`(func ${times(98, 'nop ')})`, limits)).toBeUndefined();
     expect(await refusal(`(func) (func ${times(99, 'nop ')})`, limits)).toMatchObject({

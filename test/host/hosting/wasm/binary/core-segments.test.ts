@@ -1,4 +1,4 @@
-// CoreSegments: what is done at each instantiation, with no fuel, is no more than a compiler asks for.
+// CoreSegments: the unpaid work of each instantiation is bounded, and compilers stay within the bounds.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
@@ -107,13 +107,13 @@ function module(fields: string) {
   return parse(`(module (memory 1) ${fields})`);
 }
 
-/** A module of one memory and this section behind it. */
+/** A module with one memory, followed by this section. */
 function withSection(id: number, content: readonly number[]): Uint8Array {
   const preamble = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
   return Uint8Array.from([...preamble, 5, 3, 1, 0, 1, id, content.length, ...content]);
 }
 
-/** Of an odd number of instructions. */
+/** An expression with an odd number of instructions. */
 function sum(count: number): string {
   return `(i32.const 0) ${'(i32.const 1) (i32.add) '.repeat((count - 1) / 2)}`;
 }

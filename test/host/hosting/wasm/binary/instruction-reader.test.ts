@@ -1,4 +1,4 @@
-// The table of instructions is closed: each opcode that there can be is either known or refused.
+// InstructionReader: its table is closed, so every possible opcode is either known or refused.
 import { describe, expect, test } from 'vitest';
 import { ByteReader } from '../../../../../host/hosting/wasm/binary/byte-reader.ts';
 import {
@@ -7,10 +7,10 @@ import {
 } from '../../../../../host/hosting/wasm/binary/instruction-reader.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
 
-/** Zeros do for every immediate that is known. */
+/** Zeros are valid immediates of every known instruction. */
 function isRead(...opcode: readonly number[]): boolean {
   const bytes = Uint8Array.from([...opcode, ...Array.from({ length: 24 }, () => 0)]);
-  // A reference names its type.
+  // A reference instruction names its type.
   if (opcode.length === 1 && opcode[0] === 0xd0) bytes[1] = 0x70;
   try {
     readInstruction(new ByteReader(bytes));

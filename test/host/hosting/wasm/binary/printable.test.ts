@@ -1,4 +1,4 @@
-// Text of a module in a message can neither steer a terminal nor fill it.
+// Text of a module in a message can neither control a terminal nor fill it.
 import { expect, test } from 'vitest';
 import { printable } from '../../../../../host/hosting/wasm/binary/printable.ts';
 

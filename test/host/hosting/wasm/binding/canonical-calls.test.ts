@@ -1,5 +1,5 @@
-// Calls by the canonical ABI: parameters that are flat, post-returns, what a module may not do while
-// its values are lowered or freed, and handles of its resource.
+// Calls by the canonical ABI: flat parameters, post-returns, what a module may not do while its values are lowered or
+// freed, and handles of its resource.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
@@ -35,7 +35,7 @@ const NAMES = Object.keys(POST) as PostName[];
 const post = (name: PostName, body: string) =>
   `(func (export "${POST[name]}") (param $result i32) ${body})`;
 
-/** The log is taken at the start already, so its post-return waits for a snapshot. */
+/** The log is taken at the start already, so its post-return is tested after a snapshot. */
 const withPost = (name: PostName, body: string): GuestParts => ({
   fields: post(name, name === 'take-log' ? `(if (i32.load (i32.const 8)) (then ${body}))` : body),
   snapshot: '(i32.store (i32.const 8) (i32.const 1)) (call $clear)',
@@ -58,8 +58,8 @@ async function callHandler(parts: GuestParts): Promise<void> {
 
 describe('a post-return', () => {
   /**
-   * Each one notes its first letter and its parameter at $noted; a last log line, written when the
-   * memory at 8 says so, is what was noted.
+   * Each function records its first letter and its parameter at $noted. If the memory at 8 says so, a last log line
+   * has the records.
    */
   const noting: GuestParts = {
     fields: `(global $noted (mut i32) (i32.const 4096))
@@ -77,7 +77,7 @@ describe('a post-return', () => {
     snapshot: `(drop (call $clear)) ${put(16, 4096)}
       (i32.store (i32.const 20) (i32.sub (global.get $noted) (i32.const 4096))) (i32.const 16)`,
   };
-  /** What was noted: letter and parameter, of which 16 is '@' and 1 is '1'. */
+  /** The recorded letter and parameter, of which 16 is '@' and 1 is '1'. */
   const noted = async (work: string) => {
     const { entities } = await liveGuest(noting);
     const entity = await entities.open(entityRef('a'), undefined);
@@ -95,7 +95,7 @@ describe('a post-return', () => {
   });
 
   test('is called when the result was read, and not before', async () => {
-    // It overwrites the very text of the result.
+    // It overwrites the text of the result itself.
     const clearing = post('query', '(memory.fill (i32.const 4096) (i32.const 120) (i32.const 5))');
     const { entities } = await liveGuest({
       fields: `(data (i32.const 4096) "reply") ${clearing}`,
@@ -119,7 +119,7 @@ describe('a post-return', () => {
       fields: `(global $freed (mut i32) (i32.const 0))
         ${post('command', '(global.set $freed (i32.const 1))')}`,
       command,
-      // One line, `0` or `1`, once a command has begun: the quiet guest has none before.
+      // The log has one line, `0` or `1`, once a command has begun: the default guest writes none before.
       takeLog: `(drop (call $clear)) ${put8(4096, 1)} ${put(4100, 4200)} ${put(4104, 1)}
         (i32.store8 (i32.const 4200) (i32.add (i32.const 48) (global.get $freed)))
         ${put(16, 4096)} ${put(20, 1)} (i32.const 16)`,
@@ -159,7 +159,7 @@ describe('a post-return', () => {
   });
 });
 
-/** A `cabi_realloc` whose second call has this body, too. */
+/** A `cabi_realloc` whose second call runs this body, too. */
 const once = (body: string) =>
   `(if (i32.load (i32.const 8)) (then ${body})) (i32.store (i32.const 8) (i32.const 1)) (i32.const 4096)`;
 
@@ -205,7 +205,7 @@ describe('parameters', () => {
 });
 
 describe('a handle', () => {
-  /** The snapshot is the decimal of what the constructor left at 4096. */
+  /** The snapshot is the number at 4096, which the constructor has written, in decimal. */
   const telling = `(drop (call $clear))
     (i32.store8 (i32.const 4200) (i32.add (i32.const 48) (i32.load (i32.const 4096))))
     ${put(16, 4200)} ${put(20, 1)} (i32.const 16)`;
@@ -229,7 +229,7 @@ describe('a handle', () => {
   });
 
   test('of another instance is none of this one’s', async () => {
-    // An instance has one entity. Its first handle is kept; the next instance returns that number.
+    // An instance has one entity. The test keeps the first handle, which the next instance returns.
     const construct = `(if (i32.eqz (local.get $some)) (then (drop (call $resource-new (i32.const 1)))
       (return (call $resource-new (i32.const 2))))) (i32.const 1)`;
     const { entities } = await liveGuest({ construct }, { entitiesPerInstance: 1 });

@@ -1,5 +1,5 @@
-// Values by the canonical ABI, lowered into a module's memory: which bytes a module finds there, what
-// its cabi_realloc is asked for, and that a memory which grows meanwhile loses nothing.
+// Values that the canonical ABI lowers into a module's memory: the bytes that the module finds there, the sizes that
+// its cabi_realloc is asked for, and that nothing is lost if the memory grows meanwhile.
 import { describe, expect, test } from 'vitest';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 import type { EndpointResponse } from '../../../../../host/model/endpoint.ts';
@@ -15,7 +15,7 @@ import {
   request,
 } from '../support/live-guest.ts';
 
-/** Answers the bytes of the text that it is given; its status is 201 when the length's top bit is set. */
+/** Answers with the bytes of the text that it receives; the status is 201 if the top bit of the length is set. */
 const bytesOfText = (encoding: StringEncoding): GuestParts => {
   const units = '(i32.and (local.get $body-length) (i32.const 0x7fffffff))';
   const tagged = '(i32.shr_u (local.get $body-length) (i32.const 31))';
@@ -41,7 +41,7 @@ async function loweredText(
 }
 
 describe('a string is lowered', () => {
-  /** The text; its bytes in UTF-8; in UTF-16; in Latin-1 if it has a form there. */
+  /** The text; its bytes in UTF-8, in UTF-16, and in Latin-1 if it can be encoded so. */
   test.each([
     ['empty', '', '', '', ''],
     ['of ASCII', 'a\u007f', '617f', '61007f00', '617f'],
@@ -64,7 +64,7 @@ describe('a string is lowered', () => {
       undefined,
     ],
   ])('%s', async (_what, text, utf8, utf16, latin1) => {
-    // Alone, and behind so many others that it is no longer a short string, which is lowered otherwise.
+    // Each text alone, and after many others, because a long string is lowered by other code.
     for (const [before, before8, before16] of [
       ['', '', ''],
       ['x'.repeat(40), '78'.repeat(40), '7800'.repeat(40)],
@@ -82,7 +82,7 @@ describe('a string is lowered', () => {
 });
 
 describe('cabi_realloc is asked', () => {
-  /** Notes its parameters from 4096 on, and the handler answers them. */
+  /** Records its parameters from 4096 on, and the handler answers with them. */
   const noting: GuestParts = {
     fields: '(global $noted (mut i32) (i32.const 4096))',
     realloc: `
@@ -154,10 +154,10 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)(
     });
 
     test('holds lists of strings and lists of events', async () => {
-      // Two strings are a header: the list of the parameters is answered as one of pairs.
+      // Two strings have the form of a header: the list of parameters is returned as one of pairs.
       const pairs = answering(`(i32.store (i32.const 24) (local.get $parameters))
       (i32.store (i32.const 28) (i32.shr_u (local.get $parameters-length) (i32.const 1)))`);
-      // The events that are folded are those of the next command.
+      // The events that were folded are those of the next command.
       const folding = `(drop (call $clear)) (i32.store (i32.const 4096) (local.get $events))
       (i32.store (i32.const 4100) (local.get $count)) (i32.const 16)`;
       const deciding = `(drop (call $clear)) (i64.store align=4 (i32.const 20) (i64.load (i32.const 4096)))
@@ -213,7 +213,7 @@ describe.each(['at once', 'later'])(
 test('a value of more than 2^31 - 1 bytes is not asked for', async () => {
   const { entities } = await liveGuest({}, {}, 'utf16');
   const entity = await entities.open(entityRef('a'), undefined);
-  // The longest string that there is has 2^29 - 24 units, so a list has to do: an event has 16 bytes.
+  // The longest string has 2^29 - 24 units, so this test uses a list, whose events have 16 bytes each.
   const many = { length: 2 ** 27, [Symbol.iterator]: () => [][Symbol.iterator]() };
   const fault = await faultOf(() => entity.apply(many as never, undefined));
   expect(fault.faultCause).toBe('limit');

@@ -1,5 +1,5 @@
-// Strings by the canonical ABI, lifted out of a module's memory. What the ABI traps on is a fault.
-// One leniency is deliberate: the pointer of a string without length is not looked at.
+// Strings that the canonical ABI lifts out of a module's memory. Values on which the ABI traps are faults. One
+// leniency is deliberate: the pointer of an empty string is ignored.
 import { describe, expect, test } from 'vitest';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 import { MEMORY_BYTES, hex, put, replying } from '../support/canonical-guest.ts';
@@ -22,7 +22,7 @@ async function faultOfReply(parts: GuestParts, encoding: StringEncoding): Promis
   return (await faultOf(() => entity.query(CONTEXT, 'q', ''))).faultCause;
 }
 
-/** Alone, and behind so many others that it is no longer a short string, which is lifted otherwise. */
+/** Each text alone, and after many others, because a long string is lifted by other code. */
 const utf8Forms = (bytes: Uint8Array) =>
   [bytes, Buffer.concat([Buffer.from('x'.repeat(40)), bytes])] as const;
 const utf16Forms = (bytes: Uint8Array) =>
@@ -173,7 +173,7 @@ describe('a string at the bounds of the memory', () => {
   });
 });
 
-/** Once a snapshot was taken, the log has one line with the message at this pointer and length. */
+/** After a snapshot, the log has one line, whose message is at this pointer and has this length. */
 const logging = (pointer: number, length: number, bytes: Uint8Array): GuestParts => ({
   fields: `(global $said (mut i32) (i32.const 0)) ${replying(AT, 0, bytes).fields ?? ''}`,
   snapshot: '(global.set $said (i32.const 1)) (call $clear)',

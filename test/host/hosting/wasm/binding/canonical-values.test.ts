@@ -1,6 +1,6 @@
-// Lists, options, results, variants, enums, bools and padding by the canonical ABI, lifted out of a
-// module's memory or its call's parameters. What the ABI traps on is a fault; what it does not look
-// at (padding, the payload of another case, the pointer of nothing) may hold anything.
+// Lists, options, results, variants, enums, bools and padding that the canonical ABI lifts out of a module's memory
+// or the parameters of its call. Values on which the ABI traps are faults; bytes that it ignores (padding, the
+// payload of another case, the pointer of an empty list) may be anything.
 import { describe, expect, test } from 'vitest';
 import type { Reply } from '../../../../../host/model/call.ts';
 import {
@@ -37,7 +37,7 @@ async function answer(parts: GuestParts, heard: unknown[] = []): Promise<unknown
   return endpoints.handle(CONTEXT, request(0), hostCalls({ call }));
 }
 
-/** Of a command: `result<effect, refusal>` at 16. */
+/** Result of a command: `result<effect, refusal>` at 16. */
 const EVENTS = 20;
 const DELETE = 28;
 const REPLY = 32;
@@ -134,7 +134,7 @@ describe('a bool', () => {
   });
 });
 
-/** `routing.call` with this tag, pointer and length of its idempotency key. */
+/** Calls `routing.call` with this tag, pointer and length of the idempotency key. */
 const calling = (...key: readonly number[]) =>
   answering(`(call $call ${'(i32.const 0)'.repeat(10)}
     ${key.map((word) => `(i32.const ${word})`).join(' ')} (i32.const 256))`);
@@ -183,7 +183,7 @@ describe('an option', () => {
 
 describe('a result', () => {
   test('that is an error has nothing of its other case', async () => {
-    // As an effect, its list of events would be out of the memory.
+    // Read as an effect, its list of events would be outside of the memory.
     const { entities } = await liveGuest({
       apply: `(drop (call $clear)) ${put8(16, 1)} ${pair(20, 0, 0)} ${pair(28, -1, -1)} (i32.const 16)`,
     });

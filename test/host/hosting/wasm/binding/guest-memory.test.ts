@@ -1,5 +1,5 @@
-// The canonical ABI's values: strings in every encoding there and back, and every lie a module can
-// tell about them is a GuestFault.
+// Values of the canonical ABI: strings in every encoding in both directions, and that every invalid value of a module
+// is a GuestFault.
 import { describe, expect, test } from 'vitest';
 import type { EndpointResponse } from '../../../../../host/model/endpoint.ts';
 import type { GuestParts } from '../support/guest-module.ts';
@@ -55,7 +55,7 @@ describe.each(['utf8', 'utf16', 'latin1+utf16'] as const)('strings in %s', (enco
   });
 });
 
-/** A query that answers the string at this pointer and length, with bytes put there before. */
+/** A query that replies with the string at this pointer and length; the bytes are written before. */
 const replying = (pointer: number, length: number, before = '') => ({
   query: `(drop (call $clear)) ${before}
     (i32.store (i32.const 20) (i32.const ${pointer})) (i32.store (i32.const 24) (i32.const ${length}))

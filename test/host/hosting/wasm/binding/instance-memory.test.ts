@@ -1,5 +1,5 @@
-// The memory of all instances together: what counts, what is let go of when there is too little, and what
-// happens when that is not enough.
+// The memory of all instances together: which memory counts, which instances are released when it is short, and what
+// happens if that does not suffice.
 import { describe, expect, test } from 'vitest';
 import { admitModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
 import { EndpointPool } from '../../../../../host/hosting/wasm/instances/endpoint-pool.ts';
@@ -34,7 +34,7 @@ describe('the count', () => {
     expect(memory.bytes).toBe(500);
     one.release();
     expect(memory.bytes).toBe(200);
-    // Its last words may grow it once more.
+    // Reading its last log lines may grow it once more.
     one.growTo(900);
     one.release();
     expect(memory.bytes).toBe(200);
@@ -79,7 +79,7 @@ describe('memory that becomes short', () => {
     const limits = { entitiesPerInstance: 2, memoryBytesTotalMax: 8 * PAGE };
     const { entities } = await liveGuest(HUNGRY, limits);
     const open = (id: string) => entities.open(entityRef(id), undefined) as GuestEntity;
-    // Two pages are the endpoints' first instance's.
+    // Two pages belong to the first instance of the endpoints.
     const [a, b, c] = [open('a'), open('b'), open('c')];
     const ids = (max = 10) => entities.toClose!(max).map(({ id }) => id);
     expect(ids()).toEqual([]);
@@ -89,7 +89,7 @@ describe('memory that becomes short', () => {
     expect(a.query(CONTEXT, '', '')).toBeDefined();
     expect(ids(1)).toEqual(['c']);
     expect(ids()).toEqual(['c', 'd']);
-    // The others are used, and the one that is being emptied takes none.
+    // The other instances are in use, and the one that is being emptied accepts no more entities.
     c.close();
     const f = open('f');
     d.close();
@@ -104,13 +104,13 @@ describe('memory that becomes short', () => {
   });
 });
 
-/** Entities of two pages; a command takes more, as many as its name is long. */
+/** Entities of two pages; a command grows the memory by as many pages as its name has letters. */
 const HUNGRY: GuestParts = {
   command: '(drop (memory.grow (local.get $name-length))) (call $clear)',
   handle: `(drop (memory.grow (local.get $query-length)))
     (drop (call $clear)) (i32.store16 (i32.const 20) (i32.const 200)) (i32.const 16)`,
 };
-/** The endpoints' first instance has two pages, too; the non-suspending one is made with the first request. */
+/** The first instance of the endpoints has two pages, too; the non-suspending one is created with the first request. */
 const hungry = (pages: number, limits: Partial<WasmLimits> = {}) =>
   liveGuest(HUNGRY, { entitiesPerInstance: 1, ...limits, memoryBytesTotalMax: pages * PAGE });
 
@@ -119,7 +119,7 @@ describe('the instances of a module', () => {
     const { entities } = await hungry(6);
     const first = await entities.open(entityRef('a'), undefined);
     const second = await entities.open(entityRef('b'), undefined);
-    // The endpoints' idle instance went before anybody's.
+    // The idle instance of the endpoints was released before any entity.
     const third = await entities.open(entityRef('c'), undefined);
     expect([first.lost, second.lost, third.lost]).toEqual([false, false, false]);
     await first.query(CONTEXT, 'q', '');
@@ -190,11 +190,11 @@ describe('the instances of a module', () => {
     const grow = async (pages: number) =>
       endpoints.handle(CONTEXT, request(0, { query: 'x'.repeat(pages) }), fastPath);
     for (let time = 0; time < 10; time++) expect(await grow(2)).toMatchObject({ status: 200 });
-    // What is idle goes: there is room for another entity.
+    // The idle instance is released, so there is room for another entity.
     await entities.open(entityRef('b'), undefined);
     expect(first.lost).toBe(false);
     expect((await faultOf(() => grow(5))).limit).toBe('memory');
-    // To make room for it, whatever was idle had to go.
+    // Everything idle had to be released for it.
     expect(first.lost).toBe(true);
   });
 
@@ -231,11 +231,11 @@ test('an instance that has grown too much in a call that was given up serves no 
     endpoints.handle(CONTEXT, request(0, { query: 'grow' }), calls),
   );
   expect([fault.faultCause, fault.limit]).toEqual(['memory', 'memory']);
-  // Of the other route, so that it is tried on the same instance.
+  // A request of the other route, so that it is tried on the same instance.
   expect(await endpoints.handle(CONTEXT, request(1), calls)).toMatchObject({ status: 202 });
 });
 
-/** It grows by as many pages as its query is long, and then waits for what it calls. */
+/** Grows by as many pages as its query is long, and then waits for its call. */
 const GROWING: GuestParts = {
   handle: `(drop (memory.grow (local.get $query-length)))
     (call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))
@@ -245,7 +245,7 @@ const given = async () => ({ kind: 'reply', json: '1' }) as const;
 
 test('the instance that need not wait is let go of for one that may', async () => {
   const { endpoints } = await liveGuest(GROWING, { memoryBytesTotalMax: 8 * PAGE });
-  // It grows until there is no room for the one that is idle, and then it has to wait.
+  // It grows until there is no room for the idle instance, and then has to wait.
   const asked = request(0, { query: 'grown' });
   const calls = hostCalls({ speculate: () => undefined, call: given });
   expect(await endpoints.handle(CONTEXT, asked, calls)).toMatchObject({ status: 200 });

@@ -1,5 +1,5 @@
-// jco as an oracle: the same calls of the same module through our binding and through the glue that
-// jco generates come to the same results. The generated code runs in a child process of its own.
+// jco as an oracle: calls of a module through our binding and through jco's generated glue have the same results. The
+// generated code runs in a child process.
 import assert from 'node:assert/strict';
 import { expect, test } from 'vitest';
 import { inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
@@ -9,7 +9,7 @@ import { guestModule } from '../support/guest-module.ts';
 import { expectSame } from '../support/run-scenario.ts';
 import type { RoutingAnswer, ScenarioCall, ScenarioContext } from '../support/scenario.ts';
 
-/** Not ASCII, not Latin-1, not of one UTF-16 unit; short and long. */
+/** Texts that are not ASCII, not Latin-1 and not of one UTF-16 unit; short and long ones. */
 const TEXTS = ['', 'cart', 'grüße', '世界', '😀🛒', `${'ü'.repeat(50)}😀`, 'x'.repeat(2000)];
 const context: ScenarioContext = {
   nowMs: 1_700_000_000_123,
@@ -116,7 +116,7 @@ test('the cart’s handlers route calls, and get a reply or a refusal', async ()
     handle(3, ['c', '😀'], {}, [reply(cart)]),
     ...refusals.map((answer) => handle(4, ['c'], {}, [answer])),
     handle(5, ['c'], {}, [reply(null)]),
-    // No answer is prepared, so the call times out.
+    // The test prepares no answer, so the call times out.
     handle(5, ['c']),
   ]);
   expect(results[0]!.routed).toEqual([

@@ -1,4 +1,4 @@
-// What a module's log may cost: lines and bytes of one call have a limit, and are paid for with fuel.
+// The cost of a module's log: the lines and bytes of one call are limited, and paid for with fuel.
 import { expect, test } from 'vitest';
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 import { put } from '../support/canonical-guest.ts';
@@ -7,7 +7,7 @@ import { CONTEXT, entityRef, faultOf, liveGuest } from '../support/live-guest.ts
 
 const LINES_AT = 4096;
 
-/** After a command, the log has this many lines that all point at the same text. */
+/** After a command, the log has this many lines, all of which point at the same text. */
 function logging(count: number, length: number): GuestParts {
   return {
     memory: '(memory (export "memory") 4)',

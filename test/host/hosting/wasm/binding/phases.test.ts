@@ -1,5 +1,5 @@
-// Which code of a module reaches the host: that of a command, a query or a handler itself, and none that runs
-// on the way there or back.
+// Phases: the code of a command, a query or a handler may call the host, and code that runs while its values are
+// lowered, lifted or freed may not.
 import { expect, test } from 'vitest';
 import type { GuestParts } from '../support/guest-module.ts';
 import {
@@ -19,7 +19,7 @@ const ENTITY = 'svc:runtime/entity@0.1.0#[method]instance';
 const postReturn = (name: string) => ({
   fields: `(func (export "cabi_post_${name}") (param i32) ${CLOCK})`,
 });
-/** Once a command has set it: opening the entity is not what is looked at. */
+/** Set by a command, because opening the entity is not part of the test. */
 const WHEN_SET = `(if (i32.load (i32.const 8)) (then ${CLOCK}))`;
 const SET = '(i32.store (i32.const 8) (i32.const 1))';
 

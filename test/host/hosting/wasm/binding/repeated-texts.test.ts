@@ -1,4 +1,4 @@
-// What was kept is found by its units, and nothing else is.
+// RepeatedTexts: a cached string is found by its units, and by nothing else.
 import { expect, test } from 'vitest';
 import {
   REPEATED_UNITS_MAX,

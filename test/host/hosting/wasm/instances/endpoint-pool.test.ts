@@ -1,5 +1,5 @@
-// Endpoints in a module: what a handler's imports answer, that a request leaves nothing behind, and
-// that an instance serves one request at a time.
+// EndpointPool: the answers of a handler's imports, that a request leaves nothing behind, and that an instance serves
+// one request at a time.
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
@@ -249,7 +249,7 @@ describe('a handler', () => {
   });
 });
 
-// Answers 200 and its size in pages, or the byte at the end of what it has grown to, and marks it.
+// Answers 200 with its size in pages, or with the last byte of the memory that it has grown by, which it then sets.
 const grows = (pages: number) => ({
   handle: `(local $end i32)
     (drop (call $clear)) (drop (memory.grow (i32.const ${pages})))
@@ -390,7 +390,7 @@ describe('the pool', () => {
     await new Promise((turn) => {
       setImmediate(turn);
     });
-    // Nor is it asked for its last words.
+    // It is not asked for its last log lines either.
     expect([made, guest.lines]).toEqual([1, []]);
   });
 });

@@ -1,5 +1,5 @@
-// What V8 itself says of a module, and that admission listens: a core that is not valid, one that cannot be
-// compiled once it is metered, and the imports as V8 reads them.
+// Admission uses V8's own verdicts: for a core module that is not valid, for one that V8 cannot compile once it is
+// metered, and for its imports.
 import { parse } from '@bytecodealliance/jco';
 import { expect, test } from 'vitest';
 import { checkLinks, inspectModule } from '../../../../../host/hosting/wasm/admission/admission.ts';

@@ -1,4 +1,4 @@
-// An entity that is opened alone, and those in the other instances.
+// An entity that is opened alone does not affect those in other instances.
 import { expect, test } from 'vitest';
 import { counter } from '../support/counter.ts';
 import { CONTEXT, entityRef, faultOf, liveGuest } from '../support/live-guest.ts';

@@ -1,4 +1,4 @@
-// Entities in a module: what their functions answer, how calls end badly, and who is lost then.
+// EntityInstances: the results of an entity's functions, failing calls, and which entities a fault loses.
 import { describe, expect, test } from 'vitest';
 import type { CallContext } from '../../../../../host/model/call.ts';
 import { counter } from '../support/counter.ts';
@@ -298,7 +298,7 @@ describe('instances', () => {
   });
 
   test('are as few as the open entities need, however many come and go', async () => {
-    // The first word of the memory counts what an instance was given.
+    // The first word of the memory counts what the instance received.
     const { entities } = await liveGuest(
       {
         construct: `(i32.store (i32.const 8) (i32.add (i32.load (i32.const 8)) (i32.const 1)))
@@ -381,7 +381,7 @@ describe('the log of a module', () => {
   });
 });
 
-/** Once a snapshot was taken, the log has this many lines, all the same text. */
+/** After a snapshot, the log has this many lines with the same text. */
 function logging(count: number, length: number, level = 0): GuestParts {
   return {
     takeLog: `(i32.store8 (i32.const 4096) (i32.const ${level}))

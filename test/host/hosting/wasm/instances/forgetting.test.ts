@@ -1,10 +1,10 @@
-// A module that tries to leave something behind in the instance that served a request: the next request sees
-// an instance as it was after initialisation, whatever the module keeps its words in.
+// A module that tries to leave something behind in the instance that served a request: the next request sees the
+// instance as it was after initialisation, wherever the module stores data.
 import { describe, expect, test } from 'vitest';
 import type { GuestParts } from '../support/guest-module.ts';
 import { CONTEXT, hostCalls, liveGuest, request } from '../support/live-guest.ts';
 
-/** Says what it finds, and leaves what the next one could find. `found` leaves a number from 0 to 63. */
+/** Answers with what it finds, and leaves what a later request could find. `found` leaves a number from 0 to 63. */
 function leaving(found: string, leave: string, more: GuestParts = {}): GuestParts {
   return {
     ...more,
@@ -13,7 +13,7 @@ function leaving(found: string, leave: string, more: GuestParts = {}): GuestPart
       (i32.store16 (i32.const 20) (i32.add (i32.const 200) (local.get $seen))) (i32.const 16)`,
   };
 }
-/** Requests with a query wait for a component; the others need not. */
+/** Requests with a query wait for a component; others need not. */
 const WAITS = `(if (local.get $query-length)
   (then (call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))))`;
 
@@ -104,7 +104,7 @@ describe('a request finds nothing that another left in', () => {
 });
 
 test('the lines of one request are not handed out with those of another', async () => {
-  // The log begins with a request that is abandoned, and would be taken by the next.
+  // The log begins with lines of an abandoned request, which the next one must not take.
   const parts: GuestParts = {
     handle: `(i32.store (i32.const 8) (i32.add (i32.load (i32.const 8)) (i32.const 1)))
       (if (local.get $query-length) (then unreachable))

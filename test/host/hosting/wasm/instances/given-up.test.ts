@@ -1,5 +1,4 @@
-// Handlers for whose answer nobody waits any more: what they wait for fails, they end, and the instance
-// serves the next request.
+// Cancelled handlers: the call that they wait for fails, they end, and the instance serves the next request.
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import { EventLoopBudget } from '../../../../../host/http/requests/event-loop-budget.ts';
@@ -15,7 +14,7 @@ const LIMITS = { endpointInstancesMax: 1, waitingRequestsMax: 1 };
 const CALL = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
 const READ = `(call $read ${'(i32.const 0)'.repeat(4)} (i64.const 0) (i32.const 1) (i32.const 256))`;
 const ANSWER = `(drop (call $clear)) (i32.store16 (i32.const 20) (i32.const 200)) (i32.const 16)`;
-/** Route 0 calls for ever, route 1 reads, any other answers. */
+/** Route 0 calls for ever, route 1 reads, all others answer. */
 const STUBBORN: GuestParts = {
   handle: `(if (i32.eqz (local.get $route)) (then (loop $l ${CALL} (br $l))))
     (if (i32.eq (local.get $route) (i32.const 1)) (then (loop $l ${READ} (br $l))))
@@ -101,7 +100,7 @@ test.each([
 ] as const)(
   'after %s a handler is told that nothing was done',
   async (code: SvcErrorCode, told) => {
-    // Answers what it was told, with the case of the error in the status.
+    // Answers with the result of its call; the status has the case of the error.
     const { endpoints } = await liveGuest({
       handle: `${CALL} (i32.store (i32.const 300) (i32.load8_u (i32.const 260)))
       (drop (call $clear))

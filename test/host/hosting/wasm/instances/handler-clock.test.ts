@@ -1,5 +1,5 @@
-// The clock of a handler: it says the time of the request, whatever the handler works, and moves on where
-// the handler has waited for the host. So no module times its own work.
+// The clock of a handler reports the time of the request while the handler computes, and advances where the handler
+// has waited for the host, so that no module can time its own work.
 import { expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import { SvcError } from '../../../../../kit/svc-error.ts';
@@ -7,7 +7,7 @@ import { liveGuest, CONTEXT, hostCalls, request } from '../support/live-guest.ts
 
 const CALL = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
 const READ = `(call $read ${'(i32.const 0)'.repeat(4)} (i64.const 0) (i32.const 1) (i32.const 256))`;
-/** Answers 200, and by how much its clock has moved on since the time that it was given. */
+/** Answers 200 with how far its clock has advanced since the time of the request. */
 const moved = (work: string) => ({
   realloc: '(i32.const 4096)',
   handle: `(local $i i32) (if (i64.ne (local.get $now) (call $now-ms)) (then unreachable)) ${work}
@@ -20,7 +20,7 @@ const WORK = `(loop $l (drop (call $now-ms)) (local.set $i (i32.add (local.get $
 const failure = new SvcError('SVC_OVERLOADED', 'too much');
 const reply = { kind: 'reply', json: '1' } as const;
 
-/** A clock of the host that moves on with each look at it, from the time of the request on. */
+/** A clock of the host that advances with each reading, beginning at the time of the request. */
 function running(given: Partial<HostCalls>): HostCalls {
   let { nowMs } = CONTEXT;
   return hostCalls({ nowMs: () => ++nowMs, ...given });

@@ -1,4 +1,4 @@
-// Each limit that a running module can meet: it is enforced by its own setting, and the fault says its name.
+// Each limit that a running module can hit: its own setting enforces it, and the fault names it.
 import { describe, expect, test } from 'vitest';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import {
@@ -18,7 +18,7 @@ import {
   request,
 } from '../support/live-guest.ts';
 
-/** Long, and then it ends: with more fuel there is no fault. */
+/** A long loop that ends: with more fuel there is no fault. */
 const LONG = `(loop $l
   (i32.store (i32.const 12) (i32.add (i32.load (i32.const 12)) (i32.const 1)))
   (br_if $l (i32.lt_u (i32.load (i32.const 12)) (i32.const 100000))))`;
@@ -42,7 +42,7 @@ const DRIVES = {
     ),
 } as const;
 const CALL = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
-/** Twice, so that a limit of one is met the second time. */
+/** Does it twice, so that a limit of one is hit the second time. */
 const twice = (body: string) => ({ handle: `${body} ${body} (drop (call $clear)) unreachable` });
 const headers = (count: number) => answering(put(24, 4096) + put(28, count));
 const events = (count: number) => deciding(put(20, 4096) + put(24, count));

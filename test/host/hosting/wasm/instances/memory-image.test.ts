@@ -1,4 +1,4 @@
-// What is put back is the memory as it was, byte for byte, whatever was written to it since.
+// MemoryImage: the memory is restored byte for byte, whatever was written to it since.
 import { expect, test } from 'vitest';
 import { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
 

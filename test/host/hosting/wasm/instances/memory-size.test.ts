@@ -1,6 +1,6 @@
-// The count of pages against WebAssembly itself: whatever a module does with its memory, call after call
-// in one instance that is put back in between, it is told what it would be told in a fresh instance of the
-// module as it was written. A failing run names its seed: put it into SEEDS to see it again.
+// The count of pages compared with WebAssembly itself: whatever a module does with its memory, in many calls of one
+// instance that is restored in between, it sees the same sizes as in a fresh instance of the original module. A
+// failing run names its seed: add it to SEEDS to repeat the run.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';
@@ -19,7 +19,7 @@ const SEEDS = [1, 2, 3, Math.floor(Math.random() * 2 ** 32)];
 const PAGES_MAX = 9;
 const PAGE_BYTES = 65_536;
 
-/** Grows at its start, keeps a size in a global, and reads and writes where it is told. */
+/** Grows at its start, keeps a size in a global, and reads and writes where its parameters say. */
 const FIELDS = `
   (global $seen (mut i32) (i32.const -1))
   (data (i32.const 65530) "marked")
@@ -38,7 +38,7 @@ const wat = (most: number | undefined) =>
 async function modules(maximum: number | undefined) {
   const limits = { ...WASM_LIMITS_DEFAULT, memoryPagesMax: PAGES_MAX };
   const rewritten = rewriteCoreModule(readCoreModule(await parse(wat(maximum)), limits), limits);
-  // As it was written, with the host's limit for its own where it has none.
+  // The original module, with the host's limit if it has none of its own.
   const plain = await parse(wat(Math.min(maximum ?? PAGES_MAX, PAGES_MAX)));
   return { rewritten: new WebAssembly.Module(rewritten), plain: new WebAssembly.Module(plain) };
 }

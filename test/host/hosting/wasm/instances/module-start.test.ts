@@ -1,4 +1,4 @@
-// What a module that fails while it starts is answered with.
+// The error for a module that fails while it starts.
 import { describe, expect, test } from 'vitest';
 import { counter } from '../support/counter.ts';
 import { liveGuest } from '../support/live-guest.ts';

@@ -1,6 +1,5 @@
-// Handlers that are served without waiting, with an engine behind them: one that would have to wait is
-// served again and is told the same, nothing is done twice, and whatever a module does meanwhile, engine
-// and entities stay whole.
+// NonSuspendingInstance with a real engine: a handler that would have to wait is replayed with the same results,
+// nothing is done twice, and whatever a module does meanwhile, engine and entities stay intact.
 import { describe, expect, test } from 'vitest';
 import type { HostCalls } from '../../../../../host/engine/needs/guest.ts';
 import type { MemoryImage } from '../../../../../host/hosting/wasm/instances/memory-image.ts';
@@ -39,7 +38,7 @@ describe('a handler that has nothing to wait for', () => {
     await wake();
     expect(send('faulty')).toMatchObject({ status: 201 });
     expect(faults).toMatchObject([{ faultCause: 'trap' }]);
-    // It is no more in memory: who asks has to wait, and finds a fresh instance.
+    // It is not in memory any more: a caller has to wait, and gets a fresh entity.
     const answer = send('query');
     expect(answer).toBeInstanceOf(Promise);
     expect(await answer).toMatchObject({ status: 201 });
@@ -83,7 +82,7 @@ describe('a handler that has nothing to wait for', () => {
     journal.held = true;
     const answer = send('both');
     await journal.fail();
-    // The tag of an error, after that of a reply.
+    // The tag of an error, which follows that of a reply.
     expect(await answer).toMatchObject({ status: 201 });
     expect([journal.appendCount, await events(), faults]).toEqual([1, 0, []]);
   });
@@ -132,7 +131,7 @@ describe('a handler that would have to wait', () => {
     await turns();
     expect(journal.appendCount).toBe(1);
     await journal.letAllThrough();
-    // The query was asked once behind the command, and once when the entity was woken.
+    // The query ran once after the command, and once when the entity was reopened.
     expect(await answer).toMatchObject({ status: 202 });
     expect([journal.appendCount, await events()]).toEqual([1, 1]);
   });
@@ -144,7 +143,7 @@ describe('a handler that would have to wait', () => {
     });
     await wake();
     journal.held = true;
-    // To be turned down would say of the second that nothing was done.
+    // A refusal of the second request would mean that nothing was done.
     const answers = [send('further', 0), send('further', 1)];
     await journal.letAllThrough();
     for (const answer of answers) expect(await answer).toMatchObject({ kind: 'response' });
@@ -174,16 +173,18 @@ describe('a handler that would have to wait', () => {
 });
 
 describe('the stack that a handler shares with the host', () => {
-  // The deepest recursion that can just ask, and all around it: somewhere there the engine would break off.
+  // Recursion depths around the deepest at which the handler can still call: at some of them the engine would fail on
+  // its own.
   test.each(['deep', 'deepCommand'] as const)(
     'is never so short that the engine breaks off in the middle: %s',
     async (kind) => {
       const { send, wake, engine, faults, events } = await service();
       await wake();
-      // Of a route that was given up, the next are not tried: each is the last of its route.
+      // After a fallback, the next requests of the route skip the fast path; here each request is the last of its
+      // route.
       let turn = 0;
       const ends = new Set<string>();
-      /** Whether it was served on this stack: its own is shorter, and the handler does not get to ask. */
+      /** Whether it was served on this stack: a stack of its own is shorter, and the handler cannot call. */
       const dive = async (depth: number) => {
         const before = await events();
         const sent = (async () => send(kind, turn, 'q'.repeat(depth)))();
@@ -194,13 +195,13 @@ describe('the stack that a handler shares with the host', () => {
       };
       let depth = 4_000;
       while (await dive(depth)) depth += 100;
-      // The module's code is compiled anew meanwhile, and its frames change.
+      // The code of the module may be recompiled meanwhile, which changes the size of its frames.
       while (!(await dive(depth))) depth -= 10;
       while (await dive(depth)) depth++;
       let served = 0;
       for (const bottom = depth - 100; depth > bottom; depth--) {
         if (await dive(depth)) served++;
-        // A broken entity would neither answer at once again nor answer who waits.
+        // A broken entity would neither answer at once nor answer callers that wait.
         expect(engine.speculate(entityRef('a'), 'get', 'null', [])).toHaveProperty('kind');
       }
       expect(served).toBeGreaterThan(50);
@@ -252,7 +253,7 @@ test('what the host throws by mistake is none of the module’s faults', async (
   expect(() => guest.endpoints.handle(CONTEXT, asked, hostCalls(calls))).toThrow('a bug');
 });
 
-/** Calls that have no answer until it has come from elsewhere. */
+/** Calls whose answer arrives later. */
 function elsewhere(times: number) {
   const told: string[] = [];
   const come = Promise.withResolvers<void>();

@@ -1,5 +1,5 @@
-// Every module under fixtures/ and examples/ that the SDK compiles decides the same on each run, to the
-// byte, and for the same fuel: on two fresh instances, and in an endpoint's instance that was put back.
+// Every module under fixtures/ and examples/ that the SDK compiles gives the same results on each run, to the byte,
+// and for the same fuel: in two fresh instances, and in an endpoint's instance that was restored.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -24,7 +24,7 @@ const CONTEXT: CoreContext = {
   seed: 0x1234_5678_9abc_def0n,
   metadata: [['role', 'admin']],
 };
-/** Enough for each call of these modules but those that never end. */
+/** Enough fuel for each call of these modules except those that never end. */
 const FUEL = 20_000_000;
 function guestsUnder(folder: string): string[] {
   return readdirSync(join(ROOT, folder)).filter((name) =>
@@ -32,7 +32,7 @@ function guestsUnder(folder: string): string[] {
   );
 }
 
-/** What a call answered, or that it trapped; and its fuel. How deep the host's stack is, is not promised. */
+/** The result of a call, or that it trapped, and its fuel. The depth of the host's stack is not part of it. */
 function trace(guest: CoreGuest, call: () => unknown): string {
   const outcome = outcomeOf(guest, call);
   const fuel = guest.exports[FUEL_EXPORT] as WebAssembly.Global;
@@ -60,7 +60,7 @@ function newGuest({ compiled }: AdmittedModule): CoreGuest {
   });
 }
 
-/** Each command on an entity of its own, with what it persisted folded, and then everything asked. */
+/** Runs each command on an entity of its own and folds its events, then runs all queries. */
 function entityTraces(module: AdmittedModule): string[] {
   const { descriptor } = module;
   const traces: string[] = [];

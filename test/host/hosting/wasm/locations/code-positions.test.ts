@@ -1,4 +1,4 @@
-// Every instruction of the code as it runs leads back to the instruction of the module that it came of.
+// CodePositions: every instruction of the metered code is mapped to the instruction of the module that it comes from.
 import { describe, expect, test } from 'vitest';
 import type { ByteReader } from '../../../../../host/hosting/wasm/binary/byte-reader.ts';
 import { CodePositions } from '../../../../../host/hosting/wasm/locations/code-positions.ts';
@@ -24,10 +24,10 @@ import { Random } from '../../../../support/random.ts';
 
 const LIMITS = { ...WASM_LIMITS_DEFAULT, memoryPagesMax: PAGES_MAX, tableElementsMax: 100 };
 const MODULES = 300;
-/** The host has its own in their place. */
+/** Code of functions that the host replaces. */
 const REPLACED = new Set<number>([OP.memoryGrow, OP.memorySize]);
 
-/** Of each function of its own: where its instructions begin. */
+/** For each function of the module: the positions of its instructions. */
 function instructionsOf(bytes: Uint8Array, count: number): number[][] {
   const code = coreSections(bytes)(CORE_SECTION.code)!;
   code.count();
@@ -50,7 +50,7 @@ function skipLocals(body: ByteReader): void {
   }
 }
 
-/** Rows `function offset`: what does not lead to where it should. */
+/** Rows `function offset`: positions that are mapped wrongly. */
 function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
   const rewritten = rewriteCoreModule(core, limits);
   const places = new CodePositions(core, limits);
@@ -59,7 +59,7 @@ function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
   const originals = instructionsOf(core.bytes, own);
   const wrong: string[] = [];
   for (const [number, offsets] of instructionsOf(rewritten, own).entries()) {
-    /** Original offset → the code of the last instruction that leads there. */
+    /** Original offset → opcode of the last instruction that is mapped to it. */
     const found = new Map<number, number>();
     let last = 0;
     for (const offset of offsets) {

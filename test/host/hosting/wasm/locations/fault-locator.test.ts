@@ -1,4 +1,4 @@
-// Each way in which a module may trap leads to the line of its source where it did.
+// FaultLocator: each way of trapping is located at its line of the source.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceLocation } from '@svc/contract';
@@ -15,7 +15,7 @@ import type { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { temporaryFolderOfFile } from '../../../../support/temporary-folder.ts';
 import { CONTEXT, faultOf, hostCalls, request } from '../support/live-guest.ts';
 
-/** Where the line of each is marked `// NAME`. */
+/** The line of each is marked with `// NAME`. */
 const SOURCE = `import { register } from "@svc/guest-sdk";
 import { inner } from "./inner";
 function below(depth: i32): i32 {

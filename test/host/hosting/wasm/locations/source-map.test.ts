@@ -1,4 +1,4 @@
-// The reader of source maps, beside a well-known one; and what is no map of the module.
+// SourceMap compared with a well-known reader of source maps, and with texts that are no map of the module.
 import { TraceMap, eachMapping } from '@jridgewell/trace-mapping';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent, type BuiltComponent } from '../../../../../guest-sdk/compiler/index.ts';

@@ -1,5 +1,5 @@
-// A NaN that a module computes is the canonical one, whatever NaN went in; what only moves bits leaves
-// them. The NaNs that go in carry a sign and a payload, which processors hand on.
+// A NaN that a module computes is the canonical one, whatever its operands are; instructions that only move bits
+// preserve NaNs. The operands have a sign and a payload, which processors propagate.
 import { describe, expect, test } from 'vitest';
 import { metered } from '../support/metered-module.ts';
 
@@ -10,7 +10,7 @@ const CANONICAL_64 = 0x7ff8000000000000n;
 const ODD_BITS_32 = 0xffa00001n;
 const ODD_BITS_64 = 0xfff4000000000001n;
 
-/** The 64-bit words that `code` stores at 0 and 8. */
+/** Returns the 64-bit words that `code` stores at 0 and 8. */
 async function stored(code: string): Promise<bigint[]> {
   const { exports, fuel, run } = await metered(
     `(func (export "run") (param $p i32) (local $s f32) (local $d f64)

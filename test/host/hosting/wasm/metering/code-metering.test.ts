@@ -1,4 +1,4 @@
-// What code pays: by what its instructions may cost at their worst, once for each time that they may run.
+// CodeMetering: code pays the worst-case cost of its instructions, once for each time that they may run.
 import { describe, expect, test } from 'vitest';
 import {
   entryUnits,
@@ -7,7 +7,7 @@ import {
 import { metered, unitsOf } from '../support/metered-module.ts';
 
 const N = 640;
-/** A function of so many of them, beside one without. */
+/** A function with `count` of them, beside one without. */
 async function unitsEach(one: string, more = ''): Promise<number> {
   const body = (code: string) => `${more} (func (export "run") (local $i i32) (local $l i64)
     (local $s f32) (local $d f64) (local $v v128) ${code})`;

@@ -1,4 +1,5 @@
-// Which call has which fuel: folding has it by its events, and what a module frees and collects has its own.
+// The fuel of each kind of call: folding gets it by the number of events, and freeing and collecting memory has its
+// own.
 import { describe, expect, test } from 'vitest';
 import { GuestFault } from '../../../../../host/model/guest-fault.ts';
 import { WASM_LIMITS_DEFAULT } from '../../../../../host/hosting/wasm/wasm-limits.ts';
@@ -13,7 +14,7 @@ import {
 
 const ENTITY = 'svc:runtime/entity@0.1.0#';
 const EVENT = { manifest: 'counted', json: '{}' };
-/** Turns of a loop, a unit each. */
+/** Iterations of a loop, one unit each. */
 const SPIN = `(func $spin (param $turns i32)
   (loop $l (br_if $l (i32.gt_s (local.tee $turns (i32.sub (local.get $turns) (i32.const 1))) (i32.const 0)))))`;
 const post = (name: string) =>
@@ -87,7 +88,7 @@ describe('folding', () => {
   });
 });
 
-/** As loads all over the memory take it. */
+/** Cost of loads all over the memory. */
 const seconds = (units: number) => (units * 12) / 1e9;
 
 test('no call has the fuel for more than eight seconds of its dearest code', () => {

@@ -1,5 +1,5 @@
-// An honest command of 20 KB is far from the end of its fuel: the order of fixtures/order, which looks
-// each of its lines up among all the others.
+// A legitimate command of 20 KB uses a small part of its fuel: the order of fixtures/order, which looks up each of
+// its lines among all others.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { admitModule } from '../../../../../host/hosting/wasm/admission/admission.ts';
 import { FUEL_EXPORT } from '../../../../../host/hosting/wasm/metering/module-rewriter.ts';
@@ -25,7 +25,7 @@ describe('an order of 20 KB', () => {
     fuel = guest.exports[FUEL_EXPORT] as WebAssembly.Global;
   });
 
-  /** How often the budget would pay for the call. */
+  /** How many times the budget would pay for the call. */
   function timesOver(budget: number, call: () => unknown): number {
     fuel.value = budget;
     call();

@@ -1,5 +1,5 @@
-// The rewriter: what it meters stops, what it leaves alone still computes the same, and what it
-// cannot meter or undo is refused.
+// ModuleRewriter: metered code stops, all other code computes the same as before, and code that cannot be metered or
+// undone is refused.
 import { describe, expect, test } from 'vitest';
 import {
   BEGIN_EXPORT,

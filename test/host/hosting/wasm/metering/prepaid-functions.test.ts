@@ -1,4 +1,4 @@
-// Which functions are paid for where they are called, and that they are.
+// PrepaidFunctions: which functions their callers pay for, and that they do.
 import { parse } from '@bytecodealliance/jco';
 import { describe, expect, test } from 'vitest';
 import { readCoreModule } from '../../../../../host/hosting/wasm/binary/core-module-reader.ts';

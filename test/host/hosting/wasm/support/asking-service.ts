@@ -1,5 +1,5 @@
-// A service of one entity and of handlers that ask it in every way, with an engine and a journal that can
-// be held: for tests of handlers that are served without waiting.
+// A service with one entity and handlers that call it in every way, with an engine and a journal whose writes can be
+// held: for tests of the fast path.
 import { createEngine } from '../../../../../host/engine/entity-engine.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
 import {
@@ -25,9 +25,9 @@ const handler = (name: string) => ({ name, input: nothing, reply: nothing });
 const KIND_NAMES = [
   'query',
   'command',
-  /** A query, and a command that stores. */
+  /** Calls a query, and then a command that stores. */
   'both',
-  /** A command that stores, and a query behind it. */
+  /** Calls a command that stores, and then a query. */
   'further',
   'visits',
   'deep',
@@ -40,7 +40,10 @@ const KIND_NAMES = [
 ] as const;
 export type Kind = (typeof KIND_NAMES)[number];
 const KINDS = KIND_NAMES.length;
-/** What a route does is its number modulo KINDS. There are many: one that had to wait is not tried again soon. */
+/**
+ * The behaviour of a route is its number modulo KINDS. There are many routes, because one that had to wait skips the
+ * fast path for a while.
+ */
 const TURNS = 80;
 export const routeOf = (kind: Kind, turn = 0) => KIND_NAMES.indexOf(kind) + turn * KINDS;
 
@@ -52,7 +55,7 @@ const ADDRESSES = {
   null: 4136,
   counted: 4144,
 } as const;
-/** Of a `stored-event`. */
+/** Size of a `stored-event`. */
 const EVENT = 4160;
 const text = (word: keyof typeof ADDRESSES) =>
   `(i32.const ${ADDRESSES[word]}) (i32.const ${word.length})`;
@@ -62,13 +65,13 @@ const ask = (name: 'get' | 'add' | 'fault') =>
     ${'(i32.const 0)'.repeat(5)} (i32.const 256))`;
 const when = (kind: Kind, body: string) =>
   `(if (i32.eq (i32.rem_u (local.get $route) (i32.const ${KINDS})) (i32.const ${KIND_NAMES.indexOf(kind)})) (then ${body}))`;
-/** Answers a status of 200 and a number. */
+/** Answers 200 with a number. */
 const status = (number: string) => `(drop (call $clear))
   (i32.store16 (i32.const 20) (i32.add (i32.const 200) ${number})) (return (i32.const 16))`;
 
 /**
- * An entity whose query answers how often its instance was asked, modulo 64, and whose command stores an
- * event; handlers that ask it.
+ * An entity whose query replies with how often its instance was called, modulo 64, and whose command stores an event;
+ * and handlers that call it.
  */
 const PARTS: GuestParts = {
   fields: `${Object.entries(ADDRESSES)
@@ -137,7 +140,7 @@ const compiled = component(guestWat(PARTS)).then((bytes) => {
   });
 });
 
-/** Requests of it are of the entity `a`. */
+/** The routes call the entity `a`. */
 export async function service(limits: Partial<WasmLimits> = {}) {
   const guest = await createWasmGuest(await compiled, {
     ...WASM_LIMITS_DEFAULT,

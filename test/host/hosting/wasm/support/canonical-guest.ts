@@ -1,8 +1,8 @@
-// Guests that put one value of the canonical ABI before the host: memory as a test wants it, and a
-// function that answers what lies there. Results lie at 16, as in guest-module.ts.
+// Guests that return one value of the canonical ABI to the host, with memory as a test wants it. Results lie at 16,
+// as in guest-module.ts.
 import type { GuestParts } from './guest-module.ts';
 
-/** The quiet guest has two pages. */
+/** The default guest has two pages. */
 export const MEMORY_BYTES = 131_072;
 
 /** A data segment. */

@@ -1,6 +1,5 @@
-// A counter in WAT, in ASCII for any encoding of one byte a unit (build it as UTF-8), with one
-// command for each thing a test wants a module to do. Commands and routes are told apart by the
-// first byte of their name and by their index.
+// A counter in WAT, in ASCII for any encoding with one byte per unit (build it as UTF-8), with one command for each
+// behaviour that a test needs. It distinguishes commands by the first byte of their names, and routes by their index.
 import type { GuestParts } from './guest-module.ts';
 
 const TEXTS = {
@@ -21,16 +20,16 @@ const TEXTS = {
 } as const;
 type TextName = keyof typeof TEXTS;
 
-/** The text's place and length, as two operands. */
+/** The address and the length of the text, as two operands. */
 const text = (name: TextName) => {
   const [at, content] = TEXTS[name];
   return `(i32.const ${at}) (i32.const ${content.replaceAll('\\n', '\n').length})`;
 };
-/** Stores the pair of a text. */
+/** Stores the address and the length of a text. */
 const put = (at: number, name: TextName) => `(call $put (i32.const ${at}) ${text(name)})`;
 const byte = (at: number, value: number) => `(i32.store8 (i32.const ${at}) (i32.const ${value}))`;
 const word = (at: number, value: string) => `(i32.store (i32.const ${at}) ${value})`;
-/** When the name begins with this letter. */
+/** Tests whether the name begins with this letter. */
 const when = (letter: string, body: string) =>
   `(if (i32.eq (local.get $letter) (i32.const ${letter.charCodeAt(0)})) (then ${body}))`;
 const route = (index: number, body: string) =>
@@ -122,9 +121,9 @@ export const counter: GuestParts = {
     ${when('c', `(call $decimal (i32.const 20) (call $now-ms)) ${answer}`)}
     (call $decimal (i32.const 20) (i64.load (local.get $rep))) ${answer}`,
   snapshot: `(call $decimal (i32.const 16) (i64.load (local.get $rep))) ${answer}`,
-  // 0 echoes the body, 1 calls the counter named by the first parameter, 2 counts its visits in
-  // memory and in a global, 3 reads a journal, 4 grows, 5 spins, 6 aborts, 7 tells the time,
-  // 8 answers a header, 9 refuses.
+  // 0 echoes the body, 1 calls the counter named by the first parameter, 2 counts its visits in memory and in a
+  // global, 3 reads a journal, 4 grows, 5 loops for ever, 6 aborts, 7 answers with the time, 8 answers with a header,
+  // 9 refuses.
   handle: `(local $kind i32)
     (drop (call $clear))
     ${route(0, response(0, `(i32.store8 (i32.const 32) (local.get $body-kind)) (call $put (i32.const 36) (local.get $body) (local.get $body-length))`).replace(byte(32, 0), ''))}

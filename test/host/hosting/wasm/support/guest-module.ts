@@ -1,5 +1,5 @@
-// Guest modules for tests, written in WAT: the whole world `service` with bodies that a test may
-// replace one by one, wrapped into a component as the SDK's compiler does.
+// Guest modules for tests, written in WAT: the whole world `service` with bodies that a test can replace one by one,
+// wrapped into a component as the SDK's compiler does.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { componentEmbed, componentNew, parse } from '@bytecodealliance/jco';
@@ -59,8 +59,8 @@ const IMPORTS = `
   (import "[export]${RUNTIME}entity@0.1.0" "[resource-drop]instance" (func $resource-drop (param i32)))`;
 
 /**
- * Bodies that are right and do nothing. What is lowered is put from page 1 on by a pointer that
- * only grows; results lie at 16. Byte 0 to 15 and 4096 to 65535 are free for a test's own.
+ * Valid bodies that do nothing. Lowered values are placed from page 1 on, by a pointer that only increases; results
+ * lie at 16. Bytes 0 to 15 and 4096 to 65535 are free for a test.
  */
 const QUIET: Readonly<Record<FunctionName, string>> = {
   realloc: `(local $at i32)
@@ -140,7 +140,7 @@ export function withCustomSection(
   return Buffer.concat([bytes, Buffer.from([0]), vector(section)]);
 }
 
-/** The component with other bytes in the place of its main core module and its section's head. */
+/** The component with another main core module, and the section header for it. */
 export function withMainCore(bytes: Uint8Array, ...cores: readonly Uint8Array[]): Uint8Array {
   const { start, end } = mainCoreSection(bytes);
   const sections = cores.flatMap((core) => [Buffer.from([1]), vector(core)]);

@@ -1,6 +1,7 @@
-// Runs a scenario through the JavaScript that jco generates for a component, and prints the results as
-// JSON. A program of its own, started as a child process, for our own fixtures only: what jco
-// generates is never run on a module that is not trusted, and never in the host.
+// Runs a scenario through the JavaScript that jco generates for a component, and prints the results as JSON. It is a
+// program of its own, started as a child process, and only for our own fixtures: jco's code is never run for an
+// untrusted module, and never in the host.
+//
 // Usage: node jco-oracle.ts COMPONENT.wasm SCENARIO.json
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +42,7 @@ const [componentFile, scenarioFile] = process.argv.slice(2);
 const { calls } = JSON.parse(readFileSync(scenarioFile!, 'utf8')) as { calls: ScenarioCall[] };
 const folder = mkdtempSync(join(tmpdir(), 'svc-oracle-'));
 
-/** Codes are kebab-case in WIT and upper case in our words. */
+/** Codes are kebab-case in WIT and upper case in the host. */
 const ourCode = (code: Tagged) =>
   code.tag === 'other' ? `OTHER ${String(code.val)}` : code.tag.replaceAll('-', '_').toUpperCase();
 const witCode = (code: string, otherCode: string | undefined): Tagged => {

@@ -1,5 +1,5 @@
-// Live guests for tests: modules of guest-module.ts started in the wasm hosting, and the requests and
-// host calls that tests give them.
+// Live guests for tests: modules of guest-module.ts started in the wasm hosting, with requests and host calls for
+// them.
 import type { StringEncoding } from '../../../../../host/hosting/wasm/binary/component-outline.ts';
 import type { GuestLogLine } from '../../../../../host/model/guest-log.ts';
 import { createWasmGuest } from '../../../../../host/hosting/wasm/wasm-guest.ts';
@@ -51,12 +51,12 @@ export function request(route: number, other: Partial<EndpointRequest> = {}): En
   };
 }
 
-/** Host calls of which none may be made, but those given; the clock stands still. */
+/** Host calls that fail the test, except the given ones; the clock stands still. */
 export function hostCalls(given: Partial<HostCalls> = {}): HostCalls {
   return { nowMs: () => CONTEXT.nowMs, call: unexpected, readEvents: unexpected, ...given };
 }
 
-/** The fault that the work ends with; another end fails the test. */
+/** Returns the fault with which the work ends; any other end fails the test. */
 export async function faultOf(work: () => unknown): Promise<GuestFault> {
   try {
     await work();

@@ -46,7 +46,7 @@ export async function metered(fields: string, memory?: string): Promise<MeteredM
   return { exports, fuel, run: exports['run'] as MeteredModule['run'] };
 }
 
-/** What a call of `run` costs. */
+/** Returns the fuel that a call of `run` uses. */
 export function unitsOf({ fuel, run }: MeteredModule, ...values: number[]): number {
   fuel.value = 2_000_000_000;
   run(...values);

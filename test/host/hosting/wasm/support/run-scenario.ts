@@ -1,4 +1,4 @@
-// Runs a scenario through our binding and through jco's glue, which is run in a child process of its own.
+// Runs a scenario through our binding and through jco's glue, in a child process.
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,14 +17,14 @@ const ORACLE = join(import.meta.dirname, 'jco-oracle.ts');
 
 type Handle = Extract<ScenarioCall, { kind: 'handle' }>;
 
-/** Both come to the same results, which are answered. */
+/** Expects the same results of both, and returns them. */
 export async function expectSame(
   module: Uint8Array,
   calls: readonly ScenarioCall[],
 ): Promise<readonly ScenarioResult[]> {
   const [theirs, ours] = await Promise.all([throughJco(module, calls), throughOurs(module, calls)]);
   expect(ours).toHaveLength(calls.length);
-  // With its call, so that a difference says where it is.
+  // The call is part of the result, so that a difference shows where it is.
   for (const [index, result] of ours.entries())
     expect({ call: calls[index], ...result }).toEqual({ call: calls[index], ...theirs[index] });
   return ours;
@@ -119,7 +119,7 @@ function bodyOf(body: Handle['request']['body']): Body {
   return body.kind === 'bytes' ? { ...body, bytes: Buffer.from(body.bytes, 'base64') } : body;
 }
 
-/** As the oracle says it. */
+/** Converts a result to the oracle's form. */
 function plain(outcome: object): unknown {
   const { kind } = outcome as { kind: string };
   if (kind === 'refusal') {

@@ -1,4 +1,4 @@
-// A scenario: calls of a guest in plain JSON, made once through our binding and once through jco's.
+// A scenario: calls of a guest in plain JSON, which are made once through our binding and once through jco's.
 export interface ScenarioContext {
   readonly nowMs: number;
   /** Decimal digits. */
@@ -36,9 +36,9 @@ export type ScenarioCall =
           /** Base64. */
           | { readonly kind: 'bytes'; readonly bytes: string };
       };
-      /** What each `routing.call` of the handler answers, in turn. */
+      /** Results of the handler's calls of `routing.call`, in order. */
       readonly answers: readonly RoutingAnswer[];
-      /** What `journal.read` answers. */
+      /** Result of `journal.read`. */
       readonly journal?: readonly RecordedEvent[];
     };
 
@@ -55,11 +55,11 @@ export type RoutingAnswer =
       readonly code: string;
       readonly message: string;
       readonly details?: string;
-      /** With the code `OTHER`. */
+      /** Name of the code if it is `OTHER`. */
       readonly otherCode?: string;
     };
 
-/** What came out, in plain JSON; `routed` are the arguments of the handler's calls of the host. */
+/** Results, in plain JSON; `routed` has the arguments of the handler's calls of the host. */
 export interface ScenarioResult {
   readonly outcome: unknown;
   readonly routed: readonly unknown[];
