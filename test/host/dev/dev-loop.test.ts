@@ -65,7 +65,7 @@ describe('a module that is built', () => {
     expect(await dev.nextModule()).toMatchObject({ file: 'b' });
   });
 
-  test('and is what is served already takes nothing from its place', async () => {
+  test('and is served already changes nothing', async () => {
     const { dev, begin, replaced, settled, outcomes } = loop();
     begin();
     dev.onMessage(built('a'));
@@ -87,7 +87,7 @@ function failing(swap: ReturnType<typeof loop>['swap'], servedFile: string | und
 }
 
 describe('a module that fails', () => {
-  test('before it takes over leaves the one before, which is not given its place anew', async () => {
+  test('before it takes over leaves the present one serving', async () => {
     const { dev, swap, begin, replaced, settled, outcomes } = loop();
     begin();
     failing(swap, 'a');
@@ -166,7 +166,7 @@ describe('the location where a module failed at its start', () => {
   const source = '    throw new Error();';
   const at = (file: string) => ({ kind: 'refused-at', file, location, source }) as const;
 
-  test('is told with why it is not served', async () => {
+  test('is reported with the reason of the refusal', async () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, 'a');
@@ -188,7 +188,7 @@ describe('the location where a module failed at its start', () => {
     await dev.end();
   });
 
-  test('that is found once another is looked at is told of none', async () => {
+  test('that is found after another build was reported is ignored', async () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, 'a');
@@ -203,7 +203,7 @@ describe('the location where a module failed at its start', () => {
     await dev.end();
   });
 
-  test('of a module that took the place of the one before: it is said that none is served', async () => {
+  test('of a module that has replaced the one before: it is reported that none is served', async () => {
     const { dev, swap, begin, settled } = loop();
     begin();
     failing(swap, undefined);

@@ -145,7 +145,7 @@ describe("an entity's journal", () => {
     });
   });
 
-  test('goes on with what is appended meanwhile, and folds nothing again', async () => {
+  test('continues with records that are appended meanwhile, and folds nothing again', async () => {
     const dir = temporaryFolder();
     await fillCart(dir, carts(3));
     const { pages, folded } = pagesOf(dir);
@@ -295,7 +295,7 @@ describe('a state that is large', () => {
     ),
   );
 
-  test('is left out of its step, what changed is told up to a bound, and pages are shorter', async () => {
+  test('is left out of its step, its changes are listed up to a bound, and pages are shorter', async () => {
     const { pages } = pagesOf(dir);
     const first = await pages.page(1, 20);
     expect(first.steps.slice(0, 3)).toMatchObject([
@@ -328,7 +328,7 @@ describe('a state that is large', () => {
   });
 });
 
-test('a time that no clock tells is left out', async () => {
+test('a time that is out of range is left out', async () => {
   const dir = temporaryFolder();
   await fillCart(dir, carts(1));
   damage(dir, `UPDATE journal SET time_ms = 9007199254740991`);

@@ -162,7 +162,7 @@ describe('what takes as much is no narrowing:', () => {
   });
 });
 
-describe('what takes less is told with its place:', () => {
+describe('a type that accepts less is reported with the path:', () => {
   test.each(NARROWER)('%s', (_what, before, now, types, typesNow, path) => {
     expect(narrowing({ type: before, types }, { type: now, types: typesNow })?.path).toBe(path);
   });
@@ -186,7 +186,7 @@ describe('a type that holds itself', () => {
   });
 });
 
-test('the field that was perhaps renamed is told, with the alias to write', () => {
+test('the field that was perhaps renamed is named, with the alias to declare', () => {
   const now = record({ feePerDay: i32, other: text }, ['other']);
   expect(narrowing({ type: fee, types: {} }, { type: now, types: {} })?.problem).toBe(
     "it may not be missing any more; perhaps 'fee' was renamed to it: as an alias of it, 'fee' is read, too",

@@ -44,7 +44,7 @@ describe('there is no difference', () => {
     expect(difference({ a: 1, gone: 'x' }, { a: 1, added: 'y' }, before, now)).toBeUndefined();
   });
 
-  test('in what is of another kind in each: that is told of the types', () => {
+  test('in values of different kinds: that is reported of the types', () => {
     const [before, now] = [record({ a: number }), record({ a: text })];
     expect(difference({ a: 1 }, { a: '1' }, before, now)).toBeUndefined();
     expect(typeDifferences({ type: before, types }, { type: now, types })).toEqual([
@@ -89,7 +89,7 @@ describe('a field with another name', () => {
     });
   });
 
-  test('is told once without an alias', () => {
+  test('is reported once without an alias', () => {
     const bare = list(record({ feePerDay: number, other: text }));
     expect(
       difference([{ fee: 1, other: 'x' }], [{ feePerDay: 2, other: 'x' }], before, bare),
@@ -100,7 +100,7 @@ describe('a field with another name', () => {
   });
 });
 
-describe('the first difference is told with its place and both values:', () => {
+describe('the first difference is reported with its path and both values:', () => {
   test.each([
     ['of a field', { a: 1 }, { a: 2 }, record({ a: number }), 'a', 'a', '1', '2'],
     [
@@ -169,7 +169,7 @@ const node = (value: TypeSchema): Record<string, TypeSchema> => ({
 });
 
 describe('of two types', () => {
-  test('a removed field is told, with what it is perhaps called now', () => {
+  test('a removed field is reported, with the name that it perhaps has now', () => {
     const before = record({ owner: text, at: list(record({ grams: number })) });
     const now = record({ keeper: text, at: list(record({ weight: number, note: text })) });
     expect(typeDifferences({ type: before, types }, { type: now, types })).toEqual([

@@ -133,7 +133,7 @@ describe('what is found of one entity', () => {
     ]);
   });
 
-  test('is told with the event, also deep in a long history and in an earlier life', async () => {
+  test('is reported with the event, also deep in a long history and in an earlier incarnation', async () => {
     const dir = await journalOf({
       deep: many(2_500, (index) => (index === 2_345 ? 7 : 1)),
       life: [1, 2, 7, 'deleted', 1],
@@ -184,7 +184,7 @@ describe('what is found of one entity', () => {
 });
 
 describe('events that nobody reads', () => {
-  test('are told by component and manifest', async () => {
+  test('are reported by component and manifest', async () => {
     const dir = await journalOf({ a: [1, { manifest: 'OldEvent', json: '{}' }], b: [1] });
     expect((await check(dir, renamed)).findings).toMatchObject([
       { name: 'manifest-unread', subject: 'CounterEvent', entities: 2 },
@@ -340,7 +340,7 @@ test('progress goes up to all records', async () => {
   expect(told.at(-1)).toBe(12_001);
 });
 
-test('a host that runs on the folder goes on, and what it stores meanwhile is folded by both', async () => {
+test('a host that runs on the folder keeps running, and both modules fold what it stores meanwhile', async () => {
   const dir = temporaryFolder();
   await withJournal(dir, async (journal) => {
     const entity = { component: 'counter', id: 'a' };

@@ -15,7 +15,7 @@ const fault = (guestMessage?: string): RecordedFault => ({
   frames: undefined,
   errorId: undefined,
 });
-const place = (file: string, line: number, name = 'bill.share') => ({
+const location = (file: string, line: number, name = 'bill.share') => ({
   file,
   line,
   column: null,
@@ -34,7 +34,7 @@ function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolv
       const { of, faults } = question;
       return {
         kind: 'locations',
-        locations: faults.map((_, at) => [place(of.file!, at, 'entity_query')]),
+        locations: faults.map((_, at) => [location(of.file!, at, 'entity_query')]),
       };
     },
   };
@@ -44,7 +44,7 @@ function placedFaults(isAway: () => boolean = () => false, wait = Promise.resolv
 const ONE = { kind: 'wasm' as const, file: 'one.wasm', fingerprint: '1', sinceMs: 0 };
 const TWO = { kind: 'wasm' as const, file: 'two.wasm', fingerprint: '2', sinceMs: 100 };
 
-describe('a place', () => {
+describe('a location', () => {
   test('is asked for once, together with the others', async () => {
     const { asked, faults } = placedFaults();
     faults.served(ONE);
@@ -58,12 +58,12 @@ describe('a place', () => {
     await faults.find(spans);
     expect(asked.length).toBe(1);
     expect([faults.locationsOf(first), faults.locationsOf(second)]).toEqual([
-      [place('one.wasm', 0)],
-      [place('one.wasm', 1)],
+      [location('one.wasm', 0)],
+      [location('one.wasm', 1)],
     ]);
   });
 
-  test('is not asked for where nothing tells of one', async () => {
+  test('is not asked for without frames or a message', async () => {
     const { asked, faults } = placedFaults();
     faults.served(ONE);
     const plain = fault();
@@ -80,8 +80,8 @@ describe('a place', () => {
       { ...ran, startMs: 99, fault: old },
       { ...ran, startMs: 100, fault: recent },
     ]);
-    expect(faults.locationsOf(old)).toEqual([place('one.wasm', 0)]);
-    expect(faults.locationsOf(recent)).toEqual([place('two.wasm', 0)]);
+    expect(faults.locationsOf(old)).toEqual([location('one.wasm', 0)]);
+    expect(faults.locationsOf(recent)).toEqual([location('two.wasm', 0)]);
     expect(asked.map(({ of }) => of.fingerprint)).toEqual(['1', '2']);
   });
 
@@ -94,7 +94,7 @@ describe('a place', () => {
     expect(faults.locationsOf(one)).toEqual([]);
     isAway = false;
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect(faults.locationsOf(one)).toEqual([place('one.wasm', 0)]);
+    expect(faults.locationsOf(one)).toEqual([location('one.wasm', 0)]);
     expect(asked.length).toBe(2);
   });
 
@@ -108,6 +108,6 @@ describe('a place', () => {
     expect([asked.length, faults.locationsOf(one)]).toEqual([1, []]);
     busy.resolve();
     await faults.find([{ ...ran, startMs: 1, fault: one }]);
-    expect([asked.length, faults.locationsOf(one)]).toEqual([1, [place('one.wasm', 0)]]);
+    expect([asked.length, faults.locationsOf(one)]).toEqual([1, [location('one.wasm', 0)]]);
   });
 });

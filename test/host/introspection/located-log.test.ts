@@ -14,75 +14,80 @@ const request: FaultEntry = {
   fields: { route: 'GET /bills/{id}' },
 };
 const line = (message: string): FaultEntry => ({ level: 'info', message });
-const PLACE = { file: 'assembly/index.ts', line: 3, column: 5, function: 'bill.share' };
+const LOCATION = { file: 'assembly/index.ts', line: 3, column: 5, function: 'bill.share' };
 const AT = 'at assembly/index.ts:3:5 (bill.share)';
 
-function placedLog(place: SourceLocation | undefined = PLACE) {
+function locatedLog(location: SourceLocation | undefined = LOCATION) {
   const written: string[] = [];
   const asked: FaultySpan[] = [];
   const found = Promise.withResolvers<readonly SourceLocation[]>();
-  const placed = new LocatedLog(
+  const located = new LocatedLog(
     ({ message }) => void written.push(message),
     async (span) => {
       asked.push(span);
       return found.promise;
     },
   );
-  return { placed, written, asked, find: () => found.resolve(place === undefined ? [] : [place]) };
+  return {
+    located,
+    written,
+    asked,
+    find: () => found.resolve(location === undefined ? [] : [location]),
+  };
 }
 
 describe('a line of the log', () => {
-  test('that tells of no fault is written at once', () => {
-    const { placed, written, asked } = placedLog();
-    placed.log(line('one'));
-    placed.log(line('two'));
+  test('without a fault is written at once', () => {
+    const { located, written, asked } = locatedLog();
+    located.log(line('one'));
+    located.log(line('two'));
     expect([written, asked]).toEqual([['one', 'two'], []]);
   });
 
-  test('that tells of a fault has its place below it, and what comes meanwhile below that', async () => {
-    const { placed, written, asked, find } = placedLog();
-    placed.log(failed);
-    placed.log(line('later'));
+  test('with a fault is followed by its location, and later lines by theirs', async () => {
+    const { located, written, asked, find } = locatedLog();
+    located.log(failed);
+    located.log(line('later'));
     await Promise.resolve();
     expect(written).toEqual(['an entity failed']);
     find();
-    await placed.settled();
+    await located.settled();
     expect(written).toEqual(['an entity failed', AT, 'later']);
     expect(asked).toMatchObject([{ kind: 'command', component: 'bill', handler: 'share' }]);
-    placed.log(line('last'));
+    located.log(line('last'));
     expect(written.at(-1)).toBe('last');
   });
 
-  test('of the request that failed with an entity does not say the place again, another does', async () => {
-    const { placed, written, find } = placedLog();
+  test('of the request that failed with an entity does not repeat the location, another does', async () => {
+    const { located, written, find } = locatedLog();
     find();
-    for (const entry of [failed, request, line('between'), request]) placed.log(entry);
-    await placed.settled();
+    for (const entry of [failed, request, line('between'), request]) located.log(entry);
+    await located.settled();
     const texts = ['an entity failed', AT, 'a request', 'between', 'a request', AT];
     expect(written).toEqual(texts);
   });
 
-  test('stands alone when its place is not known', async () => {
-    const { placed, written, find } = placedLog({ ...PLACE, column: null, function: null });
-    const none = placedLog();
+  test('stands alone when its location is unknown', async () => {
+    const { located, written, find } = locatedLog({ ...LOCATION, column: null, function: null });
+    const none = locatedLog();
     find();
-    placed.log(failed);
-    none.placed.log({ ...failed, frames: undefined });
-    await Promise.all([placed.settled(), none.placed.settled()]);
+    located.log(failed);
+    none.located.log({ ...failed, frames: undefined });
+    await Promise.all([located.settled(), none.located.settled()]);
     expect(written).toEqual(['an entity failed', 'at assembly/index.ts:3']);
     expect([none.written, none.asked]).toEqual([['an entity failed'], []]);
   });
 
-  test('among very many is written without its place', async () => {
-    const { placed, written, asked, find } = placedLog();
-    placed.log(failed);
+  test('among very many is written without its location', async () => {
+    const { located, written, asked, find } = locatedLog();
+    located.log(failed);
     const many = Array.from({ length: 300 }, (_, at): FaultEntry => {
-      const place = [{ functionIndex: at, offset: 0 }];
-      return { ...failed, message: `${at}`, frames: place };
+      const frame = [{ functionIndex: at, offset: 0 }];
+      return { ...failed, message: `${at}`, frames: frame };
     });
-    for (const entry of many) placed.log(entry);
+    for (const entry of many) located.log(entry);
     find();
-    await placed.settled();
+    await located.settled();
     expect(written.filter((text) => text !== AT)).toEqual([
       'an entity failed',
       ...many.map(({ message }) => message),

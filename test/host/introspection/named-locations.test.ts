@@ -3,12 +3,12 @@ import { describe, expect, test } from 'vitest';
 import { namedLocations } from '../../../host/introspection/named-locations.ts';
 
 const shown = (name: string | null, kind: 'endpoint' | 'command' | 'query') => {
-  const place = { file: 'assembly/index.ts', line: 1, column: null, function: name };
+  const location = { file: 'assembly/index.ts', line: 1, column: null, function: name };
   const run = { kind, component: 'bill', handler: 'share' };
-  return namedLocations([place], run)[0]!.function;
+  return namedLocations([location], run)[0]!.function;
 };
 
-describe('the function of a place', () => {
+describe('the function of a location', () => {
   test.each([
     ['entity_query', 'query', 'bill.share'],
     ['entity_command', 'command', 'bill.share'],

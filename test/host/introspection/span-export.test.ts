@@ -181,7 +181,7 @@ test('a shard that was started again is asked from its first span on', async () 
   expect(metrics.exportCounts()).toEqual({ exported: 11, dropped: 0 });
 });
 
-test('spans that leave the window before they are taken are counted, and told once', async () => {
+test('spans that leave the window before they are taken are counted, and logged once', async () => {
   const receiver = await otlpReceiver();
   const { record, shards, stop, metrics, log } = start(receiver.url);
   record(spans(1, 2));
@@ -254,7 +254,7 @@ test('a slow endpoint never grows the queue beyond its setting', async () => {
   expect(metrics.exportCounts()).toEqual({ exported: 0, dropped: 10 });
 });
 
-test('an endpoint that answers byte for byte is given up after its time', async () => {
+test('a receiver that answers byte by byte is cut off at the time limit', async () => {
   const receiver = await otlpReceiver((response) => {
     response.writeHead(200);
     const timer = setInterval(() => response.write(' '), 20);
@@ -294,7 +294,7 @@ test('at a stop what is queued is sent', async () => {
   expect(metrics.exportCounts()).toEqual({ exported: 4, dropped: 0 });
 });
 
-test('a module that takes the place of another has its spans named by its own routes', async () => {
+test('a module that replaces another has its spans named by its own routes', async () => {
   const receiver = await otlpReceiver();
   const { record, spanExport, stop } = start(receiver.url);
   const request = { kind: 'endpoint', component: 'Carts', handler: 'get' } as const;

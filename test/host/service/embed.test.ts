@@ -129,7 +129,7 @@ describe('a service', () => {
     ]);
   });
 
-  test('goes on with what its folder holds, which is its own', async () => {
+  test('continues with the journal in its folder, which no other may use', async () => {
     const dataFolder = temporaryFolder();
     const { service } = await start({ dataFolder });
     await service.call(counter, 'a').add({ amount: 5 });
@@ -152,7 +152,7 @@ describe('a service', () => {
     await start({ dataFolder });
   });
 
-  test('without endpoints, or told so, serves nothing', async () => {
+  test('without endpoints, or with http: false, does not listen', async () => {
     expect((await start({ endpoints: [] })).service.url).toBeUndefined();
     expect((await start({ http: false })).service.url).toBeUndefined();
   });

@@ -72,7 +72,7 @@ test('the event loop turns while events are folded', async () => {
   await history.close();
 });
 
-test('an answer that takes too long is given up, and the next one begins anew', async () => {
+test('an answer that takes too long is rejected, and the next one begins anew', async () => {
   const history = new ProcessHistory(slow(), dir, 30);
   await expect(history.ask(lastPage)).rejects.toMatchObject({ code: 'SVC_ANSWER_TIMED_OUT' });
   const { list } = await history.ask({

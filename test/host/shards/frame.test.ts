@@ -16,14 +16,14 @@ import { SvcError } from '../../../kit/svc-error.ts';
 type Read = readonly [what: string, number: number, value: unknown];
 
 /** Returns the frames as the other end of a port reads them. */
-function read(frames: Frames, told: boolean[] = []): Read[] {
+function read(frames: Frames, logged: boolean[] = []): Read[] {
   const found: Read[] = [];
   readFrames(structuredClone(frames), {
     call: (number, call) => found.push(['call', number, call]),
     outcome: (number, outcome) => found.push(['outcome', number, outcome]),
     failure: (number, failure, isLogged) => {
       found.push(['failure', number, failure]);
-      told.push(isLogged);
+      logged.push(isLogged);
     },
     request: (number) => found.push(['request', number, undefined]),
     cost: (number, cost) => found.push(['cost', number, cost]),
@@ -80,7 +80,7 @@ test('calls and outcomes of a turn come out as they went in, in their order', ()
   ]);
 });
 
-test('what a request has cost, and that it is given up, comes out as it went in', () => {
+test('the cost of a request, and its cancellation, are read as they were written', () => {
   const frames: Frames = [];
   const reason = new GuestFault('time', 'Late.', { limit: 'request-time' });
   writeCost(frames, 1, { fuel: 2 ** 40, wasMisrouted: true });
@@ -101,7 +101,7 @@ const FRAMES = [
   { functionIndex: 0, offset: 512 },
 ];
 
-test('a failure comes out with its code or cause, its words, its limit and its places', () => {
+test('a failure is read with its code or cause, its message, its limit and its frames', () => {
   const frames: Frames = [];
   writeFailure(
     frames,
@@ -125,9 +125,9 @@ test('a failure comes out with its code or cause, its words, its limit and its p
   writeFailure(frames, 5, 'thrown', true);
   writeFailure(frames, 6, new SvcError('SVC_ENTITY_HELD_BACK', 'Held.', { retryAfterMs: 7 }), true);
   writeFailure(frames, 7, new SvcError('SVC_STOPPING', 'Stopping.'), true);
-  const told: boolean[] = [];
-  const failures = read(frames, told).map(([, , failure]) => failure as Error);
-  expect(told).toEqual([true, false, true, true, true, true, true]);
+  const logged: boolean[] = [];
+  const failures = read(frames, logged).map(([, , failure]) => failure as Error);
+  expect(logged).toEqual([true, false, true, true, true, true, true]);
   expect(failures[0]).toBeInstanceOf(SvcError);
   expect(failures[0]).toMatchObject({
     code: 'SVC_JOURNAL_FULL',

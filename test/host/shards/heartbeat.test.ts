@@ -21,7 +21,7 @@ test('who answers is asked again and again', () => {
   expect(onHang).not.toHaveBeenCalled();
 });
 
-test('who does not answer is asked once, given the time that it may take, and told of once', () => {
+test('a thread that does not answer is asked once, given its time, and reported once', () => {
   const { ask, onHang } = heartbeat();
   vi.advanceTimersByTime(300);
   expect(onHang).not.toHaveBeenCalled();
@@ -41,7 +41,7 @@ test('who answers late begins anew', () => {
   expect(onHang).not.toHaveBeenCalled();
 });
 
-test('time in which nobody could have been heard does not count', () => {
+test('time in which no answer could have been received does not count', () => {
   const { onHang } = heartbeat();
   vi.advanceTimersByTime(100);
   vi.setSystemTime(Date.now() + 3_600_000);

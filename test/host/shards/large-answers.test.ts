@@ -66,7 +66,7 @@ test('a large answer counts where it was made until the other shard has it', asy
   await expect.poll(() => unsent.total).toBe(0);
 });
 
-test('a large answer for which there is no room is thrown away, and that is told', async () => {
+test('a large answer for which there is no room is dropped, and the caller learns that', async () => {
   const { answer, unsent } = pair(large, new ByteBudget(LARGE - 1));
   await expect(answer()).rejects.toMatchObject({ code: 'SVC_RESPONSE_DROPPED' });
   expect(unsent.total).toBe(0);
@@ -92,7 +92,7 @@ test('large answers that the other shard has not taken are given back when it en
   expect(added.mock.calls.flat()).toEqual([LARGE, -LARGE]);
 });
 
-test('a large reply of an entity counts as well, and is told as uncertain where there is no room', async () => {
+test('a large reply of an entity counts as well, and the call is uncertain where there is no room', async () => {
   const { reply, unsent } = pair(large);
   expect(await reply()).toMatchObject({ kind: 'reply' });
   expect(unsent.total).toBe(LARGE);

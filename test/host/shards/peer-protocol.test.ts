@@ -148,7 +148,7 @@ test('what finds no room in memory takes the port, and all of it is answered', a
   expect(messages()).toBe(1);
 });
 
-test('a failure is told to both sides, thrown at once or later', async () => {
+test('a failure reaches both sides, thrown at once or later', async () => {
   const fault = new GuestFault('trap', 'Trapped.');
   const { caller, failed, learned } = pair(async ([, name]) => {
     if (name === 'later') await turn();
@@ -301,7 +301,7 @@ test('a request that failed, thrown or later, has cost what it has cost; a refus
   expect(waiters.map(({ fuel }) => fuel)).toEqual([5, 5, 5]);
 });
 
-test('whoever gives a request up is heard by its handler, also when both come at once', async () => {
+test('a cancelled request reaches its handler, also when both arrive at once', async () => {
   const reasons: GuestFault[] = [];
   const { caller } = pair(never, never, {
     serveRequest: (_request, _metadata, served) =>
@@ -324,7 +324,7 @@ test('whoever gives a request up is heard by its handler, also when both come at
   expect(reasons).toHaveLength(1);
 });
 
-test('a request that is given up while its answer is on the way takes no later one with it', async () => {
+test('a request that is cancelled while its answer is on the way affects no later one', async () => {
   const given: string[] = [];
   const first = waiter();
   const later = Promise.withResolvers<EndpointResponse>();

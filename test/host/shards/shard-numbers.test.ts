@@ -53,7 +53,7 @@ describe('what is sampled', () => {
     expect(valuesOf(numbers)).toEqual([1, 4, 4, 5, 8, 7, 8, 9, 0, 11, 12]);
   });
 
-  test('is nothing once the thread has ended, but for what was counted, which the next one goes on with', () => {
+  test('is 0 once the thread has ended, except for counts, which the next one continues', () => {
     const numbers = new ShardNumbers(handlersDescriptor(), 10);
     new NumberSamples(numbers, sampled()).take();
     numbers.threadEnded();
@@ -63,7 +63,7 @@ describe('what is sampled', () => {
   });
 });
 
-test('a module that takes the place of another goes on with what was counted since the process started', () => {
+test('a module that replaces another continues the counts since the process started', () => {
   const before = new ShardNumbers(handlersDescriptor(), 10);
   const ring = new SpanRing(before, 0);
   for (let n = 0; n < 3; n++) ring.called(call, 2, 0, undefined);

@@ -64,7 +64,7 @@ const call = (shard: ShardUnderTest, id: string, name: string, input: unknown = 
   shard.router.call({ component: COUNTER, id }, name, JSON.stringify(input), []);
 const reply = (value: unknown) => ({ kind: 'reply', json: JSON.stringify(value) });
 
-test('an entity is alive in its own shard only, whoever asks for it', async () => {
+test('an entity is alive in its own shard only, whichever shard calls it', async () => {
   const { here, there } = shards();
   expect(await call(here, HERE, 'add', 1)).toEqual(reply(1));
   expect(await call(there, HERE, 'add', 2)).toEqual(reply(3));
@@ -82,7 +82,7 @@ test('its own entities are called without a detour', async () => {
   );
 });
 
-test('of another one nothing is speculated, and it is said that it is elsewhere', async () => {
+test('a call of another shard’s entity is not speculated, and reported as remote', async () => {
   const { here } = shards();
   const ahead = here.router.speculate({ component: COUNTER, id: THERE }, 'add', '5', []);
   expect(ahead).toMatchObject({ speculative: undefined, isRemote: true });
@@ -125,7 +125,7 @@ test('of a handler that failed in another shard the log has the words once, and 
   expect([here, there].map(({ counters }) => counters.read()['fault:trap'])).toEqual([0, 1]);
 });
 
-test('a request that is given up has met its limit once, where it was given up', async () => {
+test('a cancelled request counts its limit once, in the shard that cancelled it', async () => {
   const { here, there } = shards();
   there.serveRequest = async (_request, _metadata, served) =>
     new Promise((_resolve, reject) => {
@@ -220,7 +220,7 @@ test('a handler that asks for an entity elsewhere is run again, where it cannot 
   expect(await again(THERE, 'add', '5')).toEqual(reply(10));
 });
 
-test('a handler that is run again is told of a failure elsewhere, and one that makes another call is a fault', async () => {
+test('a replayed handler receives the failure of a remote call, and one that makes another call is a fault', async () => {
   const { here } = shards();
   const calls = new RequestCalls(here.router, { nowMs: () => 1 });
   const ask = (name: string) =>
@@ -237,7 +237,7 @@ test('a handler that is run again is told of a failure elsewhere, and one that m
   expect(() => askOther('noop')).toThrow('made another call');
 });
 
-test('whoever gives up does not wait for another shard', async () => {
+test('a cancelled request does not wait for another shard', async () => {
   const { here } = shards();
   const calls = new RequestCalls(here.router, { nowMs: () => 1 });
   calls.speculate!({ component: COUNTER, id: THERE }, 'total', 'null', [], undefined);

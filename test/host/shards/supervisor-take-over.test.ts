@@ -77,7 +77,7 @@ describe('a thread that takes over', () => {
     expect(service.restarts()).toEqual([]);
   });
 
-  test('comes in the place of one that waits to be started again', async () => {
+  test('replaces one that waits to be started again', async () => {
     const service = supervise(`${ADMIT}${LISTEN} process.exit(1);`, {
       limits: { restartPauseMs: 1_000_000 },
     });
@@ -100,7 +100,7 @@ describe('a thread that takes over', () => {
     expect(told(service).filter((line) => line === 'old serves')).toHaveLength(1);
   });
 
-  test('that cannot listen is tried again, and its failure is told', async () => {
+  test('that cannot listen is retried, and its failure is reported', async () => {
     const service = supervise(SERVE, { limits: { restartPauseMs: 1 } });
     await service.supervisor.start();
     const failed = await failsWith(
@@ -114,7 +114,7 @@ describe('a thread that takes over', () => {
   });
 });
 
-test('one that stands by for a module that is refused can be ended, and the service goes on', async () => {
+test('one that stands by for a module that is refused can be ended, and the service keeps serving', async () => {
   const service = supervise(named('old'));
   await service.supervisor.start();
   const thread = service.supervisor.standBy(Promise.reject(new Error('refused')));

@@ -41,7 +41,7 @@ describe('a question', () => {
     expect(startOf(await ask('c2'))).toBe(1);
   });
 
-  test('that fails says why, and the thread goes on', async () => {
+  test('that fails rejects with the reason, and the thread answers the next one', async () => {
     const { ask, started } = pastThread();
     expect(await ask('fail')).toMatchObject({
       code: 'SVC_NOT_IN_JOURNAL',
@@ -86,7 +86,7 @@ describe('a question', () => {
     expect(new Set((await Promise.all(waiting)).map(startOf))).toEqual(new Set([1]));
   });
 
-  test('that has waited for two that took too long is given up', async () => {
+  test('that has waited for two that took too long is rejected', async () => {
     const { ask } = pastThread({ timeoutMs: 400 });
     ownTime();
     const asked = Promise.all(['spin', 'spin', 'spin', 'c1'].map(ask));

@@ -266,7 +266,7 @@ describe('what goes wrong in a handler', () => {
     expect((fault as GuestFault).message).not.toContain('secret');
   });
 
-  test('a failure of what it called goes on as what it is, unless it does something about it', async () => {
+  test('the failure of a call passes through unchanged, unless the handler handles it', async () => {
     const failure = new SvcError('SVC_OVERLOADED', 'too much');
     const failing: HostCalls = { ...calls, call: () => Promise.reject(failure) };
     const passing = post('', {}, (_request, { call }) => call(cart, 'c').checkOut());

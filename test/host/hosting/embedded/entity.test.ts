@@ -212,7 +212,7 @@ describe('the fault of', () => {
     expect(entity.lost).toBe(true);
   });
 
-  test('an empty state that does not fit is told when an entity is opened', async () => {
+  test('an empty state that does not fit is reported when an entity is opened', async () => {
     const opened = open(() => {}, { empty: () => ({ value: 0.5 }) });
     expect(await faultOf(opened)).toMatchObject({
       faultCause: 'value',

@@ -100,7 +100,7 @@ test('another path is 404, another method 405 with Allow', async () => {
   }
 });
 
-test('an answer that cannot be made is 500, and the server goes on', async () => {
+test('an answer that cannot be made is 500, and the server answers the next request', async () => {
   const bug = new Error('odd');
   const { url, bugs } = await start({
     metrics: () => {
@@ -147,7 +147,7 @@ test('who sends its request, or takes its answer, too slowly is cut', async () =
   while (!served.get(deaf.localPort!)!.closed) await (await fetch(`${url}/alive`)).text();
 });
 
-test('a taken port is told with the setting that chooses it', async () => {
+test('a taken port is reported with the setting that chooses it', async () => {
   const { port } = await start();
   const other = new ManagementServer(NODE, { onBug: () => {} });
   await expect(other.listen({ host: '127.0.0.1', port }, NAMES)).rejects.toMatchObject({
@@ -164,7 +164,7 @@ test('a taken port is told with the setting that chooses it', async () => {
   await other.close();
 });
 
-test('connections that cannot be accepted are told, and others are answered', async () => {
+test('connections that cannot be accepted are reported, and others are answered', async () => {
   const { url, bugs } = await start();
   const servers = new Set<Server>();
   const keep = (message: unknown) => servers.add((message as { server: Server }).server);

@@ -94,7 +94,7 @@ describe('who is answered', () => {
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test('is told by no answer that another page may read it', async () => {
+  test('gets no answer with a header that lets another page read it', async () => {
     const { address } = await endpoint(counting());
     for (const [path, options] of [
       ['/observability/traces', {}],
@@ -234,7 +234,7 @@ describe('bounds', () => {
     expect([status, JSON.parse(body).error]).toEqual([500, expect.stringContaining('16777216')]);
   });
 
-  test('of requests in flight: further ones are told to try again, and room comes back', async () => {
+  test('of requests in flight: further ones are refused for the moment, and later ones are answered', async () => {
     const all = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
     let asked = 0;

@@ -188,7 +188,7 @@ describe('HTTP', () => {
   });
 });
 
-test('what shards sample is told under the names of the metrics', () => {
+test('samples of shards are exported under the names of the metrics', () => {
   const text = metricsText(shardFamilies((name) => name.length));
   expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
     'svc_http_requests_in_flight 18',

@@ -129,7 +129,7 @@ describe('the window', () => {
     expect(numbersOf(await window.latest())).toEqual(['0:3', '0:4', '0:5', '0:6', '1:2', '1:3']);
   });
 
-  test('goes on with a shard that was started again, and keeps what the one before had done', async () => {
+  test('continues with a shard that was started again, and keeps the spans of the one before', async () => {
     const shards = new Shards(1);
     const window = new SpanWindow(shards, 100);
     shards.record(0, 3, 'before');

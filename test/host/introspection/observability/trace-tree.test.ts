@@ -127,14 +127,14 @@ describe('a tree', () => {
   });
 
   test('says of a fault where it was', () => {
-    const place = { file: 'assembly/cart.ts', line: 31, column: 5, function: 'Cart.add' };
-    const { roots } = traceTree([span('a', { outcome: 'Failed', fault: FAULT })], () => [place]);
+    const location = { file: 'assembly/cart.ts', line: 31, column: 5, function: 'Cart.add' };
+    const { roots } = traceTree([span('a', { outcome: 'Failed', fault: FAULT })], () => [location]);
     expect(roots[0]!.fault).toEqual({
       code: 'trap',
       limit: null,
       reason: 'It trapped.',
       guestMessage: 'abort: oh no',
-      places: [place],
+      places: [location],
       errorId: 'e'.repeat(16),
     });
     expect(roots[0]!.status).toBeNull();
@@ -178,11 +178,11 @@ describe('a summary', () => {
     const refused = { ...FAULT, code: 'CONFLICT', reason: 'It is taken.' };
     const [summary] = traceSummaries([span('a', { outcome: 'Refused', fault: refused })], named);
     expect(summary).toMatchObject({ outcome: 'Refused', failed: 0, error: 'It is taken.' });
-    const [told] = traceSummaries(
+    const [reported] = traceSummaries(
       [span('a', { fault: { ...FAULT, guestMessage: undefined } })],
       named,
     );
-    expect(told).toMatchObject({ error: 'It trapped.', guestMessage: null });
+    expect(reported).toMatchObject({ error: 'It trapped.', guestMessage: null });
   });
 
   test('is there for each trace', () => {

@@ -63,7 +63,7 @@ test('it keeps the newest spans, as many as it has room for, and counts all', ()
   expect(numbers.window.capacity).toBe(3);
 });
 
-test('a span has all that it was told, and its time is since 1970', () => {
+test('a span has all that was recorded, and its time is since 1970', () => {
   const { ring } = ringOf(4);
   const parentId = 0xccccccccccccccccn;
   ring.called(call({ place: GET, trace: OWN, parentId, startMs: 5 }), 7.5, OK, undefined);
@@ -102,7 +102,7 @@ test('a span has all that it was told, and its time is since 1970', () => {
   ]);
 });
 
-test('a place that is used again keeps nothing of the span before', () => {
+test('a row that is used again keeps nothing of the span before', () => {
   const { ring } = ringOf(1);
   ring.called(
     call({ trace: OWN, parentId: 12n, traceState: 'a=1' }),

@@ -18,7 +18,7 @@ const counted = (rows: SpanRows) =>
   rows.counted().reduce((sum, { counts }) => sum + counts.reduce((all, count) => all + count), 0);
 
 describe('what was recorded since the process started', () => {
-  test('goes on with each thread and each module, whose windows begin empty', () => {
+  test('continues with each thread and each module, whose windows begin empty', () => {
     const first = new SpanRows(HANDLERS, 4);
     const seen: [recorded: number, added: number, inWindow: number][] = [];
     const see = (rows: SpanRows) => seen.push([rows.recorded, rows.added, counted(rows)]);

@@ -63,7 +63,7 @@ describe('a module that is admitted', () => {
   });
 });
 
-test('a thread that waits for a module judges none when that was given up before', async () => {
+test('a thread that waits for a module judges none when it was aborted before', async () => {
   const thread = new AdmissionThread(WASM_LIMITS_DEFAULT);
   const reason = new Error('given up');
   await expect(thread.judge(good, AbortSignal.abort(reason))).rejects.toBe(reason);

@@ -145,7 +145,7 @@ describe('a component is refused', () => {
     },
   );
 
-  test('when it speaks another version, and is told which this host speaks', async () => {
+  test('when it needs another version, and the message names those of this host', async () => {
     const bytes = await importing('svc:runtime/clock@0.2.0');
     expect(codeOf(bytes)).toBe('SVC_MODULE_OTHER_VERSION');
     expect(messageOf(bytes)).toMatch(/svc:runtime\/clock@0\.2\.0.*speaks svc:runtime 0\.1\.0/);

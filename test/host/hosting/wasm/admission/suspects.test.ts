@@ -78,7 +78,7 @@ describe('an entity that has faulted', () => {
     expect(good.lost).toBe(false);
   });
 
-  test('of a hundred that are open alone, the one that was not used for longest is let go of', async () => {
+  test('of a hundred that are open alone, the least recently used one is closed', async () => {
     const { open, fail } = await guestOf();
     const names = Array.from({ length: 101 }, (_, index) => `bad ${index}`);
     const opened = [];

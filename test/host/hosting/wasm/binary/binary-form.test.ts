@@ -58,19 +58,19 @@ describe('of what a file may hold:', () => {
     expect(() => reading(0).expectDone('a section')).toThrow('a section is longer');
   });
 
-  test('a file that is a core module is told to be wrapped', async () => {
+  test('a file that is a core module is refused with the advice to wrap it', async () => {
     const { refusal } = inspectModule(await parse('(module)'));
     expect(refusal?.message).toContain('wraps the module into a component');
   });
 
-  test('a descriptor that is too large is told so', () => {
+  test('a descriptor that is too large is refused for its size', () => {
     const padding = ' '.repeat(1024 * 1024);
     const text = Buffer.from(JSON.stringify(testDescriptor()) + padding);
     const { refusal } = inspectModule(withCustomSection(undescribed, DESCRIPTOR_SECTION, text));
     expect(refusal?.message).toContain('the limit is 1048576');
   });
 
-  test('a descriptor that is not UTF-8 is told so', () => {
+  test('a descriptor that is not UTF-8 is refused for its encoding', () => {
     const text = Buffer.from(
       JSON.stringify(testDescriptor()).replace('"wat"', '"w\u00ff"'),
       'latin1',

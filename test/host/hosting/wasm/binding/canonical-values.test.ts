@@ -304,7 +304,7 @@ const at = (address: number): GuestParts => ({
   command: `(drop (call $clear)) (i32.const ${address})`,
 });
 
-describe('the place of a result', () => {
+describe('the address of a result', () => {
   test.each([
     ['the first address', 0],
     ['a multiple of 4 alone', 8196],

@@ -26,7 +26,7 @@ const PAGE = 65_536;
 const overloaded = expect.objectContaining({ code: 'SVC_OVERLOADED' });
 
 describe('the count', () => {
-  test('has every instance with what it has grown to, until it is let go of', () => {
+  test('counts every instance with its growth, until it is released', () => {
     const memory = new InstanceMemory(1_000);
     const one = memory.newShare(100);
     const other = memory.newShare(200);
@@ -75,7 +75,7 @@ describe('the count', () => {
 });
 
 describe('memory that becomes short', () => {
-  test('has the entities of the instance that was not used for longest named, until it is let go of', async () => {
+  test('returns the entities of the least recently used instance, until it is released', async () => {
     const limits = { entitiesPerInstance: 2, memoryBytesTotalMax: 8 * PAGE };
     const { entities } = await liveGuest(HUNGRY, limits);
     const open = (id: string) => entities.open(entityRef(id), undefined) as GuestEntity;
@@ -115,7 +115,7 @@ const hungry = (pages: number, limits: Partial<WasmLimits> = {}) =>
   liveGuest(HUNGRY, { entitiesPerInstance: 1, ...limits, memoryBytesTotalMax: pages * PAGE });
 
 describe('the instances of a module', () => {
-  test('that nobody has used for longest is let go of for a new one, and its entities are brought back', async () => {
+  test('that was not used for longest is released for a new one, and its entities are reopened', async () => {
     const { entities } = await hungry(6);
     const first = await entities.open(entityRef('a'), undefined);
     const second = await entities.open(entityRef('b'), undefined);
@@ -198,7 +198,7 @@ describe('the instances of a module', () => {
     expect(first.lost).toBe(true);
   });
 
-  test('of endpoints that have grown beyond what is kept are let go of at once', async () => {
+  test('of endpoints that have grown beyond the limit for reuse are released at once', async () => {
     const limits = { ...WASM_LIMITS_DEFAULT, reusedPagesMax: 3 };
     const module = admitModule(await guestModule(HUNGRY), limits);
     const memory = new InstanceMemory(limits.memoryBytesTotalMax);
@@ -215,7 +215,7 @@ describe('the instances of a module', () => {
   });
 });
 
-test('an instance that has grown too much in a call that was given up serves no other request', async () => {
+test('an instance that has grown too much in a call that was cancelled serves no other request', async () => {
   const grows = 'memory.grow (i32.const 9)';
   const { endpoints } = await liveGuest(
     {
@@ -243,7 +243,7 @@ const GROWING: GuestParts = {
 };
 const given = async () => ({ kind: 'reply', json: '1' }) as const;
 
-test('the instance that need not wait is let go of for one that may', async () => {
+test('the non-suspending instance is released for one that can suspend', async () => {
   const { endpoints } = await liveGuest(GROWING, { memoryBytesTotalMax: 8 * PAGE });
   // It grows until there is no room for the idle instance, and then has to wait.
   const asked = request(0, { query: 'grown' });

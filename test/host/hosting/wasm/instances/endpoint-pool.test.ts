@@ -37,7 +37,7 @@ describe('a handler', () => {
     ]);
   });
 
-  test('goes on at once when a call is answered at once', async () => {
+  test('continues at once when a call is answered at once', async () => {
     const { endpoints } = await liveGuest(counter);
     const calls = hostCalls({ call: () => ({ kind: 'reply', json: '{}' }) });
     const answer = await endpoints.handle(
@@ -90,7 +90,7 @@ describe('a handler', () => {
     }
   });
 
-  test('sees the fault of a component as a value, and goes on', async () => {
+  test('sees the fault of a component as a value, and continues', async () => {
     const { endpoints } = await liveGuest(counter);
     const calls = hostCalls({ call: () => Promise.reject(new GuestFault('fuel', 'all gone')) });
     const answer = await endpoints.handle(
@@ -127,7 +127,7 @@ describe('a handler', () => {
     expect(heard).toHaveLength(1);
   });
 
-  test('is told that a journal cannot be read', async () => {
+  test('receives the error that a journal cannot be read', async () => {
     const { endpoints } = await liveGuest(counter);
     const failure = new SvcError('SVC_JOURNAL_CORRUPT', 'in /a/path');
     const calls = hostCalls({ readEvents: () => Promise.reject(failure) });

@@ -76,7 +76,7 @@ describe('an entity', () => {
     expect(entity.apply([{ manifest: 'counted', json: 'oops' }], undefined)).toBe('bad event');
   });
 
-  test('is told the recorded time, the seed and the metadata of its call', async () => {
+  test('receives the recorded time, the seed and the metadata of its call', async () => {
     const { entities } = await liveGuest(counter);
     const entity = await entities.open(entityRef('a'), undefined);
     const context: CallContext = { ...CONTEXT, metadata: [['traceparent', '00-1']] };
@@ -280,7 +280,7 @@ describe('instances', () => {
     expect(again.query(CONTEXT, 'get', '')).toEqual({ kind: 'reply', json: '0' });
   });
 
-  test('take new entities in the place of closed ones, the older instances too', async () => {
+  test('take new entities after closing others, the older instances too', async () => {
     const { entities } = await liveGuest(counter, { entitiesPerInstance: 2 });
     const open = (id: string) => entities.open(entityRef(id), undefined);
     const [a, b, c, d] = [await open('a'), await open('b'), await open('c'), await open('d')];

@@ -24,7 +24,7 @@ const clock = { nowMs: () => 1 };
 const atOnce = (): Reply => ({ kind: 'reply', json: '1' });
 const never = () => new Promise<never>(() => {});
 
-describe('a handler that is given up', () => {
+describe('a handler that is cancelled', () => {
   test.each([
     ['calls a component', 0],
     ['reads a journal', 1],

@@ -216,7 +216,7 @@ describe('a limit', () => {
       expect(await DRIVES.request(guest)).toMatchObject({ status: 200 });
   });
 
-  test('is said in words that tell the author what to change', async () => {
+  test('is worded so that the author knows what to change', async () => {
     const guest = await liveGuest({ command: `${CALL} unreachable` });
     const { message } = await faultOf(() => DRIVES.command(guest));
     expect(message).toMatch(/An entity called a component.*Let the endpoint make the call\./);

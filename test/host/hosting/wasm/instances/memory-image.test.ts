@@ -10,9 +10,9 @@ test.each([
   ['bytes around the edges of blocks', [1023, 1024, 2047, 4096, 5119, 5120]],
   ['every byte of the first page', Array.from({ length: PAGE }, (_, index) => index)],
   ['a byte here and there', Array.from({ length: 40 }, (_, index) => index * 3001)],
-])('a memory that held %s is put back', (_what, places) => {
+])('a memory that held %s is put back', (_what, offsets) => {
   const memory = new Uint8Array(2 * PAGE);
-  for (const place of places) memory[place] = (place % 255) + 1;
+  for (const offset of offsets) memory[offset] = (offset % 255) + 1;
   const before = memory.slice();
   const image = new MemoryImage(memory);
   for (let turn = 1; turn < 3; turn++) {

@@ -69,7 +69,7 @@ describe.each([
   ['with a larger maximum', 60_000],
   ['that may not grow after its start', 2],
 ])('a module %s', (_what, maximum) => {
-  test.each(SEEDS)('is told what a fresh instance would tell it: seed %i', async (seed) => {
+  test.each(SEEDS)('sees the sizes of a fresh instance: seed %i', async (seed) => {
     const { rewritten, plain } = await modules(maximum);
     const random = new Random(seed);
     const reused = exportsOf(rewritten);

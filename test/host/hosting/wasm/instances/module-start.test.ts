@@ -23,7 +23,7 @@ describe('a module that fails while it starts', () => {
     await expect(started).rejects.toMatchObject({ code: 'SVC_MODULE_START_FAILED' });
   });
 
-  test('is told its own last words', async () => {
+  test('is reported with its own last message', async () => {
     const started = liveGuest({
       ...counter,
       fields: `${counter.fields} (func (export "_initialize")
@@ -32,7 +32,7 @@ describe('a module that fails while it starts', () => {
     await expect(started).rejects.toThrow('abort: boom at counter.ts:3:5');
   });
 
-  test('is told them when it cannot free them', async () => {
+  test('is reported with its message when it cannot free it', async () => {
     const started = liveGuest({
       ...counter,
       fields: `${counter.fields} (func (export "_initialize")

@@ -123,7 +123,7 @@ describe('a handler that would have to wait', () => {
     expect(send('query')).toMatchObject({ kind: 'response' });
   });
 
-  test('is told again what it was told, after the disk, and nothing is done twice', async () => {
+  test('is replayed with the same results, after the disk, and nothing is done twice', async () => {
     const { send, wake, journal, events } = await service();
     await wake();
     journal.held = true;

@@ -123,7 +123,7 @@ describe.each([
     expect(entityTraces(module)).toEqual(first);
   });
 
-  test('answers requests the same on fresh instances and in one that was put back', () => {
+  test('answers requests the same in fresh instances and in one that was restored', () => {
     const all = requests(module.descriptor);
     const fresh = all.map((request) => {
       const guest = newGuest(module);

@@ -34,12 +34,12 @@ function instructionsOf(bytes: Uint8Array, count: number): number[][] {
   return Array.from({ length: count }, () => {
     const body = code.part(code.u32());
     skipLocals(body);
-    const places: number[] = [];
+    const positions: number[] = [];
     while (!body.done) {
-      places.push(body.position);
+      positions.push(body.position);
       readInstruction(body);
     }
-    return places;
+    return positions;
   });
 }
 
@@ -51,9 +51,9 @@ function skipLocals(body: ByteReader): void {
 }
 
 /** Rows `function offset`: positions that are mapped wrongly. */
-function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
+function wrongPositions(core: CoreModule, limits = LIMITS): string[] {
   const rewritten = rewriteCoreModule(core, limits);
-  const places = new CodePositions(core, limits);
+  const positions = new CodePositions(core, limits);
   const own = coreSections(core.bytes)(CORE_SECTION.code)?.count() ?? 0;
   const first = core.functions.length - own;
   const originals = instructionsOf(core.bytes, own);
@@ -63,8 +63,8 @@ function wrongPlaces(core: CoreModule, limits = LIMITS): string[] {
     const found = new Map<number, number>();
     let last = 0;
     for (const offset of offsets) {
-      const place = places.originalOf({ functionIndex: first + number, offset });
-      const at = place?.offset ?? -1;
+      const original = positions.originalOf({ functionIndex: first + number, offset });
+      const at = original?.offset ?? -1;
       if (at < last || !originals[number]!.includes(at)) wrong.push(`${number} ${offset}`);
       last = at;
       found.set(at, codeAt(rewritten, offset));
@@ -83,18 +83,20 @@ test('each offset of the rewritten code leads to the instruction that it came of
   for (let left = MODULES; left > 0; left--) {
     const { bytes } = generateModule(random, random.chance(50));
     const core = readCoreModule(bytes, LIMITS);
-    expect(wrongPlaces(core)).toEqual([]);
+    expect(wrongPositions(core)).toEqual([]);
     looked++;
   }
   expect(looked).toBe(MODULES);
 });
 
-test('so it does in what the compiler makes, and the host’s own functions are no place', async () => {
+test('the same holds for the compiler’s output, and the host’s own functions have no position', async () => {
   const core = readCoreModule(await compileFixtureCore('faulty'));
-  expect(wrongPlaces(core, WASM_LIMITS_DEFAULT)).toEqual([]);
-  const places = new CodePositions(core, WASM_LIMITS_DEFAULT);
-  expect(places.originalOf({ functionIndex: 0, offset: 100 })).toBeUndefined();
-  expect(places.originalOf({ functionIndex: core.functions.length, offset: 100 })).toBeUndefined();
+  expect(wrongPositions(core, WASM_LIMITS_DEFAULT)).toEqual([]);
+  const positions = new CodePositions(core, WASM_LIMITS_DEFAULT);
+  expect(positions.originalOf({ functionIndex: 0, offset: 100 })).toBeUndefined();
+  expect(
+    positions.originalOf({ functionIndex: core.functions.length, offset: 100 }),
+  ).toBeUndefined();
 });
 
 describe('the frames of a trap', () => {

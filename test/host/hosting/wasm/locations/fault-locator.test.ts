@@ -66,7 +66,7 @@ const folder = temporaryFolderOfFile();
 const file = join(folder, 'faults.wasm');
 let guest: Guest;
 let fingerprint: string;
-let places: FaultLocator;
+let locator: FaultLocator;
 let faults: ReadonlyMap<string, GuestFault>;
 
 beforeAll(async () => {
@@ -77,7 +77,7 @@ beforeAll(async () => {
   writeFileSync(file, component);
   writeFileSync(`${file}.map`, JSON.stringify({ ...sourceMap, sourceRoot: 'assembly/' }));
   guest = await createWasmGuest(component);
-  places = await readFaultLocator({ file, fingerprint, limits: WASM_LIMITS_DEFAULT });
+  locator = await readFaultLocator({ file, fingerprint, limits: WASM_LIMITS_DEFAULT });
   const all = new Map<string, GuestFault>();
   for (const [route, name] of [...KINDS, 'inner'].entries())
     all.set(
@@ -90,9 +90,9 @@ beforeAll(async () => {
 });
 
 const first = (name: string): SourceLocation | undefined =>
-  places.locationsOf(faults.get(name)!)[0];
+  locator.locationsOf(faults.get(name)!)[0];
 
-test.each(KINDS)('%s is told with the line of the AssemblyScript', (kind) => {
+test.each(KINDS)('%s is located at the line of the AssemblyScript', (kind) => {
   const fault = faults.get(kind)!;
   expect(fault.frames?.length).toBeGreaterThan(0);
   expect(first(kind)).toMatchObject({ file: 'assembly/index.ts', line: lineOf(kind) });
@@ -103,7 +103,7 @@ test('a map knows its module by the fingerprint that the runtime knows it by', (
 });
 
 test('the file is the one that the code stands in, and what called it follows', () => {
-  const [inner, caller] = places.locationsOf(faults.get('inner')!);
+  const [inner, caller] = locator.locationsOf(faults.get('inner')!);
   expect(inner).toMatchObject({ file: 'assembly/inner.ts', line: 2 });
   expect(caller === undefined || caller.file === 'assembly/index.ts').toBe(true);
 });
@@ -111,17 +111,17 @@ test('the file is the one that the code stands in, and what called it follows', 
 test('a function is named as its author wrote it, and nothing of the library is named beside the author’s', () => {
   expect(first('stack')?.function).toBe('below');
   for (const fault of faults.values())
-    for (const place of places.locationsOf(fault)) expect(place.file).toMatch(/^assembly\//);
+    for (const location of locator.locationsOf(fault)) expect(location.file).toMatch(/^assembly\//);
 });
 
-test('a fault whose frames are in the library alone is told by them', () => {
+test('a fault whose frames are in the library alone is located there', () => {
   const { guestMessage } = faults.get('index')!;
   expect(guestMessage).toMatch(/~lib\/array\.ts:\d+:\d+$/);
-  expect(places.locationsOf({ guestMessage })).toMatchObject([{ file: '~lib/array.ts' }]);
+  expect(locator.locationsOf({ guestMessage })).toMatchObject([{ file: '~lib/array.ts' }]);
 });
 
 describe('without a map that fits, the module’s own words are all there is:', () => {
-  const said = { guestMessage: 'abort: no: at all at cart.ts:31:5', frames: [] };
+  const reported = { guestMessage: 'abort: no: at all at cart.ts:31:5', frames: [] };
   const traps = { frames: [{ functionIndex: 20, offset: 700 }] };
 
   test.each([
@@ -134,7 +134,7 @@ describe('without a map that fits, the module’s own words are all there is:', 
       (why) => reasons.push(why),
     );
     expect(reasons.join()).toContain(reason);
-    expect(without.locationsOf(said)).toEqual([
+    expect(without.locationsOf(reported)).toEqual([
       { file: 'cart.ts', line: 31, column: 5, function: null },
     ]);
     expect(without.locationsOf(traps)).toEqual([]);

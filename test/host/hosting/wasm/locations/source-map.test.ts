@@ -43,8 +43,8 @@ describe('a map of a build', () => {
       if (mapping.source === null) return;
       looked++;
       const offset = mapping.generatedColumn;
-      const place = read.locationsOf({ offset, start: offset, end: offset + 1 }, 0)[0];
-      expect(place).toMatchObject({
+      const location = read.locationsOf({ offset, start: offset, end: offset + 1 }, 0)[0];
+      expect(location).toMatchObject({
         file: mapping.source,
         line: mapping.originalLine,
         column: mapping.originalColumn + 1,
@@ -53,7 +53,7 @@ describe('a map of a build', () => {
     expect(looked).toBeGreaterThan(1000);
   });
 
-  test('tells what the SDK has written from what its user has, and holds no text of either', () => {
+  test('distinguishes the SDK’s sources from the author’s, and holds no text of either', () => {
     const { sources } = built.sourceMap!;
     expect(sources.filter((source) => !source.startsWith('~lib/'))).toEqual(['index.ts']);
     expect(sources).toContain('~lib/@svc/written/index.ts');
@@ -68,7 +68,7 @@ describe('a map of a build', () => {
   });
 });
 
-describe('a place', () => {
+describe('a location', () => {
   test('before the first of a function that is known is the first of it', () => {
     const read = new SourceMap(map({ mappings: 'EAAA,IAEE' }), MODULE);
     expect(read.locationsOf({ offset: 3, start: 3, end: 9 }, 0)[0]).toMatchObject({
@@ -83,7 +83,7 @@ describe('a place', () => {
     expect(read.locationsOf({ offset: 7, start: 0, end: 99 }, 0)[0]).toMatchObject({ line: 1 });
   });
 
-  test('in the standard library is told with the line of the author’s that it was put in behind', () => {
+  test('in inlined code of the standard library is returned with the author’s line before it', () => {
     const sources = ['~lib/@svc/written/cart.ts', 'cart.ts', '~lib/array.ts'];
     const read = new SourceMap(map({ sources, mappings: 'AAAA,ECEA,ECEA,EFEA' }), MODULE);
     const files = (offset: number, start = 0) =>

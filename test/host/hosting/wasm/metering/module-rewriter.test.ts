@@ -191,7 +191,7 @@ describe('memory', () => {
     },
   );
 
-  test('is put back to the size that the module knew, and grows without growing', async () => {
+  test('is restored to the size that the module knew, and grows without growing', async () => {
     const { exports, fuel, run } = await metered(
       `(func (export "size") (result i32) (memory.size)) ${grow}`,
       '(memory (export "memory") 1)',
@@ -277,7 +277,7 @@ describe('what could not be undone or metered is refused', () => {
   });
 });
 
-test('mutable globals of every type are put back to what they were when they were kept', async () => {
+test('mutable globals of every type are restored to their saved values', async () => {
   const { exports, fuel, run } = await metered(
     `(elem declare func $f) (func $f)
      (global $i (mut i32) (i32.const 1)) (global i64 (i64.const 2)) (global $l (mut i64) (i64.const 3))

@@ -55,7 +55,7 @@ describe('a small function that is called directly', () => {
   });
 });
 
-describe('whoever calls it', () => {
+describe('its caller', () => {
   const N = 64;
 
   test.each([
