@@ -1,7 +1,7 @@
 // EntityPrinter: the output of `svc entity`: a state, the steps that led to it, and the effect that a command would
 // have. Ids, events and states come from outside: they reach a terminal only escaped. The functions return text and
 // print nothing.
-import type { HistoryStep, PastState, StateChanges, SupposedOutcome } from '@svc/host/tools';
+import type { HistoryStep, PastState, StateChanges, WhatIfOutcome } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';
 
@@ -25,7 +25,7 @@ export interface EntityPrinter {
   step(step: HistoryStep, first: boolean): string;
   stepsTail(): string;
   state(past: PastState, asked: Asked): string;
-  whatIf(call: SupposedCall, supposed: SupposedOutcome): string;
+  whatIf(call: SupposedCall, supposed: WhatIfOutcome): string;
   tail(): string;
 }
 

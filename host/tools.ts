@@ -43,7 +43,7 @@ export {
   EntityHistory,
   type HistoryStep,
   type PastState,
-  type SupposedOutcome,
+  type WhatIfOutcome,
 } from './history/entity-history.ts';
 export type { HistoryPoint } from './history/incarnation-at.ts';
 export type { StateChange, StateChanges } from './history/state-changes.ts';
@@ -65,7 +65,7 @@ export type {
 } from './storage/sqlite/tools/verification-step.ts';
 export { type Incarnation, incarnationOf } from './engine/entity/incarnation.ts';
 export {
-  PURITY_WAYS,
+  FOLD_VARIANTS,
   type PurityFinding,
   PurityVerification,
   verifiedStarter,

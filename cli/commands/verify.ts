@@ -65,7 +65,7 @@ something, or met an entity that cannot be folded.`,
         ...(events === undefined ? {} : { eventsFile: events }),
       };
       for await (const verified of tools.verifyModule(question)) {
-        const found = isJson ? jsonOf(verified) : textOf(verified, tools.PURITY_WAYS);
+        const found = isJson ? jsonOf(verified) : textOf(verified, tools.FOLD_VARIANTS);
         if (found.length > 0) {
           progress.clear();
           const isFirst = findings + failures === 0;

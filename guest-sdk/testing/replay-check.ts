@@ -4,7 +4,7 @@
 import {
   type EntityRef,
   GuestFault,
-  PURITY_WAYS,
+  FOLD_VARIANTS,
   type PurityFinding,
   type StoredEvent,
   SvcError,
@@ -42,7 +42,7 @@ export function checkReplay(
   };
   const report = ({ way, seq, expected, found }: PurityFinding): void => {
     const from = seq === 0 ? 'the empty state on' : `event ${seq} on`;
-    const how = `${PURITY_WAYS[way]}, from ${from}`;
+    const how = `${FOLD_VARIANTS[way]}, from ${from}`;
     if (found.kind === 'state') compare(found.state, expected, how);
     else
       throw new TestFailure(

@@ -16,7 +16,7 @@ export type BuiltModule = Extract<ToDevHost, { readonly kind: 'module' }>;
 
 type RefusedAt = Extract<ToDevHost, { readonly kind: 'refused-at' }>;
 
-const TRIED_AGAIN =
+const RETRY_HELP =
   'The module before it has made room, and serves no more: this one is started again until it serves.';
 
 export interface ServedForDev {
@@ -40,7 +40,7 @@ export class DevLoop {
   /** The newest build that was not tried yet. */
   #next: BuiltModule | undefined;
   /** Resolves `nextModule` while that waits. */
-  #wanted: ((module: BuiltModule) => void) | undefined;
+  #resolveNext: ((module: BuiltModule) => void) | undefined;
   /** The module that is served, and the means to replace it. */
   #served: ServedForDev | undefined;
   #isSwapping = false;
@@ -63,16 +63,16 @@ export class DevLoop {
     switch (message.kind) {
       case 'building':
         this.#served?.swap.prepare();
-        return this.#note({ state: 'building' });
+        return this.#setState({ state: 'building' });
       case 'build-failed':
-        return this.#note({ state: 'build-failed', problems: message.problems.map(copy) });
+        return this.#setState({ state: 'build-failed', problems: message.problems.map(copy) });
       case 'refused-at':
         return this.#refusedAt(message);
       case 'module':
         this.#next = message;
-        if (this.#wanted === undefined) return void this.#goOn();
-        this.#wanted(this.#take()!);
-        this.#wanted = undefined;
+        if (this.#resolveNext === undefined) return void this.#swapPending();
+        this.#resolveNext(this.#take()!);
+        this.#resolveNext = undefined;
         return undefined;
     }
   }
@@ -82,26 +82,26 @@ export class DevLoop {
     const next = this.#take();
     if (next !== undefined) return next;
     const { promise, resolve } = Promise.withResolvers<BuiltModule>();
-    this.#wanted = resolve;
+    this.#resolveNext = resolve;
     return promise;
   }
 
   /** Notes that the first module is served. */
   begin(served: ServedForDev, built: BuiltModule): void {
     this.#served = served;
-    this.#isServed(built, served.source);
-    void this.#goOn();
+    this.#reportServed(built, served.source);
+    void this.#swapPending();
   }
 
   /** Notes that the service has recovered: a retried module serves now. */
-  servesAgain(): void {
+  recovered(): void {
     const served = this.#served;
-    const again = served?.swap.servesAgain();
+    const again = served?.swap.recovered();
     if (served === undefined || again === undefined) return;
     this.#served = { ...served, source: again.source };
     // A newer build may have been reported since.
     const isNews = this.#state.state === 'refused' && this.#refusedFile === again.file;
-    this.#isServed(this.#tried!, again.source, isNews);
+    this.#reportServed(this.#tried!, again.source, isNews);
   }
 
   /** Stops serving and checking. */
@@ -122,10 +122,13 @@ export class DevLoop {
     settings: HostingSettings,
     isTriedAgain = false,
   ): void {
-    const help = isTriedAgain ? TRIED_AGAIN : null;
+    const help = isTriedAgain ? RETRY_HELP : null;
     const problem = { file: null, line: null, column: null, source: null, help };
     this.#refusedFile = file;
-    this.#note({ state: 'refused', problems: [{ ...problem, message: `${message} [${code}]` }] });
+    this.#setState({
+      state: 'refused',
+      problems: [{ ...problem, message: `${message} [${code}]` }],
+    });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
     this.#send({ kind: 'refused', file, code, message, frames, settings, isTriedAgain });
   }
@@ -147,7 +150,7 @@ export class DevLoop {
     return next;
   }
 
-  async #goOn(): Promise<void> {
+  async #swapPending(): Promise<void> {
     // Later modules wait until the first one is served.
     if (this.#isSwapping || this.#served === undefined) return;
     this.#isSwapping = true;
@@ -163,14 +166,14 @@ export class DevLoop {
     const served = this.#served;
     if (served === undefined) return;
     const { swap } = served;
-    if (built.file === swap.servedFile) return this.#isServed(built, served.source);
+    if (built.file === swap.servedFile) return this.#reportServed(built, served.source);
     this.#endCheck();
     try {
       const source = await swap.replace(built.file);
       // The loop was ended meanwhile.
       if (this.#served === undefined) return;
       this.#served = { ...served, source };
-      this.#isServed(built, source);
+      this.#reportServed(built, source);
     } catch (error) {
       if (this.#served === undefined) return;
       if (!(error instanceof SvcError)) throw error;
@@ -180,10 +183,14 @@ export class DevLoop {
     }
   }
 
-  #isServed({ file, builtMs, builtAtMs }: BuiltModule, served: GuestSource, isNews = true): void {
+  #reportServed(
+    { file, builtMs, builtAtMs }: BuiltModule,
+    served: GuestSource,
+    isNews = true,
+  ): void {
     const afterMs = performance.timeOrigin + performance.now() - builtAtMs;
     if (isNews)
-      this.#note({
+      this.#setState({
         state: 'serving',
         problems: [],
         upgrade: null,
@@ -222,7 +229,7 @@ export class DevLoop {
     this.#check?.abort(new SvcError('SVC_STOPPING', 'Another module is there.'));
   }
 
-  #note(news: Partial<DevState>): void {
+  #setState(news: Partial<DevState>): void {
     this.#state = { ...this.#state, since: now(), ...news };
   }
 }

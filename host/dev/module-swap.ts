@@ -13,7 +13,7 @@ export interface SwappedService {
   /** File of the module that is served first. */
   readonly file: string;
   readonly supervisor: Supervisor;
-  readonly journal: NotingJournal;
+  readonly journal: SharedJournal;
   /** Starts the reader for the next module. */
   readonly newReader: () => SourceReader;
   /** Called with each module that replaces another one. */
@@ -29,13 +29,13 @@ export interface SourceReader {
 }
 
 /** A source that replaces another one, and the file that it was read from. */
-interface Replacing {
+interface Replacement {
   readonly file: string;
   readonly source: GuestSource;
 }
 
 /** The journal of the service, which notes each module that writes to it. */
-interface NotingJournal {
+interface SharedJournal {
   readonly dir: string;
   noteModule(module: {
     readonly fingerprint: string;
@@ -57,7 +57,7 @@ export class ModuleSwap {
   #standby: Standby | undefined;
   #servedFile: string | undefined;
   /** The module that failed when it took over; its start is retried until it serves or another one takes over. */
-  #tried: Replacing | undefined;
+  #tried: Replacement | undefined;
 
   constructor(service: SwappedService) {
     this.#service = service;
@@ -119,7 +119,7 @@ export class ModuleSwap {
   }
 
   /** Notes that the service has recovered. Returns the retried module that serves now, if there is one. */
-  servesAgain(): Replacing | undefined {
+  recovered(): Replacement | undefined {
     const tried = this.#tried;
     if (tried === undefined) return undefined;
     this.#tried = undefined;

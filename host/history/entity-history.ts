@@ -42,14 +42,14 @@ export interface HistoryStep extends StateChanges {
   readonly record: JournalRecord;
 }
 
-export interface SupposedCommand extends CallContext {
+export interface WhatIfCommand extends CallContext {
   readonly name: string;
   /** JSON text. */
   readonly input: string;
 }
 
 /** The effect that a command would have. */
-export type Supposition =
+export type WhatIfResult =
   | (StateChanges & {
       readonly kind: 'effect';
       readonly events: readonly StoredEvent[];
@@ -61,8 +61,8 @@ export type Supposition =
   /** `message`: as the log of a service would have it. */
   | { readonly kind: 'fault'; readonly message: string };
 
-export interface SupposedOutcome {
-  readonly outcome: Supposition;
+export interface WhatIfOutcome {
+  readonly outcome: WhatIfResult;
   /** Lines that the module logged. */
   readonly log: readonly GuestLogLine[];
 }
@@ -146,7 +146,7 @@ export class EntityHistory {
    * Decides a command at the point, without storing anything. Throws SVC_NOT_IN_MODULE if the component has no such
    * command.
    */
-  async whatIf(point: HistoryPoint, command: SupposedCommand): Promise<SupposedOutcome> {
+  async whatIf(point: HistoryPoint, command: WhatIfCommand): Promise<WhatIfOutcome> {
     const { component, commands } = this.#component;
     const names = commands.map(({ name }) => name);
     if (!names.includes(command.name)) {
@@ -156,7 +156,7 @@ export class EntityHistory {
     const guest = await this.#folded(new IncarnationAt(this.#inspection, this.#entity, point));
     try {
       this.#log = [];
-      const outcome = await this.#supposed(guest, command);
+      const outcome = await this.#resultOf(guest, command);
       return { outcome, log: this.#log };
     } finally {
       guest.close();
@@ -167,7 +167,7 @@ export class EntityHistory {
     void this.#guest.close();
   }
 
-  async #supposed(guest: GuestEntity, command: SupposedCommand): Promise<Supposition> {
+  async #resultOf(guest: GuestEntity, command: WhatIfCommand): Promise<WhatIfResult> {
     try {
       const before = await guest.snapshot();
       const decided = await guest.command(command, command.name, command.input);
@@ -186,8 +186,8 @@ export class EntityHistory {
     guest: GuestEntity,
     before: string,
     effect: Effect,
-    command: SupposedCommand,
-  ): Promise<Supposition> {
+    command: WhatIfCommand,
+  ): Promise<WhatIfResult> {
     const { events } = effect;
     const { manifest } = this.#component.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
@@ -238,7 +238,7 @@ export class EntityHistory {
   }
 }
 
-function faulted(fault: unknown): Supposition {
+function faulted(fault: unknown): WhatIfResult {
   if (fault instanceof SvcError)
     return { kind: 'fault', message: `${fault.message} [${fault.code}]` };
   if (!(fault instanceof GuestFault)) throw fault;

@@ -20,7 +20,7 @@ export type Folded =
 export type Unfolded = Exclude<Folded, { kind: 'state' }>;
 
 /** Sizes of the batches; the list is repeated. */
-export const USUAL: readonly number[] = [128];
+export const DEFAULT_BATCHES: readonly number[] = [128];
 export const SINGLE: readonly number[] = [1];
 export const UNEVEN: readonly number[] = [2, 3, 5, 8, 13, 21, 34, 55];
 
@@ -32,7 +32,7 @@ export function foldInto(
   guest: GuestEntity,
   incarnation: Incarnation,
   { afterSeq, lastSeq }: { readonly afterSeq: number; readonly lastSeq: number },
-  sizes: readonly number[] = USUAL,
+  sizes: readonly number[] = DEFAULT_BATCHES,
 ): Unfolded | undefined {
   const fold = new EventFold(guest, afterSeq, new BatchSizes(sizes));
   const stop = atOnce(fold.through(incarnation, lastSeq));

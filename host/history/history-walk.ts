@@ -51,7 +51,7 @@ export class HistoryWalk {
   async pass(record: InspectedRecord): Promise<void> {
     this.seq = record.seq;
     if (record.kind === 'deleted') this.#begin();
-    else if (record.kind === 'damaged') this.#lose(damageOf(record));
+    else if (record.kind === 'damaged') this.#stopFolding(damageOf(record));
     else if (this.#events.push(record.event) >= FOLDED_EVENTS) await this.#foldEvents();
   }
 
@@ -95,7 +95,7 @@ export class HistoryWalk {
     });
   }
 
-  #lose(problem: string): void {
+  #stopFolding(problem: string): void {
     this.close();
     this.#problem ??= problem;
   }
@@ -104,21 +104,21 @@ export class HistoryWalk {
     const events = this.#events.splice(0);
     if (this.#fold === undefined || events.length === 0) return;
     await this.#fold.events(events);
-    this.#look();
+    this.#checkFault();
   }
 
   async #state(): Promise<string | undefined> {
     await this.#foldEvents();
     const state = await this.#fold?.state();
-    this.#look();
+    this.#checkFault();
     return state;
   }
 
-  #look(): void {
+  #checkFault(): void {
     const fault = this.#fold?.fault;
     if (fault === undefined) return;
     const what = fault.at === undefined ? 'make the state' : `fold record ${fault.at.seq}`;
-    this.#lose(`The module cannot ${what}: ${fault.problem}`);
+    this.#stopFolding(`The module cannot ${what}: ${fault.problem}`);
   }
 
   #eventsAfter(seq: number): readonly StoredEvent[] {

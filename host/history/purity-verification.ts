@@ -25,7 +25,7 @@ import {
   type Unfolded,
   SINGLE,
   UNEVEN,
-  USUAL,
+  DEFAULT_BATCHES,
   atOnce,
   eventsOf,
   foldInto,
@@ -35,8 +35,8 @@ import {
 import { sampleJson } from './sample-json.ts';
 import { stateChanges } from './state-changes.ts';
 
-/** For each way, a description of it as the end of a sentence. */
-export const PURITY_WAYS = {
+/** For each variant of folding, a description of it as the end of a sentence. */
+export const FOLD_VARIANTS = {
   'fresh-instance': 'a second time in a fresh instance',
   batches: 'in batches of another size',
   'other-entities': 'while other entities were folded in the same instance',
@@ -44,10 +44,10 @@ export const PURITY_WAYS = {
   snapshot: 'and its state was written, read and written again',
   'after-snapshot': 'on from a snapshot of its state',
 } as const;
-export type PurityWay = keyof typeof PURITY_WAYS;
+export type FoldVariant = keyof typeof FOLD_VARIANTS;
 
 export interface PurityFinding {
-  readonly way: PurityWay;
+  readonly way: FoldVariant;
   readonly entity: EntityRef;
   /** Number of the first event after which the states differ; the one before all events: the empty states differ. */
   readonly seq: number;
@@ -59,9 +59,9 @@ export interface PurityFinding {
   readonly found: Folded;
 }
 
-interface Way {
-  readonly name: PurityWay;
-  /** Folds the events up to `lastSeq`. Returns undefined if this way cannot be checked. */
+interface Variant {
+  readonly name: FoldVariant;
+  /** Folds the events up to `lastSeq`. Returns undefined if this variant cannot be checked. */
   fold(lastSeq: number): Folded | undefined;
 }
 
@@ -106,40 +106,40 @@ export class PurityVerification {
     return this.#inUsed(incarnation, [], incarnation.lastSeq)?.kind === 'state';
   }
 
-  /** Yields at most one finding for each way. `others`: folded beside this one. Throws as `stateOf` does. */
+  /** Yields at most one finding for each variant. `others`: folded beside this one. Throws as `stateOf` does. */
   *findings(
     incarnation: Incarnation,
     others: readonly Incarnation[] = [],
   ): Generator<PurityFinding> {
     const { afterSeq, lastSeq: endSeq } = incarnation;
     const expected = this.#expected(incarnation, endSeq);
-    const alone = (name: PurityWay, sizes: readonly number[]): Way => {
+    const alone = (name: FoldVariant, sizes: readonly number[]): Variant => {
       return {
         name,
         fold: (lastSeq) => this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes),
       };
     };
-    const ways: readonly Way[] = [
-      alone('fresh-instance', USUAL),
+    const variants: readonly Variant[] = [
+      alone('fresh-instance', DEFAULT_BATCHES),
       alone('batches', SINGLE),
       alone('batches', UNEVEN),
       { name: 'other-entities', fold: (lastSeq) => this.#beside(incarnation, others, lastSeq) },
       { name: 'used-instance', fold: (lastSeq) => this.#inUsed(incarnation, others, lastSeq) },
     ];
-    const named = new Set<PurityWay>();
-    for (const way of ways) {
-      if (named.has(way.name)) continue;
-      const found = way.fold(endSeq);
+    const named = new Set<FoldVariant>();
+    for (const variant of variants) {
+      if (named.has(variant.name)) continue;
+      const found = variant.fold(endSeq);
       if (found === undefined || isState(found, expected)) continue;
-      named.add(way.name);
-      yield this.#located(way, incarnation, afterSeq);
+      named.add(variant.name);
+      yield this.#located(variant, incarnation, afterSeq);
     }
     yield* this.#snapshotFindings(incarnation, expected);
   }
 
   *#snapshotFindings(incarnation: Incarnation, expected: string): Generator<PurityFinding> {
     const { afterSeq, lastSeq: endSeq } = incarnation;
-    const again: Way = {
+    const again: Variant = {
       name: 'snapshot',
       fold: (lastSeq) => this.#written(incarnation, lastSeq),
     };
@@ -148,7 +148,7 @@ export class PurityVerification {
       const snapshot = this.#known(incarnation, split);
       if (snapshot === undefined) continue;
       const fold = (lastSeq: number) =>
-        this.#alone(incarnation, snapshot, { afterSeq: split, lastSeq }, USUAL);
+        this.#alone(incarnation, snapshot, { afterSeq: split, lastSeq }, DEFAULT_BATCHES);
       const opened = fold(split);
       if (opened !== undefined && !isState(opened, snapshot)) {
         if (isWhole) yield this.#located(again, incarnation, afterSeq, split);
@@ -164,14 +164,14 @@ export class PurityVerification {
 
   /** Locates the first event by bisection: the states differ after the event `to`, and perhaps not after `from`. */
   #located(
-    way: Way,
+    variant: Variant,
     incarnation: Incarnation,
     from: number,
     to = incarnation.lastSeq,
   ): PurityFinding {
     const found = (lastSeq: number) => {
       const expected = this.#known(incarnation, lastSeq);
-      const folded = expected === undefined ? undefined : way.fold(lastSeq);
+      const folded = expected === undefined ? undefined : variant.fold(lastSeq);
       return expected === undefined || folded === undefined || isState(folded, expected)
         ? undefined
         : { expected, folded };
@@ -190,7 +190,7 @@ export class PurityVerification {
     const path =
       other.kind === 'state' ? stateChanges(expected, other.state).changes[0]?.path : undefined;
     return {
-      way: way.name,
+      way: variant.name,
       entity: incarnation.entity,
       seq: different,
       path,
@@ -204,7 +204,7 @@ export class PurityVerification {
     const { entity, afterSeq } = incarnation;
     let folded: Folded | undefined;
     // A batch that is too large may be folded one by one, which also locates the event that fails.
-    for (const sizes of [USUAL, SINGLE]) {
+    for (const sizes of [DEFAULT_BATCHES, SINGLE]) {
       folded = this.#alone(incarnation, undefined, { afterSeq, lastSeq }, sizes, true)!;
       if (folded.kind === 'state') return folded.state;
     }
@@ -225,7 +225,7 @@ export class PurityVerification {
   #written(incarnation: Incarnation, lastSeq: number): Folded | undefined {
     const snapshot = this.#known(incarnation, lastSeq);
     if (snapshot === undefined) return undefined;
-    return this.#alone(incarnation, snapshot, { afterSeq: lastSeq, lastSeq }, USUAL);
+    return this.#alone(incarnation, snapshot, { afterSeq: lastSeq, lastSeq }, DEFAULT_BATCHES);
   }
 
   /** Folds in a fresh instance, from the empty state or from a snapshot after the record `afterSeq`. */

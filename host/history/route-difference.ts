@@ -43,7 +43,7 @@ export function routeDifferences(
     const atPath = present.filter(({ shape }) => shape === old.shape);
     const same = atPath.find(({ route }) => route.method === old.route.method);
     if (same === undefined) {
-      report('route-removed', `is gone${perhapsNow(old, atPath, present)}`);
+      report('route-removed', `is gone${likelySuccessor(old, atPath, present)}`);
       continue;
     }
     const taken = inputProblem(old.route, before.types, same.route, now.types);
@@ -71,7 +71,7 @@ function routesOf({ endpoints }: ModuleDescriptor): readonly DescribedRoute[] {
  * Returns the likely successor of a missing route: the same path with another method, or another path of the same
  * handler if that path is new.
  */
-function perhapsNow(
+function likelySuccessor(
   old: DescribedRoute,
   atPath: readonly DescribedRoute[],
   present: readonly DescribedRoute[],

@@ -90,7 +90,7 @@ export class ManagementPart implements IntrospectionPart {
       },
       {
         part: 'stopping',
-        failureReason: () => (this.#isStopping ? 'The instance was told to stop.' : undefined),
+        failureReason: () => (this.#isStopping ? 'The instance is stopping.' : undefined),
       },
     ];
     if (settings.http)

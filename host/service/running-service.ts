@@ -174,7 +174,7 @@ export class RunningService {
       env: this.#options.env,
       connectJournal: () => this.#journal.connect(),
       log: this.#log,
-      servesAgain: () => this.#options.loop?.dev.servesAgain(),
+      recovered: () => this.#options.loop?.dev.recovered(),
     });
   }
 

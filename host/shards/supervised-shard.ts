@@ -32,11 +32,11 @@ export interface Supervised {
   readonly env?: Readonly<Record<string, string>>;
   readonly log: Log;
   /** Called when a shard serves again that had ended or could not take over. */
-  readonly servesAgain?: () => void;
+  readonly recovered?: () => void;
 }
 
 /** The journal, links and memory with which a shard serves. */
-export interface Equipment {
+export interface ShardResources {
   readonly journal: JournalConnection;
   readonly peers: readonly Peer[];
 }
@@ -49,7 +49,7 @@ export interface ShardDependencies {
   /** Returns the address to listen on. */
   readonly address: () => Address;
   /** Called at each start, once the module is admitted. The thread is then asked to serve. */
-  readonly equip: (thread: ShardThread) => Promise<Equipment>;
+  readonly acquire: (thread: ShardThread) => Promise<ShardResources>;
   readonly listens: (thread: ShardThread, address: Address | undefined) => void;
   /** Called when the thread has ended, and another one is started after a pause. */
   readonly hasEnded: (pauseMs: number) => void;
@@ -173,11 +173,11 @@ export class SupervisedShard {
   }
 
   async #serve(shard: ShardThread): Promise<ModuleDescriptor> {
-    const { equip, listens } = this.#dependencies;
+    const { acquire, listens } = this.#dependencies;
     try {
       const descriptor = await shard.admitted;
       if (this.#isStopping) throw stopping();
-      const { journal, peers } = await equip(shard);
+      const { journal, peers } = await acquire(shard);
       this.numbers ??= new ShardNumbers(descriptor, this.#capacity);
       shard.serve(journal, peers, this.numbers.shared);
       listens(shard, await shard.listening);
@@ -227,13 +227,13 @@ export class SupervisedShard {
       const source = this.#source;
       this.start().then(
         () => {
-          const { log, servesAgain } = this.#supervised;
+          const { log, recovered } = this.#supervised;
           log({
             level: 'info',
             message: 'the service is served again',
             fields: this.#which(),
           });
-          servesAgain?.();
+          recovered?.();
         },
         (error: unknown) => {
           // Another module has taken over meanwhile.
@@ -252,7 +252,7 @@ export class SupervisedShard {
 }
 
 function stopping(): SvcError {
-  return new SvcError('SVC_STOPPING', 'The service was told to stop before it was started.');
+  return new SvcError('SVC_STOPPING', 'The service was stopped before it had started.');
 }
 
 function reasonOf(error: unknown): string {

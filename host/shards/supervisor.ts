@@ -22,7 +22,7 @@ import type { ShardEnding } from './shard-ends.ts';
 import type { ShardNumbers } from './shard-numbers.ts';
 import type { AnswerTo, ShardQuestion } from './shard-questions.ts';
 import type { ShardThread } from './shard-thread.ts';
-import { type Equipment, type Supervised, SupervisedShard } from './supervised-shard.ts';
+import { type ShardResources, type Supervised, SupervisedShard } from './supervised-shard.ts';
 import type { JournalConnection } from '../storage/journal-connection.ts';
 
 export interface SupervisedService extends Supervised {
@@ -148,7 +148,7 @@ export class Supervisor {
       index,
       budgets: this.#budgets,
       address: () => this.#address,
-      equip: async (thread) => this.#equip(index, thread),
+      acquire: async (thread) => this.#acquire(index, thread),
       listens: (thread, address) => {
         // A service that restarts keeps the port that it was given.
         if (address !== undefined) this.#address = address;
@@ -164,7 +164,7 @@ export class Supervisor {
     });
   }
 
-  async #equip(index: number, thread: ShardThread): Promise<Equipment> {
+  async #acquire(index: number, thread: ShardThread): Promise<ShardResources> {
     const journal = await this.#supervised.connectJournal();
     // Time has passed since the first check, and another service may have been started.
     if (this.#shards.length > 1) await (this.#portIsFree ??= this.#checkPortFree());

@@ -13,7 +13,7 @@ import type {
 
 const WAITING_MAX = 32;
 /** How long a question may wait for others, as a multiple of the time limit of one answer. */
-const PATIENCE = 1.5;
+const WAIT_FACTOR = 1.5;
 
 interface Asked {
   readonly question: HistoryQuestion;
@@ -65,7 +65,7 @@ export class HistoryThread implements HistoryReader {
     if (this.#waiting.length >= WAITING_MAX) throw overloaded();
     const { promise, resolve, reject } = Promise.withResolvers<FromHistoryWorker>();
     this.#waiting.push({ question, sinceMs: performance.now(), resolve, reject });
-    this.#goOn();
+    this.#askNext();
     const message = await promise;
     if (message.kind === 'failed') throw new SvcError(message.code, message.message);
     return message.answer as AnswerToQuestion<Question>;
@@ -75,7 +75,7 @@ export class HistoryThread implements HistoryReader {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const { reject } of this.#waiting.splice(0)) reject(stopping());
-    this.#settled()?.reject(stopping());
+    this.#takeAsked()?.reject(stopping());
     await (this.#ended ??= this.#end());
   }
 
@@ -88,7 +88,7 @@ export class HistoryThread implements HistoryReader {
     else this.#mustRenew = true;
   }
 
-  #goOn(): void {
+  #askNext(): void {
     if (this.#asked !== undefined) return;
     clearTimeout(this.#timer);
     this.#asked = this.#next();
@@ -101,7 +101,7 @@ export class HistoryThread implements HistoryReader {
       this.#fail(
         new SvcError(
           'SVC_ANSWER_TIMED_OUT',
-          `What was asked about the past was not answered within ${timeoutMs} ms. Ask for less.`,
+          `The question about stored entities was not answered within ${timeoutMs} ms. Ask for less.`,
         ),
       );
     }, timeoutMs);
@@ -115,7 +115,7 @@ export class HistoryThread implements HistoryReader {
    * caller learns that soon.
    */
   #next(): Asked | undefined {
-    const leastMs = performance.now() - PATIENCE * this.#options.timeoutMs;
+    const leastMs = performance.now() - WAIT_FACTOR * this.#options.timeoutMs;
     for (;;) {
       const asked = this.#waiting.shift();
       if (asked === undefined || asked.sinceMs >= leastMs) return asked;
@@ -137,9 +137,9 @@ export class HistoryThread implements HistoryReader {
     };
     worker.on('message', (message: FromHistoryWorker) =>
       ifPresent(() => {
-        this.#settled()?.resolve(message);
+        this.#takeAsked()?.resolve(message);
         if (this.#mustRenew) void this.#end();
-        this.#goOn();
+        this.#askNext();
       }),
     );
     worker.on('error', (error: NodeJS.ErrnoException) =>
@@ -149,7 +149,7 @@ export class HistoryThread implements HistoryReader {
   }
 
   /** Takes the current question, which is settled now. */
-  #settled(): Asked | undefined {
+  #takeAsked(): Asked | undefined {
     const asked = this.#asked;
     this.#asked = undefined;
     clearTimeout(this.#timer);
@@ -158,9 +158,9 @@ export class HistoryThread implements HistoryReader {
 
   /** Rejects the current question and ends the thread; another thread answers those that wait. */
   #fail(reason: unknown): void {
-    this.#settled()?.reject(reason);
+    this.#takeAsked()?.reject(reason);
     void this.#end();
-    this.#goOn();
+    this.#askNext();
   }
 
   async #end(): Promise<void> {
@@ -183,7 +183,7 @@ function failureOf(error: NodeJS.ErrnoException, memoryMib: number): unknown {
 function overloaded(): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',
-    'Too many questions about the past wait for their answer. Try again.',
+    'Too many questions about stored entities wait for their answer. Try again.',
   );
 }
 

@@ -68,7 +68,11 @@ function ownCodec(schema: object, location: string): Codec {
     codec = codecOfShape(shape);
   } catch (error) {
     if (!(error instanceof ShapeProblem)) throw error;
-    throw invalidDefinition(location, `a default does not fit: ${error.text('it')}`, 'Mend it.');
+    throw invalidDefinition(
+      location,
+      `a default does not fit: ${error.text('it')}`,
+      'Change the default.',
+    );
   }
   const { decode, encode } = codec;
   const decodeValue = (value: unknown, label: string, depthMax = SENT_DEPTH_MAX): unknown =>

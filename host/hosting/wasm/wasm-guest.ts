@@ -83,7 +83,7 @@ function start(
     throw new SvcError(
       'SVC_MODULE_START_FAILED',
       `The module failed while it started: ${error.message.replace(/\.$/, '')}${words}. ` +
-        'Mend what its code does outside of handlers, and build it again.',
+        'Fix its code outside of handlers, and build it again.',
       { cause: error },
     );
   }

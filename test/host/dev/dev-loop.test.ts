@@ -22,7 +22,7 @@ function loop() {
       swap.servedFile = file;
       return { fingerprint: file };
     },
-    servesAgain: (): unknown => undefined,
+    recovered: (): unknown => undefined,
   };
   const begin = () => {
     const served = { url: undefined, source: { fingerprint: 'a' }, settings: {}, swap };
@@ -122,7 +122,7 @@ async function tried() {
   failing(swap, undefined);
   dev.onMessage(built('b'));
   await settled(2);
-  swap.servesAgain = () => {
+  swap.recovered = () => {
     swap.servedFile = 'b';
     return { file: 'b', source: { fingerprint: 'b' } };
   };
@@ -132,7 +132,7 @@ async function tried() {
 describe('a module that is tried again', () => {
   test('is refused no more once it serves', async () => {
     const { dev, settled, outcomes } = await tried();
-    dev.servesAgain();
+    dev.recovered();
     await settled(3);
     expect(outcomes()).toEqual(['served a', 'refused b, tried again', 'served b']);
     expect(dev.state()).toMatchObject({ state: 'serving', problems: [], builtMs: 1 });
@@ -144,7 +144,7 @@ describe('a module that is tried again', () => {
     const wrong = { message: 'wrong', file: null, line: null, column: null };
     const problem = { ...wrong, source: null, help: null };
     dev.onMessage({ kind: 'build-failed', problems: [problem] });
-    dev.servesAgain();
+    dev.recovered();
     await settled(3);
     expect(outcomes().at(-1)).toBe('served b, no news');
     expect(dev.state()).toMatchObject({ state: 'build-failed', problems: [problem] });
@@ -153,8 +153,8 @@ describe('a module that is tried again', () => {
 
   test('and is another one that came back has nothing to clear', async () => {
     const { dev, swap, outcomes } = await tried();
-    swap.servesAgain = () => undefined;
-    dev.servesAgain();
+    swap.recovered = () => undefined;
+    dev.recovered();
     expect(outcomes()).toEqual(['served a', 'refused b, tried again']);
     expect(dev.state().state).toBe('refused');
     await dev.end();

@@ -68,12 +68,12 @@ describe('another module', () => {
 
   test('that was tried again until it served is what is served then', async () => {
     const { swap } = swapping(async () => Promise.reject(failure));
-    expect(swap.servesAgain()).toBeUndefined();
+    expect(swap.recovered()).toBeUndefined();
     await expect(swap.replace(good)).rejects.toBe(failure);
-    expect(swap.servesAgain()).toMatchObject({ file: good });
+    expect(swap.recovered()).toMatchObject({ file: good });
     expect(swap.servedFile).toBe(good);
     // Its thread ended by itself, and was started again.
-    expect(swap.servesAgain()).toBeUndefined();
+    expect(swap.recovered()).toBeUndefined();
   });
 
   test('is not taken for the one before it, which served again too late', async () => {
@@ -83,11 +83,11 @@ describe('another module', () => {
     copyFileSync(good, later);
     await expect(swap.replace(good)).rejects.toBe(failure);
     takeOvers.push(async () => {
-      expect(swap.servesAgain()).toBeUndefined();
+      expect(swap.recovered()).toBeUndefined();
       throw failure;
     });
     await expect(swap.replace(later)).rejects.toBe(failure);
-    expect(swap.servesAgain()).toMatchObject({ file: later });
+    expect(swap.recovered()).toMatchObject({ file: later });
   });
 
   test('is neither when the service is stopped meanwhile', async () => {

@@ -96,7 +96,7 @@ test('from the moment of a stop the instance is not ready and leaves its cluster
   part.stopping();
   expect(await ready()).toEqual([
     503,
-    { cluster: 'The instance leaves its cluster.', stopping: 'The instance was told to stop.' },
+    { cluster: 'The instance leaves its cluster.', stopping: 'The instance is stopping.' },
   ]);
   expect(await (await get('/cluster/members')).json()).toMatchObject({
     members: [{ status: 'Leaving' }],
