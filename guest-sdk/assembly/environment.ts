@@ -34,7 +34,7 @@ export function env_now(): f64 {
   return <f64>clock.nowMs();
 }
 
-/** Gives `Math.random()` a seed where it has none: while the module starts, and in `empty` and `apply` (`unseed`). */
+/** `Math.random()` calls this where it has no seed: while the module starts, and in `empty` and `apply` (`unseed`). */
 export function env_seed(): f64 {
   throw new Error(
     "there are no random numbers in 'empty' and 'apply', nor while the module starts: draw the number in a command, and put it into the event",

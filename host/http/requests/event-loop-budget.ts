@@ -31,6 +31,8 @@ export class EventLoopBudget implements EventLoop {
   /** When this turn's first work began; undefined while there was none in this turn. */
   #startMs: number | undefined;
   #waiting: (() => void)[] = [];
+  /** Resolves when the next work of `alone` may begin; undefined: at once. */
+  #alone: Promise<void> | undefined;
   readonly #endTurn = (): void => {
     this.#startMs = undefined;
     if (this.#waiting.length === 0) return;
@@ -56,6 +58,24 @@ export class EventLoopBudget implements EventLoop {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);
     });
+  }
+
+  /**
+   * Runs `work` when the work that was given here before has settled, and everything that followed it without waiting is
+   * done: what one work resolves with is handed on before the next one begins. Work that had to wait is within the budget.
+   */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const begin = () => (this.isUsedUp() ? this.yield().then(work) : work());
+    const done = this.#alone === undefined ? work() : this.#alone.then(begin);
+    const handedOn = () =>
+      new Promise<void>((resolve) => {
+        this.#clock.afterPromises(resolve);
+      });
+    const next = done.then(handedOn, handedOn).then(() => {
+      if (this.#alone === next) this.#alone = undefined;
+    });
+    this.#alone = next;
+    return done;
   }
 
   #begin(): void {

@@ -132,10 +132,12 @@ export class RequestCalls implements HostCalls {
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    return this.#attempt(
-      () => this.#withinBudget(() => this.#engine.readEvents(...range)),
-      readFailure,
-    );
+    // One at a time: a page is large, and handlers that continue in one turn would all have theirs in memory together.
+    const read = async () => {
+      if (this.#cancelReason !== undefined) throw this.#cancelReason;
+      return this.#engine.readEvents(...range);
+    };
+    return this.#attempt(() => this.#withinBudget(() => this.#eventLoop.alone(read)), readFailure);
   }
 
   /** The failure that an answer of the handler passes on; undefined when the answer is the handler's own word. */

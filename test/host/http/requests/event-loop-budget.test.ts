@@ -81,3 +81,36 @@ test('the event loop of the process turns for whoever waits', async () => {
   await budget.yield();
   expect(turned).toBe(true);
 });
+
+test('work that is done alone begins when what the one before it resolved with is handed on, also when that one failed', async () => {
+  const { budget } = new Loop();
+  const order: string[] = [];
+  const works = ['a', 'b', 'c'].map(async (name) => {
+    const work = async () => {
+      order.push(`begins ${name}`);
+      await Promise.resolve();
+      if (name === 'b') throw new Error(name);
+    };
+    await budget.alone(work).catch(() => {});
+    for (let hop = 0; hop < 20; hop++) await Promise.resolve();
+    order.push(`has ${name}`);
+  });
+  await Promise.all(works);
+  expect(order).toEqual(['a', 'b', 'c'].flatMap((name) => [`begins ${name}`, `has ${name}`]));
+});
+
+test('of work that waits to be done alone, no more is done in a turn than there is time for', async () => {
+  const loop = new Loop();
+  let begun = 0;
+  for (let work = 0; work < 3; work++)
+    void loop.budget.alone(async () => {
+      begun++;
+      loop.nowMs += 6;
+    });
+  loop.budget.isUsedUp();
+  loop.nowMs += 6;
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(begun).toBe(2);
+  await loop.turns();
+  expect(begun).toBe(3);
+});

@@ -88,6 +88,8 @@ describe('a handler whose turn of the event loop is used up', () => {
     const calls = new RequestCalls(to, clock, eventLoop);
     eventLoop.isUsedUp();
     await calls.readEvents(CALL[0], 0, 1);
+    // The first page has been handed on.
+    await new Promise((resolve) => setImmediate(resolve));
     const second = calls.readEvents(CALL[0], 0, 1);
     expect(to.asked()).toBe(1);
     await turns();
