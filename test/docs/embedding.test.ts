@@ -4,24 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { filesWith, snippetsOf } from '../support/doc-snippets.ts';
+import { SourceFile, nameOf } from '../support/source-file.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const read = (file: string) => readFileSync(join(root, file), 'utf8');
-const page = read('docs/reference/embedding.md');
-
-/** Names in `export { … }`, `export type { … }` and of declarations. */
-function exportedNames(source: string): string[] {
-  const lists = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)].flatMap(([, list]) =>
-    list!.split(',').map((name) => name.trim().replace(/^type /, '')),
-  );
-  const declared = [
-    ...source.matchAll(/^export (?:async )?(?:function|interface|type|class|const) (\w+)/gm),
-  ].map(([, name]) => name!);
-  return [...lists, ...declared].filter((name) => name !== '');
-}
+const page = readFileSync(join(root, 'docs/reference/embedding.md'), 'utf8');
 
 test('every name of @svc/host is on the reference page', () => {
-  const names = exportedNames(read('host/embed.ts'));
+  const names = SourceFile.read('host/embed.ts').exports.flatMap((one) => one.names);
   expect(names).toContain('createService');
   expect(names.length).toBeGreaterThan(25);
   expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
@@ -41,12 +30,9 @@ test('what the reference page shows is a part of what tests run', () => {
 });
 
 test('the members of a service and its options are on the reference page', () => {
-  const source = read('host/service/embedded-options.ts');
-  const parts = ['CommonOptions', 'Service ', 'CallOptions', 'ObservabilityOptions'];
-  for (const part of parts.map((name) => `interface ${name}`)) {
-    const at = source.indexOf(part);
-    const body = source.slice(at, source.indexOf('\n}', at));
-    const members = [...body.matchAll(/^ {2}(?:readonly )?(\w+)[?<(:]/gm)].map(([, name]) => name!);
+  const source = SourceFile.read('host/service/embedded-options.ts');
+  for (const type of ['CommonOptions', 'Service', 'CallOptions', 'ObservabilityOptions']) {
+    const members = source.members(type).map(nameOf);
     expect(members.length).toBeGreaterThan(0);
     expect(members.filter((name) => !page.includes(`\`${name}`))).toEqual([]);
   }

@@ -2,10 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { EntityClass } from '../../guest-sdk/compiler/entity-declaration.ts';
+import { clientClass } from '../../guest-sdk/compiler/written-code.ts';
+import type { SyntaxNode } from '../support/mutants/source-pattern.ts';
+import { SourceFile, nameOf, nodes } from '../support/source-file.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const page = read('docs/reference/sdk.md');
+const page = readFileSync(join(root, 'docs/reference/sdk.md'), 'utf8');
 
 /** Objects of these come from the runtime and the SDK. */
 const NEVER_CONSTRUCTED = new Set([
@@ -23,64 +26,62 @@ const OF_EVERY_CLIENT = [
 
 interface Export {
   readonly name: string;
-  readonly kind: string;
-  /** From its declaration on to the end of the file. */
-  readonly text: string;
+  readonly source: SourceFile;
+  readonly declaration: SyntaxNode;
 }
 
-const exported: readonly Export[] = [
-  ...read('guest-sdk/assembly/index.ts').matchAll(/^export \{ (.+) \} from "\.\/(.+)";$/gm),
-].flatMap(([, names, file]) => {
-  const source = read(`guest-sdk/assembly/${file}.ts`);
-  return names!.split(', ').map((name) => {
-    const found = new RegExp(
-      String.raw`^export (?:abstract )?(class|enum|function) ${name}\b`,
-      'm',
-    ).exec(source);
-    if (found === null) throw new Error(`${file}.ts exports no ${name}`);
-    return { name, kind: found[1]!, text: source.slice(found.index) };
-  });
-});
+const exported: readonly Export[] = SourceFile.read('guest-sdk/assembly/index.ts').exports.flatMap(
+  ({ names, from }) => {
+    const source = SourceFile.read(`guest-sdk/assembly/${from!}.ts`);
+    return names.map((name) => ({ name, source, declaration: source.declaration(name) }));
+  },
+);
+const isFunction = ({ declaration }: Export) => declaration.type === 'FunctionDeclaration';
+const types = exported.filter((one) => !isFunction(one));
 
-const types = exported.filter(({ kind }) => kind !== 'function');
-
-/** What stands between the braces of a class or enum, on one line each. */
-function bodyOf({ text }: Export): string {
-  return text.slice(text.indexOf('{\n') + 2, text.search(/^\}/m));
-}
-
-const oneLine = (text: string) =>
-  text
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/\( | \)/g, (found) => found.trim())
-    .replaceAll(',)', ')');
-
-function membersOf(type: Export): string[] {
-  const body = bodyOf(type).replaceAll(
-    /^ *\/\*\*[\s\S]*?\*\/\n| *\/\*\*.*?\*\/\n|^ *\/\/.*\n/gm,
-    '',
+function membersOf(type: Export): readonly string[] {
+  const members = type.source.members(type.name);
+  if (type.declaration.type === 'TSEnumDeclaration') return members.map(nameOf);
+  return members.flatMap((member) =>
+    nameOf(member) === 'constructor' ? constructed(type, member) : memberOf(type, member),
   );
-  if (type.kind === 'enum') return [...body.matchAll(/^ {2}(\w+) =/gm)].map((match) => match[1]!);
-  const members: string[] = [];
-  const isBase = type.text.startsWith('export abstract');
-  const pattern =
-    /^ {2}((?:(?:public|protected|private|abstract|static|readonly|get) )*)(\w+)(<[\w ,[\]]+>)?(\(((?:[^()]|\([^()]*\))*)\))?(?:!?: ([^=;{]+?))?(?: = [^;]+)?(?:;| \{)/gm;
-  for (const [, words, name, generic, call, parameters, result] of body.matchAll(pattern)) {
-    const has = (word: string) => words!.split(' ').includes(word);
-    if (name === 'constructor') {
-      const all = oneLine(parameters!).trim().replace(/,$/, '');
-      if (!NEVER_CONSTRUCTED.has(type.name))
-        members.push(`new ${type.name}(${all.replaceAll(/(?:public|private|readonly) /g, '')})`);
-      for (const [, field] of all.matchAll(/public (?:readonly )?(\w+: \w+)/g))
-        members.push(field!);
-      continue;
-    }
-    if (name!.startsWith('__svc_') || has('private') || (has('protected') && !isBase)) continue;
-    const prefix = has('static') ? `${type.name}.` : '';
-    const takes = call === undefined || has('get') ? '' : oneLine(call.replace(/,\s*\)$/, ')'));
-    members.push(`${prefix}${name}${generic ?? ''}${takes}: ${result}`);
-  }
-  return members;
+}
+
+/** The constructor, and the fields that it declares. */
+function constructed({ name, source }: Export, { value }: SyntaxNode): readonly string[] {
+  const callable = value as SyntaxNode;
+  const call = source.parametersOf(callable).replaceAll(/(?:public|private|readonly) /g, '');
+  const fields = nodes(callable['params'])
+    .filter(({ accessibility }) => accessibility === 'public')
+    .map((field) => source.textOf(field).replace(/^public (?:readonly )?/, ''));
+  return NEVER_CONSTRUCTED.has(name) ? fields : [`new ${name}${call}`, ...fields];
+}
+
+/** A public member; of a base class also one for those that extend it. */
+function memberOf(
+  { name: type, source, declaration }: Export,
+  member: SyntaxNode,
+): readonly string[] {
+  const { accessibility } = member;
+  const isBase = declaration['abstract'] === true;
+  const name = nameOf(member);
+  const isHidden = accessibility === 'private' || (accessibility === 'protected' && !isBase);
+  if (isHidden || name.startsWith('__svc_')) return [];
+  const prefix = member['static'] === true ? `${type}.` : '';
+  if (!member.type.endsWith('MethodDefinition'))
+    return [`${prefix}${name}${source.textOf(member['typeAnnotation'])}`];
+  const callable = member['value'] as SyntaxNode;
+  const isGetter = member['kind'] === 'get';
+  const takes = isGetter ? '' : source.parametersOf(callable);
+  const generic = source.textOf(callable['typeParameters']);
+  return [`${prefix}${name}${generic}${takes}${source.textOf(callable['returnType'])}`];
+}
+
+/** `name<T>(parameter: T): Result`. */
+function signatureOf({ name, source, declaration }: Export): string {
+  const { typeParameters, returnType } = declaration as SyntaxNode & Record<string, unknown>;
+  const takes = source.parametersOf(declaration);
+  return `${name}${source.textOf(typeParameters)}${takes}${source.textOf(returnType)}`;
 }
 
 /** The first cells of the table under a heading. */
@@ -99,11 +100,7 @@ test('the sources are read', () => {
 });
 
 test('every function is there', () => {
-  const functions = exported
-    .filter(({ kind }) => kind === 'function')
-    .map(({ text }) =>
-      oneLine(/^export function ([^{]+) \{/.exec(text)![1]!.replace(/,\s*\)/, ')')),
-    );
+  const functions = exported.filter(isFunction).map(signatureOf);
   expect(shown('Functions').toSorted()).toEqual(functions.toSorted());
 });
 
@@ -118,8 +115,20 @@ describe('the members of', () => {
   });
 
   test('every client', () => {
-    const written = read('guest-sdk/compiler/written-code.ts');
-    expect(OF_EVERY_CLIENT.filter((member) => !written.includes(`\n  ${member}: `))).toEqual([]);
+    // An entity without handlers, at the beginning of its file.
+    const entity = {
+      declaration: { name: { range: { start: 0, end: 0 } } },
+      name: 'Cart',
+      component: 'cart',
+      event: 'CartEvent',
+      handlers: [],
+    } as unknown as EntityClass;
+    const source = new SourceFile('client.ts', clientClass(entity));
+    const members = source.members('CartClient').filter((one) => nameOf(one) !== 'constructor');
+    const written = members.map(
+      (member) => `${nameOf(member)}${source.parametersOf(member['value'] as SyntaxNode)}`,
+    );
+    expect(written.toSorted()).toEqual(OF_EVERY_CLIENT);
   });
 });
 
@@ -129,10 +138,8 @@ test('there is a heading for each class and enum, and for nothing else', () => {
 });
 
 test('every decorator is there', () => {
-  const declared = read('guest-sdk/assembly/editor-decorators.ts').matchAll(
-    /^declare function (\w+)/gm,
-  );
-  const names = new Set([...declared].map((match) => `@${match[1]}`));
+  const declared = SourceFile.read('guest-sdk/assembly/editor-decorators.ts').declaredFunctions;
+  const names = new Set(declared.map((name) => `@${name}`));
   const rows = shown('Decorators').map((cell) => /^@\w+/.exec(cell)![0]);
   expect(rows.toSorted()).toEqual([...names].toSorted());
 });
