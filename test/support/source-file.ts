@@ -69,6 +69,18 @@ export class SourceFile {
       .join(', ')})`;
   }
 
+  /** Titles of the groups and tests that the file declares, with `${…}` for what is computed in them. */
+  get testTitles(): readonly string[] {
+    const found: string[] = [];
+    visit(this.#tree, (value) => {
+      if (!isNode(value) || value.type !== 'CallExpression') return;
+      const [title] = nodes(value['arguments']);
+      if (title !== undefined && isText(title) && declaresTests(value['callee']))
+        found.push(partsOf(title).join('${…}'));
+    });
+    return found;
+  }
+
   /** Each text of the file, with `…` for what is computed in it. */
   get texts(): readonly string[] {
     const found: string[] = [];
@@ -110,6 +122,14 @@ function oneLine(text: string): string {
     .replaceAll(/\s+/g, ' ')
     .replaceAll(/\( | \)/g, (found) => found.trim())
     .replaceAll(',)', ')');
+}
+
+/** Whether a call of it declares a group or a test: `test`, `describe.each(table)`, `test.skipIf(condition)`. */
+function declaresTests(callee: unknown): boolean {
+  if (!isNode(callee)) return false;
+  const { type, name } = callee;
+  if (type === 'Identifier') return name === 'test' || name === 'describe' || name === 'it';
+  return [callee['object'], callee['callee'], callee['tag']].some((one) => declaresTests(one));
 }
 
 function isText({ type, operator, value }: SyntaxNode): boolean {

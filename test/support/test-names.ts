@@ -1,23 +1,21 @@
-// TestNames: whether a test file holds a test of a name, by its text: lists and pages name tests, and a test
+// TestNames: whether a test file holds a test of a name, by its syntax tree: lists and pages name tests, and a test
 // that was renamed must not leave them behind.
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { FAMILIES } from '../../fixtures/hostile/families.ts';
+import { SourceFile } from './source-file.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** `describe` and `test`, with or without `each`, to the title in quotes. */
-const TITLE =
-  /\b(?:describe|test|it)(?:\.(?:each|skipIf|runIf)\b[\s\S]*?\)|\.\w+)*\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
-/** As a table's: the name, and what is run. */
-const TABLE_TITLE =
-  /[\])]\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`),/g;
 const PLACEHOLDER = /%[sdifjo]|%#|\$\{[^}]*\}|\$\w+/;
 const CORPUS = 'test/hostile/corpus-';
 const BARE = /^(?:%s|\$\w+)$/;
-const texts = new Map<string, TestText>();
+const files = new Map<string, TestText>();
 
 interface TestText {
-  readonly source: string;
+  /** Titles of groups and tests; an expression in one is `${…}`. */
   readonly titles: readonly string[];
+  /** Every text of the file, and the names of the cases of the corpus where they are run. */
+  readonly texts: readonly string[];
 }
 
 /**
@@ -26,37 +24,28 @@ interface TestText {
  */
 export function testNamePattern(file: string, name: string): string | undefined {
   if (!existsSync(join(ROOT, file))) return undefined;
-  const { source, titles } = textOf(file);
+  const { titles, texts } = textOf(file);
   const parts = name.split(/ [›>] /);
   const isThere = (part: string) =>
     titles.some((title) => title.includes(part) || fits(title, part)) ||
     // A case of a table, by what stands in its row.
-    (titles.some((title) => PLACEHOLDER.test(title)) && isQuoted(source, part));
+    (titles.some((title) => PLACEHOLDER.test(title)) && texts.some((text) => text.includes(part)));
   return parts.every(isThere) ? parts.map(patternOf).join('.*') : undefined;
 }
 
 function textOf(file: string): TestText {
-  const known = texts.get(file);
+  const known = files.get(file);
   if (known !== undefined) return known;
-  const source = readFileSync(join(ROOT, file), 'utf8') + corpusOf(file);
-  const matches = [...source.matchAll(TITLE), ...source.matchAll(TABLE_TITLE)];
-  const titles = matches.map((match) =>
-    (match[1] ?? match[2] ?? match[3])!.replaceAll(/\\(['"`\\])/g, '$1'),
-  );
-  texts.set(file, { source, titles });
-  return { source, titles };
+  const source = SourceFile.read(file);
+  const text = { titles: source.testTitles, texts: [...source.texts, ...corpusOf(file)] };
+  files.set(file, text);
+  return text;
 }
 
 /** The cases of the corpus are named in files of their own. */
-function corpusOf(file: string): string {
-  if (!file.startsWith(CORPUS)) return '';
-  return globSync('fixtures/hostile/families/*.ts', { cwd: ROOT })
-    .map((family) => readFileSync(join(ROOT, family), 'utf8'))
-    .join('\n');
-}
-
-function isQuoted(source: string, part: string): boolean {
-  return new RegExp(`['"\`][^'"\`\\n]*${escaped(part)}[^'"\`\\n]*['"\`]`).test(source);
+function corpusOf(file: string): readonly string[] {
+  if (!file.startsWith(CORPUS)) return [];
+  return FAMILIES.flatMap(({ name, cases }) => [name, ...cases.map((one) => one.name)]);
 }
 
 /** Whether a title with placeholders has this among its names. */
