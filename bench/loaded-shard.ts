@@ -176,18 +176,18 @@ async function load({ route, isOverHttp, inFlight, seconds }: ShardLoad): Promis
   });
 }
 
-function tell(news: ShardNews): void {
+function send(news: ShardNews): void {
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
   parentPort!.postMessage(news);
 }
 
 function takeTurns({ sliceMs }: RecordingTurns): void {
   if (sliceMs === undefined) recorder.stay();
-  else recorder.takeTurns(sliceMs, (slice) => tell({ kind: 'slice', slice }));
-  tell({ kind: 'turns', port });
+  else recorder.takeTurns(sliceMs, (slice) => send({ kind: 'slice', slice }));
+  send({ kind: 'turns', port });
 }
 
 parentPort!.on('message', (wanted: ShardLoad | RecordingTurns) => {
-  if ('route' in wanted) void load(wanted).then((requests) => tell({ kind: 'done', requests }));
+  if ('route' in wanted) void load(wanted).then((requests) => send({ kind: 'done', requests }));
   else takeTurns(wanted);
 });

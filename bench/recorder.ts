@@ -81,8 +81,8 @@ async function slicesOf(
   let slices: Slice[] = [];
   const { server, load: processors } =
     placement.kind === 'pinned' ? placement : { server: undefined, load: undefined };
-  const told = (slice: Slice) => void slices.push(slice);
-  const service = await startRecorded(module.file, data, sliceMs, told, server);
+  const report = (slice: Slice) => void slices.push(slice);
+  const service = await startRecorded(module.file, data, sliceMs, report, server);
   const load = async (seconds: number) =>
     loader.run({
       url: service.url,

@@ -56,12 +56,12 @@ export async function startRecorded(
   moduleFile: string,
   dataFolder: string,
   sliceMs: number,
-  told: (slice: Slice) => void,
+  report: (slice: Slice) => void,
   processors?: string,
 ): Promise<Service> {
   const args = [moduleFile, dataFolder, String(sliceMs)];
   return start(join(root, 'bench', 'recorded-server.ts'), args, processors, (line) => {
-    if (line.startsWith('{')) told(JSON.parse(line) as Slice);
+    if (line.startsWith('{')) report(JSON.parse(line) as Slice);
   });
 }
 
@@ -70,7 +70,7 @@ async function start(
   file: string,
   args: readonly string[],
   processors: string | undefined,
-  told: (line: string) => void = () => {},
+  report: (line: string) => void = () => {},
 ): Promise<Service> {
   const child = spawn(...onProcessors(processors, process.execPath, [file, ...args]), {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -81,7 +81,7 @@ async function start(
   const listening = Promise.withResolvers<string>();
   createInterface({ input: child.stdout }).on('line', (line) => {
     if (/^http:\/\/\S+$/.test(line)) listening.resolve(line);
-    else told(line);
+    else report(line);
   });
   child.once('exit', () =>
     listening.reject(new Error(`${file} ended before it listened:\n${errors}`)),

@@ -128,10 +128,10 @@ export class LoadedService {
   }
 
   /** Turns the only shard's recorder off in every second turn. Returns the port of its server. */
-  async takeTurns(sliceMs: number, told: (slice: Slice) => void): Promise<number> {
+  async takeTurns(sliceMs: number, report: (slice: Slice) => void): Promise<number> {
     const [shard] = this.#shards;
     shard!.on('message', (news: ShardNews) => {
-      if (news.kind === 'slice') told(news.slice);
+      if (news.kind === 'slice') report(news.slice);
     });
     return (await answerOf(shard!, { sliceMs }, 'turns')).port;
   }

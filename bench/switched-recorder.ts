@@ -15,14 +15,14 @@ const ANSWERS = 64;
 export class SwitchedRecorder extends SpanRing {
   #isOn = true;
   #sliceMs = Infinity;
-  #told: (slice: Slice) => void = () => {};
+  #report: (slice: Slice) => void = () => {};
   #startMs = 0;
   #answered = 0;
 
   /** Starts turns of at least this many milliseconds, the first with the recorder. `report`: called after each turn. */
-  takeTurns(sliceMs: number, told: (slice: Slice) => void): void {
+  takeTurns(sliceMs: number, report: (slice: Slice) => void): void {
     this.#sliceMs = sliceMs;
-    this.#told = told;
+    this.#report = report;
     this.#begin(true);
   }
 
@@ -50,7 +50,7 @@ export class SwitchedRecorder extends SpanRing {
     const passedMs = performance.now() - this.#startMs;
     if (passedMs < this.#sliceMs) return;
     const perSecond = (this.#answered * 1000) / passedMs;
-    this.#told({ isRecorded: this.#isOn, perSecond });
+    this.#report({ isRecorded: this.#isOn, perSecond });
     this.#begin(!this.#isOn);
   }
 

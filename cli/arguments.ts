@@ -120,16 +120,16 @@ function forNode({ type, short, multiple }: OptionDescription) {
  * Refuses an empty word. It usually comes from a variable that is not set, and as a path it would be the current
  * folder.
  */
-function checkNotEmpty(command: string, place: string, found: string | undefined): void {
+function checkNotEmpty(command: string, argument: string, found: string | undefined): void {
   if (found === '')
     throw new UsageError(
-      `${command} takes no empty word as ${place}. svc ${command} --help says more.`,
+      `${command} takes no empty word as ${argument}. svc ${command} --help says more.`,
     );
 }
 
 function checkChoice(
   command: string,
-  place: string,
+  argument: string,
   completes: Completion | undefined,
   found: string | undefined,
 ): void {
@@ -138,7 +138,7 @@ function checkChoice(
   const { choices } = completes;
   const expected =
     choices.length > CHOICES_LISTED_MAX
-      ? `${command} does not know the ${place} '${found}'.`
-      : `${command} takes ${choices.map((choice) => `'${choice}'`).join(' or ')} as ${place}, and found '${found}'.`;
+      ? `${command} does not know the ${argument} '${found}'.`
+      : `${command} takes ${choices.map((choice) => `'${choice}'`).join(' or ')} as ${argument}, and found '${found}'.`;
   throw new UsageError(`${expected}${didYouMean(found, choices)} svc ${command} --help says more.`);
 }

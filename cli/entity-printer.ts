@@ -149,12 +149,12 @@ const TEXT_PRINTER: EntityPrinter = {
 
 function changesText({ changes, moreCount }: StateChanges, indent: string): string {
   const lines = changes.map(({ path, before, after }) => {
-    const place = printable(path === '' ? 'the state' : path);
+    const shownPath = printable(path === '' ? 'the state' : path);
     if (before === undefined)
-      return `${indent}${place}: ${outputStyle('green', `+ ${cut(after!)}`)}\n`;
+      return `${indent}${shownPath}: ${outputStyle('green', `+ ${cut(after!)}`)}\n`;
     if (after === undefined)
-      return `${indent}${place}: ${outputStyle('red', `- ${cut(before)}`)}\n`;
-    return `${indent}${place}: ${cut(before)} → ${cut(after)}\n`;
+      return `${indent}${shownPath}: ${outputStyle('red', `- ${cut(before)}`)}\n`;
+    return `${indent}${shownPath}: ${cut(before)} → ${cut(after)}\n`;
   });
   if (moreCount > 0) lines.push(`${indent}and ${moreCount} more\n`);
   return lines.join('');

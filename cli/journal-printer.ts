@@ -96,12 +96,12 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
  * Returns a record as JSON. `where`: members that say where it is stored. The event is copied as it is stored,
  * because parsing could change its numbers.
  */
-function recordJson(record: InspectedRecord, place: object = {}): string {
-  if (record.kind === 'damaged') return line({ ...place, ...record });
+function recordJson(record: InspectedRecord, where: object = {}): string {
+  if (record.kind === 'damaged') return line({ ...where, ...record });
   const { kind, seq, timeMs, trace = null, key = null } = record;
   // The seed is text, because it has more digits than a JSON number can have in JavaScript.
   const seed = record.seed?.toString() ?? null;
-  const head = { ...place, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
+  const head = { ...where, seq, kind, time: timeText(timeMs) ?? null, seed, trace, key };
   if (record.kind === 'deleted') return line(head);
   const { manifest, json } = record.event;
   if (!isJson(json)) return line({ ...head, manifest, text: json });

@@ -4,7 +4,7 @@ import { problemText, type Problem, type ProblemPart } from '@svc/guest-sdk/comp
 import { errorStyle } from './terminal.ts';
 
 const PROBLEM_STYLES = {
-  place: 'bold',
+  location: 'bold',
   error: 'red',
   warning: 'yellow',
   mark: 'red',

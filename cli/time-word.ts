@@ -10,7 +10,7 @@ const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
  * Parses a time, in milliseconds since 1970. Without a zone it is UTC, like every time that svc prints. `place`,
  * `what`: how messages name the argument and its value. Throws UsageError.
  */
-export function readTime(command: string, place: string, text: string, what = 'a time'): number {
+export function readTime(command: string, argument: string, text: string, what = 'a time'): number {
   const ago = AGO.exec(text);
   if (ago !== null) return Date.now() - Number(ago[1]) * UNIT_MS[ago[2] as keyof typeof UNIT_MS];
   const date = DATE.exec(text);
@@ -20,7 +20,7 @@ export function readTime(command: string, place: string, text: string, what = 'a
       : Date.parse(text.includes('T') && date[1] === undefined ? `${text}Z` : text);
   if (!Number.isNaN(timeMs) && (date === null || isInCalendar(text))) return timeMs;
   throw new UsageError(
-    `${command} takes ${what} as ${place}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
+    `${command} takes ${what} as ${argument}, such as '2030-01-02T03:04:05Z', '2030-01-02', or '15m' for ` +
       `a quarter of an hour ago, and found '${text}'.`,
   );
 }

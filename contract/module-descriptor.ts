@@ -141,10 +141,10 @@ function repeated<Item>(items: readonly Item[]): readonly Item[] {
   return items.filter((item, index) => items.indexOf(item) !== index);
 }
 
-function corsProblems(place: string, cors: CorsDescriptor | undefined): string[] {
+function corsProblems(path: string, cors: CorsDescriptor | undefined): string[] {
   return (cors?.origins ?? []).flatMap((origin) => {
     const problem = originProblem(origin);
-    return problem === undefined ? [] : [`${place}: the origin '${origin}' ${problem}`];
+    return problem === undefined ? [] : [`${path}: the origin '${origin}' ${problem}`];
   });
 }
 

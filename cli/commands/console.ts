@@ -95,8 +95,8 @@ function report(error: unknown): void {
 
 /** Resolves at a signal, or when npm has ended without passing the signal on. */
 async function stopRequest(): Promise<void> {
-  const { promise, resolve: told } = Promise.withResolvers<void>();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => told());
-  void npmEnds(process.env['npm_lifecycle_event']).then(told);
+  const { promise, resolve: stop } = Promise.withResolvers<void>();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop());
+  void npmEnds(process.env['npm_lifecycle_event']).then(stop);
   return promise;
 }

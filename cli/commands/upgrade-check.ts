@@ -194,8 +194,8 @@ function findingLines({
     head,
     `  ${printable(message)}${count}`,
     ...examples.map(({ id, seq, problem }) => {
-      const place = seq === undefined ? '' : `, record ${seq}`;
-      return printable(`    ${id}${place}: ${problem}`);
+      const position = seq === undefined ? '' : `, record ${seq}`;
+      return printable(`    ${id}${position}: ${problem}`);
     }),
     ...(entities > examples.length && examples.length > 0 ? ['    …'] : []),
   ];

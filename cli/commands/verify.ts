@@ -128,7 +128,7 @@ function jsonOf({ entity, findings, failure }: VerifiedEntity): readonly string[
       expected: value(expected),
       ...(found.kind === 'state'
         ? { found: value(found.state) }
-        : { problem: told(found.problem) }),
+        : { problem: problemText(found.problem) }),
     }),
   );
 }
@@ -147,12 +147,14 @@ function textOf(
     const what =
       found.kind === 'state'
         ? `another state from ${where} on${at}`
-        : `a failure at ${where}: ${printable(told(found.problem))}`;
+        : `a failure at ${where}: ${printable(problemText(found.problem))}`;
     return `${outputStyle('red', way)}  ${name}: ${what}, when folded ${ways[way]}\n`;
   });
 }
 
-function told(problem: Extract<PurityFinding['found'], { kind: 'problem' }>['problem']): string {
+function problemText(
+  problem: Extract<PurityFinding['found'], { kind: 'problem' }>['problem'],
+): string {
   if (typeof problem === 'string') return problem;
   return problem.guestMessage ?? problem.message;
 }

@@ -12,9 +12,9 @@ export interface DevServiceOptions {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly hear: (message: FromDevHost) => void;
+  readonly onMessage: (message: FromDevHost) => void;
   /** Receives the text that the process writes to stdout and stderr. */
-  readonly said: (text: string) => void;
+  readonly onOutput: (text: string) => void;
 }
 
 export class DevService {
@@ -22,21 +22,21 @@ export class DevService {
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
 
-  constructor({ args, cwd, env, hear, said }: DevServiceOptions) {
+  constructor({ args, cwd, env, onMessage, onOutput }: DevServiceOptions) {
     const host = fileURLToPath(import.meta.resolve('@svc/host/dev-host'));
     this.#child = spawn(
       process.execPath,
       ['--disable-warning=ExperimentalWarning', host, ...args],
       { cwd, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] },
     );
-    this.#child.on('message', (message: FromDevHost) => hear(message));
+    this.#child.on('message', (message: FromDevHost) => onMessage(message));
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
-      stream.setEncoding('utf8').on('data', said);
+      stream.setEncoding('utf8').on('data', onOutput);
     // After this process has closed the channel, Node emits no 'close'.
     this.ended = once(this.#child, 'exit').then(([code]: unknown[]) => code as number | null);
   }
 
-  tell(message: ToDevHost): void {
+  send(message: ToDevHost): void {
     // A process that has ended receives no message; `ended` reports its end.
     if (this.#child.connected) this.#child.send(message, () => {});
   }

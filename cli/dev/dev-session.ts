@@ -53,7 +53,7 @@ export class DevSession {
   #sources: ReadonlySet<string> | undefined;
   /** File of a module → its build. */
   readonly #given = new Map<string, Given>();
-  #places: (() => Promise<FaultLocator>) | undefined;
+  #locator: (() => Promise<FaultLocator>) | undefined;
   /** Resolves when all log entries so far are printed, in order. */
   #shown: Promise<void> = Promise.resolve();
 
@@ -71,13 +71,13 @@ export class DevSession {
       args,
       cwd: project.root,
       env,
-      hear: (message) => this.#hear(message),
-      said: (text) => this.#terminal.said(text),
+      onMessage: (message) => this.#onMessage(message),
+      onOutput: (text) => this.#terminal.output(text),
     });
   }
 
   /** Resolves once it was stopped and has cleaned up. Rejects if the service cannot be served. */
-  async run(toldToStop: Promise<unknown>): Promise<void> {
+  async run(stopRequested: Promise<unknown>): Promise<void> {
     void this.#service.ended.then((code) => {
       this.#failed.reject(
         new CommandFailure(
@@ -87,8 +87,8 @@ export class DevSession {
       );
     });
     try {
-      await Promise.race([this.#build(), this.#failed.promise, toldToStop]);
-      await Promise.race([toldToStop, this.#failed.promise]);
+      await Promise.race([this.#build(), this.#failed.promise, stopRequested]);
+      await Promise.race([stopRequested, this.#failed.promise]);
       this.#terminal.stopping();
     } finally {
       this.#isStopping = true;
@@ -122,7 +122,7 @@ export class DevSession {
           this.#changed.length > 0 ? this.#changed : [resolve(this.#project.entryFile)];
         this.#changed = [];
         this.#terminal.building(changed);
-        this.#service.tell({ kind: 'building' });
+        this.#service.send({ kind: 'building' });
         await this.#buildOnce(changed);
         this.#changed = this.#changed.filter((file) => this.#sources?.has(file) !== false);
       } while (this.#changed.length > 0 && !this.#isStopping);
@@ -144,8 +144,8 @@ export class DevSession {
       if (!(error instanceof BuildError)) throw error;
       this.#sources = undefined;
       this.#terminal.failed(error.problems);
-      const problems = error.problems.map((problem) => this.#toldProblem(problem));
-      this.#service.tell({ kind: 'build-failed', problems });
+      const problems = error.problems.map((problem) => this.#sentProblem(problem));
+      this.#service.send({ kind: 'build-failed', problems });
       return;
     }
     const builtAtMs = performance.timeOrigin + performance.now();
@@ -161,10 +161,10 @@ export class DevSession {
     const { descriptor, warnings, sourceMap } = built;
     const fingerprint = sourceMap!.x_svc_module;
     this.#given.set(file, { descriptor, warnings, fingerprint, builtMs, changed });
-    this.#service.tell({ kind: 'module', file, builtMs, builtAtMs });
+    this.#service.send({ kind: 'module', file, builtMs, builtAtMs });
   }
 
-  #hear(message: FromDevHost): void {
+  #onMessage(message: FromDevHost): void {
     switch (message.kind) {
       case 'served':
         return this.#isServed(message);
@@ -176,7 +176,7 @@ export class DevSession {
         this.#shown = this.#shown.then(async () => {
           const hasFault =
             message.entry.frames !== undefined || message.entry.fields?.['guestMessage'];
-          this.#terminal.logged(message.entry, hasFault ? await this.#places?.() : undefined);
+          this.#terminal.logged(message.entry, hasFault ? await this.#locator?.() : undefined);
         });
         return undefined;
       case 'failed':
@@ -188,13 +188,13 @@ export class DevSession {
     const given = this.#given.get(file);
     this.#shown = this.#shown.then(async () => {
       const fingerprint = given?.fingerprint ?? '';
-      const places = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
-      const found = places.locationsOf({ frames });
+      const locator = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
+      const found = locator.locationsOf({ frames });
       this.#terminal.refused(code, message, found, isTriedAgain);
       const [location] = found;
       if (location === undefined) return;
       const source = readSourceLine(this.#project.root, location) ?? null;
-      this.#service.tell({ kind: 'refused-at', file, location, source });
+      this.#service.send({ kind: 'refused-at', file, location, source });
     });
   }
 
@@ -203,8 +203,8 @@ export class DevSession {
     if (given === undefined) return;
     const { descriptor, builtMs, changed, warnings } = given;
     // The source map is read when a fault needs it.
-    let places: Promise<FaultLocator> | undefined;
-    this.#places = () => (places ??= sourceLocations(served.source, served.settings));
+    let locator: Promise<FaultLocator> | undefined;
+    this.#locator = () => (locator ??= sourceLocations(served.source, served.settings));
     if (!served.isNews) return;
     const details = { descriptor, builtMs, changed, warnings };
     this.#terminal.served(served, this.#project.name, details);
@@ -214,7 +214,7 @@ export class DevSession {
   }
 
   /** Converts a problem; its file becomes relative to the project's folder. */
-  #toldProblem({ message, file, line, column, sourceLine, help }: Problem): DevProblem {
+  #sentProblem({ message, file, line, column, sourceLine, help }: Problem): DevProblem {
     const isOwn = file !== undefined && !file.startsWith('~lib/');
     return {
       message,

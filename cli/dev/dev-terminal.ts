@@ -19,7 +19,7 @@ const ROUTES_SHOWN_MAX = 12;
 const FILES_SHOWN_MAX = 3;
 const FINDINGS_SHOWN_MAX = 5;
 const PROBLEMS_SHOWN_MAX = 5;
-const PLACES_SHOWN_MAX = 3;
+const LOCATIONS_SHOWN_MAX = 3;
 const LINE_MAX = 120;
 const INDENT = ' '.repeat(11);
 
@@ -30,7 +30,7 @@ export class DevTerminal {
   #isServing = false;
   #servedFile: string | undefined;
   /** The last printed fault: its component or route, and its location or reason. */
-  #last = { who: '', place: '' };
+  #last = { who: '', location: '' };
   #serving: readonly string[] = [];
 
   constructor(root: string, stream: AreaStream = process.stderr) {
@@ -63,12 +63,12 @@ export class DevTerminal {
   refused(
     code: string,
     message: string,
-    places: readonly SourceLocation[],
+    locations: readonly SourceLocation[],
     isTriedAgain = false,
   ): void {
     const more = isTriedAgain ? 'it is tried again' : this.#goesOn();
     this.#area.show([
-      ...this.#placesLines(places),
+      ...this.#locationLines(locations),
       status('red', '✕', `not served: ${printable(message)} [${code}]`, more),
     ]);
   }
@@ -120,8 +120,8 @@ export class DevTerminal {
     ]);
   }
 
-  /** Prints a log entry. `locations`: finds the source locations of a fault. */
-  logged(entry: Entry, places: FaultLocator | undefined): void {
+  /** Prints a log entry. `locator`: finds the source locations of a fault. */
+  logged(entry: Entry, locator: FaultLocator | undefined): void {
     const { level, message, fields = {}, frames = [] } = entry;
     if (fields['from'] !== undefined) {
       this.#area.print([status('dim', '·', 'log', printable(message))]);
@@ -134,30 +134,30 @@ export class DevTerminal {
       component === undefined
         ? `${route ?? message}`
         : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
-    const place = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
-    const isSame = place === this.#last.place;
+    const location = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
+    const isSame = location === this.#last.location;
     // A fault of an entity is also logged for the request that it failed.
     if (isSame && who !== this.#last.who && errorId !== undefined)
       return this.#area.print([dim(`${INDENT}in ${printable(who)}, error id ${errorId}`)]);
     const isAgain = isSame && who === this.#last.who;
-    this.#last = { who, place };
+    this.#last = { who, location };
     const colour = level === 'error' ? 'red' : 'yellow';
     const head = status(colour, '✕', printable(who), isAgain ? 'the same again' : '');
     if (isAgain) return this.#area.print([head]);
     const why = `${reason ?? message}`;
-    const said = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
+    const guestLines = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
     const what = `${INDENT}${printable(why)}`;
-    const found = places?.locationsOf({ frames, guestMessage }) ?? [];
+    const found = locator?.locationsOf({ frames, guestMessage }) ?? [];
     return this.#area.print([
       head,
-      ...said.map((words) => `${INDENT}${printable(words)}`),
+      ...guestLines.map((words) => `${INDENT}${printable(words)}`),
       `${what}${code === undefined ? '' : dim(` [${printable(`${code}`)}]`)}`,
-      ...this.#placesLines(found),
+      ...this.#locationLines(found),
     ]);
   }
 
   /** Prints text that the service's process wrote to its own streams, such as that of a crash. */
-  said(text: string): void {
+  output(text: string): void {
     this.#area.print(
       text
         .trimEnd()
@@ -206,14 +206,14 @@ export class DevTerminal {
   }
 
   /** Returns a line for each location and its source line, which is not repeated for the next location. */
-  #placesLines(places: readonly SourceLocation[]): string[] {
+  #locationLines(locations: readonly SourceLocation[]): string[] {
     let last = '';
-    return places.slice(0, PLACES_SHOWN_MAX).flatMap((place) => {
-      const { file, line, column, function: inFunction } = place;
+    return locations.slice(0, LOCATIONS_SHOWN_MAX).flatMap((location) => {
+      const { file, line, column, function: inFunction } = location;
       const path = file.startsWith('~lib/') ? file : this.#short(join(this.#root, file));
       const within = inFunction === null ? '' : dim(` in ${printable(inFunction)}`);
       const where = `${printable(path)}:${line}${column === null ? '' : `:${column}`}`;
-      const source = last === `${file}:${line}` ? undefined : readSourceLine(this.#root, place);
+      const source = last === `${file}:${line}` ? undefined : readSourceLine(this.#root, location);
       last = `${file}:${line}`;
       return [
         `${INDENT}${errorStyle('bold', where)}${within}`,

@@ -223,8 +223,8 @@ function showCurrent(side: HTMLElement | null): void {
   for (const bar of side?.querySelectorAll('nav') ?? []) {
     const current = bar.querySelector('[aria-current]')?.getBoundingClientRect();
     if (current === undefined) continue;
-    const place = bar.getBoundingClientRect();
-    bar.scrollLeft += current.left + current.width / 2 - (place.left + place.width / 2);
+    const box = bar.getBoundingClientRect();
+    bar.scrollLeft += current.left + current.width / 2 - (box.left + box.width / 2);
     const frame = side!.getBoundingClientRect();
     if (current.bottom > frame.bottom) side!.scrollTop += current.bottom - frame.bottom;
     else if (current.top < frame.top) side!.scrollTop -= frame.top - current.top;

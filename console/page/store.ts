@@ -80,8 +80,8 @@ async function lookOnce(stop: AbortSignal): Promise<void> {
     serviceList.value = list;
     for (const service of list.services) names.set(service.instanceId, service.name);
     if (!isFirst) {
-      const told = comingsAndGoings(before, services.value);
-      if (told.length > 0) announce(told.join(', '));
+      const announcements = comingsAndGoings(before, services.value);
+      if (announcements.length > 0) announce(announcements.join(', '));
     }
     followSuccessor();
   } catch {

@@ -100,14 +100,14 @@ export async function callService(
       404,
       `The service declares no route for ${method} ${path}. The console sends nothing else.`,
     );
-  const said = instances.find(({ address }) => address !== null)?.address;
-  if (typeof said !== 'string')
+  const reported = instances.find(({ address }) => address !== null)?.address;
+  if (typeof reported !== 'string')
     return refusal(502, 'The service has no HTTP server that listens. Nothing was sent to it.');
-  const address = loopbackAddress(said);
+  const address = loopbackAddress(reported);
   if (address === undefined)
     return refusal(
       502,
-      `The service listens on ${said}, and the console sends to loopback addresses alone. Nothing was sent.`,
+      `The service listens on ${reported}, and the console sends to loopback addresses alone. Nothing was sent.`,
     );
 
   const traceId = randomBytes(16).toString('hex');

@@ -29,7 +29,7 @@ const LEAD = 40;
 const HELP_INDENT = '      ';
 
 /** Parts of a problem that a terminal may colour. */
-export type ProblemPart = 'place' | 'error' | 'warning' | 'mark' | 'help';
+export type ProblemPart = 'location' | 'error' | 'warning' | 'mark' | 'help';
 
 /** Returns `file:line:column: error: message`, the line with a mark below the column, and `help: …`. */
 export function problemText(
@@ -37,8 +37,8 @@ export function problemText(
   paint: (part: ProblemPart, text: string) => string = (_part, text) => text,
 ): string {
   const severity = problem.severity ?? 'error';
-  const place = placeOf(problem);
-  const head = place === '' ? '' : `${paint('place', place)} `;
+  const location = locationOf(problem);
+  const head = location === '' ? '' : `${paint('location', location)} `;
   const lines = [`${head}${paint(severity, `${severity}:`)} ${printable(problem.message)}`];
   const excerpt = excerptOf(problem);
   if (excerpt !== undefined)
@@ -50,10 +50,10 @@ export function problemText(
   return lines.join('\n');
 }
 
-function placeOf(problem: Problem): string {
+function locationOf(problem: Problem): string {
   if (problem.file === undefined) return '';
-  const place = problem.line === undefined ? '' : `:${problem.line}:${problem.column ?? 1}`;
-  return `${printable(problem.file)}${place}:`;
+  const location = problem.line === undefined ? '' : `:${problem.line}:${problem.column ?? 1}`;
+  return `${printable(problem.file)}${location}:`;
 }
 
 interface Excerpt {

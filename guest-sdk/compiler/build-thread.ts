@@ -134,8 +134,8 @@ function crash({ entryFile }: BuildRequest, reason: string): Problem {
 }
 
 function notStarted(error: Error): Problem {
-  const place = fileIn(error.stack ?? '');
-  const file = place === undefined ? '' : `: ${place} cannot be loaded`;
+  const location = fileIn(error.stack ?? '');
+  const file = location === undefined ? '' : `: ${location} cannot be loaded`;
   return {
     message: `the compiler of @svc/guest-sdk does not start${file}: ${error.message}`,
     help: 'your component is not the reason. The file was changed, or its installation is not whole: install the packages again (npm ci), or take back the change',

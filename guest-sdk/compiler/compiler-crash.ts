@@ -9,12 +9,12 @@ export class CompilerCrash extends Error {}
 export async function withoutExit<T>(compile: () => Promise<T>): Promise<T> {
   const exit = process.exit.bind(process);
   const error = console.error.bind(console);
-  let said = '';
+  let output = '';
   console.error = (...words: unknown[]): void => {
-    said += words.map(String).join(' ');
+    output += words.map(String).join(' ');
   };
   process.exit = () => {
-    throw new CompilerCrash(reasonOf(said));
+    throw new CompilerCrash(reasonOf(output));
   };
   try {
     return await compile();

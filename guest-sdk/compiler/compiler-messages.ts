@@ -34,7 +34,7 @@ const REINSTALL =
 const RESOLVE =
   'resolve the conflict: keep one side or both, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>';
 
-interface Placed {
+interface LocatedDiagnostic {
   readonly diagnostic: DiagnosticMessage;
   /** Location in one of the author's files; undefined if the compiler named none. */
   readonly range: Range | undefined;
@@ -56,25 +56,25 @@ export function errorProblems(
   diagnostics: readonly DiagnosticMessage[],
   known: KnownNames,
 ): Problem[] {
-  const errors = diagnostics.filter((one) => isError(one)).map((one) => placed(one));
+  const errors = diagnostics.filter((one) => isError(one)).map((one) => located(one));
   const own = errors.filter(({ isOwn }) => isOwn);
   const conflicts = conflictProblems(errors);
   if (conflicts.length > 0) return conflicts;
   const first = withoutFollowing(own.length > 0 ? own : errors);
-  const byPlace = new Map<string, Problem>();
+  const byLocation = new Map<string, Problem>();
   for (const one of first) {
     const problem = problemOf(one, known);
     const { file, line, column } = problem;
     const key = file === undefined ? problem.message : `${file}:${line}:${column}`;
-    const other = byPlace.get(key);
+    const other = byLocation.get(key);
     if (other === undefined || (other.help === undefined && problem.help !== undefined))
-      byPlace.set(key, problem);
+      byLocation.set(key, problem);
   }
-  return [...new Map([...byPlace.values()].map((one) => [lineKey(one), one])).values()];
+  return [...new Map([...byLocation.values()].map((one) => [lineKey(one), one])).values()];
 }
 
 /** Returns one problem for each file with an unresolved merge, instead of the syntax errors of the conflict markers. */
-function conflictProblems(errors: readonly Placed[]): Problem[] {
+function conflictProblems(errors: readonly LocatedDiagnostic[]): Problem[] {
   const sources = new Set(
     errors
       .filter(({ diagnostic }) => SYNTAX_ERROR(diagnostic.code))
@@ -102,10 +102,10 @@ export function warningProblems(
 ): Problem[] {
   return diagnostics
     .filter((one) => !isError(one) && (one.range === null || !isLibrary(one.range.source)))
-    .map((one): Problem => ({ ...problemOf(placed(one), known), severity: 'warning' }));
+    .map((one): Problem => ({ ...problemOf(located(one), known), severity: 'warning' }));
 }
 
-function placed(diagnostic: DiagnosticMessage): Placed {
+function located(diagnostic: DiagnosticMessage): LocatedDiagnostic {
   const { range } = diagnostic;
   if (range === null) return { diagnostic, range: undefined, isOwn: true };
   if (isWritten(range.source)) return { diagnostic, range: originOf(range), isOwn: false };
@@ -118,9 +118,9 @@ function placed(diagnostic: DiagnosticMessage): Placed {
 }
 
 /** Removes the consequences of an unknown name, and of code that did not compile. */
-function withoutFollowing(errors: readonly Placed[]): readonly Placed[] {
+function withoutFollowing(errors: readonly LocatedDiagnostic[]): readonly LocatedDiagnostic[] {
   const imports = errors.map(({ diagnostic }) => NAME_OF_IMPORT.exec(diagnostic.message)?.[1]);
-  const isOfImport = ({ diagnostic: { code, message } }: Placed): boolean =>
+  const isOfImport = ({ diagnostic: { code, message } }: LocatedDiagnostic): boolean =>
     code === CANNOT_FIND_NAME && imports.some((name) => name && message.includes(`'${name}'`));
   const causes = errors.filter(({ diagnostic }) => CAUSES.has(diagnostic.code));
   const left = errors.filter(
@@ -141,7 +141,7 @@ function isInside(inner: Range | undefined, outer: Range | undefined): boolean {
   );
 }
 
-function problemOf({ diagnostic, range, isOwn }: Placed, known: KnownNames): Problem {
+function problemOf({ diagnostic, range, isOwn }: LocatedDiagnostic, known: KnownNames): Problem {
   const ofSdk = /^User-defined: "(.*)"$/.exec(diagnostic.message)?.[1];
   const message = ofSdk ?? `${readable(diagnostic.message)} (AS${diagnostic.code})`;
   if (range === undefined) return { message };

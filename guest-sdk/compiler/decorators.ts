@@ -29,7 +29,7 @@ const LANGUAGE: ReadonlySet<string> = new Set([
 ]);
 const METHOD_OF_ENTITY = 'a method of an @entity class';
 const METHOD_OF_ENDPOINT = 'a method of an @endpoint class';
-const PLACES: ReadonlyMap<string, string> = new Map([
+const TARGETS: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
   ['data', 'a class or an enum'],
   ['access', 'an @endpoint class or one of its routes'],
@@ -64,7 +64,7 @@ export function missingRole(declaration: ClassDeclaration): string | undefined {
     declaration.members
       .filter((member) => member instanceof MethodDeclaration)
       .flatMap(({ decorators }) => decorators ?? [])
-      .map((one) => PLACES.get(decoratorName(one))),
+      .map((one) => TARGETS.get(decoratorName(one))),
   );
   const name = declaration.name.text.toLowerCase();
   if (handlers.has(METHOD_OF_ENTITY)) return `@entity("${name}")`;
@@ -87,7 +87,7 @@ export function decoratorProblems(source: Source): Problem[] {
     for (const statement of statements) {
       if (!(statement instanceof DeclarationStatement)) continue;
       for (const decorator of statement.decorators ?? [])
-        if (PLACES.has(decoratorName(decorator)))
+        if (TARGETS.has(decoratorName(decorator)))
           problems.push(
             problemAt(
               decorator.range,
@@ -103,11 +103,11 @@ export function decoratorProblems(source: Source): Problem[] {
       const name = decoratorName(decorator);
       // `@operator.binary(…)` has no simple name.
       if (name === '' || LANGUAGE.has(name) || allowed.includes(name)) continue;
-      const place = PLACES.get(name);
+      const target = TARGETS.get(name);
       const message =
-        place === undefined
-          ? `@${name} is not known; there are ${[...PLACES.keys()].map((one) => `@${one}`).join(', ')}`
-          : `@${name} means nothing here: it stands before ${place}`;
+        target === undefined
+          ? `@${name} is not known; there are ${[...TARGETS.keys()].map((one) => `@${one}`).join(', ')}`
+          : `@${name} means nothing here: it stands before ${target}`;
       problems.push(problemAt(decorator.range, message));
     }
   };

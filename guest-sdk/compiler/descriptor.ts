@@ -60,7 +60,7 @@ export function describe(
   const schemas = new SchemaBuilder(program, declarations, report);
   const entities: EntityDescriptor[] = [];
   const endpoints: EndpointDescriptor[] = [];
-  const places: RegisteredEndpoint[] = [];
+  const registeredEndpoints: RegisteredEndpoint[] = [];
   let routes = 0;
   for (const reference of registeredClasses(program)) {
     const declaration = reference.prototype.declaration as ClassDeclaration;
@@ -69,7 +69,7 @@ export function describe(
     if (entity !== undefined) {
       entities.push(entityDescriptor(reference, entity, schemas, report));
     } else if (endpoint !== undefined) {
-      places.push({ reference, firstRoute: routes });
+      registeredEndpoints.push({ reference, firstRoute: routes });
       routes += endpoint.routes.length;
       endpoints.push(endpointDescriptor(reference, endpoint, schemas, report));
     }
@@ -81,7 +81,7 @@ export function describe(
     entities,
     endpoints,
   };
-  return { descriptor, endpoints: places };
+  return { descriptor, endpoints: registeredEndpoints };
 }
 
 /** Returns the classes that are registered, in the order of the calls of `register`. */
@@ -188,8 +188,8 @@ function routeDescriptor(
   const parameters: RouteDescriptor['parameters'] = [];
   let body: Body | undefined;
   const query: QueryParameters = [];
-  for (const [place, argument] of route.arguments.entries()) {
-    const type = signature.parameterTypes[place]!;
+  for (const [index, argument] of route.arguments.entries()) {
+    const type = signature.parameterTypes[index]!;
     if (argument.kind === 'parameter')
       parameters[argument.index] = {
         name: argument.name,

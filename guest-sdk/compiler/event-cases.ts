@@ -117,12 +117,12 @@ class Search {
   #isNamed(type: TypeNode | null, within: Callable): boolean {
     if (type === null) return false;
     const file = this.#program.filesByName.get(within.range.source.internalPath);
-    const place = within instanceof MethodDeclaration ? this.#entity : file;
-    if (place === undefined) return false;
+    const scope = within instanceof MethodDeclaration ? this.#entity : file;
+    if (scope === undefined) return false;
     const resolved = this.#program.resolver.resolveType(
       type,
       null,
-      place,
+      scope,
       this.#entity.contextualTypeArguments,
       SWALLOW,
     );

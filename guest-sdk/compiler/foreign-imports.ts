@@ -39,12 +39,14 @@ export function foreignImportProblems(
     const declared = declarationOf(program, one.internalName);
     if (declared !== undefined && isUserSource(declared.source))
       return [problemAt(declared, message, help)];
-    const places = [
-      ...placesCalling(one.internalName, calls).flatMap((place) => rangeOf(program, place) ?? []),
+    const locations = [
+      ...locationsCalling(one.internalName, calls).flatMap(
+        (location) => rangeOf(program, location) ?? [],
+      ),
       ...mentions(program, one.base),
     ];
     const distinct = new Map(
-      places.map((range) => [`${range.source.normalizedPath} ${range.start}`, range]),
+      locations.map((range) => [`${range.source.normalizedPath} ${range.start}`, range]),
     );
     if (distinct.size === 0) return [{ message, help }];
     return [...distinct.values()].map((range) => problemAt(range, message, help));
@@ -58,7 +60,7 @@ function declarationOf(program: Program, internalName: string): Range | undefine
     : undefined;
 }
 
-interface Place {
+interface CodeLocation {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -68,7 +70,7 @@ interface Call {
   readonly from: string;
   readonly to: string;
   /** Undefined: the code has no source line. */
-  readonly place: Place | undefined;
+  readonly location: CodeLocation | undefined;
 }
 
 const NAME = String.raw`\$(?:"((?:[^"\\]|\\.)*)"|([^\s()"]+))`;
@@ -83,38 +85,38 @@ const LINE = new RegExp(
 function callsOf(text: string): Call[] {
   const calls: Call[] = [];
   let from = '';
-  let place: Place | undefined;
+  let location: CodeLocation | undefined;
   for (const line of text.split('\n')) {
     const match = LINE.exec(line);
     if (match === null) continue;
     const [whole, quotedFunction, plainFunction, file, lineNumber, column, quoted, plain] = match;
     if (whole.startsWith(' (func')) {
       from = quotedFunction ?? plainFunction ?? '';
-      place = undefined;
+      location = undefined;
     } else if (whole.startsWith(';;@')) {
       // Code without a location belongs to the code around it.
-      if (file !== undefined) place = { file, line: Number(lineNumber), column: Number(column) };
-    } else calls.push({ from, to: quoted ?? plain ?? '', place });
+      if (file !== undefined) location = { file, line: Number(lineNumber), column: Number(column) };
+    } else calls.push({ from, to: quoted ?? plain ?? '', location });
   }
   return calls;
 }
 
 /** Returns the locations in the author's files from which calls lead to a function. */
-function placesCalling(target: string, calls: readonly Call[]): Place[] {
+function locationsCalling(target: string, calls: readonly Call[]): CodeLocation[] {
   const callers = Map.groupBy(calls, (call) => call.to);
-  const places: Place[] = [];
+  const locations: CodeLocation[] = [];
   const seen = new Set([target]);
   for (const reached of seen)
-    for (const { from, place } of callers.get(reached) ?? [])
-      if (place !== undefined && !place.file.startsWith('~lib/')) places.push(place);
+    for (const { from, location } of callers.get(reached) ?? [])
+      if (location !== undefined && !location.file.startsWith('~lib/')) locations.push(location);
       else seen.add(from);
-  return places;
+  return locations;
 }
 
-function rangeOf(program: Program, place: Place): Range | undefined {
-  const source = program.sources.find((one) => one.normalizedPath === place.file);
+function rangeOf(program: Program, location: CodeLocation): Range | undefined {
+  const source = program.sources.find((one) => one.normalizedPath === location.file);
   if (source === undefined) return undefined;
-  const start = startOfLine(source, place.line) + place.column;
+  const start = startOfLine(source, location.line) + location.column;
   // A called function is written as a name, or as names joined by dots.
   const name = /^[\w$.]+/.exec(source.text.slice(start, start + 200))?.[0] ?? '';
   const range = source.range.atEnd;

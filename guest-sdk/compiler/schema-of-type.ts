@@ -50,11 +50,11 @@ export class SchemaBuilder {
     this.#report = report;
   }
 
-  /** Returns the schema of a type. `place`: where the type is written, for problems. */
-  schema(type: Type, place: Range): TypeSchema {
+  /** Returns the schema of a type. `site`: where the type is written, for problems. */
+  schema(type: Type, site: Range): TypeSchema {
     if (type.isNullableReference)
-      return { anyOf: [this.schema(type.nonNullableType, place), { type: 'null' }] };
-    if (type instanceof EnumType) return this.#enumSchema(type, place);
+      return { anyOf: [this.schema(type.nonNullableType, site), { type: 'null' }] };
+    if (type instanceof EnumType) return this.#enumSchema(type, site);
     if (type === Type.bool) return { type: 'boolean' };
     if (type === Type.f32) return { type: 'number', format: 'float' };
     if (type === Type.f64) return { type: 'number', format: 'double' };
@@ -63,12 +63,10 @@ export class SchemaBuilder {
     const range = INTEGERS.get(type);
     if (range !== undefined) return { type: 'integer', minimum: range[0], maximum: range[1] };
     const reference = type.getClass();
-    return reference === null
-      ? this.#unsupported(type, place)
-      : this.#classSchema(reference, place);
+    return reference === null ? this.#unsupported(type, site) : this.#classSchema(reference, site);
   }
 
-  #classSchema(reference: Class, place: Range): TypeSchema {
+  #classSchema(reference: Class, site: Range): TypeSchema {
     const data = this.dataOf(reference);
     if (data !== undefined) return { $ref: `#/types/${this.#named(reference, data)}` };
     const [first, second] = reference.typeArguments ?? [];
@@ -76,34 +74,34 @@ export class SchemaBuilder {
       case '~lib/string/String':
         return { type: 'string' };
       case '~lib/array/Array':
-        return { type: 'array', items: this.schema(first!, place) };
+        return { type: 'array', items: this.schema(first!, site) };
       case '~lib/date/Date':
         return { type: 'string', format: 'date-time' };
       case '~lib/typedarray/Uint8Array':
         return { type: 'string', contentEncoding: 'base64' };
       case '~lib/map/Map':
         if (first!.getClass()?.prototype.internalName !== STRING)
-          this.#report(place, 'the keys of a Map must be strings: the names of fields in JSON are');
-        return { type: 'object', additionalProperties: this.schema(second!, place) };
+          this.#report(site, 'the keys of a Map must be strings: the names of fields in JSON are');
+        return { type: 'object', additionalProperties: this.schema(second!, site) };
       case `${SDK_PATH}decimal/Decimal`:
         return { type: 'string', format: 'decimal' };
       case `${SDK_PATH}duration/Duration`:
         return { type: 'string', format: 'duration' };
       case RECORDED_EVENT:
-        return { $ref: `#/types/${this.#recordedEvent(reference, first!, place)}` };
+        return { $ref: `#/types/${this.#recordedEvent(reference, first!, site)}` };
       case `${SDK_PATH}done/Done`:
         return { type: 'null' };
       default:
-        return this.#unsupported(reference.type, place);
+        return this.#unsupported(reference.type, site);
     }
   }
 
-  #enumSchema(type: EnumType, place: Range): TypeSchema {
+  #enumSchema(type: EnumType, site: Range): TypeSchema {
     const { name } = type.element;
     const data = this.#declarations.enums.get(type.element.declaration as EnumDeclaration);
     if (data === undefined) {
       this.#report(
-        place,
+        site,
         `enum '${name}' has no JSON form: write @data before it, and its members are stored by their names`,
       );
       return NONE;
@@ -116,10 +114,10 @@ export class SchemaBuilder {
     return { $ref: `#/types/${free}` };
   }
 
-  #unsupported(type: Type, place: Range): TypeSchema {
+  #unsupported(type: Type, site: Range): TypeSchema {
     const name = displayName(type);
     const instead = insteadOf(type);
-    this.#report(place, `type '${name}' has no JSON form: ${instead}`);
+    this.#report(site, `type '${name}' has no JSON form: ${instead}`);
     return NONE;
   }
 
@@ -154,25 +152,25 @@ export class SchemaBuilder {
   }
 
   /** Returns the schema of the value that a patch field has when it is not absent. */
-  #patch(type: Type, place: Range): TypeSchema {
+  #patch(type: Type, site: Range): TypeSchema {
     const reference = type.getClass();
     const [inner] = reference?.typeArguments ?? [];
-    if (inner === undefined) return this.schema(type, place);
-    const value = this.schema(inner, place);
+    if (inner === undefined) return this.schema(type, site);
+    const value = this.schema(inner, site);
     const isNullable = reference?.prototype.internalName === NULLABLE_PATCH;
     const schema: TypeSchema = isNullable ? { anyOf: [value, { type: 'null' }] } : { ...value };
     this.#absentable.add(schema);
     return schema;
   }
 
-  #recordedEvent(reference: Class, event: Type, place: Range): string {
+  #recordedEvent(reference: Class, event: Type, site: Range): string {
     const known = this.#names.get(reference);
     if (known !== undefined) return known;
     const { declaration } = reference.prototype;
     const name = this.#freeName(nameInDescriptor(reference.type), declaration);
     this.#names.set(reference, name);
     const integer: TypeSchema = { type: ['integer', 'string'], format: 'uint64' };
-    const properties = { seq: integer, timeMs: integer, event: this.schema(event, place) };
+    const properties = { seq: integer, timeMs: integer, event: this.schema(event, site) };
     this.types[name] = { type: 'object', properties, required: Object.keys(properties) };
     return name;
   }

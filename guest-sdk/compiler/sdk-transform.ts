@@ -88,10 +88,10 @@ export function sdkTransform(state: BuildState): TransformClass {
       // it does not resolve.
       const types = typeProblems(program, declarations!);
       const registrations = readRegistrations(program, declarations!, state.entryName);
-      const said = new Set(state.problems.map(placeKey));
+      const reported = new Set(state.problems.map(locationKey));
       for (const problem of [...types, ...registrations.problems]) {
-        if (said.has(placeKey(problem))) continue;
-        said.add(placeKey(problem));
+        if (reported.has(locationKey(problem))) continue;
+        reported.add(locationKey(problem));
         state.problems.push(problem);
       }
       state.warnings = [...state.warnings, ...registrations.warnings];
@@ -117,7 +117,7 @@ export function sdkTransform(state: BuildState): TransformClass {
  * Returns a key by which one location gets one message: a second one would be a consequence of the first, or the same
  * for a generic class with other type arguments.
  */
-function placeKey({ file, line, column, message }: Problem): string {
+function locationKey({ file, line, column, message }: Problem): string {
   return file === undefined ? message : `${file}:${line}:${column}`;
 }
 

@@ -63,7 +63,7 @@ function copy(data: DataClass): string {
   const type = ownType(data);
   const fields = data.fields.map(
     (field) =>
-      `${madeFor(fieldPlace(field))}${assign(field, `__svc_clone<${field.type}>(this.${field.name})`, 'o')}`,
+      `${madeFor(fieldNode(field))}${assign(field, `__svc_clone<${field.type}>(this.${field.name})`, 'o')}`,
   );
   return `__svc_clone(): ${type} {
   const o = __svc_blank<${type}>();
@@ -105,7 +105,7 @@ function encode(data: DataClass): string {
   let separator = data.tag === undefined ? '' : ',';
   for (const field of data.fields) {
     lines.push(`w.raw(${quote(`${before}${separator}${quote(field.name)}:`)});`);
-    lines.push(`${madeFor(fieldPlace(field))}__svc_write<${field.type}>(w, this.${field.name});`);
+    lines.push(`${madeFor(fieldNode(field))}__svc_write<${field.type}>(w, this.${field.name});`);
     before = '';
     separator = ',';
   }
@@ -143,7 +143,7 @@ function decode(data: DataClass): string {
     const names = [field.name, ...field.aliases];
     const twice = field.aliases.length === 0 ? '' : `, ${quote(names.join("' and '"))}`;
     return names.map(
-      (name) => `if (${madeFor(fieldPlace(field))}r.keyIs(${quote(name)})) {
+      (name) => `if (${madeFor(fieldNode(field))}r.keyIs(${quote(name)})) {
       if (${bit.test}) { r.twice(${quote(name)}${twice}); return; }
       ${bit.set};
       ${assign(field, `__svc_read<${field.type}>(r)`)}
@@ -160,7 +160,7 @@ function decode(data: DataClass): string {
     }`);
   const absent = data.fields.map(
     (field, index) =>
-      `${madeFor(fieldPlace(field))}if (!(${seenBit(index).test})) ${whenAbsent(field)}`,
+      `${madeFor(fieldNode(field))}if (!(${seenBit(index).test})) ${whenAbsent(field)}`,
   );
   if (data.tag !== undefined) absent.unshift('if (!tagged) { r.missing("type"); return; }');
   return `__svc_decode(r: __svc_JsonReader): void {
@@ -177,7 +177,7 @@ function decode(data: DataClass): string {
 }
 
 /** Returns the type of the field, which most messages about its code are about. */
-function fieldPlace(field: Field): Node {
+function fieldNode(field: Field): Node {
   return field.node.type ?? field.node;
 }
 
@@ -224,7 +224,7 @@ __svc_reply(state: ${entity.state}, later: __svc_LaterReply): string {
 
 function laterReply(entity: EntityClass, method: MethodDeclaration, index: number): string {
   const [, ...values] = method.signature.parameters;
-  const args = ['state', ...values.map((_, place) => `given.a${place}`)];
+  const args = ['state', ...values.map((_, argumentIndex) => `given.a${argumentIndex}`)];
   const given = `const given = changetype<${laterReplyClass(entity, method)}>(later);`;
   const reply = `this.${method.name.text}(${args.join(', ')})`;
   return `if (later.method == ${index}) { ${given} return __svc_toJson<${textOf(method.signature.returnType)}>(${reply}); }`;
@@ -243,7 +243,9 @@ export function laterReplyClasses(entity: EntityClass): string {
   return entity.laterReplies.methods
     .map((method, index) => {
       const [, ...values] = method.signature.parameters;
-      const fields = values.map(({ type }, place) => `public a${place}: ${textOf(type)}`);
+      const fields = values.map(
+        ({ type }, argumentIndex) => `public a${argumentIndex}: ${textOf(type)}`,
+      );
       return `class ${laterReplyClass(entity, method)} extends __svc_LaterReply {
   constructor(${fields.join(', ')}) { super(${index}); }
 }`;
@@ -296,13 +298,13 @@ type DecodedArgument = Exclude<RouteArgument, { readonly kind: 'request' | 'cont
 export function endpointMembers(endpoint: EndpointClass): string {
   const cases = endpoint.routes.map((route, index) => {
     const decoded: string[] = [];
-    const args = route.arguments.map((argument, place) => {
+    const args = route.arguments.map((argument, argumentIndex) => {
       if (argument.kind === 'request' || argument.kind === 'context')
         return `call.${argument.kind}`;
       decoded.push(
-        `const a${place} = ${argumentValue(argument, defaultName(index, place))}; if (call.failed) return;`,
+        `const a${argumentIndex} = ${argumentValue(argument, defaultName(index, argumentIndex))}; if (call.failed) return;`,
       );
-      return `a${place}`;
+      return `a${argumentIndex}`;
     });
     const returned = textOf(route.method.signature.returnType);
     const status = plainStatus(route.answers);
@@ -354,14 +356,14 @@ export interface DefaultMethod {
 /** Returns a method for each default, in which the names of the initialiser mean what they mean in the source. */
 export function defaultsOf({ routes }: EndpointClass): readonly DefaultMethod[] {
   return routes.flatMap(({ arguments: args }, index) =>
-    args.flatMap((argument, place) =>
+    args.flatMap((argument, argumentIndex) =>
       isValueArgument(argument) && argument.node.initializer !== null
-        ? [{ name: defaultName(index, place), argument }]
+        ? [{ name: defaultName(index, argumentIndex), argument }]
         : [],
     ),
   );
 }
 
-function defaultName(route: number, place: number): string {
-  return `__svc_default_${route}_${place}`;
+function defaultName(route: number, argumentIndex: number): string {
+  return `__svc_default_${route}_${argumentIndex}`;
 }

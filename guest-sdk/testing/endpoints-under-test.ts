@@ -298,8 +298,8 @@ export class EndpointsUnderTest {
       failure.message = `${method} ${path}\n${reason}${this.#account.logged()}`;
       throw restacked(failure, failure);
     }
-    const told = new TextDecoder().decode(answer.body);
-    const errorId = /"errorId":"([0-9a-f]+)"/.exec(told)?.[1];
+    const text = new TextDecoder().decode(answer.body);
+    const errorId = /"errorId":"([0-9a-f]+)"/.exec(text)?.[1];
     const reason = errorId === undefined ? undefined : this.#failures.get(errorId);
     if (reason !== undefined) this.#faults.push(`${method} ${shown(path)}: ${reason}`);
     return new EndpointAnswer<Json>(`${method} ${shown(path)}`, answer, reason);

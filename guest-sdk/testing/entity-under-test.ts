@@ -48,7 +48,7 @@ export function testEntity(
 }
 
 /** Matches the beginning of a module's message about an event; the kit folds given events one by one. */
-const PLACE = /^event \d+ of \d+: /;
+const EVENT_NUMBER = /^event \d+ of \d+: /;
 
 export class EntityUnderTest {
   readonly #module: ModuleUnderTest;
@@ -101,7 +101,7 @@ export class EntityUnderTest {
       const problem = this.#folded([stored], which, this.given);
       if (problem !== undefined)
         throw this.#failure(
-          `${which} does not decode: ${shown(problem.replace(PLACE, ''))}\n  ${shown(stored.json)}`,
+          `${which} does not decode: ${shown(problem.replace(EVENT_NUMBER, ''))}\n  ${shown(stored.json)}`,
           this.given,
         );
       this.#history.push(stored);

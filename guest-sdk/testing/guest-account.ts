@@ -5,7 +5,7 @@ import { shown } from './test-failure.ts';
 
 const LINES_SHOWN_MAX = 20;
 /** Matches `at cart.ts:12:3` at the end of a module's abort message. */
-const PLACE = / at (?!~lib\/)([^\s:]+\.ts:\d+:\d+)$/;
+const LOCATION = / at (?!~lib\/)([^\s:]+\.ts:\d+:\d+)$/;
 
 export class GuestAccount {
   readonly #folder: string;
@@ -40,8 +40,8 @@ export class GuestAccount {
     if (!(fault instanceof GuestFault)) throw fault;
     if (fault.guestMessage === undefined) return shown(fault.message, 1000);
     const words = fault.guestMessage.replace(
-      PLACE,
-      (_, place: string) => ` at ${this.#folder === '' ? '' : `${this.#folder}/`}${place}`,
+      LOCATION,
+      (_, location: string) => ` at ${this.#folder === '' ? '' : `${this.#folder}/`}${location}`,
     );
     return shown(words, 1000);
   }

@@ -47,7 +47,7 @@ export function checkReplay(
     else
       throw new TestFailure(
         `${name} cannot be replayed: folding its events (${typesOf(events)}) ${how} failed: ` +
-          `${told(found.problem, account)}\n${RULE}${account.logged()}`,
+          `${problemText(found.problem, account)}\n${RULE}${account.logged()}`,
         door,
       );
   };
@@ -59,14 +59,14 @@ export function checkReplay(
     if (!(error instanceof SvcError)) throw error;
     throw new TestFailure(
       `${name} cannot be replayed: folding its events (${typesOf(events)}) in a fresh instance failed: ` +
-        `${told(error.cause ?? error, account)}\n${RULE}${account.logged()}`,
+        `${problemText(error.cause ?? error, account)}\n${RULE}${account.logged()}`,
       door,
     );
   }
 }
 
 /** Returns the module's own message if it has one. */
-function told(problem: unknown, account: GuestAccount): string {
+function problemText(problem: unknown, account: GuestAccount): string {
   if (typeof problem === 'string') return shown(problem);
   // The cause is the module's own fault; the fault around it names the event.
   if (problem instanceof GuestFault && problem.cause instanceof GuestFault)

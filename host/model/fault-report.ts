@@ -12,7 +12,7 @@ export class FaultReport {
   /** Failures that were counted, and their causes. */
   readonly #known = new WeakSet<object>();
   /** Failures whose guest message is in the log. */
-  readonly #told = new WeakSet<object>();
+  readonly #logged = new WeakSet<object>();
 
   constructor(counters: LimitCounters) {
     this.#counters = counters;
@@ -22,7 +22,7 @@ export class FaultReport {
   fields(failure: unknown): Fields {
     if (failure instanceof GuestFault) {
       const { faultCause, limit, message } = failure;
-      const guestMessage = this.#told.has(failure) ? undefined : failure.guestMessage;
+      const guestMessage = this.#logged.has(failure) ? undefined : failure.guestMessage;
       if (this.#isNew(failure)) this.#count(failure);
       return {
         code: faultCause,
@@ -54,15 +54,15 @@ export class FaultReport {
 
   /** Counts a failure that another shard logs. Returns whether its guest message is already in the log. */
   passedOn(failure: unknown): boolean {
-    const isTold = !(failure instanceof GuestFault) || this.#told.has(failure);
+    const isLogged = !(failure instanceof GuestFault) || this.#logged.has(failure);
     this.fields(failure);
-    return isTold;
+    return isLogged;
   }
 
   /** Notes that another shard has counted the failure. `isLogged`: its guest message is in the log. */
-  isKnown(failure: Error, isTold: boolean): void {
+  isKnown(failure: Error, isLogged: boolean): void {
     this.#known.add(failure);
-    if (isTold) this.#told.add(failure);
+    if (isLogged) this.#logged.add(failure);
   }
 
   #count({ faultCause, limit }: GuestFault): void {
@@ -77,7 +77,7 @@ export class FaultReport {
     while (link instanceof GuestFault || link instanceof SvcError) {
       if (this.#known.has(link)) isNew = false;
       this.#known.add(link);
-      this.#told.add(link);
+      this.#logged.add(link);
       link = link.cause;
     }
     return isNew;

@@ -30,7 +30,7 @@ export const COUNTED: readonly Counted[] = [
   ...SVC_ERROR_CODES.map((code) => `failure:${code}` as const),
   ...OTHER_COUNTS,
 ];
-const PLACES: ReadonlyMap<Counted, number> = new Map(COUNTED.map((name, place) => [name, place]));
+const INDEXES: ReadonlyMap<Counted, number> = new Map(COUNTED.map((name, index) => [name, index]));
 
 export class LimitCounters {
   /** Memory to create the other thread's LimitCounters with. */
@@ -43,12 +43,12 @@ export class LimitCounters {
   }
 
   count(name: Counted): void {
-    const place = PLACES.get(name);
-    if (place !== undefined) this.#numbers[place]! += 1;
+    const index = INDEXES.get(name);
+    if (index !== undefined) this.#numbers[index]! += 1;
   }
 
   read(): LimitCounts {
-    const entries = COUNTED.map((name, place) => [name, this.#numbers[place]!] as const);
+    const entries = COUNTED.map((name, index) => [name, this.#numbers[index]!] as const);
     return Object.fromEntries(entries) as LimitCounts;
   }
 }

@@ -1,5 +1,6 @@
-// JournalSeries is the journal's metrics, in memory that the writer shares with the thread that opened the journal: how
-// long appends take, how many are stored together, and how large the journal is. Reading them does not involve the writer.
+// JournalSeries: the journal's metrics, in memory that the writer thread shares with the thread that opened the
+// journal: how long appends take, how many are stored together, and how large the journal is. Reading the metrics
+// does not involve the writer.
 import {
   COUNT_BOUNDS,
   type HistogramCounts,
@@ -11,7 +12,7 @@ import { SharedSeries } from '../model/shared-series.ts';
 const NUMBERS = ['records', 'bytes'] as const;
 const MS_PER_S = 1_000;
 
-/** The memory that the two threads share. */
+/** Memory that the two threads share. */
 export interface SharedJournalSeries {
   readonly appendSeconds: SharedArrayBuffer;
   readonly groupSize: SharedArrayBuffer;
@@ -23,14 +24,14 @@ export class JournalSeries {
   readonly #groupSize: SharedHistogram;
   readonly #numbers: SharedSeries<(typeof NUMBERS)[number]>;
 
-  /** `shared` is the memory of the other thread's JournalSeries; without it, new memory is made. */
+  /** `shared`: memory of the other thread's JournalSeries; without it, new memory is allocated. */
   constructor(shared?: SharedJournalSeries) {
     this.#appendSeconds = new SharedHistogram(SECONDS_BOUNDS, shared?.appendSeconds);
     this.#groupSize = new SharedHistogram(COUNT_BOUNDS, shared?.groupSize);
     this.#numbers = new SharedSeries(NUMBERS, shared?.numbers);
   }
 
-  /** The memory to make the other thread's JournalSeries with. */
+  /** Memory to create the other thread's JournalSeries with. */
   get shared(): SharedJournalSeries {
     return {
       appendSeconds: this.#appendSeconds.shared,
@@ -39,14 +40,14 @@ export class JournalSeries {
     };
   }
 
-  /** Counts a group of appends that is on disk or was refused, and the milliseconds that it took. */
+  /** Counts a group of appends after it was stored or refused. `tookMs`: its duration in milliseconds. */
   stored(appends: number, records: number, tookMs: number): void {
     this.#appendSeconds.add(tookMs / MS_PER_S);
     this.#groupSize.add(appends);
     this.#numbers.add('records', records);
   }
 
-  /** Sets the size of the journal, in bytes. */
+  /** Sets the current size of the journal in bytes. */
   measured(bytes: number): void {
     this.#numbers.set('bytes', bytes);
   }
@@ -54,7 +55,7 @@ export class JournalSeries {
   read(): {
     readonly appendSeconds: HistogramCounts;
     readonly groupSize: HistogramCounts;
-    /** Records stored since the process started. */
+    /** Number of records stored since the process started. */
     readonly events: number;
     readonly bytes: number;
   } {

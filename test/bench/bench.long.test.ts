@@ -1,5 +1,4 @@
-// The benchmark runs from its beginning to its end, and says what it has measured. How fast anything
-// is, is none of a test's business.
+// Every measurement of the benchmark runs to its end and has a result. No test depends on how fast anything is.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +21,7 @@ describe('npm run bench', () => {
       expect(svc).toBeGreaterThan(0);
       expect(cores).not.toBe('');
     }
-    // Of one round, so that the median of the ratios is the ratio of the medians.
+    // One round, so that the median of the ratios is the ratio of the medians.
     const ratios = report.measurements.map(({ ratio }) => ratio?.toFixed(9));
     expect(ratios).toEqual(
       report.measurements.map(({ svc, other }) => other && (svc / other).toFixed(9)),

@@ -1,4 +1,4 @@
-// A server that is measured has one processor, and its load the others.
+// A measured server has one processor, and its load has the others.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { describe, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import {
 const hasTaskset = spawnSync('taskset', ['-V']).error === undefined;
 const hasSeveral = hasTaskset && availableParallelism() > 1;
 
-/** Of a process that is started so. */
+/** Returns the processors of a process that is started with the prefix. */
 function processorsOf(processors: string | undefined): number[] {
   const read = 'process.stdout.write(require("node:fs").readFileSync("/proc/self/status"))';
   const [command, args] = onProcessors(processors, process.execPath, ['-e', read]);

@@ -1,4 +1,4 @@
-// The client of the benchmark counts every answer once, in whatever pieces it comes, and no answer that is an error.
+// The client of the benchmark counts every response once, whatever the pieces are, and rejects an error.
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
@@ -21,7 +21,7 @@ const refusing: RequestListener = (_request, response) => {
   response.writeHead(503).end();
 };
 
-/** So many requests, each once. */
+/** Returns this many requests, each once. */
 function requests(count: number): () => string | undefined {
   let sent = 0;
   return () =>

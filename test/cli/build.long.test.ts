@@ -1,5 +1,5 @@
-// `svc build` of sources that compile: what it prints and which files it writes. An optimized build in a process of
-// its own takes seconds.
+// `svc build` of sources that compile: its output and the files that it writes. An optimised build in a separate
+// process takes seconds.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// Completion in the real shells: a script that a shell cannot read, or reads otherwise, is found here.
+// Completion in the real shells, which reveals scripts that a shell cannot parse or misinterprets.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -11,7 +11,7 @@ const folder = temporaryFolderOfFile();
 const root = join(import.meta.dirname, '..', '..');
 const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env['PATH']}` };
 
-/** A name that a shell would run, did it come to its command line as it is. */
+/** A name that a shell would execute if it reached the command line without quotes. */
 const HOSTILE = '$(touch${IFS}hacked)';
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ function inShell(shell: string, args: readonly string[], script: string): string
   return stdout;
 }
 
-/** What is typed; what is offered for its last word. */
+/** Typed text → completions of its last word. */
 const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['svc bui', ['build']],
   ['svc inspect a.wasm -o ', ['json', 'text']],
@@ -103,7 +103,7 @@ function inFish(line: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** A shell of its own on a terminal of its own; resolves once the screen shows what is expected. */
+/** Starts a shell on a terminal of its own; resolves once the screen shows the expected text. */
 function inZsh(line: string, screen: string): string {
   return inShell(
     'zsh',

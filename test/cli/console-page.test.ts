@@ -1,4 +1,5 @@
-// When svc console builds its page, in a checkout: by the times of files, in a folder that looks like one.
+// When svc console builds its page in a checkout, which depends on file times, in a folder that looks like a
+// checkout.
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -26,7 +27,7 @@ describe('the page', () => {
   test('that is newer than all that it is built of is left as it is', () => {
     const { folder, touch } = checkout();
     expect(isPageStale(folder)).toBe(false);
-    // What it is not built of.
+    // A file that the page is not built from.
     touch('scripts', AFTER);
     touch('console/public', AFTER);
     expect(isPageStale(folder)).toBe(false);

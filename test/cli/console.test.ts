@@ -1,4 +1,4 @@
-// svc console as a person starts and ends it.
+// svc console, as a user starts and stops it.
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const DEFAULT_PORT = 9889;
 
-/** A program that listens on the port; undefined: another one does. */
+/** A program that listens on the port; undefined if another one does. */
 async function holdPort(port: number) {
   const server = createServer();
   const { promise, resolve } = Promise.withResolvers<boolean>();
@@ -30,7 +30,7 @@ function started(args: readonly string[], env: NodeJS.ProcessEnv = {}): SvcProce
   return svc;
 }
 
-// What svc console would say that it does first is no part of what is looked at here.
+// The messages about building the page, which svc console prints first, are not part of these tests.
 beforeAll(() => buildStalePage(join(import.meta.dirname, '../..')));
 
 async function folderOf(url: string): Promise<string> {
@@ -83,7 +83,7 @@ test('it listens on 127.0.0.1:9889', async ({ skip }) => {
   skip(held === undefined, 'another program of this machine has the port');
   await held!.close();
   const svc = started([], { SVC_RUNNING_DIR: temporaryFolder() });
-  // By now another program may have it.
+  // By now another program may listen on the port.
   await Promise.race([svc.listening(), svc.ended]);
   expect(svc.stdout + svc.stderr).toMatch(/^http:\/\/127\.0\.0\.1:9889\n|Port 9889 of /);
 });

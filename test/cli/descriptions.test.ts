@@ -1,4 +1,4 @@
-// The descriptions of the commands: help, parsing and completion are made from them.
+// The descriptions of the commands, which help, parsing and completion use.
 import { describe, expect, test } from 'vitest';
 import { readArguments } from '../../cli/arguments.ts';
 import { COMMAND_NAMES, findCommand, loadAllCommands } from '../../cli/command-list.ts';
@@ -22,7 +22,7 @@ test.each(descriptions)('the help of $name fits a terminal and ends with an exam
 
 const examples = descriptions.flatMap((description) =>
   description.examples
-    // Without a module of its own, which only the host allows.
+    // Without a module, which only the host allows.
     .filter((example) => !example.includes('--deployed'))
     .map((example) => [example, description] as const),
 );

@@ -55,7 +55,7 @@ test('text of a module reaches no terminal unescaped', () => {
   shown.logged({ level: 'error', message: HOSTILE, fields: { route: HOSTILE } }, undefined);
   shown.refused('SVC_MODULE_START_FAILED', HOSTILE, []);
   shown.upgrade([HOSTILE]);
-  shown.said(HOSTILE);
+  shown.output(HOSTILE);
   // oxlint-disable-next-line no-control-regex -- it is what may not be there
   expect(text()).not.toMatch(/\u001b|\u202e/);
   expect(text()).toContain(String.raw`a\u{1b}[2Jb\u{202e}c`);

@@ -1,4 +1,4 @@
-// svc entity as its user has it: an entity's past, also beside a running service, and what it refuses.
+// svc entity as a process: the history of an entity, also while a service runs, and its refusals.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-// svc inspect says of a module what svc run says of it, under the same settings.
+// svc inspect reports the same about a module as svc run does, with the same settings.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// svc journal --events, verify, export, import and backup as their user has them.
+// svc journal --events, verify, export, import and backup, as processes.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await fillJournal(data, 120, 6);
 });
 
-/** What it prints on a pipe, whatever the terminal of the tests is. */
+/** Runs the command with its output on a pipe, whatever the terminal of the tests is. */
 async function svcJournal(...args: readonly string[]) {
   return runSvc(['journal', ...args], { env: { FORCE_COLOR: undefined, NO_COLOR: undefined } });
 }
@@ -128,7 +128,7 @@ function printed(svc: SvcProcess, pattern: RegExp): Promise<void> {
   );
 }
 
-/** The lines of an export that are records. */
+/** Returns the lines of an export that are records. */
 function recordsOf(text: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('{"pos"'));
 }
@@ -154,7 +154,7 @@ describe('svc journal --events -f', () => {
         .split('\n')
         .map((line) => (JSON.parse(line) as { pos: number }).pos);
       expect(places).toEqual([3, 4, 5]);
-      // A host that ends while the log is being read leaves it to the next one, and so does a reader.
+      // A host that ends while another program reads the log leaves the log to the next host or reader.
       await withJournal(dir, () => Promise.resolve());
       expect(readdirSync(dir).toSorted()).toEqual(['journal.sqlite', 'lock']);
     },
@@ -173,7 +173,8 @@ describe('svc journal --events -f', () => {
       '--limit',
       '1',
     ]);
-    // It cannot be seen when it has looked for the last one, so more is stored until it has printed one.
+    // The process does not reveal when it has polled for the last time, so events are stored until it has printed
+    // one.
     await withJournal(dir, async (journal) => {
       for (let seq = 1; svc.child.exitCode === null; seq++)
         await append(journal, { component: 'other', id: 'one' }, recordOf(seq));
@@ -251,7 +252,7 @@ describe('svc journal export and import', () => {
     expect(code).toBe(0);
     const lines = stdout.split('\n');
     expect(lines).toHaveLength(1 + 120 + 120 + 1 + 1);
-    // Byte for byte, with its white space.
+    // The text is equal byte for byte, with its white space.
     expect(lines[8]).toContain('"event":{"type":"removed","n":7, "text":"Käse"}}');
     writeFileSync(join(folder, 'all.ndjson'), stdout);
     const made = await svcJournal('import', join(folder, 'one'), join(folder, 'all.ndjson'));

@@ -1,4 +1,4 @@
-// svc journal as its user has it: what it prints of a folder, and what it does not do to a terminal.
+// svc journal as a process: its output for a folder, and that it sends no control characters to a terminal.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { withJournal } from '../support/with-journal.ts';
 
 const data = temporaryFolderOfFile();
 const TIME_MS = Date.UTC(2030, 0, 2, 3, 4, 5, 678);
-/** Clears the screen, where a terminal is given it as it is; so does C1's CSI. */
+/** A text that would clear the screen of a terminal, also with the CSI of C1. */
 const HOSTILE = '\u001b[2J\u009b2J\u202e';
 
 function event(seq: number, json = `{"type":"added","n":${seq}}`, manifest = 'cart-event') {
@@ -28,7 +28,7 @@ async function fill(dir: string, histories: readonly History[]): Promise<void> {
   });
 }
 
-/** What it prints on a pipe, whatever the terminal of the tests is. */
+/** Runs the command with its output on a pipe, whatever the terminal of the tests is. */
 async function svcJournal(...args: readonly string[]) {
   const env = { FORCE_COLOR: undefined, NO_COLOR: undefined };
   return runSvc(['journal', ...args], { env });
@@ -135,7 +135,7 @@ describe('svc journal', () => {
     const [, , entities, , events] = answers;
     expect(JSON.parse(entities.stdout)).toMatchObject({ entities: [{ id: HOSTILE }, {}, {}] });
     expect(JSON.parse(events.stdout)).toMatchObject({ records: [{ event: { a: '\u009b2J' } }] });
-    // As it is stored: a reader with larger numbers gets them.
+    // The number appears as it is stored, so a reader with larger numbers gets the exact value.
     expect(events.stdout).toContain('"n":12345678901234567890');
   });
 

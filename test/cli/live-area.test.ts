@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LiveArea } from '../../cli/dev/live-area.ts';
 
-/** What stands on a screen of so many columns after what was written. */
+/** Returns the content of a screen with this many columns after the output. */
 class Screen {
   readonly isTTY = true;
   readonly columns: number;

@@ -1,4 +1,4 @@
-// svc new: what it makes, and that what it makes builds, passes its own tests and is refused nothing.
+// svc new: its files, and that they build, pass their own tests and are never refused.
 import { spawn } from 'node:child_process';
 import {
   existsSync,
@@ -108,7 +108,7 @@ describe('svc new', () => {
     expect(readdirSync(above)).toEqual([]);
   });
 
-  // Under /proc a folder is missing and cannot be made, which Node's own mkdir never finds out.
+  // A folder in /proc is missing and cannot be created, which Node's recursive mkdir never notices.
   test.each(['file/shop', 'link', ...(existsSync('/proc/self') ? ['/proc/shop/of/mine'] : [])])(
     'says so when the folder cannot be made: %s',
     async (path) => {
@@ -130,12 +130,12 @@ describe('svc new', () => {
   });
 });
 
-// It compiles twice.
+// The module is compiled twice.
 describe('a new project', { timeout: 180_000 }, () => {
   test('passes its own tests, builds and serves what its README shows', async () => {
     const folder = join(temporaryFolder(), 'my-lib');
     await runSvc(['new', folder]);
-    // As npm install links them.
+    // The packages are linked, as npm install does it.
     mkdirSync(join(folder, 'node_modules'));
     for (const name of ['@svc', 'vitest'])
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name));

@@ -1,11 +1,11 @@
-// A command that npm started, and what it notices of npm's end.
+// A command that npm started notices the end of npm.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const file = join(import.meta.dirname, '../../cli/npm-end.ts');
 
-/** What a process says whose parent is killed once it looks for its end. */
+/** Returns the output of a process whose parent is killed once the process watches it. */
 function saidOf(lifecycleEvent: string | undefined): string {
   const child = `
     const { npmEnds } = await import(${JSON.stringify(file)});
@@ -17,7 +17,7 @@ function saidOf(lifecycleEvent: string | undefined): string {
       ['--input-type=module', '-e', ${JSON.stringify(child)}],
       { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     child.on('message', () => process.kill(process.pid, 'SIGTERM'));`;
-  // A shell's pipe closes when both have ended.
+  // The pipe of the shell closes when both processes have ended.
   const script = '"$0" -e "$1" || true';
   return execFileSync('sh', ['-c', script, process.execPath, parent], {
     encoding: 'utf8',

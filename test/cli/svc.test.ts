@@ -1,4 +1,4 @@
-// The command line as its user has it: real processes in a folder of their own.
+// The command line as processes in a folder of their own.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const counter = readFileSync(
 ); /** Found before anything is compiled, in its third line. */
 const bad = '@data class A { a: i32 = 0; }\n\n@dat class B {}\n';
 
-/** As a pipe has it, whatever the terminal of the tests is. */
+/** Runs the command with its output on a pipe, whatever the terminal of the tests is. */
 const NO_COLOUR = { FORCE_COLOR: undefined, NO_COLOR: undefined };
 
 function folderWith(files: Readonly<Record<string, string>>): string {

@@ -1,4 +1,4 @@
-// svc upgrade-check as its user has it: what it prints, when it is content, and what it does not understand.
+// svc upgrade-check as a process: its output, when it succeeds, and which arguments it refuses.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';

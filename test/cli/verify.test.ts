@@ -1,5 +1,4 @@
-// svc verify as its user has it: what it says of a module's folds over a journal, a file of events, or
-// events that it makes up.
+// svc verify as a process: its report about a module's folds, for a journal, a file of events, or generated events.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -103,7 +102,7 @@ describe('svc verify', () => {
     expect(ways('numbered')).toEqual(['other-entities', 'used-instance', 'after-snapshot']);
     expect(ways('located')).toContain('batches');
     expect(ways('sighted')).toEqual(['used-instance']);
-    // Only an instance in which a handler has run takes it.
+    // Only an instance in which a handler has run folds this event differently.
     expect(findings.find(({ id }) => id === 'made-up glimpsed')).toMatchObject({
       error: { code: 'SVC_FOLD_FAULTED', message: expect.stringContaining('nothing was sighted') },
     });

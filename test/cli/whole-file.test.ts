@@ -1,4 +1,4 @@
-// A file that is written whole: what a reader of its name has at any time, and what is left when it fails.
+// WholeFile: what a reader sees at any time, and which files remain after a failure.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -1,4 +1,4 @@
-// The failures that the OpenAPI document lists for a route, held against what the runtime answers it with.
+// Compares the failures that the OpenAPI document lists for a route with the runtime's actual answers.
 import { openApi } from '@svc/contract';
 import { testEndpoints, testModule } from '@svc/guest-sdk/testing';
 import { describe, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ const ROUTES = [
 ] as const;
 const inner = { allow: 'services' } as const;
 
-/** The failures that are listed for a route. */
+/** Returns the failures that the document lists for a route. */
 function listed(
   descriptor: ReturnType<typeof descriptorOf>,
   method: string,
@@ -84,7 +84,7 @@ test('no failure is listed that a route cannot be answered with', async () => {
   expect(listed(descriptor, 'GET', '/by/{id}')).toEqual(['400', ...ALWAYS]);
   expect(listed(descriptor, 'POST', '/none')).toEqual(['400', '422', ...ALWAYS]);
   expect(listed(descriptor, 'POST', '/bytes')).toEqual(['400', '413', '422', ...ALWAYS]);
-  // Whatever the type of bytes is, they are taken; nobody is turned away, and a key of a read says nothing.
+  // Bytes of any media type are accepted, the route is public, and a GET ignores idempotency keys.
   const { port } = await start({ descriptor, caller: INTERNET });
   expect((await ask(port, sent('POST /bytes', 'x', 'content-type: a/b\r\n'))).status).toBe(200);
   const keyed = get('/plain', 'idempotency-key: a b\r\n');

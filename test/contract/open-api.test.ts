@@ -1,5 +1,5 @@
-// The OpenAPI document of a module: it keeps to the specification, leads nowhere that is not there, and says what the
-// descriptor says.
+// The OpenAPI document of a module: it follows the specification, has no dangling reference, and matches the
+// descriptor.
 import { describe, expect, test } from 'vitest';
 import { type ModuleDescriptor, openApi } from '@svc/contract';
 import { compileExample, compileFixture } from '../support/compile-fixture.ts';
@@ -42,7 +42,7 @@ const serving = (...routes: readonly Partial<Route>[]) => ({
   ],
 });
 
-/** A route for each of the types, which answers it. */
+/** Returns a route for each of the types, which replies with it. */
 const answering = (...types: readonly string[]) =>
   serving(
     ...types.map((name, index) => ({
@@ -255,7 +255,7 @@ describe('an operation', () => {
   test.each([
     [{ kind: 'json' as const }, true],
     [{ kind: 'json' as const, optional: true as const }, false],
-    // Nothing is the empty text, and no bytes.
+    // An empty text, or a body without bytes.
     [{ kind: 'text' as const }, false],
     [{ kind: 'bytes' as const }, false],
   ])('requires a body of %j: %s', (body, required) => {
@@ -331,7 +331,7 @@ describe('a type', () => {
       ['Page_Item_2', 'Page_Item'],
       ['_Odd', '$Odd'],
       ['Error', 'Error'],
-      // The runtime's own.
+      // Responses of the runtime itself.
       ['Error_2', undefined],
     ]);
   });

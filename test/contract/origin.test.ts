@@ -1,4 +1,4 @@
-// Origins as browsers send them, and what is said of those that are written otherwise.
+// Checks of origins: the form that browsers send, and the messages for other forms.
 import { describe, expect, test } from 'vitest';
 import { originProblem } from '../../contract/origin.ts';
 

@@ -1,4 +1,4 @@
-// RouteTemplate: how a route's path is taken apart, and which paths no route may have.
+// RouteTemplate: how the path of a route is split, and which paths are refused.
 import { SEGMENTS_MAX, parseRouteTemplate, routeTemplate } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { templateShape } from '../../contract/route-template.ts';

@@ -1,4 +1,4 @@
-// .ci/run: the two runs that it asks npm for, and the line and the exit code that it ends with, whatever npm does.
+// .ci/run: the two npm runs that it starts, and its last line and exit code, whatever npm does.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,12 +8,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 interface Tier {
-  /** What npm prints. */
+  /** The output of npm. */
   readonly text: string;
   readonly code: number;
 }
 
-/** Runs .ci/run with an npm that knows the two tiers; gives its last line, its exit code and what it asked npm for. */
+/** Runs .ci/run with an npm that knows both tiers; returns its last line, its exit code and the npm commands. */
 function run(main: Tier, long: Tier) {
   const folder = temporaryFolder();
   mkdirSync(join(folder, '.ci'));

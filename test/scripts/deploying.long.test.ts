@@ -1,4 +1,4 @@
-// docs/how-to/deploying.md: what it says of paths, settings and backups is what runs.
+// docs/how-to/deploying.md: its paths, settings and backups match the running image.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -43,7 +43,7 @@ test('the page names settings that exist', () => {
       ...sections,
     ].map((name) => variableName(name)),
   );
-  // Error codes are links, and have a test of their own.
+  // Error codes are links, and have their own test.
   const named = [...page.matchAll(/(?<![[/])\bSVC_[A-Z_]+/g)].map((match) => match[0]);
   expect(named.length).toBeGreaterThan(6);
   expect(named.filter((name) => !known.has(name))).toEqual([]);

@@ -1,5 +1,5 @@
-// The Dockerfile names the packages that the runtime needs: the command line, and the host with what it depends on. Docker
-// cannot find them by itself, so this test does.
+// The Dockerfile names the packages that the runtime needs: the command line, and the host with its dependencies.
+// Docker cannot compute the list, so this test checks it.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

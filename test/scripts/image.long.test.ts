@@ -1,4 +1,4 @@
-// The images, built and run without Docker: what support/dockerfile.ts executes are the real steps.
+// The images, built and run without Docker: support/dockerfile.ts executes the real steps.
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -30,10 +30,10 @@ const noBusybox = existsSync(BUSYBOX)
   ? undefined
   : 'not tested: there is no /bin/busybox (Debian: busybox-static)';
 if (noBusybox !== undefined) console.log(noBusybox);
-// Another user must be able to look into it.
+// Another user must be able to read the folder.
 chmodSync(folder, 0o755);
 
-/** What of node:26-slim the steps use. */
+/** The files of node:26-slim that the steps use. */
 function nodeBase(root: string): void {
   const programs = join(root, 'usr', 'local', 'bin');
   mkdirSync(programs, { recursive: true });
@@ -50,12 +50,12 @@ function busyboxBase(root: string): void {
   leaveOwners(programs);
 }
 
-/** Only root can give files away. */
+/** Only root can change the owner of files. */
 function leaveOwners(programs: string): void {
   if (!isRoot) writeFileSync(join(programs, 'chown'), '#!/bin/sh\n', { mode: 0o755 });
 }
 
-/** Every file of an image but those of its base. */
+/** Returns every file of an image except those of its base. */
 function filesOf(image: Image): string[] {
   return readdirSync(image.root, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -77,7 +77,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
       bases: { 'node:26-slim': nodeBase },
       env: npmEnvironment(),
     });
-    // The base has npm; what runs must not need it.
+    // The base image has npm, but the service must not need it.
     rmSync(join(image.root, 'usr', 'local', 'bin', 'npm'));
     writeFileSync(join(image.root, 'service', 'module.wasm'), await compileFixture('counter'));
   }, 180_000);
@@ -139,7 +139,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     container.kill('SIGTERM');
     expect(await ended).toEqual([0, null]);
     expect(receiver.spans()).toHaveLength(4);
-    // Nothing but lines of JSON, of which one says where the service is.
+    // Every line is JSON, and one has the address of the service.
     const lines = (await said)
       .trim()
       .split('\n')

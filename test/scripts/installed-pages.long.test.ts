@@ -1,5 +1,5 @@
-// docs/how-to/installing.md, first-component.md and embedding.md, followed step by step with the packed packages, in
-// folders outside of the checkout and with an empty home: the commands and snippets are those of the pages.
+// Follows docs/how-to/installing.md, first-component.md and embedding.md step by step with the packed packages, in
+// folders outside of the checkout and with an empty home. The commands and snippets come from the pages.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const COMMAND_TIMEOUT_MS = 240_000;
 // Each folder is installed from scratch, and the module is compiled several times.
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 400_000 });
 
-/** Runs a line of a page; throws when the command fails or takes too long. */
+/** Runs a command line of a page; throws if the command fails or takes too long. */
 function run(line: string, cwd: string): string {
   const { status, stdout, stderr } = spawnSync('sh', ['-c', line], {
     cwd,
@@ -44,7 +44,10 @@ function run(line: string, cwd: string): string {
   return stdout + stderr;
 }
 
-/** Runs what starts a service and answers its address; the service is stopped when the test has finished. */
+/**
+ * Runs a command that starts a service, and returns the service's address; the service is stopped at the end of the
+ * test.
+ */
 async function start(line: string, cwd: string, dataFolder: string): Promise<string> {
   const service = spawn('sh', ['-c', line], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
@@ -70,7 +73,7 @@ async function expectAnswers(url: string, curls: readonly Curl[]): Promise<void>
   }
 }
 
-/** Puts code of the page before a line of the file, which must be there. */
+/** Inserts code of the page before a line of the file, which must exist. */
 function insert(file: string, line: string, code: string): void {
   const path = join(library, file);
   const text = readFileSync(path, 'utf8');
@@ -140,7 +143,7 @@ describe.skipIf(whyNoRegistry() !== undefined)('with the packed packages', () =>
 
   test('a program embeds the runtime as the page says', async () => {
     for (const line of EMBED) run(line, flags);
-    // The snippets of the page are parts of these files, as the tests of the page hold.
+    // The snippets of the page are parts of these files, which the tests of the page check.
     for (const part of ['src', 'test'])
       cpSync(join(repository, 'examples/06-embedded', part), join(flags, part), {
         recursive: true,

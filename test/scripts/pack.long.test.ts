@@ -1,5 +1,5 @@
-// The packages as a user gets them: packed, installed in an empty folder with an empty home, and then
-// used with the commands of the README.
+// The packages as a user installs them: packed, installed in an empty folder with an empty home, and then used with
+// the commands of the README.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ function filesIn(tarball: string): string[] {
 
 const tarballOf = (name: string) => `svc-${name}-0.1.0.tgz`;
 
-// Five hundred megabytes are unpacked here; the limits are for a machine that is busy.
+// Five hundred megabytes are unpacked; the limits are for a busy machine.
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 400_000 });
 beforeAll(() => pack(packages));
 
@@ -137,7 +137,7 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     });
   });
 
-  /** Throws when the command fails. */
+  /** Runs a command; throws if it fails. */
   function run(command: string, args: readonly string[]): { stdout: string; stderr: string } {
     const { status, stdout, stderr } = spawnSync(command, args, {
       cwd: project,
@@ -199,8 +199,8 @@ describe.skipIf(noRegistry !== undefined)('installed in an empty folder', () => 
     });
     expect(added.status).toBe(200);
     expect(await (await fetch(`${url}/counters/a`)).json()).toEqual({ value: 5 });
-    // npx passes it on to the shell that it started svc with, and no further: svc sees to itself. What
-    // is closed then is the pipe that all of them write to.
+    // npx passes the signal to the shell that it started svc with, and the shell does not pass it on: svc notices the
+    // end of its parent. The pipe that all of them write to closes at the end.
     svc.kill('SIGTERM');
     await ended;
     expect(said).toContain('"stopped"');
@@ -218,7 +218,7 @@ import type { testModule } from '@svc/guest-sdk/testing';
 const { component, descriptor } = await buildComponent({ entryFile: 'assembly/index.ts' });
 const checked: ModuleDescriptor = descriptor;
 console.log(checked.protocol, inspectModule(component).refusal);
-// What has no declarations takes anything.
+// A package without declarations would accept any type.
 export const wrong = () => [
   // @ts-expect-error
   parseModuleDescriptor(),

@@ -1,4 +1,4 @@
-// What becomes of a source when it is published: the same code at the same place, without types.
+// The published form of a source: the same code at the same positions, without types.
 import { describe, expect, test } from 'vitest';
 import { javascriptOf, renamed } from '../../scripts/published-javascript.ts';
 

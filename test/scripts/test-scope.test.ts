@@ -1,4 +1,4 @@
-// testScope: what `npm test -- PATH…` runs and checks, in a small repository of its own.
+// testScope: the tests and checks of `npm test -- PATH…`, in a small repository of its own.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,5 +1,5 @@
-// The launcher in a folder of its own, with an npm that only notes that it was called: what is under
-// test is when it installs, not what.
+// The launcher in a folder of its own, with an npm that only records its calls: the tests check when it installs, not
+// what.
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ beforeEach(() => {
     require('node:fs').symlinkSync(${JSON.stringify(process.execPath)}, 'node_modules/node/bin/node');`);
 });
 
-/** An npm that notes each call and then does `install`. */
+/** An npm that records each call and then calls `install`. */
 function writeNpm(install: string): void {
   writeFileSync(
     join(folder, 'npm.cjs'),

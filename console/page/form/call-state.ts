@@ -78,7 +78,7 @@ export class CallState {
     this.isAsked.value = false;
   }
 
-  giveUp(): void {
+  cancel(): void {
     this.#stop?.abort();
   }
 

@@ -17,11 +17,11 @@ export function DevBar({ instanceId }: { readonly instanceId: string }) {
     (signal) => getJson(observed(instanceId, 'dev'), signal),
     { everyMs: ASKED_EVERY_MS },
   ).value;
-  const told = useRef('');
+  const announced = useRef('');
   const text = dev === undefined ? '' : lineOf(dev);
   useEffect(() => {
-    if (told.current !== '' && text !== '' && text !== told.current) announce(text);
-    told.current = text;
+    if (announced.current !== '' && text !== '' && text !== announced.current) announce(text);
+    announced.current = text;
   }, [text]);
   if (dev === undefined) return null;
   const findings = dev.upgrade ?? [];
@@ -62,13 +62,13 @@ export function DevBar({ instanceId }: { readonly instanceId: string }) {
 }
 
 function Problem({ problem }: { readonly problem: DevProblem }) {
-  const place = [problem.file, problem.line, problem.column].filter((part) => part !== null);
+  const location = [problem.file, problem.line, problem.column].filter((part) => part !== null);
   return (
     <div class="dev-problem">
       {problem.file !== null && (
         <p class="place">
-          <code>{visibleLine(place.join(':'))}</code>
-          <CopyButton text={place.join(':')} what="place" />
+          <code>{visibleLine(location.join(':'))}</code>
+          <CopyButton text={location.join(':')} what="location" />
         </p>
       )}
       <p>{visibleText(problem.message)}</p>
@@ -88,11 +88,13 @@ function SourceLine({
 }) {
   if (source.includes('\n')) return <pre>{visibleText(source)}</pre>;
   const line = source.trimStart();
-  const place = column === null ? -1 : column - 1 - (source.length - line.length);
+  const markAt = column === null ? -1 : column - 1 - (source.length - line.length);
   return (
     <pre>
       {visibleText(line)}
-      {place >= 0 && place <= line.length && <span class="mark">{`\n${' '.repeat(place)}^`}</span>}
+      {markAt >= 0 && markAt <= line.length && (
+        <span class="mark">{`\n${' '.repeat(markAt)}^`}</span>
+      )}
     </pre>
   );
 }

@@ -6,10 +6,10 @@ export function FaultLine(fault: {
   readonly reason: string;
   readonly guestMessage: string | null | undefined;
 }) {
-  const { said, reason, whole } = faultWords(fault);
+  const { guestText, reason, whole } = faultWords(fault);
   return (
     <span class="fault-line" title={whole}>
-      {said !== undefined && <span class="guest-said">{said}</span>}
+      {guestText !== undefined && <span class="guest-said">{guestText}</span>}
       {reason !== undefined && <span class="dim">{reason}</span>}
     </span>
   );

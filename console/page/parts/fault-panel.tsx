@@ -1,7 +1,7 @@
 // FaultPanel: the details of a failed invocation: the guest's log lines, its message and its source location first,
 // then the limit, the reason and what to do.
 import type { Outcome, SpanFault } from '@svc/contract';
-import { faultAdvice, placeText } from '../view/fault-advice.ts';
+import { faultAdvice, locationText } from '../view/fault-advice.ts';
 import { logLinesShown } from '../view/fault-words.ts';
 import { visibleLine, visibleText } from '../view/visible-text.ts';
 import { CopyButton } from './copy.tsx';
@@ -16,7 +16,7 @@ export function FaultPanel({
   readonly title?: string;
 }) {
   const { word, advice } = faultAdvice(fault, outcome === 'Refused');
-  const { places, guestMessage, reason, limit, errorId } = fault;
+  const { places: locations, guestMessage, reason, limit, errorId } = fault;
   const logLines = logLinesShown(fault);
   return (
     <section class={`fault-panel is-${outcome}`} aria-label={title ?? 'Fault'}>
@@ -34,15 +34,15 @@ export function FaultPanel({
       {guestMessage !== null && (
         <blockquote class="guest-words">{visibleText(guestMessage)}</blockquote>
       )}
-      {places.length > 0 && (
-        <ol class="places" aria-label="Places in the sources">
-          {places.map((place, at) => (
+      {locations.length > 0 && (
+        <ol class="places" aria-label="Source locations">
+          {locations.map((location, at) => (
             <li key={at}>
-              <code class="place">{visibleLine(placeText(place))}</code>
-              {place.function !== null && (
-                <span class="dim"> in {visibleLine(place.function)}</span>
+              <code class="place">{visibleLine(locationText(location))}</code>
+              {location.function !== null && (
+                <span class="dim"> in {visibleLine(location.function)}</span>
               )}
-              {at === 0 && <CopyButton text={placeText(place)} what="place" />}
+              {at === 0 && <CopyButton text={locationText(location)} what="location" />}
             </li>
           ))}
         </ol>

@@ -9,7 +9,7 @@ import {
   latencyPath,
   requestBars,
   secondAt,
-  secondPlace,
+  secondPosition,
 } from '../view/latency-scale.ts';
 import { amountText, durationText } from '../view/number-text.ts';
 import { clockText } from '../view/time-text.ts';
@@ -80,7 +80,7 @@ export function LatencyPlot({ seconds }: { readonly seconds: readonly LiveSecond
           {at !== undefined && (
             <path
               class="cursor"
-              d={`M${secondPlace(at, seconds.length) * BOX.width} 0V${BOX.height}`}
+              d={`M${secondPosition(at, seconds.length) * BOX.width} 0V${BOX.height}`}
             />
           )}
         </svg>

@@ -52,7 +52,7 @@ export function Timeline({
             <span
               key={mark.first}
               class={markClass(mark, seq, steps)}
-              style={{ left: `${mark.place}%` }}
+              style={{ left: `${mark.position}%` }}
             />
           ))}
         </div>
@@ -117,9 +117,9 @@ function markClass(
 }
 
 function valueText(seq: number, total: number, step: HistoryStep | undefined): string {
-  const place = `event ${seq} of ${total}`;
-  if (step === undefined) return place;
+  const position = `event ${seq} of ${total}`;
+  if (step === undefined) return position;
   const what = step.type ?? step.manifest ?? step.kind;
   const time = step.time === null ? '' : `, ${clockText(step.time, nowMs.value)}`;
-  return `${place}, ${visibleLine(what)}${time}`;
+  return `${position}, ${visibleLine(what)}${time}`;
 }

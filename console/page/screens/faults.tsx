@@ -11,7 +11,7 @@ import { RouteLabel } from '../parts/route-label.tsx';
 import { ProblemNote, Waiting } from '../parts/waiting.tsx';
 import { entityView, hashOf } from '../route.ts';
 import { nowMs } from '../store.ts';
-import { faultAdvice, placeText } from '../view/fault-advice.ts';
+import { faultAdvice, locationText } from '../view/fault-advice.ts';
 import { faultCauses, faultName, groupFaults, type FaultGroup } from '../view/fault-causes.ts';
 import { amountText, countText } from '../view/number-text.ts';
 import { clockText } from '../view/time-text.ts';
@@ -93,14 +93,14 @@ function FaultRow({
   const { route } = newest;
   const { at, fault, outcome, traceId, entityId, component } = newest.fault;
   const { instanceId } = service;
-  const place = fault.places[0];
+  const location = fault.places[0];
   return (
     <article class={`card fault-row is-${outcome}`}>
       <button type="button" class="fault-summary" aria-expanded={isOpen} data-row onClick={toggle}>
         <Clock time={at} />
         <span class="fault-word">{faultAdvice(fault, false).word}</span>
         {component !== '' && <span class="name">{visibleLine(faultName(newest.fault))}</span>}
-        {place !== undefined && <code class="place">{visibleLine(placeText(place))}</code>}
+        {location !== undefined && <code class="place">{visibleLine(locationText(location))}</code>}
         {route !== undefined && <RouteLabel route={route} />}
         {count > 1 && <span class="badge">{countText(count)}×</span>}
         <FaultLine {...fault} />

@@ -13,7 +13,7 @@ import { Waiting } from '../parts/waiting.tsx';
 import { curlLine } from '../form/call-text.ts';
 import { callRequest, exampleCall } from '../form/call-draft.ts';
 import { entityView, hashOf } from '../route.ts';
-import { codeWord, placeText } from '../view/fault-advice.ts';
+import { codeWord, locationText } from '../view/fault-advice.ts';
 import { faultCauses, faultName } from '../view/fault-causes.ts';
 import { recentNumbers } from '../view/latency-scale.ts';
 import { limitLabel } from '../view/limit-label.ts';
@@ -201,7 +201,7 @@ function LastFaults({ service }: { readonly service: ServiceDescription }) {
       {list?.faults.length === 0 && <p class="dim">None since this service started.</p>}
       <ul class="plain-list">
         {causes.map(({ fault }, at) => {
-          const place = fault.fault.places[0];
+          const location = fault.fault.places[0];
           return (
             <li key={`${fault.at}${at}`}>
               <p class="fault-head">
@@ -217,7 +217,9 @@ function LastFaults({ service }: { readonly service: ServiceDescription }) {
                   </a>
                 )}
                 <span class={`is-${fault.outcome}`}>{codeWord(fault.fault.code)}</span>
-                {place !== undefined && <code class="dim">{visibleLine(placeText(place))}</code>}
+                {location !== undefined && (
+                  <code class="dim">{visibleLine(locationText(location))}</code>
+                )}
               </p>
               <FaultLine {...fault.fault} />
             </li>

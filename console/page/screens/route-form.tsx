@@ -309,7 +309,7 @@ function Actions({ state, route, service, problems }: PartProps) {
           Reset
         </button>
       ) : (
-        <button type="button" class="quiet" onClick={() => state.giveUp()}>
+        <button type="button" class="quiet" onClick={() => state.cancel()}>
           Cancel
         </button>
       )}

@@ -35,9 +35,9 @@ export function TracesScreen({
   });
   const isFirst = after === undefined;
   const { list, isSettled, isHeld, show } = useSteady(newest.value, asked, isFirst);
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (newest.isCurrent && (!isSettled || !isRead(place.current))) show();
+    if (newest.isCurrent && (!isSettled || !isRead(container.current))) show();
   }, [newest.value]);
   useEffect(() => scrollTo(0, 0), [after]);
   useEffect(() => void (lastTraces.value = view), [view]);
@@ -65,7 +65,7 @@ export function TracesScreen({
           {amountText(silent.length, 'shard')} did not answer in time: traces are missing here.
         </p>
       )}
-      <div ref={place} class="steady">
+      <div ref={container} class="steady">
         {list === undefined && newest.problem === undefined && <Waiting rows={12} />}
         {list?.traces.length === 0 && <NoTrace service={service} view={view} list={list} />}
         {list !== undefined && list.traces.length > 0 && (
@@ -113,9 +113,9 @@ function useSteady(newest: TraceList | undefined, key: string, isFirst: boolean)
   return { list, isSettled, isHeld: isSettled && shown.list !== newest, show };
 }
 
-function isRead(place: HTMLElement | null): boolean {
-  if (place === null) return false;
-  return place.matches(':hover') || place.contains(document.activeElement) || scrollY > 40;
+function isRead(container: HTMLElement | null): boolean {
+  if (container === null) return false;
+  return container.matches(':hover') || container.contains(document.activeElement) || scrollY > 40;
 }
 
 function Filters({

@@ -84,13 +84,14 @@ export function codeWord(code: string): string {
 }
 
 /** Returns 'assembly/cart.ts:31:5'. */
-export function placeText({ file, line, column }: SourceLocation): string {
+export function locationText({ file, line, column }: SourceLocation): string {
   return column === null ? `${file}:${line}` : `${file}:${line}:${column}`;
 }
 
 /** Returns the module's fault in the details of a problem, if there is one. */
 export function faultIn(details: unknown): SpanFault | undefined {
-  const { code, reason, places } = (details ?? {}) as Partial<SpanFault>;
-  const isFault = typeof code === 'string' && typeof reason === 'string' && Array.isArray(places);
+  const { code, reason, places: locations } = (details ?? {}) as Partial<SpanFault>;
+  const isFault =
+    typeof code === 'string' && typeof reason === 'string' && Array.isArray(locations);
   return isFault ? (details as SpanFault) : undefined;
 }

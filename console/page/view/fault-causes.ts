@@ -2,7 +2,7 @@
 // one entry, with the route of the request. A fault of an endpoint's own code is an entry of its own. The functions
 // are pure.
 import type { Fault, ServiceRoute } from '@svc/contract';
-import { placeText } from './fault-advice.ts';
+import { locationText } from './fault-advice.ts';
 
 export interface FaultCause {
   /** The fault, with the error id that the caller received if it came through a route. */
@@ -25,7 +25,7 @@ export function faultCauses(
     routes.find((route) => route.endpoint === component && route.handler === handler);
   const causes = faults.map((fault) => ({ fault, route: routeOf(fault) }));
   const ofRequests = causes.filter(({ route }) => route !== undefined);
-  const told = new Set<FaultCause>();
+  const merged = new Set<FaultCause>();
   for (const request of ofRequests) {
     const at = causes.findIndex(
       (call) => call.route === undefined && isCauseOf(call.fault, request.fault),
@@ -33,9 +33,9 @@ export function faultCauses(
     if (at === -1) continue;
     const { fault } = causes[at]!;
     causes[at] = { fault: withErrorId(fault, request.fault), route: request.route };
-    told.add(request);
+    merged.add(request);
   }
-  return causes.filter((cause) => !told.has(cause));
+  return causes.filter((cause) => !merged.has(cause));
 }
 
 /** Returns 'bill.share'. The end of a shard, with everything that was running in it, belongs to no component. */
@@ -48,8 +48,8 @@ export function groupFaults(causes: readonly FaultCause[]): FaultGroup[] {
   const groups = new Map<string, FaultGroup>();
   for (const cause of causes) {
     const { component, handler, fault } = cause.fault;
-    const place = fault.places[0];
-    const where = place === undefined ? fault.reason : placeText(place);
+    const location = fault.places[0];
+    const where = location === undefined ? fault.reason : locationText(location);
     const key = [fault.code, component, handler, where].join('\n');
     const known = groups.get(key);
     groups.set(

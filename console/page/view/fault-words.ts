@@ -8,7 +8,7 @@ const WHOLE_UNITS_MAX = 2_000;
 
 interface FaultWords {
   /** Message of the module; undefined: there is none. */
-  readonly said: string | undefined;
+  readonly guestText: string | undefined;
   /** Reason that the runtime gives; undefined if it is the same. */
   readonly reason: string | undefined;
   /** All of the text, on several lines. */
@@ -23,11 +23,11 @@ export function faultWords({
   readonly reason: string;
   readonly guestMessage: string | null | undefined;
 }): FaultWords {
-  const said = guestMessage ?? '';
-  const all = [said, reason === said ? '' : reason].filter((words) => words !== '');
+  const guestText = guestMessage ?? '';
+  const all = [guestText, reason === guestText ? '' : reason].filter((words) => words !== '');
   return {
-    said: said === '' ? undefined : firstLine(said),
-    reason: reason === said ? undefined : firstLine(reason),
+    guestText: guestText === '' ? undefined : firstLine(guestText),
+    reason: reason === guestText ? undefined : firstLine(reason),
     whole: all.map((words) => visibleText(words.slice(0, WHOLE_UNITS_MAX))).join('\n'),
   };
 }

@@ -19,13 +19,13 @@ export function latencyHeight(ms: number): number {
  * Returns the horizontal position of a second: 0 is the left, 1 the right. The newest second is at the right, even if
  * there are few.
  */
-export function secondPlace(at: number, count: number): number {
+export function secondPosition(at: number, count: number): number {
   return (SECONDS_SHOWN - count + at + 0.5) / SECONDS_SHOWN;
 }
 
 /** Returns the index of the second at a position; undefined if there is none yet. */
-export function secondAt(place: number, count: number): number | undefined {
-  const at = Math.round(place * SECONDS_SHOWN - 0.5) - (SECONDS_SHOWN - count);
+export function secondAt(position: number, count: number): number | undefined {
+  const at = Math.round(position * SECONDS_SHOWN - 0.5) - (SECONDS_SHOWN - count);
   return at >= 0 && at < count ? at : undefined;
 }
 
@@ -44,7 +44,7 @@ export function latencyPath(
       isDrawing = false;
       continue;
     }
-    const x = round(secondPlace(at, seconds.length) * width);
+    const x = round(secondPosition(at, seconds.length) * width);
     const y = round(height - latencyHeight(ms) * height);
     // A single point is as wide as the bar of its second.
     path += isDrawing ? `L${x} ${y}` : `M${round(x - wide / 2)} ${y}h${round(wide)}`;
@@ -57,14 +57,14 @@ export function latencyPath(
 export function requestBars(
   requests: readonly number[],
   { width, height }: { readonly width: number; readonly height: number },
-  places = requests.length,
+  slots = requests.length,
 ): string {
   const most = Math.max(1, ...requests);
-  const step = width / Math.max(1, places);
+  const step = width / Math.max(1, slots);
   return requests
     .map((count, at) => {
       if (count === 0) return '';
-      const x = round((places - requests.length + at) * step);
+      const x = round((slots - requests.length + at) * step);
       const tall = Math.max(1, (count / most) * height);
       return `M${x} ${height}v${round(-tall)}h${round(step * BAR_SHARE)}v${round(tall)}z`;
     })

@@ -3,7 +3,7 @@
 
 export interface TimelineMark {
   /** Middle of the mark, in percent of the strip. */
-  readonly place: number;
+  readonly position: number;
   /** First and last sequence number, both included. */
   readonly first: number;
   readonly last: number;
@@ -16,13 +16,13 @@ export function timelineMarks(total: number): TimelineMark[] {
   const marks: TimelineMark[] = [];
   for (let first = 1; first <= total; first += size) {
     const last = Math.min(total, first + size - 1);
-    marks.push({ first, last, place: sequencePlace((first + last) / 2, total) });
+    marks.push({ first, last, position: sequencePosition((first + last) / 2, total) });
   }
   return marks;
 }
 
 /** Returns the position of the slider's thumb, in percent. */
-export function sequencePlace(seq: number, total: number): number {
+export function sequencePosition(seq: number, total: number): number {
   return total <= 1 ? 0 : ((seq - 1) / (total - 1)) * 100;
 }
 

@@ -1,13 +1,14 @@
-// GroupCommit owns the connection that writes, and stores appends of many entities in one
-// transaction: one fsync for all of them.
+// GroupCommit owns the database connection that writes. It stores the waiting appends of many entities in one
+// transaction, so that all of them share one fsync.
 //
-// Invariants
-// G1  A record's seq is its entity's last one plus one, or its append fails alone.
-// G2  `pos` grows by one with every record that is stored.
-// G3  A transaction that fails changes nothing, neither on disk nor in the numbers of this object.
-// G4  A command's records and its stored reply are stored in one transaction.
-// G5  Each record of a transaction has its index entry (record-index.ts) before anything is looked up, and before the
-//     transaction ends.
+// Invariants:
+// - G1 The number (`seq`) of a stored record is that of its entity's last record plus one. An append that would break
+//   this rule fails, and the other appends of the transaction are stored.
+// - G2 `pos` grows by one with every stored record.
+// - G3 A failed transaction changes nothing, neither on disk nor in the fields of this object.
+// - G4 A command's records and its stored reply are stored in one transaction.
+// - G5 Every stored record has its index entry (record-index.ts) before the last record of any entity is looked up,
+//   and before the transaction ends.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { printable } from '@svc/kit/printable';
 import { SvcError } from '@svc/kit/svc-error';
@@ -20,19 +21,22 @@ import { lastOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { isOfMachine, journalFailure } from './sqlite-failure.ts';
 
-/** Entities whose number and last seq are remembered, so that most appends look nothing up. */
+/** Maximum number of entities whose tail is cached, so that most appends need no lookup. */
 const TAILS_MAX = 200_000;
 
 interface Tail {
   readonly entityNo: number;
   seq: number;
-  /** Manifest of its last event, which is in the table of manifests; undefined: not known. */
+  /**
+   * Event type (manifest) of the entity's last event, which the table of event types already has; undefined if it is
+   * unknown.
+   */
   manifest: string | null | undefined;
 }
 
-/** Decides whether an append of a user may still be stored. */
+/** Decides whether an append may be stored, although it was accepted earlier. */
 export interface AppendGate {
-  /** The failure of an append that may not be stored; undefined when it may. */
+  /** Returns the failure of an append that must not be stored; undefined if it may be stored. */
   refusalOf(append: Append): SvcError | undefined;
   /** Notes that the append was not stored. */
   failed(append: Append): void;
@@ -90,12 +94,12 @@ export class GroupCommit {
     return this.#nextPos - 1;
   }
 
-  /** Stores the appends in one transaction. Returns, for each of them, its failure, or undefined once it is on disk. */
+  /** Stores the appends in one transaction. Returns for each of them its failure, or undefined if it is on disk. */
   store(queued: readonly QueuedAppend[]): readonly (SvcError | undefined)[] {
     try {
       return this.#transaction(queued);
     } catch (error) {
-      // An append that SQLite refuses does not fail the others: each is tried in a transaction of its own.
+      // If SQLite refuses one of the appends, each is stored in its own transaction, so that the others do not fail.
       if (queued.length > 1 && !isOfMachine(error))
         return queued.map((one) => this.store([one])[0]);
       const failure = journalFailure(error, 'written', this.#path);
@@ -124,13 +128,13 @@ export class GroupCommit {
       this.#nextPos = nextPos;
       this.#unindexedPos = nextPos;
       this.#forgetTails();
-      // SQLite has ended the transaction by itself after some errors.
+      // After some errors SQLite has already rolled the transaction back.
       if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
   }
 
-  /** Removes expired replies in transactions that store records but no reply. */
+  /** Removes some expired replies in a transaction that stores records but no reply. */
   #forgetMore(queued: readonly QueuedAppend[], outcomes: readonly (SvcError | undefined)[]): void {
     const last = queued.findLast((_, index) => outcomes[index] === undefined)?.append;
     const timeMs = last?.fields[TIME_FIELD];
@@ -140,12 +144,15 @@ export class GroupCommit {
   #refused(append: Append, gate: AppendGate, { code }: SvcError): void {
     gate.failed(append);
     const { answer } = append;
-    // A full journal stores no replies, so expired ones are removed here.
+    // No reply is stored in a full journal, so expired ones are removed here.
     if (code === 'SVC_JOURNAL_FULL' && answer !== undefined)
       this.#answers.forget(answer, FORGOTTEN_WHEN_FULL);
   }
 
-  /** Stores an append in the open transaction. Returns the conflict if there is one; then nothing is stored. */
+  /**
+   * Stores an append in the open transaction. Returns the failure of an append that breaks G1, of which nothing is
+   * stored.
+   */
   #insert({ component, id, firstSeq, trace, key, answer, fields }: Append): SvcError | undefined {
     const tail = this.#tail(component, id);
     if (fields.length > 0 && firstSeq !== tail.seq + 1)
@@ -190,7 +197,10 @@ export class GroupCommit {
     return undefined;
   }
 
-  /** Adds the index entries of all new records in one statement; one statement each would double the cost of a record. */
+  /**
+   * Adds the index entries of all new records in one statement; one statement per record would double the cost of a
+   * record.
+   */
   readonly #indexNew = (): void => {
     if (this.#unindexedPos === this.#nextPos) return;
     this.#addEntries.run(this.#unindexedPos, this.#nextPos);

@@ -1,5 +1,5 @@
-// A server that answers what the console's own server would, of services that are made up: the page is looked at and
-// tested with it where no service runs. What it plays is changed while it runs.
+// FakeApi: a server that answers like the console's own server, with invented services, so that the page runs without
+// a service. Its data can be changed while it runs.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
@@ -177,7 +177,7 @@ function problem(status: number, error: string): [number, unknown] {
   return [status, { status, error }];
 }
 
-/** 500 for an item of which there are 13, a refusal for 999, else what was sent. */
+/** Answers 500 for the item with quantity 13, a refusal for 999, and otherwise the sent body. */
 async function called(request: IncomingMessage): Promise<unknown> {
   let text = '';
   for await (const chunk of request) text += String(chunk);

@@ -1,4 +1,4 @@
-// A service description with a route for each kind of type, as a service would answer it.
+// FakeDescription: a service description with a route for each kind of type, as a service would send it.
 import type { ServiceDescription, ServiceRoute } from '@svc/contract';
 
 export const INSTANCE = 'a1b2c3d4e5f60718';

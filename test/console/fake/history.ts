@@ -1,4 +1,5 @@
-// Entities and their histories as a service would answer them: small ones, one of many events, a damaged one.
+// FakeHistory: entities and their histories as a service would send them: small ones, one with many events, a damaged
+// one.
 import type { EntityList, HistoryPage, HistoryStep, StateChange } from '@svc/contract';
 import { TRACE } from './description.ts';
 
@@ -62,7 +63,7 @@ function itemsAfter(seq: number): Item[] {
   return items;
 }
 
-/** Its numbers are more than a double holds: they have to come out as they are. */
+/** The numbers exceed the precision of a double, and must be displayed exactly. */
 function stateText(seq: number): string {
   const items = itemsAfter(seq).map(
     ({ sku, quantity }) =>

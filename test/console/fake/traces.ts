@@ -1,4 +1,4 @@
-// Traces, faults and live numbers as a service would answer them.
+// FakeTraces: traces, faults and live numbers as a service would send them.
 import type {
   FaultList,
   LiveNumbers,

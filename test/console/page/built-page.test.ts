@@ -1,4 +1,4 @@
-// The page as it is built and shipped: small, whole, and asking nobody but its own server.
+// The page as it is built and published: small, complete, and without requests to other servers.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -53,7 +53,7 @@ describe('the built page', () => {
       (content) =>
         content.match(/\b(?:https?|wss?):\/\/[^\s'"`)<>]+|['"(]\/\/[a-z][^\s'"`)]*/g) ?? [],
     );
-    // Names of markup languages: nothing is loaded from there.
+    // Names of markup languages, which are not addresses to load.
     expect([...new Set(addresses)].filter((one) => !one.startsWith('http://www.w3.org/'))).toEqual(
       [],
     );

@@ -1,4 +1,4 @@
-// The address after '#': each screen has one, and it leads back there.
+// The address after '#': each screen has one, and the address leads back to the screen.
 import type { TraceList } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import {
@@ -72,7 +72,7 @@ test('a service that is started again is shown where its predecessor was', () =>
   expect(hashOf(ofInstance(entityView('old', 'cart', 'a', 3), 'new'))).toBe(
     '#/s/new/entities/cart/a?at=3',
   );
-  // Its traces are all newer than those of its predecessor.
+  // The traces of the new instance are all newer than those of its predecessor.
   const filter = { ...NO_FILTER, text: 'a' };
   expect(ofInstance(tracesView('old', filter, '1'), 'new')).toEqual(tracesView('new', filter));
 });

@@ -1,4 +1,4 @@
-// What the console answers and what it refuses: its page, and what services show of themselves.
+// The responses and refusals of the console: its page, and the introspection of services.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';

@@ -1,4 +1,5 @@
-// A registration file may lead to any program of this machine: what the console asks of it, and what it puts up with.
+// A registration file may name the address of any program on this machine: the requests that it gets, and the
+// responses that the console tolerates.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,7 +12,7 @@ import { StandInService } from '../support/stand-in-service.ts';
 const INSTANCE_ID = 'ffffffffffffffff';
 const PID = 7;
 
-/** Registers it as a service; what it says decides whether it is one. */
+/** Registers the program as a service; its responses decide whether it is one. */
 async function registered(served: ConsoleUnderTest, program: Server): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   program.listen(0, '127.0.0.1', resolve);

@@ -1,4 +1,4 @@
-// Which services the console lists: those that have registered and answer as who they registered.
+// The services that the console lists: those that have registered and answer with the registered identity.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ async function listOf(served: ConsoleUnderTest): Promise<ServiceList> {
   return (await served.ask('/api/services')).json as ServiceList;
 }
 
-/** The clock of what comes next stands so much later. */
+/** Sets the clock forward by this much for the next steps. */
 function laterBy(ms: number): void {
   vi.restoreAllMocks();
   const now = performance.now.bind(performance);
@@ -65,7 +65,7 @@ test('a service that was killed is gone once its address does not answer', async
   expect((await listOf(served)).services).toMatchObject([{ state: 'running' }]);
   service.kill();
   laterBy(3_000);
-  // One that did not answer once may be busy.
+  // A service that fails to answer once may be busy.
   expect((await listOf(served)).services).toMatchObject([{ state: 'running' }]);
   laterBy(6_000);
   expect((await listOf(served)).services).toMatchObject([{ state: 'gone' }]);

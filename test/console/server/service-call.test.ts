@@ -1,11 +1,12 @@
-// Requests that the page has filled in: they go to a declared route of the service, once, or nowhere.
+// Requests that the user has filled in on the page: each is sent once to a declared route of the service, or not at
+// all.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { ConsoleUnderTest } from '../support/console-under-test.ts';
 import { answerJson, StandInService } from '../support/stand-in-service.ts';
 
-/** What the console does in the place of waiting. */
+/** Replaces the pauses of the console. */
 const pauses = vi.hoisted((): { instead?: (() => Promise<void>) | undefined } => ({}));
 vi.mock(import('node:timers/promises'), async (original) => {
   const real = await original();
@@ -17,7 +18,7 @@ afterEach(() => {
   pauses.instead = undefined;
 });
 
-/** What has come at the service's own server. */
+/** Returns the requests that the service's own server has received. */
 function received({ heard }: StandInService) {
   return heard.filter(({ url }) => !url.startsWith('/observability/'));
 }

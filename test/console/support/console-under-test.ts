@@ -1,4 +1,5 @@
-// A console with a page of a few files, on a free port, over a folder of the test's own; and requests to it.
+// ConsoleUnderTest: a console with a page of a few files, on a free port, with a registration folder of the test's
+// own; and requests to it.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -15,13 +16,13 @@ export interface Got {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
-  /** Of the text. */
+  /** Headers of the text. */
   readonly json: unknown;
 }
 
 export class ConsoleUnderTest {
   readonly url: string;
-  /** Where services register. */
+  /** Folder in which services register. */
   readonly folder: string;
   readonly bugs: unknown[];
 
@@ -57,7 +58,7 @@ export class ConsoleUnderTest {
     return Number(new URL(this.url).port);
   }
 
-  /** The path goes on the wire as it stands: nothing is resolved in it, unlike by fetch. */
+  /** Sends the path unchanged: nothing in it is resolved, unlike with fetch. */
   async ask(path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Got> {
     const { promise, resolve, reject } = Promise.withResolvers<Got>();
     const outgoing = request(
@@ -83,7 +84,7 @@ export class ConsoleUnderTest {
     return promise;
   }
 
-  /** A request to a service, as the page asks for it. */
+  /** Sends a request to a service, as the page does. */
   async call(
     instanceId: string,
     call: Readonly<Record<string, unknown>>,

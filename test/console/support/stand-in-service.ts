@@ -1,5 +1,5 @@
-// StandInService: what the console sees of a service: a registration file, an observability endpoint with answers that
-// keep to the contract, and an HTTP server, in this process. Tests say what it answers.
+// StandInService: the parts of a service that the console uses: a registration file, an observability endpoint whose
+// responses follow the contract, and an HTTP server, in this process. Tests set the responses.
 import type { ServiceDescription } from '@svc/contract';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -19,11 +19,11 @@ export interface StandInOptions {
   readonly folder: string;
   readonly name?: string;
   readonly instanceId?: string;
-  /** In the place of its own process. */
+  /** Process id in the registration file, instead of this process's own. */
   readonly pid?: number;
-  /** What its HTTP server does; it answers 200 with `{}` unless told otherwise. */
+  /** Handler of its HTTP server; by default it answers 200 with `{}`. */
   readonly http?: Handler;
-  /** What its observability endpoint does beside describing the service. */
+  /** Handler of its observability endpoint, except for the service's description. */
   readonly observed?: Handler;
   readonly described?: Partial<ServiceDescription>;
 }
@@ -36,7 +36,7 @@ export class StandInService {
   readonly file: string;
   readonly observabilityAddress: string;
   readonly httpAddress: string;
-  /** What has come, of both servers. */
+  /** Requests that both servers have received. */
   readonly heard: Heard[] = [];
   readonly #servers: readonly Server[];
   readonly #options: StandInOptions;
@@ -60,9 +60,9 @@ export class StandInService {
     };
   }
 
-  /** It has registered when this resolves, and is gone when the test has ended. */
+  /** Starts the service. It has registered when this resolves, and is removed at the end of the test. */
   static async start(options: StandInOptions): Promise<StandInService> {
-    // As long addresses as a service itself takes.
+    // Addresses may be as long as a service itself accepts them.
     const observing = createServer({ maxHeaderSize: 64 * 1024 });
     const servers = [observing, createServer()] as const;
     for (const server of servers) {
@@ -88,7 +88,7 @@ export class StandInService {
     writeFileSync(this.file, JSON.stringify({ ...this.#registration, ...registration }));
   }
 
-  /** As a process ends that was killed: its file stays. */
+  /** Ends like a killed process: its file stays. */
   kill(): void {
     for (const server of this.#servers) {
       server.close();
@@ -96,7 +96,7 @@ export class StandInService {
     }
   }
 
-  /** As a process ends that was told to. */
+  /** Ends like a process that was stopped. */
   stop(): void {
     rmSync(this.file);
     this.kill();

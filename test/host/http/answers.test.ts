@@ -86,7 +86,7 @@ describe('failures', () => {
     expect(body(answer)).toMatchObject({ status, error: expect.any(String) });
     expect(answer.body).not.toContain('secret');
     expect(answer.headers.some(([name]) => name === 'retry-after')).toBe(status === 503);
-    // What the log tells of can be found by the caller's word.
+    // A caller's error id leads to the line in the log.
     expect('errorId' in body(answer)).toBe(status !== 503);
   });
 

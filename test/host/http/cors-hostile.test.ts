@@ -1,5 +1,5 @@
-// CORS as a hostile or clumsy caller meets it over a raw socket: old versions of HTTP, bodies of preflights, pipelining,
-// expectations, and origins that are nearly the allowed one.
+// CORS with a hostile or clumsy caller on a raw socket: old versions of HTTP, preflights with bodies, pipelining,
+// expectations, and origins similar to the allowed one.
 import { describe, expect, test } from 'vitest';
 import { INTERNET } from '../../../host/http/access.ts';
 import type { EndpointHandler } from '../../../host/http/exchange-parts.ts';
@@ -52,7 +52,7 @@ function preflight(sent: Sent = {}, method = 'PUT'): string {
   return request('OPTIONS', { ...sent, headers: asked + (sent.headers ?? '') });
 }
 
-/** A PUT whose caller waits to be asked for its body. */
+/** A PUT whose caller waits for `100 Continue`. */
 function expecting(length: number): string {
   const headers = `${JSON_TYPE}expect: 100-continue\r\ncontent-length: ${length}\r\n`;
   return request('PUT', { headers });
@@ -337,7 +337,7 @@ describe('an answer', () => {
   });
 });
 
-/** What needs no handler is answered while there is no room for another request. */
+/** Requests that need no handler are answered even when the maximum of requests is in flight. */
 async function expectPreflightAndPathsAnswered(port: number): Promise<void> {
   const asked = await ask(port, preflight());
   expect([asked.status, asked.headers]).toMatchObject([204, ALLOWED]);

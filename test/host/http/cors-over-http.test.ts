@@ -45,7 +45,7 @@ function corsNames({ headers }: RawAnswer): string[] {
   return Object.keys(headers).filter((name) => /^access-control-|^vary$/.test(name));
 }
 
-/** A module that tries to open itself to every page. */
+/** A module that declares CORS for every origin. */
 const openHandler: EndpointHandler = () =>
   ok('text', [
     ['Access-Control-Allow-Origin', '*'],
@@ -245,7 +245,7 @@ describe('an error of the server is readable', () => {
   });
 });
 
-/** All of the answer but its date. */
+/** Returns the response without its date. */
 async function answerBytes(port: number, text: string): Promise<string> {
   const closing = text.replace('\r\n', '\r\nconnection: close\r\n');
   const rest = await new RawClient(port).send(closing).rest();

@@ -1,4 +1,4 @@
-// What the operator allows and what the module declares, together: the headers of preflights and answers.
+// The combination of the operator's settings and the module's declarations: the headers of preflights and responses.
 import { describe, expect, test } from 'vitest';
 import type { AccessRule, CorsDescriptor, RouteDescriptor } from '@svc/contract';
 import { Cors } from '../../../host/http/cors.ts';
@@ -215,7 +215,7 @@ describe('nothing depends on CORS', () => {
     { allow: 'nobody' },
   ])('where the rule is $allow', (access) => {
     expect(corsOf({ cors: {}, access })).toBeUndefined();
-    // Beside a route that has it, and at the same path.
+    // The route is beside one with CORS, and has the same path.
     const routes = new RouteTable(
       descriptorOf([
         ['GET', '/a', { cors: {} }],

@@ -1,4 +1,4 @@
-// The deadline of a request: its handler is told that nobody waits any more, and what it says then is logged.
+// The deadline of a request: its handler is cancelled, and its later failure is logged.
 import { describe, expect, test } from 'vitest';
 import type { GuestFault } from '../../../host/model/guest-fault.ts';
 import { ask, descriptorOf, gate, get, ok, RawClient, start } from './http-harness.ts';
@@ -6,7 +6,7 @@ import { ask, descriptorOf, gate, get, ok, RawClient, start } from './http-harne
 const descriptor = descriptorOf([['GET', '/{x}']]);
 const LATE = { faultCause: 'time', limit: 'request-time' };
 
-/** A server whose handlers end when they are given up, and not before. */
+/** A server whose handlers end only when they are cancelled. */
 async function startWaiting(answerTimeoutMs: number) {
   const reasons: GuestFault[] = [];
   const begun = gate();
@@ -44,7 +44,7 @@ describe('at the deadline of a request', () => {
       ['time', 'request-time'],
     ]);
     expect(lines[0]!.fields.errorId).toBe(lines[1]!.fields.errorId);
-    // The answer counts for the limit, whether the handler ends or not; and one that does, no second time.
+    // The response counts towards the limit, whether the handler ends or not, and is not counted again when it ends.
     expect(lines[0]!.fields.err).toHaveProperty('cause', lines[1]!.fields.err);
   });
 
@@ -68,7 +68,7 @@ describe('at the deadline of a request', () => {
       },
     });
     expect((await ask(port, get('/done'))).status).toBe(200);
-    // This one came later, so that the deadline of the first has passed too.
+    // This request came later, so the deadline of the first has passed too.
     expect((await ask(port, get('/late'))).status).toBe(504);
     expect(told).toBe(1);
   });

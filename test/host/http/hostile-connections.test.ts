@@ -1,6 +1,6 @@
-// Callers that keep to no rule: whatever they send, leave half sent, or leave behind, the server stays up,
-// counts nobody twice or for ever, and answers those who come after. A failing run names its seed: put it
-// into SEEDS to see it again.
+// Callers that break every rule: whatever they send, leave incomplete, or leave behind, the server keeps running,
+// does not count a request twice or for ever, and answers later callers. A failing run prints its seed: add it to
+// SEEDS to repeat the run.
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Random } from '../../support/random.ts';
@@ -30,7 +30,7 @@ const PIECES = [
   'GET /now HTTP/9.9\r\n\r\n',
 ];
 
-/** What a connection does next, until it is over. */
+/** The actions of a connection until it is closed. */
 async function misbehave(random: Random, port: number): Promise<void> {
   const client = new RawClient(port, { allowHalfOpen: random.chance(30) });
   for (let step = random.below(6); step >= 0; step--) {
@@ -74,7 +74,7 @@ describe('callers that keep to no rule', () => {
     for (let round = 0; round < 40; round++)
       await Promise.all(Array.from({ length: 5 }, () => misbehave(random, port)));
     await expect.poll(() => running).toBe(0);
-    // As many at once as there may be: one that was counted for ever would take the place of one.
+    // The maximum number of concurrent connections: one that was never released would make another one fail.
     await expect
       .poll(async () => {
         const answers = Array.from({ length: IN_FLIGHT_MAX }, () => ask(port, get('/later')));
@@ -121,7 +121,7 @@ test('answers of one turn are written, though the caller of the first has gone m
   const { port } = await start({
     descriptor,
     handle: () => {
-      // Between the answer and its writing.
+      // The socket is cut after the response was created and before it is written.
       if (clients.length > 0) clients.shift()!.socket.destroy();
       return ok();
     },

@@ -1,5 +1,5 @@
-// A server on a free port with a plain function for a handler, and raw sockets to speak to it in
-// ways that fetch is too polite for.
+// HttpHarness: a server on a free port whose handler is a plain function, and raw sockets for requests that fetch
+// cannot send.
 import { connect, type Socket } from 'node:net';
 import { afterEach } from 'vitest';
 import type { AccessRule, ModuleDescriptor, RouteDescriptor } from '@svc/contract';
@@ -20,7 +20,7 @@ export type RouteSketch = readonly [
   more?: Partial<RouteDescriptor>,
 ];
 
-/** One endpoint without a prefix; parameters are read off the templates. */
+/** Creates an endpoint without a prefix; its parameters are those of the templates. */
 export function descriptorOf(
   routes: readonly RouteSketch[],
   access: AccessRule = { allow: 'internet' },
@@ -113,7 +113,7 @@ export async function start(options: StartOptions): Promise<Running> {
   return { server, port, url: `http://127.0.0.1:${port}`, lines };
 }
 
-/** A promise and the function that keeps it. */
+/** A promise and the function that resolves it. */
 export function gate(): { readonly passed: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
@@ -121,12 +121,12 @@ export function gate(): { readonly passed: Promise<void>; readonly open: () => v
 
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; repeated ones joined by a comma. */
+  /** Headers with names in lower case; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One connection. Answers are read one after the other, by their content-length. */
+/** A connection. Responses are read one after the other, by their content-length. */
 export class RawClient {
   readonly socket: Socket;
   readonly #closed: Promise<void>;
@@ -153,13 +153,13 @@ export class RawClient {
     });
   }
 
-  /** Bytes as Latin-1. */
+  /** Sends bytes, given as Latin-1. */
   send(text: string): this {
     this.socket.write(text, 'latin1');
     return this;
   }
 
-  /** Everything received and not read yet, once the server has closed its side. */
+  /** Resolves with everything that was received and not read yet, once the server has closed its side. */
   async rest(): Promise<string> {
     await this.#closed;
     return this.#received;
@@ -169,7 +169,10 @@ export class RawClient {
     await this.#closed;
   }
 
-  /** The next answer. `hasContent`: false for the answer to HEAD. Rejects when the server closed before. */
+  /**
+   * Resolves with the next response. `hasContent`: false for a response to HEAD. Rejects if the server closed the
+   * connection before.
+   */
   async answer(hasContent = true): Promise<RawAnswer> {
     await this.#until(() => this.#received.includes('\r\n\r\n'));
     const end = this.#received.indexOf('\r\n\r\n');
@@ -199,7 +202,7 @@ export class RawClient {
   }
 }
 
-/** Sends one request as it is and reads its answer. */
+/** Sends one request unchanged and reads its response. */
 export function ask(port: number, text: string, hasContent = true): Promise<RawAnswer> {
   return new RawClient(port).send(text).answer(hasContent);
 }

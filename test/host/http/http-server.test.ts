@@ -9,7 +9,7 @@ import { ask, descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from '.
 
 const ONE_ROUTE = descriptorOf([['GET', '/a']]);
 
-/** A server that keeps the requests its handler sees. */
+/** A server that stores the requests which its handler receives. */
 async function startWitness(...routes: Parameters<typeof descriptorOf>[0]) {
   const seen: EndpointRequest[] = [];
   const running = await start({

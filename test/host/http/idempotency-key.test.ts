@@ -1,4 +1,4 @@
-// The header Idempotency-Key on its way to the calls of a handler.
+// The header Idempotency-Key, and the keys of a handler's calls that follow from it.
 import { describe, expect, test } from 'vitest';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import { descriptorOf, ok, start } from './http-harness.ts';

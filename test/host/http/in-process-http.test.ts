@@ -1,4 +1,4 @@
-// The server without a socket judges and answers as the one with a socket does.
+// The server without a socket checks and answers requests like the one with a socket.
 import { afterEach, expect, test } from 'vitest';
 import { type Caller, INTERNET } from '../../../host/http/access.ts';
 import { InProcessHttp } from '../../../host/http/in-process-http.ts';

@@ -17,7 +17,7 @@ describe('load and time', () => {
       },
     });
     const held = [new RawClient(port).send(get('/a')), new RawClient(port).send(get('/a'))];
-    // The third is refused whichever two of the three came first.
+    // Whichever two of the three requests come first, the third one is refused.
     const third = new RawClient(port).send(get('/a'));
     const refused = await Promise.race([...held, third].map((client) => client.answer()));
     expect(refused.status).toBe(503);
@@ -43,7 +43,7 @@ describe('load and time', () => {
         return ok();
       },
     });
-    // Pipelined: only the first response has the socket when it goes.
+    // The requests are pipelined: only the first response uses the socket when it closes.
     const client = new RawClient(port).send(get('/a').repeat(5));
     await expect.poll(() => begun).toBe(5);
     client.socket.destroy();
@@ -131,7 +131,7 @@ describe('load and time', () => {
     const client = new RawClient(port).send(get('/long'));
     await new Promise((resolve) => client.socket.once('data', resolve));
     client.socket.pause();
-    // This request came later, so that the first one's deadline has passed too.
+    // This request came later, so the deadline of the first has passed too.
     expect((await ask(port, get('/never'))).status).toBe(504);
     client.socket.resume();
     const answer = await client.answer();

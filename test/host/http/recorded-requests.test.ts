@@ -1,4 +1,4 @@
-// What the HTTP server tells of its requests: the recorder of those whose handler ran, the counts of all.
+// The observer of the HTTP server: it records requests whose handler ran, and counts all requests.
 import diagnostics from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -27,7 +27,7 @@ async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000, 
     observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
   });
   const spans = () => ring.after(0, 100);
-  /** Once there are so many. */
+  /** Resolves once there are this many. */
   const recorded = async (count: number): Promise<RecordedSpan[]> => {
     await expect.poll(spans).toHaveLength(count);
     return spans();
@@ -57,7 +57,7 @@ test('a request is timed from when its body is there until its answer is written
 });
 
 test('a request is over when the answers of its turn are written, and so are all that are answered with it', async () => {
-  // Each reading is a second after the one before.
+  // Each reading of the clock is a second after the one before.
   let ms = 0;
   const clock = { nowMs: () => (ms += 1_000) };
   const handled: number[] = [];
@@ -76,13 +76,13 @@ test('a request is over when the answers of its turn are written, and so are all
     Math.round(startMs - performance.timeOrigin),
     Math.round(durationMs),
   ]);
-  // A request reads the clock once when its headers have come, from which its handler begins at once.
+  // A request reads the clock once, when its headers have arrived; its handler starts immediately.
   expect(handled).toEqual([2_000, 4_000]);
   expect(times).toEqual([
     [1_000, 4_000],
     [3_000, 2_000],
   ]);
-  // Durations of HTTP begin when the headers have come: (5 - 1) + (5 - 3) seconds.
+  // Durations begin when the headers have arrived: (5 - 1) + (5 - 3) seconds.
   expect(numbers.http.seconds.sum).toBe(6);
 });
 
@@ -141,10 +141,10 @@ test('a request whose caller has gone is recorded when its handler is done, with
   await begun.passed;
   client.socket.once('close', closed.open).destroy();
   await closed.passed;
-  // Its handler keeps it in flight.
+  // The handler keeps the request in flight.
   expect(server.inFlight).toBe(1);
   expect(spans()).toEqual([]);
-  // Others are served on connections that came later: by then the server knows.
+  // Requests on later connections are served: by then the server has noticed the closed one.
   for (let time = 0; time < 3; time++) expect((await ask(port, get('/quick'))).status).toBe(200);
   done.open();
   const [, , , span] = await recorded(4);
@@ -161,7 +161,8 @@ test('an answer that is cut before it can be written is recorded and counted onc
   const begun = gate();
   const { port, server, spans, recorded, numbers } = await startRecorded(async () => {
     begun.open();
-    // It answers in the very turn in which its connection is cut, before anybody is told of that.
+    // The handler answers in the same turn of the event loop in which its connection is cut, before the server
+    // notices it.
     do await new Promise((resolve) => setImmediate(resolve));
     while (!sockets[0]!.destroyed);
     return ok();

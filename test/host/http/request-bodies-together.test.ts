@@ -1,4 +1,4 @@
-// The bodies of all requests that are read or handled, together.
+// The budget for the bodies of all requests that are being read or handled.
 import { describe, expect, test } from 'vitest';
 import { HTTP_SETTINGS_DEFAULT } from '../../../host/http/http-settings.ts';
 import { requestBudgets } from '../../../host/model/request-budgets.ts';
@@ -53,7 +53,7 @@ describe('bodies of requests', () => {
     expect(answer.body).toContain('SVC_OVERLOADED');
     expect(calls()).toBe(0);
     expect(bodies.total).toBeLessThanOrEqual(SETTINGS.bodyBytesTotalMax);
-    // Its body was thrown away, and the connection serves the next request.
+    // The request's body was discarded, and the connection serves the next request.
     expect((await late.send(get('/none')).answer()).status).toBe(200);
     for (const client of slow) client.send('x'.repeat(10 * KIB));
     for (const client of slow) expect((await client.answer()).status).toBe(200);

@@ -41,7 +41,7 @@ async function startWitness(settings = {}) {
   return { ...running, bodies };
 }
 
-/** The body is Latin-1: one character, one byte. */
+/** Returns a request whose body is Latin-1: one character is one byte. */
 function post(path: string, type: string | undefined, body: string, headers = ''): string {
   const typed = type === undefined ? '' : `content-type: ${type}\r\n`;
   return `POST ${path} HTTP/1.1\r\nhost: t\r\n${typed}${headers}content-length: ${body.length}\r\n\r\n${body}`;
@@ -51,7 +51,7 @@ function bare(path: string): string {
   return `POST ${path} HTTP/1.1\r\nhost: t\r\n\r\n`;
 }
 
-/** The headers of a request that waits to be asked for its body. */
+/** Headers of a request whose caller waits for `100 Continue`. */
 function expecting(path: string, length: number): string {
   return `POST ${path} HTTP/1.1\r\nhost: t\r\ncontent-type: text/plain\r\nexpect: 100-continue\r\ncontent-length: ${length}\r\n\r\n`;
 }

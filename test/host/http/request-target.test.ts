@@ -85,7 +85,7 @@ describe('parseRequestTarget', () => {
     (count) => {
       const segments = Array.from({ length: count }, (_, index) => `s${index}`);
       expect(path(`/${segments.join('/')}`)).toEqual(segments);
-      // What is cut off is not looked at.
+      // Segments beyond the maximum are not decoded.
       const cut = Array.from({ length: SEGMENTS_MAX + 1 }, (_, index) => segments[index] ?? 'x');
       expect(path(`/${cut.join('/')}/%ff/b`)).toEqual(cut);
     },

@@ -12,13 +12,16 @@ const MIB = 1024 * KIB;
 const TIMES = { bytesPerSecondMin: 10 * KIB, rateGraceMs: 10_000 };
 const S_MS = 1_000;
 const HIGH: RatePressure = { isHigh: true, factor: 1 };
-// The grace is 100 KiB here, and a piece of 64 KiB may be on its way: 16.4 seconds.
+// The grace is 100 KiB, and a piece of 64 KiB may be in transit: 16.4 seconds.
 
 function connection() {
   const socket = { bytesWritten: 0, writableLength: 0 };
   const rate = new ResponseRate(TIMES, socket);
   return {
-    /** So many seconds pass in which the system takes so many bytes a second; says after how many it was too slow. */
+    /**
+     * Simulates this many seconds in which the system accepts this many bytes per second; returns after how many
+     * seconds the rate was too low.
+     */
     takes: (bytesPerSecond: number, seconds: number, pressure = NO_PRESSURE) => {
       for (let second = 1; second <= seconds; second++) {
         socket.bytesWritten += bytesPerSecond;
@@ -56,7 +59,7 @@ describe('the rate of responses', () => {
   test('is an average: what the system took at once counts for what it takes later', () => {
     const one = connection();
     one.takesAtOnce(2 * MIB);
-    // It takes the next megabyte when half of its buffer is free.
+    // The system accepts the next megabyte when half of its buffer is free.
     expect(one.takes(0, 100)).toBeUndefined();
     one.takesAtOnce(MIB);
     expect(one.takes(0, 100)).toBeUndefined();
@@ -65,7 +68,7 @@ describe('the rate of responses', () => {
   test('is an average of no more than the buffers of the system', () => {
     const one = connection();
     one.takesAtOnce(100 * MIB);
-    // 4 MiB, from the first look on.
+    // 4 MiB are accepted before the first sweep.
     expect(one.takes(0, 10_000)).toBe(428);
   });
 

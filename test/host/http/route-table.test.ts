@@ -154,7 +154,7 @@ describe('RouteTable', () => {
   });
 
   test('a search visits a hostile tree once and no more', () => {
-    // Every path is literal and parameter at each position: 2^10 ways that all lead nowhere.
+    // At each position there is a literal and a parameter: 2^10 paths that all end without a route.
     const routes: RouteSketch[] = [];
     for (let mask = 0; mask < 1024; mask++) {
       let path = '';
@@ -211,7 +211,7 @@ function distinctTemplates(random: () => number, count: number): string[] {
   return [...byShape.values()];
 }
 
-/** Numerical Recipes' linear congruence: the same numbers on every run. */
+/** The linear congruential generator of Numerical Recipes: the same numbers in every run. */
 function sequence(seed: number): () => number {
   let state = seed;
   return () => {
@@ -220,7 +220,7 @@ function sequence(seed: number): () => number {
   };
 }
 
-/** Every route is looked at; the best has a literal where the others first have a parameter. */
+/** Searches all routes; the best one has a literal where the others first have a parameter. */
 function reference(templates: readonly string[], path: string): number {
   const segments = path.slice(1).split('/');
   const fits = templates.flatMap((template, index) => {

@@ -3,7 +3,7 @@ import { descriptorOf, gate, get, ok, RawClient, start, TEXT_BODY } from './http
 
 const LONG_GRACE_MS = 600_000;
 
-/** A server whose handler waits at a gate. */
+/** A server whose handler waits for a gate. */
 async function startHeld() {
   const handler = gate();
   let begun = 0;
@@ -68,9 +68,9 @@ describe('stop', () => {
     await used.send(get('/1')).answer();
     const unused = new RawClient(port);
     const partial = new RawClient(port).send('GET /1 HTTP/1.1\r\nho');
-    // All three have arrived at the server once a later connection is served.
+    // All three requests have arrived once a later connection is served.
     await new RawClient(port).send(get('/2')).answer();
-    // Nothing of it was under way, however short the grace is.
+    // None of the connections had a running request, however short the grace period is.
     expect(await server.stop(0)).toEqual({ hasCut: false });
     expect([await used.rest(), await unused.rest(), await partial.rest()]).toEqual(['', '', '']);
   });
@@ -94,7 +94,7 @@ describe('stop', () => {
     );
     expect((await client.answer()).status).toBe(100);
     const stopped = server.stop(LONG_GRACE_MS);
-    // In one piece, so that the second request is there before the first is answered.
+    // Both requests are in one piece, so the second has arrived before the first is answered.
     client.send(`abc${get('/2')}`);
     expect((await client.answer()).body).toBe('1');
     const second = await client.answer();

@@ -4,7 +4,7 @@ import { parseTraceParent } from '../../../kit/trace-context.ts';
 import { ask, descriptorOf, get, ok, start } from './http-harness.ts';
 
 const GOOD = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
-/** The request's own span in that trace. */
+/** The request's own span in the trace. */
 const OWN = '00-4bf92f3577b34da6a3ce929d0e0e4736-000000000000002a-01';
 const NEW = '00-000000000000002a000000000000002a-000000000000002a-01';
 const random = { next64: () => 42n };

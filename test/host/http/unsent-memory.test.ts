@@ -1,5 +1,5 @@
-// How often a response that its caller does not read is in memory. The file has one test: buffers of others, freed between
-// its two readings, would be taken for its own.
+// The number of copies of an unread response in memory. The file has only one test, because buffers that other tests
+// free between the two measurements would be counted as its own.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';

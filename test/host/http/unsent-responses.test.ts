@@ -1,5 +1,5 @@
-// Callers that send requests and do not read what is answered. A response counts until its last byte has left the
-// process; the buffers of the system take some megabytes of it at once, so these are larger.
+// Callers that send requests and do not read the responses. A response is counted until its last byte has left the
+// process. The operating system buffers some megabytes of it immediately, so these responses are larger.
 import { describe, expect, test } from 'vitest';
 import type { RequestBudgets } from '../../../host/model/request-budgets.ts';
 import { requestBudgets } from '../../../host/model/request-budgets.ts';
@@ -20,7 +20,7 @@ function budgetsOf(settings = SETTINGS): RequestBudgets {
 
 const large = () => ok('x'.repeat(LARGE));
 
-/** A caller that has asked and reads nothing but the first bytes of what is answered. */
+/** A caller that has sent a request and reads only the first bytes of the response. */
 async function deafCaller(port: number, requests = get('/large')): Promise<RawClient> {
   const client = new RawClient(port).send(requests);
   await new Promise((resolve) => client.socket.once('data', resolve));
@@ -45,7 +45,7 @@ async function serveLarge(settings: Partial<HttpSettings> = {}, budgets = budget
 describe('responses that callers do not read', () => {
   test('have a bound together: beyond it requests are 503 with Retry-After, and their handlers do not run', async () => {
     const { port, unsent, calls } = await serveLarge();
-    // There is room for the largest response that there may be as long as less than 48 MiB wait.
+    // There is room for a response of the maximum size as long as less than 48 MiB are unsent.
     for (let n = 0; n < 4; n++) await deafCaller(port);
     expect(unsent.total).toBeGreaterThan(4 * LARGE);
     for (const path of ['/large', '/small']) {
@@ -150,17 +150,17 @@ describe('pipelined requests', () => {
     const { port } = await start({
       descriptor: ROUTES,
       settings: { responseBytesMax: 64 * MIB, requestsInFlightMax: 100_000 },
-      // More than the buffers of the system take beside what the caller reads.
+      // More than the operating system buffers in addition to what the caller reads.
       handle: ({ route }) => (route === 0 ? ok('x'.repeat(48 * MIB)) : ok()),
     });
     const client = await deafCaller(port);
-    // Some hundreds of them are read at a time.
+    // Some hundred responses are read at a time.
     const padded = `GET /small HTTP/1.1\r\nhost: test\r\npadding: ${'p'.repeat(150)}\r\n\r\n`;
     const many = 5000;
     client.send(padded.repeat(many));
     client.socket.resume();
     expect((await client.answer()).body).toHaveLength(48 * MIB);
-    // More than may wait, so none of them was read too early.
+    // More responses than may wait, so none of them was read too early.
     for (let n = 0; n < many; n++) expect((await client.answer()).status).toBe(200);
   });
 
@@ -205,7 +205,7 @@ describe('pipelined requests', () => {
     expect(await other.rest()).toBe('');
     await expect.poll(() => server.inFlight).toBe(0);
     expect(calls()).toBe(1003);
-    // The places of those that waited are free again.
+    // The requests that waited have released their share of the limit.
     const next = await deafCaller(port, get('/large') + get('/small').repeat(900));
     next.socket.resume();
     expect((await next.answer()).body).toHaveLength(LARGE);

@@ -49,7 +49,7 @@ test('an answer that was not in time has met the limit of a request once, howeve
   });
   const counted = { 'failure:SVC_ANSWER_TIMED_OUT': 1, 'fault:time': 1, 'limit:request-time': 1 };
   expect(counts()).toEqual(counted);
-  // Its words are known only once the handler has ended.
+  // The guest message is known only after the handler has ended.
   const ended = new GuestFault('time', 'It was not done.', {
     limit: 'request-time',
     guestMessage: 'still counting',

@@ -1,4 +1,4 @@
-// How many of the lines that a module logged before a fault are kept with it.
+// The lines that a module logged before a fault, as far as the fault keeps them.
 import { expect, test } from 'vitest';
 import { lastLogLines } from '../../../host/model/last-log-lines.ts';
 

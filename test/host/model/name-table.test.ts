@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { NameTable } from '../../../host/model/name-table.ts';
 
-/** A name of the same letters that is another string, as one from a request is. */
+/** Returns a different string with the same letters, like a name in a request. */
 const fresh = (name: string) => name.split('').join('');
 
 test('a value is found by its name, again and again, and in turn with another', () => {

@@ -1,4 +1,4 @@
-// Histograms in shared memory: each value within its bounds, and quantiles of what came in a time.
+// Histograms in shared memory: each value is counted in its interval, and quantiles of a period are correct.
 import { describe, expect, test } from 'vitest';
 import {
   COUNT_BOUNDS,
@@ -10,7 +10,7 @@ import {
   summedHistograms,
 } from '../../../host/model/shared-histogram.ts';
 
-/** Where a value belongs: an inclusive bound, or beyond all. */
+/** Returns the interval of a value: an inclusive bound, or beyond all bounds. */
 function placeOf(bounds: readonly number[], value: number): number {
   const at = bounds.findIndex((bound) => value <= bound);
   return at === -1 ? bounds.length : at;

@@ -1,15 +1,15 @@
-// Starts what an image that was built without Docker starts: its entrypoint, as its user when root runs
-// the test, and with no program in reach that the image does not bring itself.
+// Container: starts the entrypoint of an image that was built without Docker, as the image's user if root runs the
+// test, and with no program in the path that the image does not contain.
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isRoot, type Image } from './dockerfile.ts';
 
 export interface Start {
-  /** Words after the entrypoint, as `docker run IMAGE WORD …` gives them. */
+  /** Arguments after the entrypoint, as in `docker run IMAGE WORD …`. */
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Folder in the image → folder that is mounted there. */
+  /** Folder in the image → mounted folder. */
   readonly volumes?: Readonly<Record<string, string>>;
 }
 

@@ -1,8 +1,7 @@
-// ImageBuild: executes the steps of a Dockerfile without Docker, each stage in a folder that stands for
-// its file system. The absolute paths of a command are put below that folder.
-// Not covered: that the base images exist and hold what `bases` says; layers and their cache; that a
-// file system is closed off (a command sees this machine's /usr and /bin beside its own files); VOLUME
-// and EXPOSE, which are only read; owners and users, unless root runs the test.
+// ImageBuild: executes the steps of a Dockerfile without Docker, each stage in a folder that represents its file
+// system. The absolute paths of a command are moved into that folder. Not covered: that the base images exist and
+// contain the files in `bases`; layers and their cache; the isolation of a file system (a command sees this machine's
+// /usr and /bin as well); VOLUME and EXPOSE, which are only parsed; owners and users, unless root runs the test.
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
@@ -18,7 +17,7 @@ import { basename, isAbsolute, join, matchesGlob, relative } from 'node:path';
 export const isRoot = process.getuid?.() === 0;
 
 export interface Image {
-  /** The folder that stands for its file system. */
+  /** Folder that represents the file system. */
   readonly root: string;
   workdir: string;
   env: Record<string, string>;
@@ -32,12 +31,12 @@ export interface Image {
 export interface BuildInput {
   readonly dockerfile: string;
   readonly context: string;
-  /** Where the stages' folders are made. */
+  /** Folder in which the stages' folders are created. */
   readonly folder: string;
   readonly args?: Readonly<Record<string, string>>;
-  /** Fills the folder of a base image, by its name. */
+  /** Fills the folder of a base image, by the name of the image. */
   readonly bases: Readonly<Record<string, (root: string) => void>>;
-  /** For commands, beside what the Dockerfile sets. */
+  /** Environment of commands, in addition to that of the Dockerfile. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -46,7 +45,7 @@ interface Instruction {
   readonly text: string;
 }
 
-/** The image of the last stage. Throws when a step fails, or is none that is known here. */
+/** Builds the image of the last stage. Throws if a step fails or is not supported. */
 export function buildImage(input: BuildInput): Image {
   const build = new ImageBuild(input);
   for (const instruction of instructionsOf(readFileSync(input.dockerfile, 'utf8')))
@@ -209,7 +208,7 @@ class ImageBuild {
   }
 }
 
-/** Of the rules that fit a path or a folder above it, the last counts. */
+/** Of the rules that match a path or a folder above it, the last one applies. */
 function ignoredBy(file: string): (path: string) => boolean {
   const rules = existsSync(file)
     ? readFileSync(file, 'utf8')

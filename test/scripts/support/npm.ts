@@ -1,11 +1,11 @@
-// The npm of this machine, for tests that install packages as a user does.
+// Npm: the npm of this machine, for tests that install packages like a user.
 import { spawnSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const repository = join(import.meta.dirname, '..', '..', '..');
 
-/** The program that `npm` is. */
+/** Path of the program `npm`. */
 export const npmProgram = realpathSync(
   (process.env['PATH'] ?? '')
     .split(delimiter)
@@ -18,10 +18,10 @@ function npm(args: readonly string[], env: NodeJS.ProcessEnv = process.env): str
   return status === 0 ? stdout.trim() : undefined;
 }
 
-/** How this machine reaches the network. */
+/** Settings with which this machine reaches the network. */
 const NETWORK = /^(?:https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR))$/i;
 
-/** For processes with a home of their own: packages come from this machine's cache as far as it has them. */
+/** Environment of processes with a separate home: packages come from this machine's cache where possible. */
 export function npmEnvironment(): Record<string, string> {
   const asHere = ['cache', 'registry'].map((key) => [
     `npm_config_${key}`,
@@ -38,7 +38,7 @@ export function npmEnvironment(): Record<string, string> {
   ]) as Record<string, string>;
 }
 
-/** Not what the checkout's own npm and Node left for their children. */
+/** Removes variables that the checkout's own npm and Node have set for their children. */
 export function userEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|VITEST|INIT_CWD$|NODE_(ENV|OPTIONS|PATH|COMPILE_CACHE)$)/.test(name),
@@ -49,7 +49,7 @@ export function userEnvironment(): Record<string, string | undefined> {
   return { ...Object.fromEntries(kept), PATH: path.join(delimiter) };
 }
 
-/** Why a test that installs packages cannot run; undefined when it can. */
+/** Returns why a test that installs packages cannot run; undefined if it can. */
 export function whyNoRegistry(): string | undefined {
   const env = { ...npmEnvironment(), PATH: process.env['PATH'], HOME: '/nonexistent' };
   if (npm(['view', 'typebox', 'version', '--prefer-online'], env) !== undefined) return undefined;

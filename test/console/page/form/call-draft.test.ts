@@ -1,4 +1,4 @@
-// A request to a route: as it begins, as it is sent, and as a line for a shell.
+// CallDraft: the initial request to a route, the request that is sent, and its command line.
 import { execFileSync } from 'node:child_process';
 import type { ServiceRoute } from '@svc/contract';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What a form holds: an empty field for each kind of declared type, and the exact JSON that is made of what is typed.
+// Draft: the empty field for each kind of declared type, and the exact JSON of the typed values.
 import { describe, expect, test } from 'vitest';
 import type { TypeSchema } from '@svc/contract';
 import { draftOfJson } from '../../../../console/page/form/draft-of-json.ts';
@@ -20,14 +20,14 @@ const small: TypeSchema = { type: 'integer', minimum: 1, maximum: 999 };
 interface Kind {
   readonly schema: TypeSchema;
   readonly kind: Draft['kind'];
-  /** What an empty form sends when a person insists. */
+  /** The JSON that an empty form sends if the user insists. */
   readonly empty: string;
-  /** The form says first that it is not filled in. */
+  /** Whether the form first reports that the value is missing. */
   readonly isBlank?: true;
   readonly filled: string;
 }
 
-/** One of each kind of contract/type-schema.ts. */
+/** A type of each kind in contract/type-schema.ts. */
 const KINDS: readonly (readonly [string, Kind])[] = [
   ['a text', { schema: text, kind: 'text', empty: '""', filled: '"name"' }],
   [
@@ -146,7 +146,7 @@ describe('a form has a field for each declared type', () => {
     const problems = draftProblems(schema, draft, TYPES);
     const blank = { path: '', message: 'is not filled in', isBlank: true };
     expect(problems).toEqual(isBlank ? [blank] : []);
-    // Nobody is told off before they have tried to send it.
+    // Missing values are not reported before the user tries to send the call.
     expect(shownProblems(problems, false)).toEqual([]);
     expect(shownProblems(problems, true)).toEqual(problems);
   });

@@ -1,4 +1,4 @@
-// Why an answer has its status: by its trace, never by the status alone.
+// The reason of an answer's status, which is found in its trace and never in the status alone.
 import type { ServiceRoute, Span, SpanFault, TraceDetail } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerReason } from '../../../../console/page/view/answer-reason.ts';

@@ -1,4 +1,4 @@
-// What has failed, once each, with the route that led to it.
+// FaultCauses: failures without duplicates, with the route that led to each.
 import type { Fault } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { faultCauses, faultName, groupFaults } from '../../../../console/page/view/fault-causes.ts';

@@ -1,4 +1,4 @@
-// JSON as it is read for display: nothing of it is lost.
+// JsonValue: JSON for display keeps every detail of the text.
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {

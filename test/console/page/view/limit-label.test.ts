@@ -1,4 +1,4 @@
-// What the totals of the overview say of each series of faults and limits.
+// LimitLabel: the labels of the series of faults and limits in the overview.
 import { expect, test } from 'vitest';
 import { limitLabel } from '../../../../console/page/view/limit-label.ts';
 

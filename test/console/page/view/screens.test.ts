@@ -1,4 +1,4 @@
-// What screens are made of: places on the line of time, marks in a state, groups of faults, the list of services.
+// The pure parts of screens: positions on the timeline, marks in a state, groups of faults, the list of services.
 import type { ListedService, LiveSecond, StoredEntity } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { answerBody, refusalOf } from '../../../../console/page/view/answer-view.ts';
@@ -14,13 +14,13 @@ import {
   latencyHeight,
   latencyPath,
   secondAt,
-  secondPlace,
+  secondPosition,
 } from '../../../../console/page/view/latency-scale.ts';
 import { outerPaths, stateMarks } from '../../../../console/page/view/state-marks.ts';
 import {
   MARKS_MAX,
   pageStart,
-  sequencePlace,
+  sequencePosition,
   timelineMarks,
 } from '../../../../console/page/view/timeline-marks.ts';
 import { TRAP } from '../../fake/traces.ts';
@@ -44,8 +44,8 @@ test('a page of entities says which they are', () => {
 describe('the line of an entity', () => {
   test('has a mark for each event, from one end to the other', () => {
     const marks = timelineMarks(5);
-    expect(marks.map(({ place }) => place)).toEqual([0, 25, 50, 75, 100]);
-    expect(timelineMarks(1)).toEqual([{ first: 1, last: 1, place: 0 }]);
+    expect(marks.map(({ position }) => position)).toEqual([0, 25, 50, 75, 100]);
+    expect(timelineMarks(1)).toEqual([{ first: 1, last: 1, position: 0 }]);
     expect(timelineMarks(0)).toEqual([]);
   });
 
@@ -58,7 +58,7 @@ describe('the line of an entity', () => {
       next = last + 1;
     }
     expect(next).toBe(total + 1);
-    expect(sequencePlace(total, total)).toBe(100);
+    expect(sequencePosition(total, total)).toBe(100);
   });
 
   test('is asked for in pages', () => {
@@ -168,7 +168,7 @@ describe('the latency plot', () => {
   });
 
   test('finds the second under the pointer', () => {
-    for (const at of [0, 1, 59]) expect(secondAt(secondPlace(at, 60), 60)).toBe(at);
+    for (const at of [0, 1, 59]) expect(secondAt(secondPosition(at, 60), 60)).toBe(at);
     expect(secondAt(0.1, 60)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-// Numbers, moments and foreign texts as they are shown.
+// Numbers, times and texts from outside, as they are displayed.
 import { describe, expect, test } from 'vitest';
 import {
   amountText,

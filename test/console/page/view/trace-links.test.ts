@@ -1,4 +1,4 @@
-// What a trace's page says of where the trace began, and which event a call leads to.
+// The origin of a trace, and the event that a call has stored, on the page of the trace.
 import type { HistoryStep, TraceDetail } from '@svc/contract';
 import { expect, test } from 'vitest';
 import { eventOfTrace } from '../../../../console/page/view/trace-event.ts';
@@ -17,7 +17,7 @@ function step(seq: number, traceId: string | null, time: string | null): History
 test('a request that the console sent is not continued from another service', () => {
   expect(isOfConsole(trace(TRACE.slice(0, 16)))).toBe(true);
   expect(isOfConsole(trace('00f067aa0ba902b7'))).toBe(false);
-  // Some tracers name their first span so.
+  // Some tracers use this id for their first span.
   expect(isOfConsole(trace(TRACE.slice(16)))).toBe(false);
   expect(isOfConsole(trace(null))).toBe(false);
 });

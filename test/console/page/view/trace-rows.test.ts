@@ -1,4 +1,4 @@
-// The tree of a trace as rows on one time axis, and where its failure came from.
+// TraceRows: the tree of a trace as rows on one time axis, and the span where its failure began.
 import type { Span, TraceDetail } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import {
