@@ -96,7 +96,7 @@ const server = createHttpServer({
         recorder.answered();
       },
     },
-    firstPlace: numbers.places.firstRoute,
+    firstRouteIndex: numbers.handlerTable.firstRoute,
   },
   log: { warn: failed, error: failed },
 });
@@ -113,7 +113,7 @@ function routed(): ReturnType<typeof requestHandler> {
     index,
     ownership: new HashOwnership(count),
     faults,
-    places: numbers.places,
+    handlerTable: numbers.handlerTable,
     unsent,
   });
   for (const peer of peers) routing.router.connect(peer);

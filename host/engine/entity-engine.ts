@@ -127,7 +127,7 @@ export class EntityEngine {
       const problem = entityIdProblem(target.id);
       if (problem !== undefined) return refusal('BAD_REQUEST', `the entity id ${problem}`);
     }
-    const { kind, place } = handler;
+    const { kind, handlerIndex } = handler;
     // A repeated query changes nothing, so it needs no key.
     const idempotency =
       idempotencyKey === undefined || kind === 'query'
@@ -135,7 +135,7 @@ export class EntityEngine {
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
     // The entity's own text stays in memory anyhow; that of the request goes with it.
-    call.recordedBy(this.#recorder, place, entity?.ref.id ?? target.id);
+    call.recordedBy(this.#recorder, handlerIndex, entity?.ref.id ?? target.id);
     try {
       entity ??= this.#entities.enter(component, target);
       entity.submit(call);

@@ -41,7 +41,7 @@ export interface ExchangeParts {
   readonly load: Load;
   readonly recorder: Recorder;
   /** Handler index of the first route, for the recorder. */
-  readonly firstPlace: number;
+  readonly firstRouteIndex: number;
   readonly counts: HttpCounts;
 }
 

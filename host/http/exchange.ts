@@ -52,7 +52,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   cancel: ((reason: GuestFault) => void) | undefined;
   fuel = 0;
   /** Handler index; -1 if the handler has not run. */
-  place = -1;
+  handlerIndex = -1;
   startMs = 0;
   trace: TraceParent | undefined;
   parentId: bigint | undefined;
@@ -214,10 +214,10 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
   }
 
   #handle(admitted: Admitted, body: Body): void {
-    const { handle, random, settings, firstPlace } = this.#parts;
+    const { handle, random, settings, firstRouteIndex } = this.#parts;
     const { idempotencyKey } = admitted;
     const { metadata, own, parent, state } = requestTrace(this.#arrival.request.headers, random);
-    this.place = firstPlace + admitted.route.index;
+    this.handlerIndex = firstRouteIndex + admitted.route.index;
     this.trace = own;
     this.parentId = parent?.spanId;
     this.traceState = state;
@@ -313,7 +313,7 @@ export class Exchange implements OpenRequest, BatchedResponse, AnswerWaiter, End
    * status.
    */
   #record(outcome: SpanOutcome, failure?: unknown, status = 0): void {
-    if (this.place < 0 || this.#outcome !== undefined) return;
+    if (this.handlerIndex < 0 || this.#outcome !== undefined) return;
     const late = this.#late?.ended(failure);
     this.#outcome = late === undefined ? outcome : outcomeOfFailure(late);
     this.#failure = late ?? failure;

@@ -13,12 +13,12 @@ export interface HttpObserver {
   readonly recorder: Recorder;
   readonly counts: HttpCounts;
   /** Handler index of the first route, for the recorder. */
-  readonly firstPlace: number;
+  readonly firstRouteIndex: number;
 }
 
 /** Records nothing. */
 export const NO_OBSERVER: HttpObserver = {
   recorder: NO_RECORDER,
   counts: NO_COUNTS,
-  firstPlace: 0,
+  firstRouteIndex: 0,
 };

@@ -82,7 +82,7 @@ export class MetricsSource {
     const [first] = numbers;
     return [
       ...windowFamilies(
-        first?.places.handlers ?? [],
+        first?.handlerTable.handlers ?? [],
         numbers.map(({ window }) => window),
         ringCapacity,
       ),

@@ -7,34 +7,29 @@ export class SharedSeries<Name extends string> {
   readonly shared: SharedArrayBuffer;
   readonly names: readonly Name[];
   readonly #numbers: Float64Array;
-  readonly #places: ReadonlyMap<Name, number>;
+  readonly #indexes: ReadonlyMap<Name, number>;
 
   /** `shared`: memory of another series with the same names. */
   constructor(names: readonly Name[], shared?: SharedArrayBuffer) {
     this.names = names;
     this.shared = shared ?? new SharedArrayBuffer(names.length * Float64Array.BYTES_PER_ELEMENT);
     this.#numbers = new Float64Array(this.shared);
-    this.#places = new Map(names.map((name, place) => [name, place]));
+    this.#indexes = new Map(names.map((name, index) => [name, index]));
   }
 
-  /** Returns the index of a name, for callers that write it often. */
-  place(name: Name): number {
-    return this.#places.get(name)!;
+  #indexOf(name: Name): number {
+    return this.#indexes.get(name)!;
   }
 
   add(name: Name, amount = 1): void {
-    this.#numbers[this.place(name)]! += amount;
+    this.#numbers[this.#indexOf(name)]! += amount;
   }
 
   set(name: Name, value: number): void {
-    this.#numbers[this.place(name)] = value;
+    this.#numbers[this.#indexOf(name)] = value;
   }
 
   get(name: Name): number {
-    return this.#numbers[this.place(name)]!;
-  }
-
-  addAt(place: number, amount: number): void {
-    this.#numbers[place]! += amount;
+    return this.#numbers[this.#indexOf(name)]!;
   }
 }

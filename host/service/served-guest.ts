@@ -100,7 +100,11 @@ export class ServedGuest {
       random,
       handle: routing?.handle ?? requestHandler(parts),
       budgets,
-      observer: { recorder, counts: numbers.http, firstPlace: numbers.places.firstRoute },
+      observer: {
+        recorder,
+        counts: numbers.http,
+        firstRouteIndex: numbers.handlerTable.firstRoute,
+      },
       log: log.http,
     };
     const callerOf: HttpServerOptions['callerOf'] = deployed

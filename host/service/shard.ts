@@ -101,10 +101,13 @@ async function servedOptions(
   if (count === 1) return { ...options, createServer };
   const { shardRouting: routing } = await import('../shards/shard-routing.ts');
   const { unsent } = budgets;
-  const { places } = numbers;
+  const { handlerTable } = numbers;
   const ownership = new HashOwnership(count);
   const route: ServedGuestOptions['route'] = (parts) =>
-    connected(routing({ ...parts, index, ownership, faults: log.faults, places, unsent }), peers);
+    connected(
+      routing({ ...parts, index, ownership, faults: log.faults, handlerTable, unsent }),
+      peers,
+    );
   return { ...options, createServer, route };
 }
 

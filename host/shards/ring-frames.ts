@@ -2,7 +2,7 @@
 // replies, requests and their responses. All shards run one module, so a handler is encoded as its index. A write
 // method returns false for a frame that is too long, has characters of more than one byte, or does not fit into the
 // free memory; such a frame is encoded by frame.ts.
-import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { HandlerTable } from '../model/handler-table.ts';
 import type { Metadata } from '../model/call.ts';
 import type { Body, EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { ForwardedCall, FrameReader, RequestCost } from './frame.ts';
@@ -19,25 +19,25 @@ const WORD = 0x1_0000_0000;
 type Pairs = readonly (readonly [name: string, value: string])[];
 
 export class RingFrames {
-  readonly #places: HandlerPlaces;
+  readonly #handlerTable: HandlerTable;
   readonly #outgoing: FrameRingWriter;
   readonly #incoming: FrameRingReader;
 
-  constructor(places: HandlerPlaces, outgoing: FrameRingWriter, incoming: FrameRingReader) {
-    this.#places = places;
+  constructor(handlerTable: HandlerTable, outgoing: FrameRingWriter, incoming: FrameRingReader) {
+    this.#handlerTable = handlerTable;
     this.#outgoing = outgoing;
     this.#incoming = incoming;
   }
 
   writeCall(number: number, [target, name, input, metadata, key]: ForwardedCall): boolean {
-    const place = this.#places.of(target.component, name);
-    if (place === undefined) return false;
+    const handlerIndex = this.#handlerTable.indexOf(target.component, name);
+    if (handlerIndex === undefined) return false;
     const out = this.#outgoing;
     const units = target.id.length + input.length + (key?.length ?? 0) + pairUnits(metadata);
     if (!out.begin(8 + 2 * metadata.length, units)) return false;
     out.word(KIND.call);
     out.word(number);
-    out.word(place);
+    out.word(handlerIndex);
     out.text(target.id);
     out.text(input);
     this.#writeKey(key);
@@ -115,7 +115,7 @@ export class RingFrames {
 
   #readCall(number: number, reader: FrameReader): void {
     const incoming = this.#incoming;
-    const { component, handler } = this.#places.handlers[incoming.word()]!;
+    const { component, handler } = this.#handlerTable.handlers[incoming.word()]!;
     const target = { component, id: incoming.text() };
     const input = incoming.text();
     const key = this.#readKey();

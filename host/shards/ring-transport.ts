@@ -10,7 +10,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { Metadata, Refusal, Reply } from '../model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../model/endpoint.ts';
 import type { GuestFault } from '../model/guest-fault.ts';
-import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { HandlerTable } from '../model/handler-table.ts';
 import {
   type ForwardedCall,
   type Frames,
@@ -58,12 +58,12 @@ export class RingTransport implements PeerTransport {
     if (this.#isAwake) setImmediate(this.#turn);
   };
 
-  /** `places`: indexes of the handlers of the module that both shards run. */
-  constructor({ port, outgoing, incoming }: PeerLink, places: HandlerPlaces) {
+  /** `handlerTable`: handlers of the module that both shards run. */
+  constructor({ port, outgoing, incoming }: PeerLink, handlerTable: HandlerTable) {
     this.#port = port;
     this.#outgoing = new FrameRingWriter(outgoing);
     this.#incoming = new FrameRingReader(incoming);
-    this.#ring = new RingFrames(places, this.#outgoing, this.#incoming);
+    this.#ring = new RingFrames(handlerTable, this.#outgoing, this.#incoming);
   }
 
   start(receiver: PeerReceiver): void {

@@ -2,7 +2,7 @@
 // without asking the shard. They are created once the module is admitted, because their size depends on it, and they
 // outlive the thread.
 import { type ModuleDescriptor, routeTemplate } from '@svc/contract';
-import { HandlerPlaces } from '../model/handler-places.ts';
+import { HandlerTable } from '../model/handler-table.ts';
 import { SharedSeries } from '../model/shared-series.ts';
 import { HttpNumbers, type SharedHttpNumbers } from './recorder/http-numbers.ts';
 import { InvocationTotals, type SharedTotals } from './recorder/invocation-totals.ts';
@@ -19,7 +19,7 @@ export interface SharedNumbers {
 }
 
 export class ShardNumbers {
-  readonly places: HandlerPlaces;
+  readonly handlerTable: HandlerTable;
   readonly routes: readonly RouteLabels[];
   readonly window: SpanRows;
   readonly totals: InvocationTotals;
@@ -36,11 +36,11 @@ export class ShardNumbers {
     capacity: number,
     shared?: Partial<Omit<SharedNumbers, 'http'>> & { readonly http?: Partial<SharedHttpNumbers> },
   ) {
-    this.places = new HandlerPlaces(descriptor);
+    this.handlerTable = new HandlerTable(descriptor);
     this.routes = descriptor.endpoints.flatMap(({ prefix, routes }) =>
       routes.map(({ method, path }) => ({ method, route: routeTemplate(prefix, path) })),
     );
-    this.window = new SpanRows(this.places.handlers.length, capacity, shared?.window);
+    this.window = new SpanRows(this.handlerTable.handlers.length, capacity, shared?.window);
     this.totals = new InvocationTotals(shared?.totals);
     this.http = new HttpNumbers(this.routes.length, shared?.http);
     this.sampled = new SharedSeries(SHARD_SERIES, shared?.sampled);

@@ -7,7 +7,7 @@ import type { FaultReport } from '../model/fault-report.ts';
 import type { ForwardedCall } from './frame.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import type { Awaitable, Refusal, Reply } from '../model/call.ts';
-import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { HandlerTable } from '../model/handler-table.ts';
 import { shardUnavailable } from './peer-failures.ts';
 import { PeerProtocol, type PeerProtocolOptions } from './peer-protocol.ts';
 import { RingTransport } from './ring-transport.ts';
@@ -24,7 +24,7 @@ interface Parts {
   readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Numbers of the handlers of the module that all shards run. */
-  readonly places: HandlerPlaces;
+  readonly handlerTable: HandlerTable;
   readonly unsent: PeerProtocolOptions['unsent'];
   /** Serves a request that another shard has sent here. */
   readonly serveRequest: PeerProtocolOptions['serveRequest'];
@@ -43,8 +43,8 @@ export class ShardRouter implements CallableEngine {
 
   /** Connects this shard to the one that has the other end of the link. */
   connect({ index, ...link }: Peer): void {
-    const { faults, places, unsent, serveRequest } = this.#parts;
-    const peer = new PeerProtocol(new RingTransport(link, places), {
+    const { faults, handlerTable, unsent, serveRequest } = this.#parts;
+    const peer = new PeerProtocol(new RingTransport(link, handlerTable), {
       serve: (call) => this.#serve(call),
       serveRequest,
       failed: (failure) => faults.passedOn(failure),

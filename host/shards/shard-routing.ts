@@ -7,7 +7,7 @@ import type { Guest } from '../engine/needs/guest.ts';
 import type { Ownership } from '../engine/needs/ownership.ts';
 import type { FaultReport } from '../model/fault-report.ts';
 import type { ByteBudget } from '../model/byte-budget.ts';
-import type { HandlerPlaces } from '../model/handler-places.ts';
+import type { HandlerTable } from '../model/handler-table.ts';
 import type { EventLoopBudget } from '../http/requests/event-loop-budget.ts';
 import { requestHandler } from '../http/requests/request-handler.ts';
 import { RequestRouter } from './request-router.ts';
@@ -24,7 +24,7 @@ interface Parts {
   readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
   /** Numbers of the handlers of the module that all shards run. */
-  readonly places: HandlerPlaces;
+  readonly handlerTable: HandlerTable;
   /** Bytes that the service may keep for callers. */
   readonly unsent: ByteBudget;
 }

@@ -1,5 +1,5 @@
 // ComponentTable: the components of a module by name, the handlers of each, and those of its entities that are in memory.
-import { HandlerPlaces } from '../../model/handler-places.ts';
+import { HandlerTable } from '../../model/handler-table.ts';
 import { NameTable } from '../../model/name-table.ts';
 import type { Guest } from '../needs/guest.ts';
 import type { HandlerKind } from './entity-call.ts';
@@ -9,7 +9,7 @@ import type { LiveEntity } from './live-entity.ts';
 interface Handler {
   readonly kind: HandlerKind;
   /** Index of the handler, for the recorder. */
-  readonly place: number;
+  readonly handlerIndex: number;
 }
 
 /** A component of the descriptor, and those of its entities that are in memory. */
@@ -20,7 +20,7 @@ export interface Component {
 }
 
 export function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Component> {
-  const places = new HandlerPlaces(guest.descriptor);
+  const handlerTable = new HandlerTable(guest.descriptor);
   const handlersOf = (
     component: string,
     kind: HandlerKind,
@@ -28,7 +28,7 @@ export function componentsOf(guest: Pick<Guest, 'descriptor'>): NameTable<Compon
   ) =>
     declared.map(({ name }): [string, Handler] => [
       name,
-      { kind, place: places.of(component, name)! },
+      { kind, handlerIndex: handlerTable.indexOf(component, name)! },
     ]);
   return new NameTable(
     guest.descriptor.entities.map(({ component, commands, queries, event }) => [

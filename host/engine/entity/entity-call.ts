@@ -36,7 +36,7 @@ export class EntityCall implements EndedCall {
   heldOutcome: Outcome | undefined = undefined;
   heldForOwnAppend = false;
   fuel = 0;
-  place = 0;
+  handlerIndex = 0;
   entityId = '';
   startMs = 0;
   trace: TraceParent | undefined = undefined;
@@ -64,10 +64,10 @@ export class EntityCall implements EndedCall {
     this.idempotency = idempotency;
   }
 
-  /** Begins to be timed. `place`: of its handler (model/handler-places.ts). */
-  recordedBy(recorder: Recorder, place: number, entityId: string): void {
+  /** Starts measuring. `handlerIndex`: index of the handler (model/handler-table.ts). */
+  recordedBy(recorder: Recorder, handlerIndex: number, entityId: string): void {
     this.#recorder = recorder;
-    this.place = place;
+    this.handlerIndex = handlerIndex;
     this.entityId = entityId;
     this.startMs = recorder.nowMs();
   }

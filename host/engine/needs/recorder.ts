@@ -17,8 +17,8 @@ export interface Recorder extends SpanClock {
 }
 
 export interface EndedInvocation extends Spent {
-  /** Of its handler (model/handler-places.ts). */
-  readonly place: number;
+  /** Index of the handler (model/handler-table.ts). */
+  readonly handlerIndex: number;
   readonly startMs: number;
   /** Its own place in its trace; undefined: it belongs to none. */
   readonly trace: TraceParent | undefined;

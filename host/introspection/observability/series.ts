@@ -8,7 +8,7 @@ import {
   SECONDS_BOUNDS,
   summedHistograms,
 } from '../../model/shared-histogram.ts';
-import type { PlacedHandler } from '../../model/handler-places.ts';
+import type { HandlerEntry } from '../../model/handler-table.ts';
 import { SPAN_OUTCOMES } from '../../model/span-outcome.ts';
 import type { RouteLabels, HttpNumbers } from '../../shards/recorder/http-numbers.ts';
 import type { KindTotals } from '../../shards/recorder/invocation-totals.ts';
@@ -34,7 +34,7 @@ export interface JournalNumbers {
 }
 
 export function windowFamilies(
-  handlers: readonly PlacedHandler[],
+  handlers: readonly HandlerEntry[],
   windows: readonly SpanRows[],
   capacity: number,
 ): Family[] {
@@ -93,7 +93,7 @@ interface Row {
  * these share a row.
  */
 function windowRows(
-  handlers: readonly PlacedHandler[],
+  handlers: readonly HandlerEntry[],
   windows: readonly SpanRows[],
   capacity: number,
 ): Iterable<Row> {
@@ -106,8 +106,8 @@ function windowRows(
   }
   const newest = newestCounts(windows, capacity);
   for (const [shard, window] of windows.entries())
-    for (const { place, counts, seconds } of window.counted(newest[shard])) {
-      const { component, handler } = handlers[place]!;
+    for (const { handlerIndex, counts, seconds } of window.counted(newest[shard])) {
+      const { component, handler } = handlers[handlerIndex]!;
       const row = rows.get(`${component}/${handler}`)!;
       for (const [at, count] of counts.entries()) row.counts[at]! += count;
       row.seconds += seconds;

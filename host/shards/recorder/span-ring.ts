@@ -3,7 +3,7 @@
 // with what callers or modules send.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';
-import type { HandlerPlaces } from '../../model/handler-places.ts';
+import type { HandlerTable } from '../../model/handler-table.ts';
 import { SPAN_OK, SPAN_OUTCOMES, type SpanOutcome } from '../../model/span-outcome.ts';
 import { spanIdText, traceIdText } from '@svc/kit/trace-context';
 import { recordedFault } from './fault-record.ts';
@@ -24,13 +24,13 @@ type SpanTrace = Pick<RecordedSpan, 'traceId' | 'spanId' | 'parentId' | 'isSampl
 
 /** Memory that a ring records into; it outlives the ring. */
 export interface RingNumbers {
-  readonly places: HandlerPlaces;
+  readonly handlerTable: HandlerTable;
   readonly window: SpanRows;
   readonly totals: InvocationTotals;
 }
 
 export class SpanRing implements Recorder {
-  readonly #places: HandlerPlaces;
+  readonly #handlerTable: HandlerTable;
   readonly #rows: SpanRows;
   readonly #totals: InvocationTotals;
   /** Indexed by handler: the number of its kind. */
@@ -46,15 +46,17 @@ export class SpanRing implements Recorder {
   readonly #traceStates = new TraceStates();
 
   constructor(
-    { places, window, totals }: RingNumbers,
+    { handlerTable, window, totals }: RingNumbers,
     shard: number,
     clock: SpanClock = MONOTONIC,
   ) {
     const { capacity } = window;
-    this.#places = places;
+    this.#handlerTable = handlerTable;
     this.#rows = window;
     this.#totals = totals;
-    this.#kinds = Uint8Array.from(places.handlers, ({ kind }) => INVOCATION_KINDS.indexOf(kind));
+    this.#kinds = Uint8Array.from(handlerTable.handlers, ({ kind }) =>
+      INVOCATION_KINDS.indexOf(kind),
+    );
     this.#shard = shard;
     this.#clock = clock;
     this.#entityIds = Array.from<string | undefined>({ length: capacity });
@@ -100,7 +102,7 @@ export class SpanRing implements Recorder {
     detail: number,
   ): number {
     const durationMs = endMs - ended.startMs;
-    this.#totals.add(this.#kinds[ended.place]!, outcome, durationMs, ended.fuel);
+    this.#totals.add(this.#kinds[ended.handlerIndex]!, outcome, durationMs, ended.fuel);
     const at = this.#rows.add(ended, durationMs, outcome, detail);
     this.#traceStates.put(at, ended.traceState);
     return at;
@@ -113,7 +115,7 @@ export class SpanRing implements Recorder {
   #span(number: number): RecordedSpan {
     const at = (number - 1) % this.#rows.capacity;
     const row = this.#rows.at(at);
-    const { kind, component, handler } = this.#places.handlers[row.place]!;
+    const { kind, component, handler } = this.#handlerTable.handlers[row.handlerIndex]!;
     const isRequest = kind === 'endpoint';
     return {
       number,

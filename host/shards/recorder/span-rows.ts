@@ -49,8 +49,8 @@ export interface KeptRow extends RowInvocation {
 
 /** Counts of one handler in the window. */
 export interface WindowRow {
-  /** Index of the handler (model/handler-places.ts). */
-  readonly place: number;
+  /** Index of the handler (model/handler-table.ts). */
+  readonly handlerIndex: number;
   /** Counts by outcome, in the order of SPAN_OUTCOMES. */
   readonly counts: readonly number[];
   readonly seconds: number;
@@ -103,7 +103,7 @@ export class SpanRows {
     const at = this.#next;
     this.#next = at + 1 === this.capacity ? 0 : at + 1;
     const row = (at + 1) * ROW;
-    const { place, trace } = span;
+    const { handlerIndex, trace } = span;
     this.#doubles[row + DURATION_MS] = durationMs;
     this.#doubles[row + START_MS] = span.startMs;
     this.#doubles[row + FUEL] = span.fuel;
@@ -115,7 +115,7 @@ export class SpanRows {
       this.#ids[row + SPAN_ID] = trace.spanId;
       this.#ids[row + PARENT_ID] = span.parentId ?? 0n;
     }
-    this.#words[2 * row + HEAD] = headOf(place, outcome, flags);
+    this.#words[2 * row + HEAD] = headOf(handlerIndex, outcome, flags);
     this.#words[2 * row + DETAIL] = detail;
     this.#doubles[RECORDED]! += 1;
     return at;
@@ -129,7 +129,7 @@ export class SpanRows {
     const isTraced = flags !== UNTRACED;
     const [high, low, spanId, parentId] = this.#ids.subarray(row + TRACE_HIGH, row + ROW);
     return {
-      place: placeOf(head),
+      handlerIndex: handlerIndexOf(head),
       outcome: outcomeOf(head),
       startMs: this.#doubles[row + START_MS]!,
       durationMs: this.#doubles[row + DURATION_MS]!,
@@ -171,20 +171,24 @@ export class SpanRows {
     for (let number = 0; number < newest; number++) {
       const row = (((first + number) % this.capacity) + 1) * ROW;
       const head = this.#words[2 * row + HEAD]!;
-      const place = placeOf(head);
-      counts[place]![outcomeOf(head)]! += 1;
+      const handlerIndex = handlerIndexOf(head);
+      counts[handlerIndex]![outcomeOf(head)]! += 1;
       // Integers are summed, so that the sum does not depend on the order.
-      ns[place]! += Math.round(this.#doubles[row + DURATION_MS]! * NS_PER_MS);
+      ns[handlerIndex]! += Math.round(this.#doubles[row + DURATION_MS]! * NS_PER_MS);
     }
-    return counts.map((of, place) => ({ place, counts: of, seconds: ns[place]! / NS_PER_S }));
+    return counts.map((of, handlerIndex) => ({
+      handlerIndex,
+      counts: of,
+      seconds: ns[handlerIndex]! / NS_PER_S,
+    }));
   }
 }
 
-function headOf(place: number, outcome: SpanOutcome, flags: number): number {
-  return (place * OUTCOMES + outcome) * FLAGS + flags;
+function headOf(handlerIndex: number, outcome: SpanOutcome, flags: number): number {
+  return (handlerIndex * OUTCOMES + outcome) * FLAGS + flags;
 }
 
-function placeOf(head: number): number {
+function handlerIndexOf(head: number): number {
   return Math.floor(head / (FLAGS * OUTCOMES));
 }
 

@@ -24,7 +24,11 @@ async function startRecorded(handle: EndpointHandler, answerTimeoutMs = 60_000, 
     descriptor,
     handle,
     settings: { answerTimeoutMs },
-    observer: { recorder: ring, counts: numbers.http, firstPlace: numbers.places.firstRoute },
+    observer: {
+      recorder: ring,
+      counts: numbers.http,
+      firstRouteIndex: numbers.handlerTable.firstRoute,
+    },
   });
   const spans = () => ring.after(0, 100);
   /** Resolves once there are this many. */

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { ByteBudget } from '../../../host/model/byte-budget.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
-import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../host/model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { PeerProtocol, type PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
@@ -29,7 +29,7 @@ const large = (): EndpointResponse => ({
 /** Two shards: `caller` sends requests, the other one handles them. */
 function pair(serveRequest: PeerProtocolOptions['serveRequest'], unsent = ampleBudget()) {
   const [link1, link2] = peerLinks(2);
-  const places = new HandlerPlaces(new CounterGuest().descriptor);
+  const handlerTable = new HandlerTable(new CounterGuest().descriptor);
   const ended = Promise.withResolvers<void>();
   const options: PeerProtocolOptions = {
     serve: () => ({ kind: 'reply', json: `"${'x'.repeat(LARGE - 2)}"` }),
@@ -39,12 +39,12 @@ function pair(serveRequest: PeerProtocolOptions['serveRequest'], unsent = ampleB
     unsent,
     ended: ended.resolve,
   };
-  const caller = new PeerProtocol(new RingTransport(link1, places), {
+  const caller = new PeerProtocol(new RingTransport(link1, handlerTable), {
     ...options,
     unsent: ampleBudget(),
     ended() {},
   });
-  const server = new PeerProtocol(new RingTransport(link2, places), options);
+  const server = new PeerProtocol(new RingTransport(link2, handlerTable), options);
   onTestFinished(() => link1.port.close());
   const answer = async () => caller.request(REQUEST, [], undefined, () => {});
   const reply = async () =>

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { ForwardedCall } from '../../../host/shards/frame.ts';
 import type { Awaitable, Refusal, Reply } from '../../../host/model/call.ts';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../host/model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { RingTransport } from '../../../host/shards/ring-transport.ts';
 import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
@@ -42,7 +42,7 @@ const turn = async () =>
     setImmediate(resolve);
   });
 
-const PLACES = new HandlerPlaces(new CounterGuest().descriptor);
+const HANDLER_TABLE = new HandlerTable(new CounterGuest().descriptor);
 const noRequests: PeerProtocolOptions['serveRequest'] = () => {
   throw new Error('no request was expected');
 };
@@ -70,8 +70,8 @@ function pair(
     unsent: ampleBudget(),
     ended: () => ended.push('caller'),
   };
-  const caller = new PeerProtocol(new RingTransport(link1, PLACES), callerOptions, unitsMax);
-  const server = new PeerProtocol(new RingTransport(link2, PLACES), {
+  const caller = new PeerProtocol(new RingTransport(link1, HANDLER_TABLE), callerOptions, unitsMax);
+  const server = new PeerProtocol(new RingTransport(link2, HANDLER_TABLE), {
     serve,
     serveRequest,
     failed: (failure) => failed.push(failure) > 0,

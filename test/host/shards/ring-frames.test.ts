@@ -1,19 +1,23 @@
 // RingFrames: frames are read as they were written, and those that cannot be encoded are refused.
 import { expect, test } from 'vitest';
 import type { EndpointRequest, EndpointResponse } from '../../../host/model/endpoint.ts';
-import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../host/model/handler-table.ts';
 import { frameRing, FrameRingReader, FrameRingWriter } from '../../../host/shards/frame-ring.ts';
 import type { ForwardedCall, FrameReader } from '../../../host/shards/frame.ts';
 import { RingFrames } from '../../../host/shards/ring-frames.ts';
 import { CounterGuest } from '../../support/counter-guest.ts';
 
-const PLACES = new HandlerPlaces(new CounterGuest().descriptor);
-const { component, handler: name } = PLACES.handlers[0]!;
+const HANDLER_TABLE = new HandlerTable(new CounterGuest().descriptor);
+const { component, handler: name } = HANDLER_TABLE.handlers[0]!;
 const TRACE = ['traceparent', '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'] as const;
 
 function frames() {
   const shared = frameRing(2);
-  const ring = new RingFrames(PLACES, new FrameRingWriter(shared), new FrameRingReader(shared));
+  const ring = new RingFrames(
+    HANDLER_TABLE,
+    new FrameRingWriter(shared),
+    new FrameRingReader(shared),
+  );
   const read = (): unknown[][] => {
     const found: unknown[][] = [];
     const reader: FrameReader = {

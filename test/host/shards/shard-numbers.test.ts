@@ -6,7 +6,7 @@ import { ShardNumbers } from '../../../host/shards/shard-numbers.ts';
 import { handlersDescriptor } from '../introspection/observability/support/handlers-descriptor.ts';
 
 const call = {
-  place: 0,
+  handlerIndex: 0,
   startMs: 1,
   trace: undefined,
   parentId: undefined,
@@ -70,7 +70,7 @@ test('a module that replaces another continues the counts since the process star
   new NumberSamples(before, sampled()).take();
   before.http.answered(-1, 200, 1);
   const after = before.next({ ...handlersDescriptor(), entities: [] });
-  expect(after.places.handlers).toHaveLength(2);
+  expect(after.handlerTable.handlers).toHaveLength(2);
   expect(after.window.recorded).toBe(3);
   expect(after.window.counted().map(({ counts }) => counts)).toEqual([
     [0, 0, 0, 0],

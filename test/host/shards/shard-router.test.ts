@@ -5,7 +5,7 @@ import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
 import type { Refusal, Reply } from '../../../host/model/call.ts';
-import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../host/model/handler-table.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import type { PeerProtocolOptions } from '../../../host/shards/peer-protocol.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
@@ -33,7 +33,7 @@ class ShardUnderTest extends EngineUnderTest {
       engine,
       eventLoop,
       faults,
-      places: new HandlerPlaces(this.guest.descriptor),
+      handlerTable: new HandlerTable(this.guest.descriptor),
       unsent: ampleBudget(),
       serveRequest: (...request) => this.serveRequest(...request),
     });

@@ -5,7 +5,7 @@ import type { GuestEndpoints } from '../../../host/engine/needs/guest.ts';
 import { FaultReport } from '../../../host/model/fault-report.ts';
 import { LimitCounters } from '../../../host/model/limit-counters.ts';
 import type { EndpointRequest } from '../../../host/model/endpoint.ts';
-import { HandlerPlaces } from '../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../host/model/handler-table.ts';
 import { EventLoopBudget } from '../../../host/http/requests/event-loop-budget.ts';
 import { peerLinks } from '../../../host/shards/peer-link.ts';
 import { HashOwnership, shardOf } from '../../../host/shards/hash-ownership.ts';
@@ -53,7 +53,7 @@ function shards(busy: EventLoopBudget = unlimitedEventLoop()) {
       random: { next64: () => 2n },
       eventLoop,
       faults: new FaultReport(new LimitCounters()),
-      places: new HandlerPlaces(guest.descriptor),
+      handlerTable: new HandlerTable(guest.descriptor),
       unsent: ampleBudget(),
     });
   };

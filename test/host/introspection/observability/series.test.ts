@@ -1,6 +1,6 @@
 // The series that are computed from the counts of shards: the four of the contract, and the further ones.
 import { describe, expect, test } from 'vitest';
-import { HandlerPlaces } from '../../../../host/model/handler-places.ts';
+import { HandlerTable } from '../../../../host/model/handler-table.ts';
 import type { SpanOutcome } from '../../../../host/model/span-outcome.ts';
 import { COUNT_BOUNDS, SECONDS_BOUNDS } from '../../../../host/model/shared-histogram.ts';
 import { HttpNumbers } from '../../../../host/shards/recorder/http-numbers.ts';
@@ -15,14 +15,19 @@ import { newestCounts } from '../../../../host/introspection/observability/newes
 import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
 import { handlersDescriptor } from './support/handlers-descriptor.ts';
 
-const { handlers } = new HandlerPlaces(handlersDescriptor());
+const { handlers } = new HandlerTable(handlersDescriptor());
 const [ADD, GET, SHOW] = [0, 1, 2];
 const linesOf = (text: string, name: string) =>
   text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
 
 /** Adds a span of this duration, in milliseconds. */
-function add(window: SpanRows, place: number, outcome: SpanOutcome, durationMs: number): void {
-  const span = { place, startMs: 0, fuel: 0, trace: undefined, parentId: undefined };
+function add(
+  window: SpanRows,
+  handlerIndex: number,
+  outcome: SpanOutcome,
+  durationMs: number,
+): void {
+  const span = { handlerIndex, startMs: 0, fuel: 0, trace: undefined, parentId: undefined };
   window.add(span, durationMs, outcome, 0);
 }
 
@@ -121,7 +126,8 @@ describe('the window', () => {
       { kind: 'endpoint', component: 'cart', handler: 'add' },
     ] as const;
     const window = windowOf(3);
-    for (let place = 0; place < 3; place++) add(window, place, 0, 1_000);
+    for (let handlerIndex = 0; handlerIndex < 3; handlerIndex++)
+      add(window, handlerIndex, 0, 1_000);
     const text = metricsText(windowFamilies(twice, [window], 100));
     const names = text.split('\n').map((line) => line.split(' ')[0]!);
     const rows = names.filter((name) => name.includes('{'));

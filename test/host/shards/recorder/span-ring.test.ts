@@ -17,7 +17,7 @@ const FAILED = 2;
 const [ADD, GET, ROUTE] = [0, 1, 2];
 
 const call = (more: Partial<EndedCall> = {}): EndedCall => ({
-  place: ADD,
+  handlerIndex: ADD,
   startMs: 1,
   trace: undefined,
   parentId: undefined,
@@ -28,7 +28,7 @@ const call = (more: Partial<EndedCall> = {}): EndedCall => ({
   ...more,
 });
 const request = (more: Partial<EndedRequest> = {}): EndedRequest => ({
-  place: ROUTE,
+  handlerIndex: ROUTE,
   startMs: 1,
   trace: OWN,
   parentId: undefined,
@@ -66,7 +66,7 @@ test('it keeps the newest spans, as many as it has room for, and counts all', ()
 test('a span has all that was recorded, and its time is since 1970', () => {
   const { ring } = ringOf(4);
   const parentId = 0xccccccccccccccccn;
-  ring.called(call({ place: GET, trace: OWN, parentId, startMs: 5 }), 7.5, OK, undefined);
+  ring.called(call({ handlerIndex: GET, trace: OWN, parentId, startMs: 5 }), 7.5, OK, undefined);
   ring.served(request({ status: 404 }), 3, REFUSED, undefined);
   expect(ring.after(0, 2)).toEqual([
     {
@@ -161,7 +161,7 @@ describe('what is kept does not grow with what is sent:', () => {
     const { ring, numbers } = ringOf(1_000);
     for (let second = 0; second < 5; second++)
       for (let n = 0; n < 10_000; n++)
-        ring.called(call({ startMs: second, place: n % 2 }), second + 1, OK, undefined);
+        ring.called(call({ startMs: second, handlerIndex: n % 2 }), second + 1, OK, undefined);
     expect(ring.after(0, 100_000)).toHaveLength(1_000);
     expect(numbers.window.recorded).toBe(50_000);
     expect(numbers.window.counted().map(({ counts }) => counts[OK])).toEqual([500, 500, 0, 0]);
@@ -185,13 +185,13 @@ test('sums never go below nothing, and are those of the ring, whatever is added'
     const startMs = random() * 1e6;
     const endMs = startMs + random() ** 8 * 1e5;
     const outcome = Math.floor(random() * 4) as SpanOutcome;
-    const place = Math.floor(random() * 4);
-    if (place < 2) ring.called(call({ place, startMs }), endMs, outcome, undefined);
-    else ring.served(request({ place, startMs }), endMs, outcome, undefined);
+    const handlerIndex = Math.floor(random() * 4);
+    if (handlerIndex < 2) ring.called(call({ handlerIndex, startMs }), endMs, outcome, undefined);
+    else ring.served(request({ handlerIndex, startMs }), endMs, outcome, undefined);
     if (n % 100 !== 0) continue;
     const kept = ring.after(0, 100);
-    for (const { place: at, counts, seconds } of numbers.window.counted()) {
-      const { component, handler, kind } = numbers.places.handlers[at]!;
+    for (const { handlerIndex: at, counts, seconds } of numbers.window.counted()) {
+      const { component, handler, kind } = numbers.handlerTable.handlers[at]!;
       const those = kept.filter(
         (span) => span.component === component && span.handler === handler && span.kind === kind,
       );
@@ -221,7 +221,7 @@ test('totals grow by kind and outcome, with the fuel and the time, and never fal
   const { ring, numbers } = ringOf(1);
   ring.served(request({ fuel: 100 }), 3, OK, undefined);
   ring.called(call({ fuel: 7 }), 11, FAILED, undefined);
-  ring.called(call({ place: GET, fuel: 1 }), 2, OK, undefined);
+  ring.called(call({ handlerIndex: GET, fuel: 1 }), 2, OK, undefined);
   const totals = numbers.totals.read();
   expect(totals.map(({ kind, counts, fuel }) => [kind, counts, fuel])).toEqual([
     ['endpoint', [1, 0, 0, 0], 100],

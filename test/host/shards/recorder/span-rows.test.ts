@@ -5,8 +5,8 @@ import { SpanRows } from '../../../../host/shards/recorder/span-rows.ts';
 
 const HANDLERS = 3;
 
-function add(rows: SpanRows, times = 1, place = 0, outcome: SpanOutcome = 0): void {
-  const span = { place, startMs: 5, fuel: 1, trace: undefined, parentId: undefined };
+function add(rows: SpanRows, times = 1, handlerIndex = 0, outcome: SpanOutcome = 0): void {
+  const span = { handlerIndex, startMs: 5, fuel: 1, trace: undefined, parentId: undefined };
   for (let n = 0; n < times; n++) rows.add(span, 2, outcome, 0);
 }
 
@@ -55,7 +55,7 @@ describe('what was recorded since the process started', () => {
     next.goOnFrom(before);
     add(before, 9, 2);
     expect(next.recorded).toBe(2);
-    expect(next.counted()).toEqual([{ place: 0, counts: [0, 0, 0, 0], seconds: 0 }]);
+    expect(next.counted()).toEqual([{ handlerIndex: 0, counts: [0, 0, 0, 0], seconds: 0 }]);
   });
 });
 
@@ -64,7 +64,7 @@ test('a thread that begins writes over the first row first', () => {
   add(rows, 2, 1);
   rows.begin();
   add(rows, 1, 2, 3);
-  expect(rows.at(0)).toMatchObject({ place: 2, outcome: 3 });
+  expect(rows.at(0)).toMatchObject({ handlerIndex: 2, outcome: 3 });
 });
 
 test.each([
@@ -72,7 +72,13 @@ test.each([
   [{ high: 0n, low: 1n }, 1n, undefined, 0],
 ])('a trace is kept bit by bit: %s', (trace, spanId, parentId, flags) => {
   const rows = new SpanRows(HANDLERS, 1);
-  const span = { place: 2, startMs: 1, fuel: 2 ** 53, trace: { trace, spanId, flags }, parentId };
+  const span = {
+    handlerIndex: 2,
+    startMs: 1,
+    fuel: 2 ** 53,
+    trace: { trace, spanId, flags },
+    parentId,
+  };
   rows.add(span, 3, 3, 2 ** 32 - 1);
   expect(rows.at(0)).toEqual({ ...span, durationMs: 3, outcome: 3, detail: 2 ** 32 - 1 });
 });

@@ -3,28 +3,28 @@
 // after them.
 import type { InvocationKind, ModuleDescriptor } from '@svc/contract';
 
-export interface PlacedHandler {
+export interface HandlerEntry {
   readonly kind: InvocationKind;
   /** Name of the component; for a route, of its endpoint. */
   readonly component: string;
   readonly handler: string;
 }
 
-export class HandlerPlaces {
-  readonly handlers: readonly PlacedHandler[];
+export class HandlerTable {
+  readonly handlers: readonly HandlerEntry[];
   /** Handler index of the first route. */
   readonly firstRoute: number;
   /** Component → handler → index. A key joined of both names would create a new string for every forwarded call. */
-  readonly #places = new Map<string, Map<string, number>>();
+  readonly #indexes = new Map<string, Map<string, number>>();
 
   constructor({ entities, endpoints }: Pick<ModuleDescriptor, 'entities' | 'endpoints'>) {
-    const handlers: PlacedHandler[] = [];
+    const handlers: HandlerEntry[] = [];
     for (const { component, commands, queries } of entities) {
       for (const { name } of commands) handlers.push({ kind: 'command', component, handler: name });
       for (const { name } of queries) handlers.push({ kind: 'query', component, handler: name });
     }
-    for (const [place, { component, handler }] of handlers.entries())
-      this.#places.getOrInsertComputed(component, () => new Map()).set(handler, place);
+    for (const [index, { component, handler }] of handlers.entries())
+      this.#indexes.getOrInsertComputed(component, () => new Map()).set(handler, index);
     this.firstRoute = handlers.length;
     for (const { name, routes } of endpoints)
       for (const { handler } of routes)
@@ -33,7 +33,7 @@ export class HandlerPlaces {
   }
 
   /** Returns the index of a command or a query; undefined if there is none. */
-  of(component: string, handler: string): number | undefined {
-    return this.#places.get(component)?.get(handler);
+  indexOf(component: string, handler: string): number | undefined {
+    return this.#indexes.get(component)?.get(handler);
   }
 }
