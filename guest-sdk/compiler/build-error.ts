@@ -15,9 +15,9 @@ export interface Problem {
   /** The line of the file, and the length of the part that the problem is about. */
   readonly sourceLine?: string;
   readonly length?: number;
-  /** What is wrong, as a sentence. */
+  /** Description of the problem, as a sentence. */
   readonly message: string;
-  /** What to do; it may have several lines. */
+  /** Advice, which may have several lines. */
   readonly help?: string;
   /** Absent: the problem is an error. */
   readonly severity?: 'warning';

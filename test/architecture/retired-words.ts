@@ -41,8 +41,11 @@ export const COMMENT_WORDS: readonly RetiredWord[] = [
   { word: /\bleans? on\b/i, instead: 'depend on' },
 ];
 
-/** Members of JSON in the contract: the names of these properties are part of a format. Variables are not excused. */
-export const JSON_MEMBERS: ReadonlySet<string> = new Set(['places']);
+/**
+ * Names in the contract's JSON: members of values, and definitions of its schemas. Properties may have these names, but
+ * variables may not.
+ */
+export const JSON_MEMBERS: ReadonlySet<string> = new Set(['places', 'SourcePlace']);
 
 /** Words in identifiers. */
 export const IDENTIFIER_WORDS: readonly RetiredWord[] = [

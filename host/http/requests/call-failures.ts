@@ -1,9 +1,9 @@
-// CallFailures: how calls and reads of one request have failed, so that a handler that answers with the result
-// of one of them is answered by the failure of that one, whatever failed with another text before or after it.
-// A handler knows a failure only by its word and text: of two that are told alike the newest answers, which has the
-// same status and perhaps another error id.
+// CallFailures: the failed calls and reads of one request. If a handler answers with the result of one of them, the
+// caller receives the failure of that one, whatever else failed. A handler knows a failure only by its word and text.
+// Of two failures with the same word and text the newer one is answered: both have the same status, but the error id
+// may differ.
 //
-// Invariant: at most one failure is kept for each text that a module can be told.
+// Invariant: at most one failure is kept for each word and text that a module can receive.
 import type { Refusal } from '../../model/call.ts';
 import { type CallFailure, type CallFailureWord, callFailure } from '../../model/call-failure.ts';
 
@@ -17,27 +17,30 @@ export class CallFailures {
   /** The newest failure of each text, under its word. */
   readonly #byText = new Map<CallFailureWord, Map<string, unknown>>();
 
-  /** `told`: what the module is told of the failure; undefined when it is not told, and ends with it. */
-  add(error: unknown, told: CallFailure | undefined): void {
-    if (told === undefined) return;
-    let ofWord = this.#byText.get(told.word);
-    if (ofWord === undefined) this.#byText.set(told.word, (ofWord = new Map()));
-    // The newest is the last.
-    ofWord.delete(told.text);
-    ofWord.set(told.text, error);
+  /**
+   * `received`: the failure as the module receives it; undefined: the handler receives none, and fails with the
+   * error.
+   */
+  add(error: unknown, received: CallFailure | undefined): void {
+    if (received === undefined) return;
+    let ofWord = this.#byText.get(received.word);
+    if (ofWord === undefined) this.#byText.set(received.word, (ofWord = new Map()));
+    // The text is inserted again, so that the newest failure is the last.
+    ofWord.delete(received.text);
+    ofWord.set(received.text, error);
   }
 
-  /** The failure that the answer of a handler passes on; undefined when the answer is its own word. */
+  /** Returns the failure that a handler's answer passes on; undefined if the answer is the handler's own. */
   passedOnBy({ code, otherCode, message }: Refusal): unknown {
     if (code !== 'OTHER' || !WORDS.has(otherCode)) return undefined;
     const ofWord = this.#byText.get(otherCode as CallFailureWord);
     if (ofWord === undefined) return undefined;
     const same = ofWord.get(message);
     if (same !== undefined) return same;
-    // The handler says it in words of its own, and the newest failure of the word answers. `callFailure` is asked
-    // again because a read that failed is told, and kept here, as INTERNAL, while `callFailure` says UNAVAILABLE of
-    // it: such a failure is answered only when its own text is passed on, since an INTERNAL may also be about a call
-    // that was done and whose reply could not be read.
+    // The handler has written its own text, so the newest failure with this word is answered. `callFailure` is called
+    // again because of failed reads, which are stored here as INTERNAL although `callFailure` returns UNAVAILABLE for
+    // them: such a failure is answered only if its own text is passed on, since an INTERNAL may also come from a call
+    // that was executed and whose reply could not be read.
     return [...ofWord.values()].findLast((failure) => callFailure(failure)?.word === otherCode);
   }
 }

@@ -1,15 +1,15 @@
-// The input of a call in the memory that requests may keep together (svc.http.unsent-bytes-max). A waiting call holds
-// its input, and so does a call whose handler was given up and that waits for its entity still.
+// CallInput: counts the inputs of calls in the memory that requests share (svc.http.unsent-bytes-max). A waiting call
+// holds its input, and so does a call that still waits for its entity after its handler was cancelled.
 //
-// Invariant: an input counts until its call is done, and leaves room for a response of the largest size: a call can be
-// turned down before anything is done, a response only after it.
+// Invariant: an input is counted until its call is done, and leaves room for a response of the maximum size: a call
+// can be refused before anything is executed, a response only afterwards.
 import type { Awaitable } from '../../model/call.ts';
 import { type KeptBytes, SMALL_BYTES } from '../../model/kept-bytes.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
 /**
- * Makes a call whose input takes so many bytes, and counts them until the call is done. Inputs of up to 16 KiB are not
- * counted. Throws SvcError SVC_OVERLOADED, and does not make the call, when there is no room.
+ * Makes a call whose input has this many bytes, and counts them until the call is done. Inputs of up to 16 KiB are
+ * not counted. Throws SvcError SVC_OVERLOADED, and does not make the call, if there is no room.
  */
 export function countInput<T>(
   kept: KeptBytes | undefined,
@@ -30,7 +30,7 @@ export function countInput<T>(
   }
 }
 
-/** Replaces what is kept by so many bytes. Throws SvcError SVC_OVERLOADED, and changes nothing, when there is no room. */
+/** Sets the number of counted bytes. Throws SvcError SVC_OVERLOADED, and changes nothing, if there is no room. */
 export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
   if (kept === undefined || bytes <= SMALL_BYTES || kept.leavesRoom(bytes)) return;
   throw new SvcError(
@@ -40,7 +40,7 @@ export function keepInput(kept: KeptBytes | undefined, bytes: number): void {
   );
 }
 
-/** Counts the input of a call that goes on although its request ends. */
+/** Counts the input of a call that continues after the end of its request. */
 export function countUnfinished(kept: KeptBytes, bytes: number, answer: Promise<unknown>): void {
   if (bytes <= SMALL_BYTES) return;
   const input = kept.beside();

@@ -1,10 +1,10 @@
-// InProcessFetch: requests to the routes of a service that cross no socket, in the words of fetch. It is for tests,
-// and for programs that have a server of their own and hand requests on.
+// InProcessFetch: sends requests to the routes of a service without a socket, with the interface of fetch. It is for
+// tests, and for programs that have their own server and forward requests.
 import type { InProcessHttp } from '../in-process-http.ts';
 import type { Caller } from '../access.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Responses with these have no body, not even an empty one. */
+/** Statuses of responses without a body, not even an empty one. */
 const NO_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 export class InProcessFetch {
@@ -18,7 +18,10 @@ export class InProcessFetch {
     this.#caller = caller;
   }
 
-  /** Of an address, path and query count. Rejects with SVC_STOPPING, and where fetch would. */
+  /**
+   * Sends a request; of an address, only path and query count. Rejects with SVC_STOPPING, and with the errors of
+   * fetch.
+   */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     if (this.#isStopping) throw new SvcError('SVC_STOPPING', 'The service is stopping.');
     const answer = this.#fetch(input, init);
@@ -30,7 +33,7 @@ export class InProcessFetch {
     }
   }
 
-  /** Takes no further request, and after `graceMs` milliseconds cuts what is under way. */
+  /** Accepts no further request, and cuts the running ones after `graceMs` milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const timer = setTimeout(() => this.#http.close(), graceMs);

@@ -1,6 +1,7 @@
-// RequestKeys: the idempotency keys of the calls that the handler of one request makes. Each has the request's key,
-// the name of the command, and which of the handler's calls of that command on that entity it is. So a repeated
-// handler that asks one entity less, because it was told something else, shifts the keys of no other call.
+// RequestKeys: the idempotency keys of the calls that one request's handler makes. A key consists of the request's
+// key, the name of the command, and the number of the call among the handler's calls of that command on that entity.
+// So if a repeated handler omits a call of one entity, because it received another result, the keys of its other
+// calls stay the same.
 import {
   IDEMPOTENCY_KEY_LENGTH_MAX,
   idempotencyKeyProblem,
@@ -9,26 +10,26 @@ import { quoted } from '../../engine/quoted.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Ends a key that the handler has set itself. No key of a request ends so. */
+/** Suffix of a key that the handler has set itself. No key of a request ends with it. */
 const OWN = '/=';
 
 export class RequestKeys {
   readonly #requestKey: string;
-  /** Entity and name → calls that were made. */
+  /** Entity and name → number of calls. */
   readonly #counts = new Map<string, number>();
 
-  /** `requestKey`: of the header, its sender and the route. */
+  /** `requestKey`: derived from the header, its sender and the route. */
   constructor(requestKey: string) {
     this.#requestKey = requestKey;
   }
 
-  /** Of the call that is made next. */
+  /** Returns the key of the next call. */
   next(target: EntityRef, name: string): string {
     const count = this.#count(target, name, 1);
     return `${this.#requestKey}.${name}.${count}`;
   }
 
-  /** The last such call was not made after all. */
+  /** Notes that the last such call was not made. */
   takeBack(target: EntityRef, name: string): void {
     this.#count(target, name, -1);
   }
@@ -41,14 +42,14 @@ export class RequestKeys {
   }
 }
 
-/** What the entity gets for the key that the handler has set for a call. */
+/** Returns the key that the entity receives for a key that the handler has set. */
 export function ownKey(key: string): string {
   return key + OWN;
 }
 
 /**
- * Throws SVC_IDEMPOTENCY_KEY_INVALID when the handler has set a key that cannot be used. The mistake is the handler's:
- * a refusal, which it may pass on, would blame the caller with 400.
+ * Throws SVC_IDEMPOTENCY_KEY_INVALID if the handler has set an invalid key. The mistake is the handler's: a refusal,
+ * which it may pass on, would blame the caller with 400.
  */
 export function checkOwnKey(key: string | undefined, { component }: EntityRef, name: string): void {
   if (key === undefined) return;
