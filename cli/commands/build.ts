@@ -88,7 +88,7 @@ async function compile(
     else process.stderr.write(await problemLines(problems));
     throw new CommandFailure(
       code,
-      `${entryFile} does not compile to a component. Mend what is named above.`,
+      `${entryFile} does not compile to a component. Fix the problems above.`,
       { cause: error },
     );
   }

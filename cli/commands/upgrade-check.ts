@@ -119,7 +119,7 @@ be repeated`,
       `${file} cannot take over what ${data} holds: ${names.join(', ')}. ` +
         (isDamaged
           ? 'Restore the data folder from a backup; svc journal verify names what is damaged.'
-          : 'Mend the module, or name with --allow what is meant.'),
+          : 'Fix the module, or accept intended findings with --allow.'),
     );
   },
 );

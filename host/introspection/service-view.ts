@@ -29,7 +29,7 @@ export interface ServiceView {
   readonly dev?: () => DevState;
 }
 
-/** What messages call the settings that the reader is asked to change. */
+/** Names of settings, as messages use them to ask the reader for a change. */
 export interface IntrospectionNames {
   readonly management: AddressNames;
   readonly runningFolder: string;

@@ -44,7 +44,7 @@ describe('svc upgrade-check', () => {
     expect(page).toContain(`\`\`\`\n${stdout}\`\`\`\n`);
     expect(stderr).toBe(
       `svc: ${second} cannot take over what ${data} holds: state-field-removed, command-removed. ` +
-        'Mend the module, or name with --allow what is meant. [SVC_UPGRADE_UNSAFE]\n',
+        'Fix the module, or accept intended findings with --allow. [SVC_UPGRADE_UNSAFE]\n',
     );
   });
 
@@ -109,7 +109,7 @@ describe('svc upgrade-check', () => {
     });
   });
 
-  test('of a damaged journal says that no module can mend it', async () => {
+  test('of a damaged journal says that no module can repair it', async () => {
     const damaged = join(folder, 'damaged');
     await scriptedJournal(damaged, admitModule(readFileSync(first)), 'parcel', [
       ['p1', 'move', 'Lyon, FR'],
