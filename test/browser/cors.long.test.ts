@@ -1,4 +1,5 @@
-// Pages of other origins in a real browser, and a real service: what their scripts may send, and what they get to read.
+// Pages of other origins in a real browser with a real service: the requests that their scripts may send, and the
+// responses that they may read.
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
@@ -17,17 +18,17 @@ if (noBrowser !== undefined)
 const folder = temporaryFolderOfFile();
 const SOURCES = join(import.meta.dirname, '../../fixtures/notes');
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** What a script sees of a request that the browser kept from it. */
+/** The error that a script sees for a request that the browser blocked. */
 const KEPT = { failed: 'TypeError' };
 
 let browser: Browser;
-/** An empty page, at as many origins as there are names of this machine. */
+/** Serves an empty page at as many origins as this machine has names. */
 let pages: Server;
 let shop: Page;
 let stranger: Page;
 const services: SvcProcess[] = [];
 
-/** Many times as long as a build takes. */
+/** Many times the duration of a build, in milliseconds. */
 const WAIT_MS = 50_000;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -42,7 +43,7 @@ async function open(origin: string): Promise<Page> {
   return page;
 }
 
-/** The address of a service that these words run. */
+/** Returns the address of a service that this command line runs. */
 async function start(name: string, ...words: readonly string[]): Promise<string> {
   const options = ['--port', '0', '--name', name];
   const env = { SVC_RUNNING_DIR: join(folder, 'running') };
@@ -51,7 +52,7 @@ async function start(name: string, ...words: readonly string[]): Promise<string>
   return service.listening();
 }
 
-/** A service of the fixture. */
+/** Starts a service of the fixture. */
 async function serve(name: string, ...settings: readonly string[]): Promise<string> {
   const module = join(folder, `${name}.wasm`);
   writeFileSync(module, await compileFixture('notes'));
@@ -59,7 +60,7 @@ async function serve(name: string, ...settings: readonly string[]): Promise<stri
   return start(name, ...words, ...settings);
 }
 
-/** A service of the fixture's sources, which are worked on. */
+/** Starts `svc dev` on a copy of the fixture's sources. */
 async function develop(name: string): Promise<string> {
   cpSync(SOURCES, join(folder, name), { recursive: true });
   return start(name, 'dev', join(folder, name), '--cors', originOf('localhost'));
@@ -71,7 +72,7 @@ interface Seen {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a script of the page sees of a request. */
+/** Returns what a script of the page sees of a request. */
 async function send(
   page: Page,
   url: string,
@@ -122,7 +123,7 @@ describe.skipIf(noBrowser !== undefined).each([
   test('that is allowed reads what a simple request is answered', async () => {
     const seen = await send(shop, `${url}/notes/a`);
     expect(seen).toMatchObject({ status: 200, body: '{"text":"a no cookie"}' });
-    // What the operator does not expose, a page does not see.
+    // The page cannot read a header that the operator does not expose.
     expect(seen).not.toHaveProperty('headers.etag');
   });
 
@@ -156,7 +157,7 @@ describe.skipIf(noBrowser !== undefined).each([
   });
 
   test('that is not allowed reads nothing, though the module says that every page may', async () => {
-    // It reaches the service, and learns nothing of the answer.
+    // The request reaches the service, but the page cannot read the answer.
     expect(await send(stranger, `${url}/notes/a`, { mode: 'no-cors' })).toMatchObject({
       status: 0,
       body: '',
@@ -167,12 +168,12 @@ describe.skipIf(noBrowser !== undefined).each([
   });
 
   test('reaches no route of the own machine, and none that is not meant for pages', async () => {
-    // The browser is on this machine, so the rule alone would admit it.
+    // The browser is on this machine, so the rule alone would admit the request.
     const removed = await fetch(`${url}/notes/a`, { method: 'DELETE' });
     expect(removed.status).toBe(200);
     expect(await send(shop, `${url}/notes/a`, { method: 'DELETE' })).toEqual(KEPT);
     expect(await send(shop, `${url}/drafts/a`)).toEqual(KEPT);
-    // Meant for another origin than the operator's.
+    // The module allows another origin than the operator does.
     expect(await send(shop, `${url}/drafts/a`, put('x'))).toEqual(KEPT);
   });
 });
@@ -185,7 +186,7 @@ describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
       '--set=svc.http.cors.headers=x-tenant',
       '--set=svc.http.cors.exposed-headers=etag',
     );
-    // Without TLS a browser sends cookies to its own site only, and ports are of one site.
+    // Without TLS a browser sends cookies only to its own site; ports do not matter for the site.
     const near = own.replace('127.0.0.1', 'localhost');
     const init = { credentials: 'include', headers: { 'x-tenant': '1' } };
     const cookie = { name: 'session', value: 's1', domain: 'localhost', path: '/' };
@@ -209,7 +210,7 @@ describe.skipIf(noBrowser !== undefined)('a page of another origin', () => {
     const entry = join(folder, 'edited', 'assembly', 'index.ts');
     const source = readFileSync(entry, 'utf8');
     const headers = { origin: originOf('localhost'), connection: 'close' };
-    // Nobody listens while the modules change.
+    // The port is closed while the modules change.
     const allowed = () =>
       fetch(`${url}/notes/a`, { headers }).then(
         (answer) => answer.headers.get('access-control-allow-origin'),

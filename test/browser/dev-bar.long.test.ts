@@ -1,5 +1,5 @@
-// What the console and the terminal show of a service while somebody works on it: one real session of svc dev, in which
-// the module is broken in each way that there is, and mended.
+// The console and the terminal during a session of svc dev, in which the module is broken in every possible way, and
+// fixed.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -10,7 +10,7 @@ import { launchBrowser, WatchedPage, whyNoBrowser } from './support/watched-brow
 
 const folder = temporaryFolderOfFile();
 const noBrowser = whyNoBrowser();
-/** The page has asked for news again by then. */
+/** Time after which the page has polled again, in milliseconds. */
 const POLL_MS = 1_000;
 const REGISTERED = 'register<BillEndpoint>();\n';
 const NO_START = 'let tables = 0;\nif (tables == 0) throw new Error("no tables");\n';
@@ -22,7 +22,7 @@ let watched: WatchedPage;
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
 
 const bar = () => watched.page.locator('.dev-bar');
-/** The bar asks again, and has this line. */
+/** Waits until the bar has polled again, and displays this line. */
 const says = async (line: RegExp): Promise<void> => {
   const told = bar().locator('.dev-line').getByText(line);
   const isTold = async () => {
@@ -31,7 +31,7 @@ const says = async (line: RegExp): Promise<void> => {
   };
   await expect.poll(isTold, { interval: 100 }).toBe(1);
 };
-/** What there is to the line, once it is that. */
+/** Returns the details of the line, once it is the expected one. */
 const shown = async (line: RegExp): Promise<string> => {
   await says(line);
   await bar().evaluate('document.querySelector("details.dev-bar").open = true');
@@ -42,12 +42,12 @@ const nothingIsLeft = async () => {
   await expect.poll(() => watched.page.locator('details.dev-bar').count()).toBe(0);
   expect(await textOf(bar())).not.toContain('finding');
 };
-/** Another program listens on the service's port, between one module and the next. */
+/** Starts another program on the service's port, between two modules. */
 const portTaken = async (): Promise<Server> => {
   const port = Number(new URL(kitchen.url).port);
   const timesServed = () => kitchen.said().split('● serving').length;
   for (let seen = 0, edits = 0; ;) {
-    // It was quicker: there is another time.
+    // The new module was faster; try again.
     if (seen !== timesServed()) kitchen.edit('import ', `// ${++edits}\nimport `);
     seen = timesServed();
     const server = createServer().listen(port, '127.0.0.1');
@@ -93,11 +93,11 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
     const text = await textOf(bar());
     expect(text).toContain('throw new Error("no tables");');
     expect(text).toContain('The previous module is still served.');
-    // Of the one that is served.
+    // The findings belong to the served module.
     expect(text).toContain("stored events 'dish-ordered' are refused");
     await expect.poll(kitchen.said).toMatch(new RegExp(`✕ not served: ${why}.*goes on`));
     expect(kitchen.said()).toContain(`assembly/index.ts:${line}:`);
-    // Its events do not fold, which is no answer of one that is away.
+    // Its events cannot be folded, but the service still answers.
     expect(await isServed()).toBe(500);
     expect(await watched.axeFindings()).toEqual([]);
   });

@@ -1,4 +1,4 @@
-// The console as a person meets it: a real browser, a real console, a real service, and a bug in its module.
+// The console as a user sees it: a real browser, a real console, a real service, and a bug in its module.
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
@@ -14,10 +14,10 @@ if (noBrowser !== undefined)
 
 const folder = temporaryFolderOfFile();
 const WIDE = { width: 1200, height: 800 };
-/** The page has asked for news again by then. */
+/** Time after which the page has polled again, in milliseconds. */
 const POLL_MS = 3_000;
 const NARROW = { width: 360, height: 700 };
-/** Of the pages in docs: SVC_DOC_IMAGES=1 takes them anew. */
+/** Folder of the images in docs: SVC_DOC_IMAGES=1 takes new ones. */
 const IMAGES = join(import.meta.dirname, '../../docs/images');
 const takesPictures = process.env['SVC_DOC_IMAGES'] !== undefined;
 const PICTURE = { width: 1100, height: 820 };
@@ -25,12 +25,12 @@ const PICTURE = { width: 1100, height: 820 };
 let browser: Browser;
 let restaurant: Restaurant;
 let serviceUrl: string;
-/** By the service, on its terminal. */
+/** The log line of the service on its terminal. */
 let said: () => string;
 let instanceId: string;
-/** Of the request that met the bug. */
+/** The trace of the request that met the bug. */
 let failedTrace: string;
-/** For tests that need no page of their own: one that has just been opened, or has another size or theme. */
+/** The page that tests share, unless they need a new one, another size or another theme. */
 let shared: WatchedPage;
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 });
@@ -46,7 +46,7 @@ async function open(options: BrowserContextOptions = {}, view?: string): Promise
   return watched;
 }
 
-/** The shared page, where a link leads to this view, and away from what the test before it pointed at. */
+/** Opens this view on the shared page, and moves the pointer away from the element of the previous test. */
 async function look(view: string): Promise<WatchedPage> {
   onTestFinished(() => expect(shared.problems.splice(0)).toEqual([]));
   await shared.page.mouse.move(0, 0);
@@ -54,7 +54,7 @@ async function look(view: string): Promise<WatchedPage> {
   return shared;
 }
 
-/** Every screen by its address after '#'. */
+/** Screens by their addresses after '#'. */
 function screens() {
   const service = `/s/${instanceId}`;
   return {
@@ -153,7 +153,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await why.waitFor();
     expect(await textOf(why)).toContain('divide by zero');
     expect(await textOf(why)).toContain(BUG.place);
-    // What the person opens there is the line that is wrong.
+    // The user opens the details, which show the wrong line.
     expect(readFileSync(BUG.file, 'utf8').split('\n')[BUG.line - 1]).toContain('/ input.guests');
   });
 
@@ -163,7 +163,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     await fault.waitFor();
     expect(await textOf(fault)).toContain(BUG.place);
     expect(await textOf(fault)).toContain('GET /bills/{id}/shares/{guests}');
-    // The request that failed with it is no fault of its own.
+    // The failed request is not listed as a fault of its own.
     expect(await page.locator('.fault-row').count()).toBe(1);
     await fault.click();
     const detail = page.locator('.fault-detail');
@@ -239,7 +239,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
     );
     expect(inner!.x).toBeGreaterThanOrEqual(outer!.x);
     expect(inner!.x + inner!.width).toBeLessThanOrEqual(outer!.x + outer!.width + 2);
-    // What failed is chosen already.
+    // The failed span is already selected.
     await items.nth(1).focus();
     await press(page, 'ArrowLeft', 'ArrowLeft');
     expect(await items.count()).toBe(1);
@@ -317,8 +317,8 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
       expect([screen, await watched.notReachedByTab()]).toEqual([screen, []]);
       expect([screen, await watched.axeFindings()]).toEqual([screen, []]);
     }
-    // No request to another machine, no error on the console, no violation of the policy: one would be noticed, at the
-    // end of every test here.
+    // No request to another machine, no error on the console, no violation of the policy: each would fail the checks
+    // at the end of every test in this file.
     expect(watched.problems).toEqual([]);
     await watched.page.evaluate("void fetch('http://127.0.0.1:1/').catch(() => {})");
     await expect
@@ -360,7 +360,7 @@ describe.skipIf(noBrowser !== undefined)('the console in a browser', () => {
   test.runIf(takesPictures)('its pictures are taken', async () => {
     mkdirSync(IMAGES, { recursive: true });
     const { page } = await open({ viewport: PICTURE });
-    // Something to see in the plot.
+    // Requests to be displayed in the plot.
     for (let turn = 0; turn < 60; turn++) {
       await send(serviceUrl, 'POST', `/bills/table-${turn % 5}/dishes`, {
         name: 'tea',

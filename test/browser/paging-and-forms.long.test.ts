@@ -1,4 +1,5 @@
-// The console with more than fits on a page, and forms of every kind of field: a real browser, console and service.
+// The console with more than one page of items, and forms with every kind of field, in a real browser with a real
+// console and service.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
@@ -12,7 +13,7 @@ if (noBrowser !== undefined)
 
 const WIDE = { width: 1200, height: 800 };
 const NARROW = { width: 360, height: 700 };
-/** The page has asked for news again by then. */
+/** Time after which the page has polled again, in milliseconds. */
 const POLL_MS = 3_000;
 const TABLES = 120;
 const TRACES = 401;
@@ -35,7 +36,7 @@ async function open(view: string, viewport = WIDE): Promise<WatchedPage> {
   return watched;
 }
 
-/** Bodies of the requests that the page has had sent to the service. */
+/** Bodies of the requests that the page has sent to the service. */
 function sentBodies(page: Page): (string | null)[] {
   const bodies: (string | null)[] = [];
   page.on('request', (request) => {

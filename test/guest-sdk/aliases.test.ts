@@ -1,5 +1,4 @@
-// `@alias`: what is read and written of a field that has further names, what the schema says of it, and what cannot be
-// an alias.
+// `@alias`: reading and writing a field that has further names, its schema, and invalid aliases.
 import { parseModuleDescriptor } from '@svc/contract';
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { type ModuleUnderTest, testEntity, testModule } from '@svc/guest-sdk/testing';

@@ -1,4 +1,4 @@
-// What the compiler says of entities that cannot become part of a component.
+// The compiler's messages about entities that cannot become part of a component.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENTITY, QUERY, UserProjects, entity } from './support/user-projects.ts';
 

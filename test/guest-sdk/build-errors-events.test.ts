@@ -1,4 +1,4 @@
-// The events that `apply` has to deal with: what counts as dealing with a case, and what is refused.
+// The events that `apply` has to handle: which code handles a case, and what is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { QUERY, UserProjects, problemLine } from './support/user-projects.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => projects.remove());
 
-/** An entity with the events Opened and Closed; its `apply` begins on line 7. */
+/** Returns an entity with the events Opened and Closed; its `apply` begins on line 7. */
 const door = (apply: string, tail = '', cases = CASES): string =>
   `import { EventSourcedEntity, register } from "@svc/guest-sdk";
 @data class Door { open: bool = false; moved: i32 = 0; }

@@ -1,4 +1,4 @@
-// What a module would import beyond the contract is refused, at the line of the user's that leads to it.
+// An import outside of the contract is refused, at the author's line that leads to it.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { QUERY, UserProjects, entity, problemLine } from './support/user-projects.ts';
 

@@ -1,4 +1,4 @@
-// What TypeScript's habits lead to: AssemblyScript's own messages, with what to write instead.
+// Habits from TypeScript: AssemblyScript's own messages, with help on what to write instead.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UserProjects, entity } from './support/user-projects.ts';
 

@@ -1,4 +1,4 @@
-// A build that the compiler cannot finish ends as a BuildError, and the next one is as good as ever.
+// A build that the compiler cannot finish ends with a BuildError, and the next build works.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent, BuildError } from '../../guest-sdk/compiler/index.ts';
 import { QUERY, UserProjects, entity } from './support/user-projects.ts';
@@ -33,7 +33,7 @@ test('a crash of the compiler is a BuildError that says so and what to do', asyn
   });
   const failure = await failureOf(buildComponent({ entryFile }));
   expect(failure.message).toMatch(
-    // Where the stack ends, there is not always room left for its own message.
+    // At the end of the stack there may be no room for its own message.
     /AssemblyScript's compiler crashed on .*index\.ts: in its step 'compile'(?:: RangeError: Maximum call stack|$)/m,
   );
   expect(failure.message).toMatch(/\nhelp: take back the last change/);

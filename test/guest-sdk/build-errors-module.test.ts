@@ -1,4 +1,4 @@
-// What the compiler says of a module as a whole: imports, registrations, errors of the language.
+// The compiler's messages about a whole module: imports, registrations, errors of the language.
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent, problemText } from '../../guest-sdk/compiler/index.ts';

@@ -1,5 +1,5 @@
-// Mistakes of somebody who writes a first component. Each has one message, at the line of the mistake and never in what
-// the SDK has written, and what to write instead.
+// Mistakes in a first component. Each has one message, at the line of the mistake and never in written code, with
+// help on what to write instead.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { UserProjects, entity, problemLine } from './support/user-projects.ts';
@@ -17,7 +17,7 @@ const query = (body: string, tail = ''): string =>
   `${entity(`@query("get") get(s: State): State { ${body} return s; }`)}\n${tail}`;
 const command = (returned: string): string =>
   entity(`@command("c") c(s: State): Effect<Done> { return ${returned}; }`);
-/** The field stands on line 2, in the class of that name. */
+/** Returns a class with this name, whose field is on line 2. */
 const field = (text: string, tail = ''): string =>
   `${entity(QUERY).replace('n: i32 = 0;', `n: i32 = 0; ${text}`)}\n${tail}`;
 const reply = (text: string): string =>
@@ -251,7 +251,7 @@ describe('names', () => {
   });
 });
 
-/** A handler that has looked whether `loan` is null. */
+/** Returns a handler that has checked whether `loan` is null. */
 const looked = (handler: string): string =>
   `${entity(handler).replace('ok, ', 'ok, refuse, ')}
 @data class Loan { n: i32 = 0; }

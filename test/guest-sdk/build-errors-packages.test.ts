@@ -1,5 +1,5 @@
-// Files that are not the author's and are not as they were published: a package that the component imports, the SDK, the
-// compiler itself. The problem names the file, and does not ask the author to change the component.
+// Files that are not the author's and were changed after publishing: a package that the component imports, the SDK,
+// the compiler itself. The problem names the file, and does not ask the author to change the component.
 import { execFile } from 'node:child_process';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { QUERY, UserProjects, entity } from './support/user-projects.ts';
 
-// It compiles, on a machine that may have other things to do.
+// The test compiles, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -38,7 +38,7 @@ test.each([
   });
 });
 
-/** The message of a build by a copy of the compiler of which one file begins with a marker. */
+/** Returns the message of a build by a copy of the compiler in which one file begins with a marker. */
 async function builtWithMarkerIn(file: string): Promise<string> {
   const folder = temporaryFolder();
   const copy = join(folder, 'guest-sdk');

@@ -1,4 +1,4 @@
-// Holds docs/reference/compile-errors.md against the compiler: each message there is one that it has.
+// Compares docs/reference/compile-errors.md with the compiler: each message on the page is one of the compiler's.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -17,7 +17,7 @@ test('the page has the messages of every kind', () => {
 });
 
 test.each(messages)('the compiler has the message: %s', (message) => {
-  // What stands between the names is the compiler's own.
+  // The text between the names is the compiler's own.
   const parts = message.split('…').filter((part) => /\w/.test(part));
   expect(parts).not.toEqual([]);
   const pattern = new RegExp(parts.map((part) => RegExp.escape(part)).join('[^]*?'));

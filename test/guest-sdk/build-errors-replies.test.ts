@@ -1,4 +1,4 @@
-// What the compiler says of commands that reply from the state after their events, and cannot.
+// The compiler's messages about commands that cannot reply from the state after their events.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { UserProjects, entity } from './support/user-projects.ts';
 

@@ -1,4 +1,4 @@
-// How a problem reads: place, line, mark and help, whatever the user's file holds.
+// The text of a problem: location, line, mark and help, for any content of the author's file.
 import { expect, test } from 'vitest';
 import { BuildError, problemText } from '../../guest-sdk/compiler/build-error.ts';
 

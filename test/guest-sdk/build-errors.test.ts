@@ -1,6 +1,5 @@
-// What the compiler says of endpoints and data classes that cannot become part of a component: the
-// line, what is wrong, what to do. Each file is compiled for real, outside of the repository, as a user's
-// files are.
+// The compiler's messages about endpoints and data classes that cannot become part of a component: the line, the
+// problem, and what to do. Each file is really compiled, outside of the repository, like an author's files.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { UserProjects } from './support/user-projects.ts';
 

@@ -1,4 +1,4 @@
-// What lies where the user's files lie: files that are no text, settings of other tools, odd names.
+// Unusual files beside the author's: binary files, settings of other tools, odd names.
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,4 +1,5 @@
-// What compiles: names of the SDK under other names, types of one name, the same bytes again, and an end.
+// Programs that compile: the SDK's names under other names, several types with one name, reproducible bytes, and the
+// end of the build.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';

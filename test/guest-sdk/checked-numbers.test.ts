@@ -1,4 +1,4 @@
-// The SDK's arithmetic that refuses what does not fit, and its numbers from text, at the edges of each type.
+// The SDK's arithmetic that refuses overflow, and its parsing of numbers, at the bounds of each type.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent, problemText } from '../../guest-sdk/compiler/index.ts';
 import { type ModuleUnderTest, testEntity, testModule } from '../../guest-sdk/testing/index.ts';

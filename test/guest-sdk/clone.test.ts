@@ -1,5 +1,5 @@
-// `clone()` of data classes: a copy shares nothing with its value that can be changed. The test kit encodes the state
-// before and after each call, so a query that changes what the state and a copy have in common fails.
+// `clone()` of data classes: a copy shares no mutable object with its value. The test kit encodes the state before
+// and after each call, so a query that changes an object shared by the state and its copy fails.
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { testEntity, type ModuleUnderTest, testModule } from '@svc/guest-sdk/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -134,7 +134,7 @@ const DEEP = `import { Effect, EventSourcedEntity, register } from "@svc/guest-s
 @data abstract class Event {}
 @variant("seen") class Seen extends Event {}
 
-/** How many levels the copy of a value of so many has; 0: of one that contains itself. */
+/** Copies a value with this many levels, and returns the levels of the copy; 0: the value contains itself. */
 function chain(levels: i32): i32 {
   let value = new Chain();
   if (levels == 0) value.next = value;
@@ -184,7 +184,7 @@ function copied(kind: string, levels: i32): i32 {
 register<Deep>();
 register<Deeps>();
 `;
-/** The most that may be written as JSON. */
+/** Maximum number of levels that can be written as JSON. */
 const LEVELS = 200;
 
 describe('a copy of a deep value', () => {
@@ -200,7 +200,7 @@ describe('a copy of a deep value', () => {
 
   const inEntity = (kind: string, levels: number) =>
     testEntity(module, 'deep', 'one').query('copied', { kind, levels }).reply();
-  /** On the stack of a handler that may wait, which is the smallest. */
+  /** Runs on the stack of a handler that may wait, which is the smallest. */
   const inHandler = async (kind: string, levels: number): Promise<unknown> => {
     const context = { nowMs: 1, seed: 2n, metadata: [] };
     const request = {

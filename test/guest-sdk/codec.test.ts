@@ -1,5 +1,5 @@
-// What the generated decoders take, refuse and write. Each query of the fixture gives back what it
-// was given; a refusal names the path, and nothing traps.
+// Values that the generated decoders accept, refuse and write. Each query of the fixture returns its input; a refusal
+// names the path, and nothing traps.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';

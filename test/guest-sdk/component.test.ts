@@ -1,4 +1,4 @@
-// The component as a whole: its descriptor, and what it imports.
+// The component as a whole: its descriptor and its imports.
 import { expect, test } from 'vitest';
 import { parseModuleDescriptor } from '@svc/contract';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';

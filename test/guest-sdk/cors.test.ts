@@ -1,4 +1,4 @@
-// @cors: what the descriptor says of it, what is said of mistakes, and what the test kit answers to pages.
+// @cors: its entry in the descriptor, the messages about mistakes, and the test kit's answers to pages.
 import { parseModuleDescriptor } from '@svc/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testEndpoints, testModule } from '../../guest-sdk/testing/index.ts';

@@ -1,4 +1,4 @@
-// Statuses that routes declare, what the compiler sees by itself, and comments that become descriptions.
+// Statuses that routes declare, statuses that the compiler finds by itself, and comments that become descriptions.
 import { describe, expect, test } from 'vitest';
 import type { RouteDescriptor } from '@svc/contract';
 import { testEndpoints, testModule } from '../../guest-sdk/testing/index.ts';
@@ -16,10 +16,10 @@ describe('the descriptor has', () => {
     ['POST /seen/created/{name}', [201]],
     ['GET /seen/cached/{name}', [200, 304]],
     ['GET /seen/moved', [303]],
-    // What is understood is left out.
+    // Default statuses are left out.
     ['GET /seen/plain', undefined],
     ['GET /seen/done', undefined],
-    // So is what no return shows.
+    // Statuses that no return statement shows are left out too.
     ['GET /seen/hidden', undefined],
     ['GET /seen/variable', undefined],
     ['GET /seen/computed/{status}', undefined],

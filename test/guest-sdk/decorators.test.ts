@@ -1,4 +1,4 @@
-// Slips of the pen that AssemblyScript itself would pass over in silence.
+// Mistakes in decorators that AssemblyScript itself would silently ignore.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { QUERY, UserProjects, entity } from './support/user-projects.ts';

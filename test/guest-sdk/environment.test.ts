@@ -1,5 +1,4 @@
-// What a module has of its surroundings: the log, abort, time, chance; and what is left of it after
-// a trap.
+// The environment of a module: the log, abort, time, random numbers; and what remains of it after a trap.
 import { inspectModule } from '@svc/host/tools';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
@@ -161,7 +160,7 @@ test('many events of one command arrive in order', () => {
   expect('ok' in result && result.ok.events.length).toBe(1000);
 });
 
-/** What the module says last when the call traps; on an instance of its own. */
+/** Returns the abort message of a call that traps, on its own instance. */
 function last(call: () => unknown): string | undefined {
   guest = new CoreGuest(module);
   entity = guest.open('faulty', 'one');

@@ -1,4 +1,4 @@
-// docs/how-to/evolving-events.md: two versions of a module, and the journal of one read by the other.
+// docs/how-to/evolving-events.md: two versions of a module, where one reads the journal of the other.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testEntity, testModule } from '@svc/guest-sdk/testing';
@@ -13,7 +13,7 @@ const module = await testModule(await compileFixture('evolving-after'));
 
 const PARCEL = { component: 'parcel', id: 'p1' };
 
-/** A runtime on this journal: sends to the one parcel, and answers the reply. */
+/** Starts a runtime on this journal; returns a function that sends to the only parcel, and returns the reply. */
 function running(version: typeof module, journal: MemoryJournal) {
   const guest: Guest = version.start();
   onTestFinished(() => guest.close());

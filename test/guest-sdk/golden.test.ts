@@ -1,5 +1,5 @@
-// The stored form of the user directory's events, as files: the present module reads every one of
-// them, and writes what it writes now with the same bytes. See fixtures/user-directory/golden/README.md.
+// The stored form of the user directory's events, as files: the current module reads each of them, and writes current
+// events with the same bytes. See fixtures/user-directory/golden/README.md.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { compileFixture } from '../support/compile-fixture.ts';
 
 interface Golden {
   readonly about: string;
-  /** The command that writes the event; absent when the present module writes another one. */
+  /** The command that writes the event; absent if the current module writes another event. */
   readonly command?: string;
   readonly input?: unknown;
   readonly nowMs?: number;
@@ -35,7 +35,7 @@ afterAll(async () => {
   await guest.close();
 });
 
-/** An entity whose history is the files before this one. */
+/** Returns an entity whose history is the files before this one. */
 async function before(name: string): Promise<GuestEntity> {
   const entity = await guest.entities.open(
     { component: 'user-directory', id: 'golden' },
@@ -71,7 +71,7 @@ describe.each(files)('%s', (name) => {
     expect(await entity.apply([{ manifest, json: stored }], undefined)).toBeUndefined();
   });
 
-  // What only older versions have written is read, and no longer written.
+  // Events of older versions are read, but no longer written.
   if (golden.command === undefined) return;
   test('is written with the same bytes', async () => {
     const entity = await before(name);

@@ -1,5 +1,5 @@
-// What a caller could try in order to make a module trap, store what it cannot read again, or eat
-// memory. Whatever is sent is answered or refused.
+// Inputs with which a caller could try to make a module trap, store data that it cannot read again, or exhaust
+// memory. Every input is answered or refused.
 import { beforeEach, describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';

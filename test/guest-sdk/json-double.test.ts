@@ -1,4 +1,4 @@
-// Doubles that the guest writes: the digits and the form that JavaScript gives them.
+// Doubles that the guest writes: the digits and the format are those of JavaScript.
 import { beforeAll, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
@@ -12,10 +12,10 @@ beforeAll(async () => {
   entity = guest.open('codec', 'one');
 });
 
-/** JSON of JavaScript, but for the sign of zero. */
+/** Returns JavaScript's JSON text, except for the sign of zero. */
 const token = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
 
-/** What the guest writes and JavaScript would not. */
+/** Returns the values that the guest writes differently from JavaScript. */
 function unlike(values: readonly number[]): { wanted: string; written: string | undefined }[] {
   const wanted = values.map((value) => token(value));
   const result = guest.query(entity, 'doubles', `[${wanted.join(',')}]`);
@@ -28,7 +28,7 @@ function unlike(values: readonly number[]): { wanted: string; written: string | 
     .slice(0, 10);
 }
 
-/** Values in pieces that a call can take; the first that are written otherwise. */
+/** Sends values in batches that fit into a call; returns the first ones that are written differently. */
 function allUnlike(values: readonly number[]): ReturnType<typeof unlike> {
   const found = [];
   for (let at = 0; at < values.length; at += 5000)

@@ -1,4 +1,4 @@
-// Doubles and floats through the guest: read as JavaScript reads them, to the last bit.
+// Doubles and floats that the guest reads: equal to JavaScript's to the last bit.
 import { beforeAll, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
@@ -15,11 +15,11 @@ beforeAll(async () => {
 function through(type: 'doubles' | 'floats', tokens: readonly string[]): number[] {
   const result = guest.query(entity, type, `[${tokens.join(',')}]`);
   if (!('ok' in result)) throw new Error(result.refused.message);
-  // JSON.parse reads the guest's -0 as JavaScript does.
+  // JSON.parse reads the guest's -0 like JavaScript.
   return JSON.parse(result.ok) as number[];
 }
 
-/** Tokens that the guest does not read as JavaScript does. */
+/** Returns the tokens that the guest reads differently from JavaScript. */
 function wrong(tokens: readonly string[]): string[] {
   const read = through('doubles', tokens);
   return tokens.filter((token, index) => !Object.is(Number(token), read[index])).slice(0, 10);

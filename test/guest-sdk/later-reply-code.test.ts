@@ -1,4 +1,4 @@
-// Code that the compiler and the SDK make of replies from the state after the events.
+// The code that the compiler and the SDK write for replies from the state after the events.
 import { afterAll, test } from 'vitest';
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { testEntity, testModule } from '@svc/guest-sdk/testing';

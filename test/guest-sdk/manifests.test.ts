@@ -1,4 +1,4 @@
-// What a class is stored under, and what renaming it does to a journal that was written before.
+// The manifest of a class, and the effect of renaming it on an existing journal.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createEngine } from '../../host/engine/entity-engine.ts';
@@ -12,7 +12,7 @@ interface Names {
   readonly state: string;
   readonly event: string;
   readonly added: string;
-  /** The decorator of the state and of the event. */
+  /** Decorator of the state and of the event. */
   readonly data: (name: string) => string;
 }
 
@@ -24,9 +24,9 @@ const FIRST: Names = {
 };
 const RENAMED = { ...FIRST, state: 'Tally', event: 'TallyEvent', added: 'Raised' };
 
-/** No manifest. */
+/** Without a manifest. */
 const bare = (): string => '@data';
-/** Three modules are built in each. */
+/** Each test builds three modules. */
 const TIMEOUT_MS = 120_000;
 
 let projects: UserProjects;
@@ -62,7 +62,7 @@ register<Counter>();`,
 
 const COUNTER = { component: 'counter', id: 'one' };
 
-/** Calls the entity in a runtime of its own, on this journal; answers the reply. */
+/** Calls the entity in a runtime of its own, on this journal; returns the reply. */
 async function call(
   component: Uint8Array,
   journal: MemoryJournal,

@@ -1,5 +1,5 @@
-// A handler that compensates: several of its calls fail, each in a way of its own, and it returns the result of one
-// of them. The caller is answered as that one ended, whatever came of the others.
+// A handler that compensates: several of its calls fail in different ways, and it returns the result of one of them.
+// The caller receives the failure of that call, whatever happened to the others.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';

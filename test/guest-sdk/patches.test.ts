@@ -1,5 +1,5 @@
-// `Patch` and `NullablePatch`: fields that tell absent, null and a value apart, in what is read, written and described,
-// and what cannot be one. The handlers on the page about partial updates are run here.
+// `Patch` and `NullablePatch`: fields that distinguish absent, null and a value when they are read, written and
+// described, and invalid uses. The handlers of the page about partial updates run here.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseModuleDescriptor } from '@svc/contract';

@@ -1,5 +1,5 @@
-// Path parameters of every type, at their bounds. The handler passes what it got to the entity, so
-// the input of that call shows what was read.
+// Path parameters of every type, at their bounds. The handler passes its arguments to the entity, so the input of
+// that call shows what was read.
 import { describe, expect, test } from 'vitest';
 import { parseModuleDescriptor } from '@svc/contract';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';
@@ -28,7 +28,7 @@ const ROUTE_OF = {
   enum: 'GET /roles/{role}',
 } as const;
 
-/** The JSON that the entity was given, or what was refused. */
+/** Returns the JSON that the entity received, or the refusal. */
 function given(type: keyof typeof ROUTE_OF, text: string): string {
   inputs.length = 0;
   const result = guest.handle({ route: routes.indexOf(ROUTE_OF[type]), parameters: ['d', text] });

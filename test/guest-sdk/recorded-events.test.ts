@@ -1,4 +1,4 @@
-// RecordedEvent in JSON: what a handler answers with, what it is given, and how it is described.
+// RecordedEvent in JSON: in a handler's answer, in its input, and in the schema.
 import { openApi, parseModuleDescriptor } from '@svc/contract';
 import { buildComponent } from '@svc/guest-sdk/compiler';
 import { type ModuleUnderTest, testEndpoints, testModule } from '@svc/guest-sdk/testing';

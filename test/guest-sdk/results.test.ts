@@ -1,4 +1,4 @@
-// What a handler makes of the result of a call: looks at it, passes it on, gives it a status and headers.
+// A handler's uses of the result of a call: reads it, passes it on, sets its status and headers.
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import { buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { CoreGuest, type CallAnswer } from '../support/core-guest.ts';

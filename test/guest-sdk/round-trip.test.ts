@@ -1,5 +1,5 @@
-// Values of every type at random: what the module writes of what it has read means to JavaScript's
-// JSON what went in, in the same order. In the runtime's own sandbox, as texts cross the border there.
+// Random values of every type: the module's output for an input has the same meaning and order in JavaScript's JSON.
+// It runs in the runtime's own sandbox, because texts cross the boundary there.
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Guest, GuestEntity } from '../../host/engine/needs/guest.ts';
@@ -7,7 +7,7 @@ import { createWasmGuest } from '../../host/hosting/wasm/wasm-guest.ts';
 import { compileFixture } from '../support/compile-fixture.ts';
 import { jsonOf, sampleValue } from './support/sample-values.ts';
 
-/** fast-check prints it when the property does not hold. */
+/** fast-check prints this text when the property does not hold. */
 const SEED = 20_261;
 const BATCHES = 100;
 const BATCH_SIZE = 100;
@@ -37,7 +37,7 @@ test('ten thousand values of every type come back as they were', async () => {
     values += batch.length;
     const text = jsonOf(batch);
     if ((await through('samples', text)) === text) return;
-    // The one that is wrong, since a batch is too long for a message.
+    // Only the wrong value is reported, since a batch is too long for a message.
     for (const one of batch.map((value) => jsonOf([value])))
       expect(await through('samples', one)).toBe(one);
     expect.fail('a batch does not come back, though each of its values does');
@@ -72,7 +72,7 @@ describe('text byte for byte', () => {
     ['map', '{}'],
     ['map', jsonOf({ zebra: sample, ant: sample, Bee: sample })],
     ['map', `{"__proto__":${jsonOf(sample)},"constructor":${jsonOf(sample)},"":${jsonOf(sample)}}`],
-    // Their order is that of the text, where JavaScript would sort them.
+    // The order is that of the text; JavaScript would sort the keys.
     ['map', `{"10":${jsonOf(sample)},"9":${jsonOf(sample)},"-1":${jsonOf(sample)}}`],
     [
       'palette',

@@ -1,5 +1,5 @@
-// Handlers of endpoints: what they are given and what they answer. The route is found by its
-// method and template in the descriptor, as the runtime finds it.
+// Handlers of endpoints: their arguments and their answers. The route is found by its method and template in the
+// descriptor, as in the runtime.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseModuleDescriptor, type ModuleDescriptor } from '@svc/contract';
 import { compileFixture, compileFixtureCore } from '../support/compile-fixture.ts';

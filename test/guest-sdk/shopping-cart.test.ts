@@ -1,4 +1,4 @@
-// The example cart, called as the runtime calls it.
+// The example cart, called like the runtime calls it.
 import { beforeEach, beforeAll, describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest, type CallAnswer, type CoreCall } from '../support/core-guest.ts';

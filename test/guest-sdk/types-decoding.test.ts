@@ -1,4 +1,4 @@
-// Enums, bytes and 32-bit floats: what is taken, and what is refused with its path.
+// Enums, bytes and 32-bit floats: accepted values, and refusals with their paths.
 import { describe, expect, test } from 'vitest';
 import { compileFixtureCore } from '../support/compile-fixture.ts';
 import { CoreGuest } from '../support/core-guest.ts';
@@ -22,7 +22,7 @@ describe('an enum', () => {
     ['colour', '"Blue"', '"Blue"'],
     ['colour', String.raw`"\u0052ed"`, '"Red"'],
     ['colours', '["Green","Red","Green"]', '["Green","Red","Green"]'],
-    // Two names of one value: the first is written.
+    // Two names have one value: the first is written.
     ['colour', '"Scarlet"', '"Red"'],
     [
       'palette',
@@ -87,7 +87,7 @@ describe('bytes', () => {
   });
 
   test.each([
-    // A wrong length, padding in a wrong place or of a wrong length, other letters.
+    // A wrong length, wrong padding, or other characters.
     ['"A"', '"A"'],
     ['"AA"', '"AA"'],
     ['"AAA"', '"AAA"'],
@@ -100,7 +100,7 @@ describe('bytes', () => {
     ['"AA-_"', '"AA-_"'],
     ['"AAé="', '"AAé="'],
     ['"AAÁA"', '"AAÁA"'],
-    // Bits behind the last byte: a second text for the same bytes.
+    // Bits after the last byte would be a second text for the same bytes.
     ['"AB=="', '"AB=="'],
     ['"AAB="', '"AAB="'],
     ['5', '5'],
@@ -111,14 +111,14 @@ describe('bytes', () => {
   });
 });
 
-/** The decimal text of `value` × 2^-`shift`, exactly. */
+/** Returns the exact decimal text of `value` × 2^-`shift`. */
 const exact = (value: bigint, shift: bigint): string => `${value * 5n ** shift}e-${shift}`;
 const floatOf = (token: string): number =>
   (JSON.parse(echo('floats', `[${token}]`)) as number[])[0]!;
 
 describe('a 32-bit float is rounded once', () => {
   test('between two floats, the smallest digit decides', () => {
-    // 2^24 + 1 lies between 2^24 and 2^24 + 2; a double cannot tell it from its nearest neighbours.
+    // 2^24 + 1 is between 2^24 and 2^24 + 2; a double cannot distinguish it from its nearest neighbours.
     const tail = '0'.repeat(30);
     expect(floatOf('16777217')).toBe(16_777_216);
     expect(floatOf(`16777217.${tail}1`)).toBe(16_777_218);
@@ -150,12 +150,12 @@ describe('a 32-bit float is rounded once', () => {
 
   test('at the ends of the range', () => {
     expect(floatOf('1.401298464324817e-45')).toBe(2 ** -149);
-    // Half of the smallest one goes to zero, and one digit more does not.
+    // Half of the smallest float is rounded to zero, and a number with one more digit is not.
     expect(floatOf(exact(1n, 150n))).toBe(0);
     expect(floatOf(exact(1n, 150n).replace('e-150', '1e-151'))).toBe(2 ** -149);
     expect(floatOf('-1e-300')).toBe(-0);
     expect(floatOf('3.4028234663852886e38')).toBe(Math.fround(3.4028234663852886e38));
-    // Half a step beyond the largest one is too large, and anything less is the largest one.
+    // Half a step beyond the largest float is too large, and any smaller number is rounded to the largest.
     const limit = 2n ** 128n - 2n ** 103n;
     expect(floatOf(`${limit - 1n}.9`)).toBe(3.4028234663852886e38);
     expect(echo('f32', limit.toString())).toMatch(

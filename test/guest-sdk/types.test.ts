@@ -1,4 +1,4 @@
-// What the compiler says about types: their schemas, and those that cannot be stored.
+// The compiler's schemas of types, and its messages about types that cannot be stored.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BuildError, buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { UserProjects } from './support/user-projects.ts';
@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => projects.remove());
 
-/** `line: message` of each problem; nothing when it builds. */
+/** Returns `line: message` of each problem; none if the build succeeds. */
 async function problemsOf(source: string, tail = TAIL): Promise<string[]> {
   const entryFile = await projects.write({ 'index.ts': HEAD + source + tail });
   try {

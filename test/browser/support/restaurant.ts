@@ -1,5 +1,5 @@
-// Restaurant: what the browser tests look at: a console whose page was built from the sources as they are, and services
-// that register in a folder of their own: real processes, of a module that the command line built as it does for a user.
+// Restaurant: the environment of the browser tests: a console whose page was built from the current sources, and
+// services that register in a separate folder. They are real processes, of a module that the command line has built.
 import type { FaultList, ServiceList } from '@svc/contract';
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,18 +11,18 @@ const CHECKOUT = join(import.meta.dirname, '../../..');
 const PROJECT = join(CHECKOUT, 'fixtures/restaurant-bill');
 const ENTRY = 'assembly/index.ts';
 const LINE = lineOf(join(PROJECT, ENTRY), 'state.totalCents / input.guests');
-/** Where the module divides by no guests. */
+/** Source location at which the module divides by zero guests. */
 export const BUG = { line: LINE, file: join(PROJECT, ENTRY), place: `${ENTRY}:${LINE}` };
 
-/** A service that is being worked on. */
+/** A service that `svc dev` runs. */
 export interface Developed {
   readonly url: string;
-  /** What the terminal shows. */
+  /** Text of the terminal. */
   readonly said: () => string;
   /** Changes its entry file. */
   edit(from: string, to: string): void;
   lineOf(text: string): number;
-  /** The entry file is again as it was. */
+  /** Restores the entry file. */
   mend(): void;
 }
 
@@ -41,7 +41,7 @@ export class Restaurant {
     this.#bugs = bugs;
   }
 
-  /** Of the console. */
+  /** Address of the console. */
   get url(): string {
     return this.#console.url;
   }
@@ -56,7 +56,7 @@ export class Restaurant {
     return new Restaurant(folder, { SVC_RUNNING_DIR: runningFolder }, served, bugs);
   }
 
-  /** A service of this name, and its address. */
+  /** Starts a service with this name; resolves with its address. */
   async serve(name: string): Promise<{ readonly process: SvcProcess; readonly url: string }> {
     const data = join(this.#folder, name);
     const module = await (this.#module ??= buildModule(join(this.#folder, 'project')));
@@ -93,7 +93,7 @@ export class Restaurant {
     };
   }
 
-  /** As the console knows the service of this name. */
+  /** Resolves with the console's data about the service with this name. */
   async instanceOf(name: string): Promise<string> {
     for (;;) {
       const { services } = await this.#json<ServiceList>('/api/services');
@@ -102,7 +102,7 @@ export class Restaurant {
     }
   }
 
-  /** The service of this name, and the trace of the request that met the bug. */
+  /** Resolves with the service of this name, and the trace of the request that met the bug. */
   async failure(
     name: string,
   ): Promise<{ readonly instanceId: string; readonly failedTrace: string }> {
@@ -111,7 +111,7 @@ export class Restaurant {
       const { faults } = await this.#json<FaultList>(
         `/api/services/${instanceId}/observability/faults`,
       );
-      // A span is there a moment after its answer.
+      // A span is recorded a moment after its answer.
       const failedTrace = faults.find(({ handler }) => handler === 'share')?.traceId;
       if (failedTrace != null) return { instanceId, failedTrace };
     }
@@ -122,7 +122,7 @@ export class Restaurant {
   }
 
   async close(): Promise<void> {
-    // A killed one leaves its host to find out by itself.
+    // A killed process does not tell its host, which notices by itself.
     for (const process of this.#services) process.child.kill('SIGTERM');
     await Promise.all([...this.#services.map(({ ended }) => ended), this.#console.close()]);
     if (this.#bugs.length > 0) throw new AggregateError(this.#bugs, 'bugs of the console');
@@ -137,7 +137,7 @@ async function buildModule(project: string): Promise<string> {
   return module;
 }
 
-/** Three dishes, a refusal, and the bug. */
+/** Requests: three dishes, a refusal, and the bug. */
 export async function dine(url: string): Promise<void> {
   await send(url, 'POST', '/bills/table-7/dishes', { name: 'soup', cents: 650 });
   await send(url, 'POST', '/bills/table-7/dishes', { name: 'pasta', cents: 1250 });

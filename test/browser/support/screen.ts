@@ -1,7 +1,7 @@
-// What a test does at a screen of the console, and reads there.
+// Screen: actions on a screen of the console, and readings of it.
 import type { Locator, Page } from 'playwright-core';
 
-/** As a link leads there; it is loaded when this resolves, and what was shown before is gone. */
+/** Opens a view as a link does. It is loaded when this resolves, and the previous screen is gone. */
 export async function show(page: Page, view: string): Promise<void> {
   await page.evaluate(`new Promise((resolve) => {
     const [before, drawn] = [location.hash, () => requestAnimationFrame(() => requestAnimationFrame(resolve))];

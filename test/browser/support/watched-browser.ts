@@ -1,5 +1,5 @@
-// WatchedBrowser: Debian's Chromium, and pages of it of which everything is written down that must not happen: an error
-// on the console, a violation of the content security policy, a request to another machine.
+// WatchedBrowser: Debian's Chromium, whose pages record everything that must not happen: an error on the console, a
+// violation of the content security policy, a request to another machine.
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -19,7 +19,7 @@ const axeSource = readFileSync(
   'utf8',
 );
 
-/** Undefined: there is a browser. */
+/** Reason why there is no browser; undefined if there is one. */
 export function whyNoBrowser(): string | undefined {
   return existsSync(PROGRAM) ? undefined : `${PROGRAM} is not installed`;
 }
@@ -28,7 +28,7 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: PROGRAM, args: ARGS });
 }
 
-/** They run in the page, for which there are no types here. */
+/** Functions that run in the page, for which there are no types here. */
 const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (event) =>
   console.error('CSP violation: ' + event.violatedDirective + ' ' + event.blockedURI));`;
 const SIDEWAYS_SCROLL =
@@ -62,14 +62,14 @@ interface AxeResult {
 
 export class WatchedPage {
   readonly page: Page;
-  /** What must not happen, and has. */
+  /** Recorded events that must not happen. */
   readonly problems: string[] = [];
 
   private constructor(page: Page) {
     this.page = page;
   }
 
-  /** `url`: of the console, which is all that the page may reach; `view`: what its address says after '#'. */
+  /** `url`: address of the console, the only server that the page may reach; `view`: the address after '#'. */
   static async open(
     browser: Browser,
     url: string,
@@ -78,14 +78,14 @@ export class WatchedPage {
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     const page = await context.newPage();
-    // It goes on as any clock does, and a test need not wait for what the page does now and then.
+    // The clock advances normally, but a test can fast-forward it instead of waiting for the page.
     await page.clock.install();
     const watched = new WatchedPage(page);
     const { problems } = watched;
     await page.addInitScript({ content: TELL_VIOLATIONS });
     page.on('console', (message) => {
       if (message.type() !== 'error' && message.type() !== 'warning') return;
-      // The browser's own line for an answer that is an error, which the page may well show and go on.
+      // The browser's own message about a response that is an error, which the page may receive.
       const isAnswer = message.text().startsWith('Failed to load resource');
       if (isAnswer && message.location().url.startsWith(`${url}/api/`)) return;
       problems.push(`${message.type()}: ${message.text()}`);
@@ -103,12 +103,12 @@ export class WatchedPage {
     await this.page.context().close();
   }
 
-  /** How much wider the page is than what shows it. */
+  /** Number of pixels by which the page is wider than its window. */
   async sidewaysScroll(): Promise<number> {
     return this.page.evaluate<number>(SIDEWAYS_SCROLL);
   }
 
-  /** What can be clicked, and has not had the focus after as many Tabs as would go once around. */
+  /** Elements that can be clicked, but did not get the focus in one round of Tabs. */
   async notReachedByTab(): Promise<readonly string[]> {
     const { page } = this;
     const count = await page.evaluate<number>(NOTE_REACHED);
@@ -118,14 +118,14 @@ export class WatchedPage {
     );
   }
 
-  /** Of the page's ground: 0 is black, 255 is white. */
+  /** Brightness of the page's background: 0 is black, 255 is white. */
   async groundLightness(): Promise<number> {
     const color = await this.page.evaluate<string>(`${GROUND} ?? 'rgb(255, 255, 255)'`);
     const [red, green, blue] = [...color.matchAll(/\d+/g)].map(Number) as [number, number, number];
     return (red + green + blue) / 3;
   }
 
-  /** Serious and critical ones. */
+  /** Serious and critical violations. */
   async axeFindings(): Promise<readonly AxeFinding[]> {
     if (!(await this.page.evaluate<boolean>("'axe' in globalThis")))
       await this.page.evaluate(axeSource);

@@ -1,4 +1,4 @@
-// A value for the fixture's class `Everything`, and numbers to vary it with.
+// CodecSamples: a value for the fixture's class `Everything`, and numbers to vary it with.
 
 export const EVERYTHING = {
   flag: true,
@@ -22,7 +22,7 @@ export const EVERYTHING = {
   fixed: 9,
 };
 
-/** Numbers without chance: the same seed, the same numbers below 2^32. */
+/** Creates a deterministic generator: the same seed gives the same numbers below 2^32. */
 export function sequence(seed: number): () => number {
   let state = seed;
   return () => {

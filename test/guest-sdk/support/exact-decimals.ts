@@ -1,4 +1,4 @@
-// The arithmetic of decimals in BigInt, which that of the SDK is held against.
+// ExactDecimals: decimal arithmetic with BigInt, as the reference for the SDK's.
 
 export const MODES = [
   'UP',
@@ -14,7 +14,7 @@ interface Exact {
   readonly value: bigint;
   readonly scale: number;
 }
-/** One operation, as the module takes it. */
+/** An operation in the form of the module's input. */
 export interface Sum {
   readonly a: string;
   readonly b: string;
@@ -55,7 +55,7 @@ function quotient(over: bigint, under: bigint, mode: Mode): bigint {
   return negative ? -found : found;
 }
 
-/** A duration as seconds alone, which is not how it is written. */
+/** Returns a duration as seconds alone, which is not its stored form. */
 export function secondsText(ms: bigint): string {
   const magnitude = ms < 0n ? -ms : ms;
   const fraction = (magnitude % 1000n).toString().padStart(3, '0');

@@ -1,4 +1,4 @@
-// A module with decimals and durations wherever they may stand, and the texts that are one and that are none.
+// Ledger: a module with decimals and durations in every possible position, and valid and invalid texts.
 
 export const LEDGER = `import { Decimal, Duration, Done, Effect, EventSourcedEntity, Patch, Result, RoundingMode, ok, register } from "@svc/guest-sdk";
 @data class Sum { a: Decimal = new Decimal(); b: Decimal = new Decimal(); op: string = ""; scale: i32 = 0; rounding: i32 = 0; }

@@ -1,6 +1,6 @@
-// Doubles by their bits, the same in each run.
+// RandomDoubles: doubles with random bits, the same in each run.
 
-/** xorshift with a fixed seed. */
+/** The generator xorshift with a fixed seed. */
 export function* randomBits(seed: bigint): Generator<bigint, never> {
   let state = seed;
   for (;;) {

@@ -1,4 +1,4 @@
-// Values at random for the fixture's class `Sample`, and their JSON text.
+// SampleValues: random values for the fixture's class `Sample`, and their JSON text.
 import * as fc from 'fast-check';
 
 const ODD_TEXTS = [
@@ -35,7 +35,7 @@ const integer = (bits: number, signed: boolean): fc.Arbitrary<number> => {
   const min = signed ? -max - 1 : 0;
   return fc.oneof(fc.integer({ min, max }), fc.constantFrom(min, max));
 };
-/** A number up to 2^53 - 1 in magnitude, a string of digits beyond. */
+/** Returns a number up to 2^53 - 1 in magnitude, and a string of digits beyond. */
 const bigInteger = (min: bigint, max: bigint): fc.Arbitrary<number | string> => {
   const edges = [min, max, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 1n - 2n ** 53n, -(2n ** 53n)];
   return fc
@@ -71,7 +71,7 @@ const { figure } = fc.letrec<{ figure: unknown }>((tie) => ({
   ),
 }));
 
-/** Fields in the order of their declaration, since that is the order in which they are written. */
+/** Returns the fields in the order of their declaration, in which they are written. */
 export const sampleValue = fc.record({
   flag: fc.boolean(),
   a: integer(8, true),
@@ -104,7 +104,7 @@ export const sampleValue = fc.record({
   note: text,
 });
 
-/** `JSON.stringify`, which would write -0 as 0. */
+/** Equals `JSON.stringify`, which however would write -0 as 0. */
 export function jsonOf(value: unknown): string {
   const zero = '-0 stands here';
   const replaced = JSON.stringify(value, (_name, one: unknown) =>

@@ -1,4 +1,4 @@
-// Files of a user, in folders of their own outside of the repository.
+// UserProjects: an author's files, in folders outside of the repository.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,7 +16,7 @@ export class UserProjects {
     return new UserProjects(await mkdtemp(join(tmpdir(), 'svc-build-')));
   }
 
-  /** Writes the files into a folder of their own; answers the path of `index.ts`. */
+  /** Writes the files into a new folder; returns the path of `index.ts`. */
   async write(files: Readonly<Record<string, string>>): Promise<string> {
     const own = join(this.folder, String(++this.#count));
     for (const [name, text] of Object.entries(files)) {
@@ -27,7 +27,7 @@ export class UserProjects {
     return join(own, 'index.ts');
   }
 
-  /** Why the files do not build. */
+  /** Returns the problems of a build that fails. */
   async problemsOf(files: Readonly<Record<string, string>> | string): Promise<readonly Problem[]> {
     const entryFile = await this.write(typeof files === 'string' ? { 'index.ts': files } : files);
     const failure = await buildComponent({ entryFile, optimizeLevel: 0 }).then(
@@ -39,7 +39,7 @@ export class UserProjects {
     return failure.problems;
   }
 
-  /** The first of them: `line:column message: help`. */
+  /** Returns the first problem: `line:column message: help`. */
   async firstLine(source: string): Promise<string> {
     const [problem] = await this.problemsOf(source);
     return `${problem?.line}:${problem?.column} ${problemLine(problem)}`;
@@ -50,7 +50,7 @@ export class UserProjects {
   }
 }
 
-/** `message: help` */
+/** Returns `message: help`. */
 export function problemLine(problem: Problem | undefined): string {
   const help = problem?.help === undefined ? '' : `: ${problem.help}`;
   return `${problem?.message}${help}`;
@@ -61,9 +61,9 @@ export const ENTITY = `import { Code, Context, Done, Effect, EventSourcedEntity,
 @data abstract class Event {}
 @variant("added") class Added extends Event {}
 `;
-/** One query, for an entity that is not about its handlers. */
+/** A query for an entity whose handlers do not matter. */
 export const QUERY = '@query("get") get(s: State): State { return s; }';
-/** A module with one entity; its members begin on line 8. */
+/** Returns a module with one entity; its members begin on line 8. */
 export const entity = (members: string, tail = 'register<Thing>();'): string =>
   `${ENTITY}@entity("thing") class Thing extends EventSourcedEntity<State, Event> {
   empty(id: string): State { return new State(); }

@@ -1,4 +1,4 @@
-// Components that the test kit keeps between runs: used while nothing that they were made of has changed, and never else.
+// Components that the test kit keeps between runs: they are used only while none of their inputs has changed.
 import { mkdirSync, readFileSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { cachedComponent } from '../../../guest-sdk/testing/build-cache.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { QUERY, entity } from '../support/user-projects.ts';
 
-// It compiles, on a machine that may have other things to do.
+// The test compiles, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const builds = vi.hoisted(() => ({ count: 0 }));

@@ -1,4 +1,4 @@
-// The line that the test kit writes while it compiles for long; the clock is a stand-in.
+// The line that the test kit prints during a long build; the clock is a stand-in.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { withNotice } from '../../../guest-sdk/testing/compile-notice.ts';
 

@@ -1,4 +1,4 @@
-// How a test of endpoints fails, whatever the handler made of it.
+// Failures of tests of endpoints, whatever the handler did with the failure.
 import { describe, expect, test } from 'vitest';
 import { testEndpoints, testModule } from '../../../guest-sdk/testing/index.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';

@@ -1,4 +1,4 @@
-// What a call of the test kit throws, and whether its stack begins in the test.
+// Failure: the error that a call of the test kit throws, and whether its stack begins in the test.
 import { expect } from 'vitest';
 
 export interface Failure {

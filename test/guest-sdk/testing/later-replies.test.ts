@@ -1,4 +1,4 @@
-// Commands that reply from the state after their events: what the module answers, in the sandbox and over HTTP.
+// Commands that reply from the state after their events: the module's answers in the sandbox and over HTTP.
 import type { EntityDescriptor } from '@svc/contract';
 import { describe, expect, test } from 'vitest';
 import { testEndpoints, testEntity, testModule } from '../../../guest-sdk/testing/index.ts';

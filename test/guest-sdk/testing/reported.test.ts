@@ -1,4 +1,4 @@
-// What vitest shows of tests that fail: run for real, since editors show the same.
+// The output of vitest for failing tests, from a real run, since editors display the same.
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ let output: string;
 beforeAll(async () => {
   await compileFixture('impure');
   const args = [vitest, 'run', '--config', join(folder, 'vitest.config.ts'), '--no-color'];
-  // Whoever runs these tests may have asked for colours.
+  // The user may have requested colours for these tests.
   const env: NodeJS.ProcessEnv = { ...process.env, NO_COLOR: '1' };
   delete env['FORCE_COLOR'];
   const ended = await promisify(execFile)(process.execPath, args, { cwd: folder, env }).then(

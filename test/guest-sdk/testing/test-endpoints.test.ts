@@ -1,4 +1,4 @@
-// What a test of endpoints may do, and that it meets the runtime's own routing, rules and answers.
+// Tests of endpoints with the test kit, which uses the runtime's own routing, rules and answers.
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import {
@@ -131,7 +131,7 @@ describe('a fake component', () => {
   test('is asked with id, name, input and metadata, and replies', async () => {
     const calls: unknown[] = [];
     const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
-    // In that trace the request is a span of its own, whose child the call is.
+    // In that trace the request has its own span, and the call is its child.
     const traceparent = expect.stringMatching(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b71)/);
     const api = testEndpoints(module, {
       components: {

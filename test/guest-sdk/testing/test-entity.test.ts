@@ -1,4 +1,4 @@
-// What a test of an entity may say, and that it is true.
+// The expectations of a test of an entity, when they are met.
 import { describe, expect, test } from 'vitest';
 import { TIME_DEFAULT, testEntity, testModule } from '../../../guest-sdk/testing/index.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';

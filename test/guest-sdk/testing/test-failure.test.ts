@@ -1,4 +1,4 @@
-// Text of a module in the message of a failed test.
+// A module's text in the message of a failed test.
 import { expect, test } from 'vitest';
 import { shown } from '../../../guest-sdk/testing/test-failure.ts';
 

@@ -1,4 +1,4 @@
-// Where the module under test comes from.
+// The sources of the module under test.
 import { copyFileSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -8,7 +8,7 @@ import { compileFixture } from '../../support/compile-fixture.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { laterFailureOf } from './failure.ts';
 
-// It compiles, on a machine that may have other things to do.
+// The test compiles, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const COUNTER = join(

@@ -1,4 +1,4 @@
-// Each test fails, on the line with the mark.
+// Each test fails on the line with the mark.
 /* oxlint-disable vitest/expect-expect -- the kit's own */
 import { expect, test } from 'vitest';
 import { testEndpoints, testEntity, testModule } from '../../../../guest-sdk/testing/index.ts';

@@ -1,4 +1,4 @@
-// For a run of vitest within a test: the tests in this folder fail, and say how.
+// The configuration of a vitest run within a test: the tests in this folder fail.
 import { defineConfig } from 'vitest/config';
 
 // oxlint-disable-next-line import/no-default-export -- vitest asks for one
