@@ -41,38 +41,36 @@ export function settingsReference(): string {
   });
   return `# Settings
 
-Every setting has one dotted name. It can be given three ways; the first that is given counts:
+Every setting has a dotted name. You can set it in two ways; a flag takes precedence over the environment:
 
-1. a flag: \`--set svc.http.answer-timeout-ms=5000\`, or the short form where there is one;
-2. the environment: \`${variableName('svc.http.answer-timeout-ms')}=5000\`;
-3. the default.
+1. as a flag: \`--set svc.http.answer-timeout-ms=5000\`, or the short form if there is one;
+2. in the environment: \`${variableName('svc.http.answer-timeout-ms')}=5000\`.
 
-An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), a value that a setting cannot take
-[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are whole and not negative. A list has commas between
-its entries; the word \`none\` is a list without any.
+Otherwise it has its default. An unknown name after \`--set\` is [SVC_USAGE](../errors/SVC_USAGE.md), and an invalid value
+[SVC_SETTING_INVALID](../errors/SVC_SETTING_INVALID.md). Numbers are integers and not negative. The entries of a list are separated
+by commas; \`none\` is the empty list.
 
 | Setting | Short form | Default | What it is |
 |---|---|---|---|
 | \`svc.http.port\` | \`--port\` | 9000 | HTTP port; 0 takes a free one |
 | \`svc.http.host\` | \`--host\` | 127.0.0.1 | address to listen on |
-| \`svc.http.cors.origins\` | \`--cors\` | none | origins whose pages may call the service, with commas between ([Calling from a browser](../how-to/calling-from-a-browser.md)) |
+| \`svc.http.cors.origins\` | \`--cors\` | none | origins whose pages may call the service, separated by commas ([Calling from a browser](../how-to/calling-from-a-browser.md)) |
 | \`svc.data\` | \`--data\` | \`.svc/NAME\` | folder of the journal |
 | \`svc.name\` | \`--name\` | the module file's name | name of the service: lower-case letters, digits and hyphens |
 | \`svc.log\` | \`--log\` | \`text\` on a terminal, else \`json\` | form of the log |
 | \`svc.shards\` | \`--shards\` | 1 | threads that serve the service, 1 to 256 ([Shards](shards.md)) |
-| \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that the module no longer has, on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
+| \`svc.ignore-components\` | \`--ignore-components\` | none | components, separated by commas, that you removed from the module on purpose: their events in the journal are ignored ([SVC_MANIFEST_UNREADABLE](../errors/SVC_MANIFEST_UNREADABLE.md)) |
 | \`svc.deployed\` | \`--deployed\` | \`false\` | whether this is a deployed instance |
 | \`svc.http.enabled\` | | \`true\` | whether the service has an HTTP server; \`false\`: nothing listens on its port |
-| \`svc.management.port\` | | 7626 | port of the management server, which a deployed instance has; 0 takes a free one |
+| \`svc.management.port\` | | 7626 | port of the management server of a deployed service; 0 takes a free one |
 | \`svc.management.host\` | | 0.0.0.0 | address that the management server listens on |
-| \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a run that is not deployed registers, for the console to find it |
-| \`svc.observability.otlp-endpoint\` | | none | where spans are exported to by OTLP over HTTP; without a path, \`/v1/traces\` is added |
-| \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\` with commas between; they are never logged |
+| \`svc.running.dir\` | | \`~/.svc/running\` | folder in which a service that is not deployed registers, so that the console finds it |
+| \`svc.observability.otlp-endpoint\` | | none | URL to which spans are exported with OTLP over HTTP; without a path, \`/v1/traces\` is added |
+| \`svc.observability.otlp-headers\` | | none | headers of the export, \`NAME=VALUE\`, separated by commas; they are never logged |
 
-A deployed instance (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
-journal lies in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process
-may use cores. Every caller counts as one of the
-internet, also on loopback, so a route with the access rule \`local\` admits nobody.
+A deployed service (\`svc run --deployed\`) has other defaults: the module is \`/service/module.wasm\`, the
+journal is in \`/data\`, it listens on \`0.0.0.0\`, logs JSON, and has as many shards as the process
+may use cores. Every caller counts as \`internet\`, also on loopback, so a route with the access rule \`local\` admits nobody.
 
 ${sections.join('\n')}`;
 }

@@ -11,9 +11,8 @@ export function witReference(): string {
   const sections = wit.interfaces.map((one) => section(one, wit.directions.get(one.name), phases));
   return `# The WIT
 
-Made from [wit/runtime.wit](../../wit/runtime.wit), the package \`${wit.name}\`; \`npm run generate\` writes this page.
-What a component looks like from below, in core types, is in
-[other languages](../how-to/other-languages.md).
+This page describes the package \`${wit.name}\`. \`npm run generate\` writes it from [wit/runtime.wit](../../wit/runtime.wit).
+[Other languages](../how-to/other-languages.md) shows the same functions with core types.
 
 ${wit.comment}
 
