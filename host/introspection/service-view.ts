@@ -29,7 +29,7 @@ export interface ServiceView {
   readonly dev?: () => DevState;
 }
 
-/** Names of settings, as messages use them to ask the reader for a change. */
+/** Names of settings in messages that ask the reader to change one: `svc run` and a program name them differently. */
 export interface IntrospectionNames {
   readonly management: AddressNames;
   readonly runningFolder: string;
@@ -57,9 +57,9 @@ export interface IntrospectionSettings {
   };
 }
 
-/** The parts of a view; its metrics are made of them. */
+/** Parts of a view, from which its metrics are computed. */
 export interface ViewParts extends Omit<ServiceView, 'metrics'> {
-  /** The counts of the journal's writer. */
+  /** Counts of the journal's writer. */
   readonly journalSeries: MetricsParts['journal'];
 }
 

@@ -1,5 +1,5 @@
-// EmbeddedIntrospection reads what the options of an embedded service say of introspection: its management server, its
-// endpoint on a developer's machine, and the receiver of its spans. Its messages name options, as the program gives them.
+// EmbeddedIntrospection reads the introspection settings from the options of an embedded service: its management server,
+// its endpoint on a developer's machine, and the receiver of its spans. Messages name the options of the program.
 import { isFieldName, isFieldValue } from '@svc/kit/header-grammar';
 import { SvcError } from '@svc/kit/svc-error';
 import type { IntrospectionSettings } from '../introspection/service-view.ts';
@@ -12,7 +12,7 @@ const OPTION_NAMES: IntrospectionSettings['names'] = {
   runningFolder: 'observability.runningFolder',
 };
 
-/** `isStored`: whether the journal is in a folder. Throws SVC_SETTING_INVALID. */
+/** Reads the settings. `isStored`: whether the journal is in a folder. Throws SVC_SETTING_INVALID. */
 export function introspectionSettings(
   options: ServiceOptions,
   sections: EmbeddedSections,

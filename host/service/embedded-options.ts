@@ -123,7 +123,7 @@ export function hasHttp({ http, endpoints = [] }: ServiceOptions): boolean {
   return http !== false && endpoints.length > 0;
 }
 
-/** Returns an address with what its option leaves out. */
+/** Completes an address with the defaults. */
 export function addressOf(
   { host, port }: { readonly host?: string; readonly port?: number },
   deployed: boolean,

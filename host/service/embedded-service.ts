@@ -85,7 +85,7 @@ interface EmbeddedParts {
   readonly shown: IntrospectionSettings;
 }
 
-/** The parts of a service that has started. */
+/** Parts of a started service. */
 interface Serving {
   readonly guest: ServedGuest;
   readonly inProcess: InProcessFetch;
@@ -110,7 +110,7 @@ class EmbeddedService implements Service {
   #graceMs = STOP_GRACE_MS;
   #url: string | undefined;
 
-  /** Opens nothing; `start` does. */
+  /** Opens nothing; call `start`. */
   constructor(options: ServiceOptions, parts: EmbeddedParts) {
     const { sections, guest, storage } = parts;
     this.#options = options;
@@ -136,7 +136,7 @@ class EmbeddedService implements Service {
     return this.#introspection.managementUrl;
   }
 
-  /** Opens journal and addresses. Rejects with what they fail with; `stop` has to be called then as well. */
+  /** Opens journal and addresses. Rejects with their errors; call `stop` then, too. */
   start(): Promise<void> {
     return this.#phases.start();
   }

@@ -34,7 +34,7 @@ export class EmbeddedStorage {
   #sqlite: SqliteJournal | undefined;
   #journal: Journal | undefined;
 
-  /** Throws SVC_SETTING_INVALID. */
+  /** Throws SVC_SETTING_INVALID unless the options name either a folder or memory. */
   constructor(options: StorageOptions, limits: JournalLimits) {
     this.dir = folderOf(options);
     this.#limits = limits;
@@ -50,7 +50,7 @@ export class EmbeddedStorage {
     return this.#journal;
   }
 
-  /** Stores what was appended, and releases the folder. */
+  /** Waits until all appends are stored, and releases the folder. */
   async close(): Promise<void> {
     await this.#journal?.close();
     await this.#sqlite?.close();

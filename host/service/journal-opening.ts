@@ -1,5 +1,5 @@
-// JournalOpening opens the journal in a data folder for the components that are about to be served, as modules or in a
-// program. Invariant: a journal with events that none of them reads is closed again and nothing is written to it.
+// JournalOpening opens the journal in a data folder for the components that are about to be served, those of a module or
+// of a program. Invariant: if the journal has events that no component reads, it is closed again and stays unchanged.
 import type { SourceDescription } from '../hosting/guest-source.ts';
 import type { JournalSeries } from '../storage/journal-series.ts';
 import type { JournalLimits } from '../storage/sqlite/journal-limits.ts';
@@ -13,18 +13,18 @@ export interface JournalOpening {
   /** Receives the counts of the writer. */
   readonly series: JournalSeries;
   /**
-   * Components that are no longer there, on purpose, and whose events are ignored. Undefined: all of them, as in the dev
-   * loop, which reports unknown event types by itself.
+   * Components that were dropped on purpose, whose events are ignored. Undefined: all unknown components, as in
+   * `svc dev`, which reports unknown event types itself.
    */
   readonly ignoreComponents: readonly string[] | undefined;
-  /** Absent: the words for a module. */
+  /** Texts for the error message; default: those for a module. */
   readonly words?: UnknownTypesWords;
 }
 
-/** Components that are to use the journal, and what the journal notes of them. */
+/** Identity and descriptor of the components, which the journal records. */
 export type JournalUser = Pick<SourceDescription, 'fingerprint' | 'descriptor'>;
 
-/** Opens the journal and notes its user. Rejects with SVC_DATA_…, SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE. */
+/** Opens the journal and records its user. Rejects with SVC_DATA_…, SVC_DISK_FULL, SVC_JOURNAL_… and SVC_MANIFEST_UNREADABLE. */
 export async function openJournalFor(
   { fingerprint, descriptor }: JournalUser,
   { dataFolder, limits, series, ignoreComponents, words }: JournalOpening,

@@ -1,5 +1,5 @@
 // RunningService is the module that this process serves. It starts in phases, in this order: introspection, journal,
-// log of the limits, shards, announcement, and a developer's loop where there is one; they stop in reverse order
+// log of the limits, shards, announcement, and the loop of `svc dev` if that runs it; they stop in reverse order
 // (@svc/kit/phases). Invariants:
 // - Whatever was started is stopped, however far the start has come.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
@@ -50,7 +50,7 @@ export class RunningService {
   readonly #introspection: Introspection;
   readonly #ended = Promise.withResolvers<string>();
   readonly #phases: Phases;
-  /** While a developer works on it, one module after the other; undefined until the first is admitted. */
+  /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
   #served: GuestSource | undefined;
   /** Set while fault lines get their source locations. */
   #locatedLog: LocatedLog | undefined;

@@ -13,7 +13,7 @@ export interface ServiceJournalOptions extends Pick<
 > {
   /** The module that the journal is opened for. */
   readonly source: Promise<JournalUser>;
-  /** Called when the writer has ended by itself: the service can store nothing any more. */
+  /** Called if the writer ends unexpectedly: the service can store nothing any more. */
   readonly onFailure: (failure: SvcError) => void;
 }
 
@@ -37,7 +37,7 @@ export class ServiceJournal {
   }
 
   async close(): Promise<void> {
-    // An opening that has failed holds nothing.
+    // If opening fails, there is nothing to close.
     const journal = await this.#opening?.catch(() => undefined);
     await journal?.close();
   }

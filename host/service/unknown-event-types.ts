@@ -50,7 +50,7 @@ export function checkEventTypes(
   );
 }
 
-/** The event types that no component of the module has. */
+/** Returns those of the stored event types that no component of the module reads. */
 export function unknownEventTypes(
   stored: readonly StoredEventType[],
   { entities }: ModuleDescriptor,
