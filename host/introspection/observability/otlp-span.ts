@@ -1,5 +1,5 @@
-// OtlpSpan converts a recorded span into the form that OpenTelemetry's exporter takes, which is part of the SDK's.
-// Attributes have the names of the semantic conventions if there are such, and otherwise begin with `svc.`.
+// OtlpSpan converts a recorded span into a ReadableSpan of OpenTelemetry's SDK, as far as its exporter reads it. Attributes
+// have the names of the semantic conventions if there are such, and otherwise begin with `svc.`.
 import {
   createTraceState,
   type HrTime,
@@ -56,7 +56,11 @@ export function readableSpans({
       status: hasFailed(span.outcome)
         ? { code: SpanStatusCode.ERROR, message: fault?.reason ?? span.outcome }
         : { code: SpanStatusCode.UNSET },
-      attributes: { ...attributesOf(span), ...routeAttributes(span, route), ...whyOf(span) },
+      attributes: {
+        ...attributesOf(span),
+        ...routeAttributes(span, route),
+        ...failureAttributes(span),
+      },
       events: fault === undefined ? [] : [exceptionOf(fault, endTime)],
       links: [],
       resource,
@@ -100,7 +104,7 @@ function routeAttributes({ status = 0 }: RecordedSpan, route: ExportedRoute | un
 }
 
 /** Returns the attributes that describe a refusal or a failure. */
-function whyOf({ outcome, fault, status }: RecordedSpan) {
+function failureAttributes({ outcome, fault, status }: RecordedSpan) {
   if (hasFailed(outcome))
     return {
       'error.type': fault?.code ?? String(status ?? outcome),
