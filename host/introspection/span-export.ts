@@ -57,7 +57,7 @@ export class SpanExport implements IntrospectionPart {
   /** Maximum number of spans that shards are being asked for. */
   #asked = 0;
   /** Number of spans that were sent to the thread and are not settled yet. */
-  #underWay = 0;
+  #inFlight = 0;
   #exported = 0;
   #dropped = 0;
   #isDropLogged = false;
@@ -129,7 +129,7 @@ export class SpanExport implements IntrospectionPart {
     const waitMs = Math.min(LAST_EXPORT_MS, exportTimeoutMs);
     const settled = Promise.withResolvers<void>();
     const timer = setTimeout(settled.resolve, waitMs);
-    const look = () => this.#underWay === 0 && settled.resolve();
+    const look = () => this.#inFlight === 0 && settled.resolve();
     this.#waiting.add(look);
     look();
     await settled.promise;
@@ -159,7 +159,7 @@ export class SpanExport implements IntrospectionPart {
 
   /** Takes spans of one shard. Returns whether there may be more, and room for them. */
   async #takeSome(shard: number, cursor: Cursor): Promise<boolean> {
-    const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#underWay);
+    const limit = Math.min(SPANS_AT_ONCE, this.#queueMax - this.#asked - this.#inFlight);
     if (limit === 0 || this.#hasEnded) return false;
     // Other shards are asked concurrently.
     this.#asked += limit;
@@ -202,7 +202,7 @@ export class SpanExport implements IntrospectionPart {
 
   #send(spans: readonly RecordedSpan[]): void {
     if (this.#hasEnded) return this.#drop(spans.length, 'The export has ended.');
-    this.#underWay += spans.length;
+    this.#inFlight += spans.length;
     this.#post({ kind: 'spans', spans });
   }
 
@@ -214,7 +214,7 @@ export class SpanExport implements IntrospectionPart {
   #settle({ spans, problem }: FromOtlpWorker): void {
     // Spans that were dropped at the end are counted already.
     if (this.#hasEnded) return;
-    this.#underWay -= spans;
+    this.#inFlight -= spans;
     if (problem === undefined) this.#exported += spans;
     else this.#drop(spans, problem);
     for (const look of this.#waiting) look();
@@ -230,8 +230,8 @@ export class SpanExport implements IntrospectionPart {
   #end(reason: string): void {
     clearInterval(this.#timer);
     this.#hasEnded = true;
-    const lost = this.#underWay;
-    this.#underWay = 0;
+    const lost = this.#inFlight;
+    this.#inFlight = 0;
     if (lost > 0) this.#drop(lost, reason);
     for (const look of this.#waiting) look();
   }

@@ -61,25 +61,25 @@ async function run(): Promise<void> {
   const guest = await startGuest(source, settings.sections, (line) =>
     log.write(line.level, line.message, { from: line.source }),
   );
-  const toldToServe = nextMessage('serve');
+  const serveRequested = nextMessage('serve');
   send({ kind: 'admitted', descriptor: guest.descriptor });
   // The code of the HTTP server is the largest part of the host's, so it is loaded while the journal is opened.
   const httpServer = import('../http/http-server.ts');
-  const equipment = await toldToServe;
-  const journal = attachJournal(equipment.journal);
-  served = new ServedGuest(await servedOptions(guest, journal, equipment, httpServer));
-  const toldToStop = nextMessage('stop');
-  const toldToClose = nextMessage('close');
+  const resources = await serveRequested;
+  const journal = attachJournal(resources.journal);
+  served = new ServedGuest(await servedOptions(guest, journal, resources, httpServer));
+  const stopRequested = nextMessage('stop');
+  const closeRequested = nextMessage('close');
   const address = { ...settings.address, isShared: settings.count > 1 };
   send({
     kind: 'listening',
     address: settings.http ? await served.listen(address) : undefined,
   });
 
-  const { graceMs } = await toldToStop;
+  const { graceMs } = await stopRequested;
   const { hasCut } = await served.stop(graceMs);
   send({ kind: 'finished', hasCut });
-  await toldToClose;
+  await closeRequested;
   await served.close();
   await journal.close();
   await guest.close();

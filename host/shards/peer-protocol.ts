@@ -28,15 +28,15 @@ import { ServedRequest } from './served-request.ts';
  * Calls and requests that may wait for the other shard. At this number further calls fail with SVC_OVERLOADED, and
  * further requests are handled by this shard.
  */
-export const CALLS_UNDER_WAY_MAX = 10_000;
+export const CALLS_IN_FLIGHT_MAX = 10_000;
 /** UTF-16 units of the inputs of all calls that wait. A call that is larger by itself is sent when no other waits. */
-const UNITS_UNDER_WAY_MAX = 128 * 1024 * 1024;
+const UNITS_IN_FLIGHT_MAX = 128 * 1024 * 1024;
 
 type CallOutcome = Reply | Refusal;
 type RequestOutcome = EndpointResponse | Refusal;
 
 /** A call or request that waits for the other shard's answer. */
-interface UnderWay {
+interface InFlight {
   readonly resolve: (outcome: FrameOutcome) => void;
   readonly reject: (failure: unknown) => void;
   readonly units: number;
@@ -60,7 +60,7 @@ export interface PeerProtocolOptions {
   readonly learned: (failure: Error, isLogged: boolean) => void;
   /** Bytes that the service may keep for callers. */
   readonly unsent: ByteBudget;
-  /** Is called when the link has ended and every call under way has failed. */
+  /** Is called when the link has ended and every call in flight has failed. */
   readonly ended: () => void;
 }
 
@@ -68,8 +68,8 @@ export class PeerProtocol {
   readonly #transport: PeerTransport;
   readonly #options: PeerProtocolOptions;
   readonly #unitsMax: number;
-  readonly #underWay = new NumberedSlots<UnderWay>();
-  #unitsUnderWay = 0;
+  readonly #inFlight = new NumberedSlots<InFlight>();
+  #unitsInFlight = 0;
   /** Requests of the other shard whose handlers still run, indexed by the slots of their numbers. */
   readonly #served: (ServedRequest | undefined)[] = [];
   /** Large answers that were sent and not acknowledged yet, indexed by the numbers of their requests. */
@@ -79,7 +79,7 @@ export class PeerProtocol {
   constructor(
     transport: PeerTransport,
     options: PeerProtocolOptions,
-    unitsMax = UNITS_UNDER_WAY_MAX,
+    unitsMax = UNITS_IN_FLIGHT_MAX,
   ) {
     this.#transport = transport;
     this.#options = options;
@@ -87,8 +87,8 @@ export class PeerProtocol {
     transport.start(this.#receiver());
   }
 
-  get callsUnderWay(): number {
-    return this.#underWay.size;
+  get callsInFlight(): number {
+    return this.#inFlight.size;
   }
 
   /**
@@ -97,20 +97,20 @@ export class PeerProtocol {
    */
   call(call: ForwardedCall): Promise<CallOutcome> {
     if (this.#hasEnded) throw shardUnavailable();
-    if (this.#underWay.size >= CALLS_UNDER_WAY_MAX)
+    if (this.#inFlight.size >= CALLS_IN_FLIGHT_MAX)
       throw new SvcError(
         'SVC_OVERLOADED',
-        `${CALLS_UNDER_WAY_MAX} calls and requests wait for another shard of the service. Try again later.`,
+        `${CALLS_IN_FLIGHT_MAX} calls and requests wait for another shard of the service. Try again later.`,
       );
     const { length: units } = call[2];
-    if (this.#unitsUnderWay > 0 && this.#unitsUnderWay + units > this.#unitsMax)
+    if (this.#unitsInFlight > 0 && this.#unitsInFlight + units > this.#unitsMax)
       throw new SvcError(
         'SVC_OVERLOADED',
-        `Calls with inputs of ${this.#unitsUnderWay} characters wait for another shard of the service. ` +
+        `Calls with inputs of ${this.#unitsInFlight} characters wait for another shard of the service. ` +
           'Try again later.',
       );
-    const position = this.#transport.sendCall(this.#underWay.next, call);
-    this.#unitsUnderWay += units;
+    const position = this.#transport.sendCall(this.#inFlight.next, call);
+    this.#unitsInFlight += units;
     return this.#answerTo({ units, position, learnCost: undefined }) as Promise<CallOutcome>;
   }
 
@@ -125,8 +125,8 @@ export class PeerProtocol {
     waiter: AnswerWaiter | undefined,
     wasMisrouted: () => void,
   ): Promise<RequestOutcome> | undefined {
-    if (this.#hasEnded || this.#underWay.size >= CALLS_UNDER_WAY_MAX) return undefined;
-    const { next: number } = this.#underWay;
+    if (this.#hasEnded || this.#inFlight.size >= CALLS_IN_FLIGHT_MAX) return undefined;
+    const { next: number } = this.#inFlight;
     const position = this.#transport.sendRequest(number, request, metadata);
     if (position === undefined) return undefined;
     if (waiter !== undefined) waiter.cancel = (reason) => this.#cancel(number, reason);
@@ -142,17 +142,17 @@ export class PeerProtocol {
     return {
       call: (number, call) => this.#serve(number, call),
       request: (number, request, metadata) => this.#serveRequest(number, request, metadata),
-      cost: (number, cost) => this.#underWay.get(number)?.learnCost?.(cost),
+      cost: (number, cost) => this.#inFlight.get(number)?.learnCost?.(cost),
       cancel: (number, reason) => {
         learned(reason, true);
         this.#servedOf(number)?.cancel?.(reason);
       },
       taken: (number) => this.#freeUntaken(number),
       outcome: (number, outcome) => {
-        const underWay = this.#take(number);
+        const inFlight = this.#take(number);
         if (outcomeBytes(outcome) > SMALL_BYTES && !this.#hasEnded)
           this.#transport.sendTaken(number);
-        underWay?.resolve(outcome);
+        inFlight?.resolve(outcome);
       },
       failure: (number, failure, isLogged) => {
         learned(failure, isLogged);
@@ -163,14 +163,14 @@ export class PeerProtocol {
   }
 
   /** Returns the answer to the frame that was just sent with the next number. */
-  #answerTo(sent: Omit<UnderWay, 'resolve' | 'reject'>): Promise<FrameOutcome> {
+  #answerTo(sent: Omit<InFlight, 'resolve' | 'reject'>): Promise<FrameOutcome> {
     return new Promise((resolve, reject) => {
-      this.#underWay.add({ ...sent, resolve, reject });
+      this.#inFlight.add({ ...sent, resolve, reject });
     });
   }
 
   #cancel(number: number, reason: GuestFault): void {
-    if (this.#hasEnded || this.#underWay.get(number) === undefined) return;
+    if (this.#hasEnded || this.#inFlight.get(number) === undefined) return;
     this.#transport.sendCancel(number, reason);
   }
 
@@ -179,7 +179,7 @@ export class PeerProtocol {
     this.#untaken.delete(number);
   }
 
-  /** False when there is no room for the answer. Small answers are not counted: the bound of calls under way bounds them. */
+  /** False when there is no room for the answer. Small answers are not counted: the bound of calls in flight bounds them. */
   #countUntaken(number: number, bytes: number, kept: KeptBytes): boolean {
     if (this.#hasEnded || bytes <= SMALL_BYTES) kept.free();
     else if (kept.fits(bytes)) this.#untaken.set(number, kept);
@@ -255,16 +255,16 @@ export class PeerProtocol {
     if (this.#servedOf(number) !== undefined) this.#served[slotOf(number)] = undefined;
   }
 
-  #take(number: number): UnderWay | undefined {
-    const underWay = this.#underWay.take(number);
-    this.#unitsUnderWay -= underWay?.units ?? 0;
-    return underWay;
+  #take(number: number): InFlight | undefined {
+    const inFlight = this.#inFlight.take(number);
+    this.#unitsInFlight -= inFlight?.units ?? 0;
+    return inFlight;
   }
 
   #end(): void {
     this.#hasEnded = true;
     for (const number of this.#untaken.keys()) this.#freeUntaken(number);
-    for (const { position, reject } of this.#underWay.takeAll())
+    for (const { position, reject } of this.#inFlight.takeAll())
       reject(this.#transport.hasSent(position) ? callUncertain() : shardUnavailable());
     this.#options.ended();
   }

@@ -64,7 +64,7 @@ export class ShardNumbers {
     const { seconds } = http;
     const { capacity } = this.window;
     const next = new ShardNumbers(descriptor, capacity, { totals, sampled, http: { seconds } });
-    next.window.goOnFrom(this.window);
+    next.window.continueFrom(this.window);
     return next;
   }
 

@@ -3,7 +3,7 @@
 // continue meanwhile. While a developer works on the module, a thread with another module can replace the present
 // one. Invariants:
 // I1  At most one thread of the shard serves at a time.
-// I2  After `stop` no thread is started, none is left, and no equipment is requested.
+// I2  After `stop` no thread is started, none is left, and no resources are requested.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { GuestSource } from '../hosting/guest-source.ts';
 import { LimitCounters } from '../model/limit-counters.ts';

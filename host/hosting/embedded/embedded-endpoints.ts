@@ -32,7 +32,7 @@ export class EmbeddedEndpoints implements GuestEndpoints {
   readonly #routes: readonly ServedRoute[];
   readonly #entities: ReadonlySet<EntityDefinition>;
   /** Functions that fail the running requests. */
-  readonly #underWay = new Set<(reason: GuestFault) => void>();
+  readonly #inFlight = new Set<(reason: GuestFault) => void>();
   #isClosed = false;
 
   constructor(endpoints: readonly EndpointDefinition[], entities: readonly EntityDefinition[]) {
@@ -52,18 +52,18 @@ export class EmbeddedEndpoints implements GuestEndpoints {
   ): Promise<EndpointResponse | Refusal> {
     if (this.#isClosed) return Promise.reject(closedFault());
     return new Promise((resolve, reject) => {
-      this.#underWay.add(reject);
+      this.#inFlight.add(reject);
       const served = this.#routes[request.route]!;
       this.#serve(served, context, request, calls)
         .then(resolve, (error: unknown) => reject(failureOf(error, served.source)))
-        .finally(() => this.#underWay.delete(reject));
+        .finally(() => this.#inFlight.delete(reject));
     });
   }
 
   /** Fails the running requests: they cannot be stopped, and their results are dropped. */
   close(): void {
     this.#isClosed = true;
-    for (const fail of this.#underWay) fail(closedFault());
+    for (const fail of this.#inFlight) fail(closedFault());
   }
 
   async #serve(

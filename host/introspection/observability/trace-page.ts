@@ -39,17 +39,17 @@ function fittingTraces(
 ): readonly TraceWithCursor[] {
   const ofComponent =
     component === undefined ? undefined : tracesWith(spans, (span) => span.component === component);
-  const isSaid = containing(text);
-  const saying =
-    isSaid === undefined ? undefined : tracesWith(spans, (span) => textsOf(span).some(isSaid));
+  const matches = containing(text);
+  const matchingSpans =
+    matches === undefined ? undefined : tracesWith(spans, (span) => textsOf(span).some(matches));
   return newestFirst.filter(
     ({ trace }) =>
       (ofComponent === undefined || ofComponent.has(trace.traceId)) &&
       (outcomes === undefined || outcomes.has(trace.outcome)) &&
       trace.durationMs >= minDurationMs &&
-      (isSaid === undefined ||
-        saying?.has(trace.traceId) === true ||
-        [trace.name, trace.traceId].some(isSaid)),
+      (matches === undefined ||
+        matchingSpans?.has(trace.traceId) === true ||
+        [trace.name, trace.traceId].some(matches)),
   );
 }
 

@@ -90,7 +90,7 @@ export class SpanRows {
   }
 
   /** Continues the counts of `before`, whose spans leave the window. Must be called before anything is added. */
-  goOnFrom(before: SpanRows): void {
+  continueFrom(before: SpanRows): void {
     this.#doubles[RECORDED] = before.recorded;
     this.#doubles[BEGAN_AT] = before.recorded;
   }

@@ -10,7 +10,7 @@ import { COUNTER, CounterGuest } from '../../support/counter-guest.ts';
 import { GuestFault } from '../../../host/model/guest-fault.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import {
-  CALLS_UNDER_WAY_MAX,
+  CALLS_IN_FLIGHT_MAX,
   PeerProtocol,
   type PeerProtocolOptions,
 } from '../../../host/shards/peer-protocol.ts';
@@ -100,7 +100,7 @@ test('calls are answered, each with its own outcome, whatever comes first', asyn
   expect(await answers[1]).toEqual(reply('"second"'));
   first.resolve(reply('"first"'));
   expect(await Promise.all(answers)).toEqual(['"first"', '"second"', '"third"'].map(reply));
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
 });
 
 test('what is not common goes in one message a turn, calls and outcomes in both directions', async () => {
@@ -141,7 +141,7 @@ test('what finds no room in memory takes the port, and all of it is answered', a
   // All of them together are twice as large as the ring.
   const inputs = Array.from({ length: 256 }, (_, index) => 'x'.repeat(1_000 + index));
   const answers = inputs.map(async (input) => caller.call(callOf('total', input)));
-  expect(caller.callsUnderWay).toBe(256);
+  expect(caller.callsInFlight).toBe(256);
   const request = { ...REQUEST, query: inputs[255]! };
   expect(caller.request(request, [], waiter(), () => {})).toBeUndefined();
   expect(await Promise.all(answers)).toEqual(inputs.map(({ length }) => reply(`total${length}`)));
@@ -177,7 +177,7 @@ test('when the other side ends, what was sent is uncertain, and what was not was
   port2.close();
   expect(await sent).toBe('SVC_CALL_UNCERTAIN');
   expect(ended).toContain('caller');
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
   expect(() => caller.call(callOf('late'))).toThrow(
     expect.objectContaining({ code: 'SVC_SHARD_UNAVAILABLE' }),
   );
@@ -224,12 +224,12 @@ test('no more is under way than may be, and what comes back makes room', async (
 
 test('no more calls are under way than may be', async () => {
   const { caller } = pair(never);
-  for (let calls = 0; calls < CALLS_UNDER_WAY_MAX; calls++)
+  for (let calls = 0; calls < CALLS_IN_FLIGHT_MAX; calls++)
     caller.call(callOf('x')).catch(() => {});
   expect(() => caller.call(callOf('x'))).toThrow(
     expect.objectContaining({ code: 'SVC_OVERLOADED' }),
   );
-  expect(caller.callsUnderWay).toBe(CALLS_UNDER_WAY_MAX);
+  expect(caller.callsInFlight).toBe(CALLS_IN_FLIGHT_MAX);
 });
 
 const REQUEST: EndpointRequest = {
@@ -275,7 +275,7 @@ test('a request is answered, at once or later, with what it has cost and whether
   ]);
   expect(waiters.map(({ fuel }) => fuel)).toEqual([12, 12, 12]);
   expect(strayed).toEqual([1]);
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
 });
 
 test('a request that failed, thrown or later, has cost what it has cost; a refusal is an answer', async () => {
@@ -352,7 +352,7 @@ test('a request that does not go through memory, or to an end that is gone, is n
   });
   const long: EndpointRequest = { ...REQUEST, query: 'x'.repeat(5000) };
   expect(caller.request(long, [], waiter(), () => {})).toBeUndefined();
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
   const sent = caller.request(REQUEST, [], undefined, () => {});
   expect(await sent).toEqual(RESPONSE);
   const lost = codeOf(Promise.resolve(caller.request(REQUEST, [], waiter(), () => {})));

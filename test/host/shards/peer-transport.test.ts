@@ -118,7 +118,7 @@ test('a call is answered over any transport, with a reply or with the failure of
     { kind: 'reply', json: '"first"' },
     'SVC_OVERLOADED',
   ]);
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
 });
 
 test('when the link ends, a call that had left is uncertain, and one that had not was not made', async () => {
@@ -146,5 +146,5 @@ test('a request that the transport does not carry is left to this shard', () => 
     body: { kind: 'none' },
   } as const;
   expect(caller.request(request, [], undefined, () => {})).toBeUndefined();
-  expect(caller.callsUnderWay).toBe(0);
+  expect(caller.callsInFlight).toBe(0);
 });

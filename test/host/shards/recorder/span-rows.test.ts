@@ -30,7 +30,7 @@ describe('what was recorded since the process started', () => {
     add(restarted, 2);
     see(first);
     const replaced = new SpanRows(HANDLERS, 4);
-    replaced.goOnFrom(first);
+    replaced.continueFrom(first);
     see(replaced);
     const itsThread = again(replaced);
     itsThread.begin();
@@ -52,7 +52,7 @@ describe('what was recorded since the process started', () => {
     const before = new SpanRows(HANDLERS, 4);
     add(before, 2, 2);
     const next = new SpanRows(1, 4);
-    next.goOnFrom(before);
+    next.continueFrom(before);
     add(before, 9, 2);
     expect(next.recorded).toBe(2);
     expect(next.counted()).toEqual([{ handlerIndex: 0, counts: [0, 0, 0, 0], seconds: 0 }]);
