@@ -40,7 +40,7 @@ function fittingTraces(
   const ofComponent =
     component === undefined ? undefined : tracesWith(spans, (span) => span.component === component);
   const matches = containing(text);
-  const matchingSpans =
+  const matchingTraces =
     matches === undefined ? undefined : tracesWith(spans, (span) => textsOf(span).some(matches));
   return newestFirst.filter(
     ({ trace }) =>
@@ -48,7 +48,7 @@ function fittingTraces(
       (outcomes === undefined || outcomes.has(trace.outcome)) &&
       trace.durationMs >= minDurationMs &&
       (matches === undefined ||
-        matchingSpans?.has(trace.traceId) === true ||
+        matchingTraces?.has(trace.traceId) === true ||
         [trace.name, trace.traceId].some(matches)),
   );
 }
