@@ -184,13 +184,13 @@ export class DevSession {
     }
   }
 
-  #isRefused({ code, message, file, frames, settings, isTriedAgain }: Refused): void {
+  #isRefused({ code, message, file, frames, settings, isRetried }: Refused): void {
     const given = this.#given.get(file);
     this.#shown = this.#shown.then(async () => {
       const fingerprint = given?.fingerprint ?? '';
       const locator = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
       const found = locator.locationsOf({ frames });
-      this.#terminal.refused(code, message, found, isTriedAgain);
+      this.#terminal.refused(code, message, found, isRetried);
       const [location] = found;
       if (location === undefined) return;
       const source = readSourceLine(this.#project.root, location) ?? null;
@@ -205,7 +205,7 @@ export class DevSession {
     // The source map is read when a fault needs it.
     let locator: Promise<FaultLocator> | undefined;
     this.#locator = () => (locator ??= sourceLocations(served.source, served.settings));
-    if (!served.isNews) return;
+    if (!served.isNewest) return;
     const details = { descriptor, builtMs, changed, warnings };
     this.#terminal.served(served, this.#project.name, details);
     if (served.url !== undefined && !process.stdout.isTTY && this.#isFirst)

@@ -57,16 +57,16 @@ export class DevTerminal {
   }
 
   /**
-   * `locations`: source locations of a failure at the module's start. `isTriedAgain`: no module is served until the
+   * `locations`: source locations of a failure at the module's start. `isRetried`: no module is served until the
    * start succeeds.
    */
   refused(
     code: string,
     message: string,
     locations: readonly SourceLocation[],
-    isTriedAgain = false,
+    isRetried = false,
   ): void {
-    const more = isTriedAgain ? 'it is tried again' : this.#goesOn();
+    const more = isRetried ? 'it is tried again' : this.#goesOn();
     this.#area.show([
       ...this.#locationLines(locations),
       status('red', '✕', `not served: ${printable(message)} [${code}]`, more),

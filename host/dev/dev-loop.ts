@@ -100,8 +100,8 @@ export class DevLoop {
     if (served === undefined || again === undefined) return;
     this.#served = { ...served, source: again.source };
     // A newer build may have been reported since.
-    const isNews = this.#state.state === 'refused' && this.#refusedFile === again.file;
-    this.#reportServed(this.#tried!, again.source, isNews);
+    const isNewest = this.#state.state === 'refused' && this.#refusedFile === again.file;
+    this.#reportServed(this.#tried!, again.source, isNewest);
   }
 
   /** Stops serving and checking. */
@@ -113,16 +113,16 @@ export class DevLoop {
   }
 
   /**
-   * Reports a refused module. `isTriedAgain`: the previous module has stopped, so the start of this one is retried
+   * Reports a refused module. `isRetried`: the previous module has stopped, so the start of this one is retried
    * until it serves.
    */
   refused(
     { code, message, cause }: SvcError,
     file: string,
     settings: HostingSettings,
-    isTriedAgain = false,
+    isRetried = false,
   ): void {
-    const help = isTriedAgain ? RETRY_HELP : null;
+    const help = isRetried ? RETRY_HELP : null;
     const problem = { file: null, line: null, column: null, source: null, help };
     this.#refusedFile = file;
     this.#setState({
@@ -130,7 +130,7 @@ export class DevLoop {
       problems: [{ ...problem, message: `${message} [${code}]` }],
     });
     const frames = cause instanceof GuestFault ? cause.frames : undefined;
-    this.#send({ kind: 'refused', file, code, message, frames, settings, isTriedAgain });
+    this.#send({ kind: 'refused', file, code, message, frames, settings, isRetried });
   }
 
   #refusedAt({ file, location, source }: RefusedAt): void {
@@ -177,19 +177,19 @@ export class DevLoop {
     } catch (error) {
       if (this.#served === undefined) return;
       if (!(error instanceof SvcError)) throw error;
-      const isTriedAgain = swap.servedFile === undefined;
-      if (isTriedAgain) this.#tried = built;
-      this.refused(error, built.file, served.settings, isTriedAgain);
+      const isRetried = swap.servedFile === undefined;
+      if (isRetried) this.#tried = built;
+      this.refused(error, built.file, served.settings, isRetried);
     }
   }
 
   #reportServed(
     { file, builtMs, builtAtMs }: BuiltModule,
     served: GuestSource,
-    isNews = true,
+    isNewest = true,
   ): void {
     const afterMs = performance.timeOrigin + performance.now() - builtAtMs;
-    if (isNews)
+    if (isNewest)
       this.#setState({
         state: 'serving',
         problems: [],
@@ -201,7 +201,7 @@ export class DevLoop {
     const { dataFolder } = swap;
     const { kind, fingerprint } = served;
     const source = { kind, file, fingerprint };
-    this.#send({ kind: 'served', source, settings, url, dataFolder, afterMs, isNews });
+    this.#send({ kind: 'served', source, settings, url, dataFolder, afterMs, isNewest });
     void this.#checkUpgrade(served);
   }
 

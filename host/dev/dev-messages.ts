@@ -35,7 +35,7 @@ export type FromDevHost =
       /** Time since the build, in milliseconds. */
       readonly afterMs: number;
       /** False if a newer build has been reported since. */
-      readonly isNews: boolean;
+      readonly isNewest: boolean;
     }
   /**
    * The module was refused. The previous one keeps serving, if there is one and the start of this one is not retried.
@@ -48,7 +48,7 @@ export type FromDevHost =
       /** Code positions of the fault, if the module failed to start, and the settings that it ran under. */
       readonly frames: readonly WasmFrame[] | undefined;
       readonly settings: HostingSettings;
-      readonly isTriedAgain: boolean;
+      readonly isRetried: boolean;
     }
   /** Findings of the check of stored events against the module that is served, a sentence each. */
   | { readonly kind: 'upgrade'; readonly findings: readonly string[] }

@@ -26,7 +26,7 @@ const served = (file: string) => ({
   url: 'http://127.0.0.1:9000',
   dataFolder: '/nowhere/.svc/till',
   afterMs: 62,
-  isNews: true,
+  isNewest: true,
 });
 const endpointWith = (count: number) => ({
   name: 'Tills',

@@ -37,9 +37,9 @@ function loop() {
   const outcomes = () =>
     told.flatMap((message) => {
       if (message.kind === 'served')
-        return `served ${message.source.file}${message.isNews ? '' : ', no news'}`;
+        return `served ${message.source.file}${message.isNewest ? '' : ', no news'}`;
       if (message.kind !== 'refused') return [];
-      return `refused ${message.file}${message.isTriedAgain ? ', tried again' : ''}`;
+      return `refused ${message.file}${message.isRetried ? ', tried again' : ''}`;
     });
   return { dev, swap, begin, replaced, settled, outcomes };
 }
