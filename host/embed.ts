@@ -12,6 +12,7 @@ export type {
   QueryContext,
   ReadonlyDeep,
 } from './hosting/embedded/entity-context.ts';
+export type { Components } from './hosting/embedded/embedded-guest.ts';
 export { defineEndpoint } from './hosting/embedded/endpoint-definition.ts';
 export type { EndpointDefinition } from './hosting/embedded/endpoint-definition.ts';
 export { before, del, get, patch, post, put } from './hosting/embedded/route-definition.ts';

@@ -7,6 +7,7 @@ export {
   type ModuleReport,
 } from './hosting/wasm/admission/admission.ts';
 export { type GuestSource, type HostingSettings, wasmSource } from './hosting/guest-source.ts';
+export { readProgram } from './hosting/program/program-source.ts';
 export { type GuestStarter, guestStarter } from './hosting/start-guest.ts';
 export { type FaultLocator, sourceLocations } from './hosting/source-locations.ts';
 export type { FromDevHost, ToDevHost } from './dev/dev-messages.ts';

@@ -19,6 +19,7 @@ export const SVC_ERROR_CODES = [
   'SVC_MODULE_START_FAILED',
   // Components of a program that embeds the host.
   'SVC_DEFINITION_INVALID',
+  'SVC_PROGRAM_INVALID',
   // The data folder and the journal.
   'SVC_DATA_UNUSABLE',
   'SVC_DATA_IN_USE',

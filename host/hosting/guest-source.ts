@@ -15,8 +15,8 @@ export interface SourceFile {
   /** Path of the file; undefined if the source came from no file. */
   readonly file: string | undefined;
   /**
-   * Identity of the content: sources that may behave differently have different fingerprints. For a module, the
-   * SHA-256 of its file.
+   * Identity of the content. For a module, the SHA-256 of its file, so that modules that may behave differently have
+   * different fingerprints; for a program, that of its descriptor and its version.
    */
   readonly fingerprint: string;
 }
@@ -32,7 +32,13 @@ export interface WasmSource extends SourceDescription {
   readonly module: AdmittedModule;
 }
 
-export type GuestSource = WasmSource;
+/** A file of a program that exports its components (program/program-source.ts). Its code is trusted. */
+export interface ProgramSource extends SourceDescription {
+  readonly kind: 'program';
+  readonly file: string;
+}
+
+export type GuestSource = WasmSource | ProgramSource;
 
 /** Settings for running guests: a section for each hosting that has settings. */
 export interface HostingSettings {

@@ -10,10 +10,16 @@ export interface StartedGuest extends Guest {
   readonly numbers?: WasmNumbers;
 }
 
-/** Starts a guest that shares no instance with another. Throws an SvcError SVC_MODULE_START_FAILED. */
+/**
+ * Starts a guest that shares no instance with another. The guests of a program share the variables of its files. Throws an
+ * SvcError SVC_MODULE_START_FAILED.
+ */
 export type GuestStarter = (log: GuestLog) => StartedGuest;
 
-/** Loads the code that runs the source in this thread, so that guests can then be started synchronously. */
+/**
+ * Loads the code that runs the source, so that guests can then be started synchronously: a module runs in this thread, a
+ * program in a thread of its own.
+ */
 export async function guestStarter(
   source: GuestSource,
   settings: HostingSettings,
@@ -21,6 +27,11 @@ export async function guestStarter(
   switch (source.kind) {
     case 'wasm':
       return (log) => startWasmGuest(source.module, settings.wasm, log);
+    case 'program': {
+      // No service runs a program that way, so a shard does not wait for this code.
+      const { programStarter } = await import('./program/program-guest.ts');
+      return programStarter(source);
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 // (served-guest.ts) with the journal and the introspection that `svc run` has. Everything but the journal's writer runs in
 // the thread of the program. It starts in phases, in this order: log, introspection, guest, journal, engine, addresses; they
 // stop in reverse order (@svc/kit/phases). Invariant: a service whose addresses or journal are refused holds nothing.
-import { hash } from 'node:crypto';
 import type { Guest } from '../engine/needs/guest.ts';
 import type { Journal } from '../engine/needs/journal.ts';
 import { createEmbeddedGuest } from '../hosting/embedded/embedded-guest.ts';
@@ -12,6 +11,8 @@ import {
   type RecordedEvent,
 } from '../hosting/embedded/entity-client.ts';
 import type { EntityDefinition } from '../hosting/embedded/entity-definition.ts';
+import { programFingerprint } from '../hosting/embedded/program-fingerprint.ts';
+import { refuseWhileLoading } from '../hosting/program/loading-mark.ts';
 import { createHttpServer } from '../http/http-server.ts';
 import { InProcessHttp } from '../http/in-process-http.ts';
 import { InProcessFetch } from '../http/requests/in-process-fetch.ts';
@@ -52,9 +53,11 @@ const HTTP_WORDS: ListenWords = {
 /**
  * Runs the components. Rejects with SVC_DEFINITION_INVALID, SVC_SETTING_INVALID, and the errors of opening the
  * journal and the addresses: SVC_DATA_UNUSABLE, SVC_DATA_IN_USE, SVC_JOURNAL_…, SVC_MANIFEST_UNREADABLE,
- * SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE.
+ * SVC_PORT_IN_USE, SVC_ADDRESS_UNAVAILABLE. Rejects with SVC_PROGRAM_INVALID where a tool loads the program for its
+ * components.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
+  refuseWhileLoading();
   checkOptions(options);
   const sections = readServiceSettings(options.settings ?? {});
   const storage = new EmbeddedStorage(options, sections.journal);
@@ -70,11 +73,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await service.stop(0).catch(() => {});
     throw error;
   }
-}
-
-/** Identifies the program by its types and its version. */
-function programFingerprint({ descriptor, fingerprint: version = '' }: Guest): string {
-  return hash('sha256', `${JSON.stringify(descriptor)}\n${version}`, 'hex');
 }
 
 interface EmbeddedParts {

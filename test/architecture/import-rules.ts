@@ -48,6 +48,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'host/hosting/wasm': ['host/engine/needs', 'host/model'],
   'host/hosting/embedded': ['host/engine/needs', 'host/model'],
+  // It runs the components of the embedded hosting, in a thread of their own.
+  'host/hosting/program': [
+    'host/engine/needs',
+    'host/hosting/embedded',
+    'host/hosting/guest-source.ts',
+    'host/model',
+  ],
   // What starts a guest from its source knows every hosting; nobody else does, but the composition.
   'host/hosting': ['host/engine/needs', 'host/model'],
   // It reads a journal with a source of guests, and serves nothing.

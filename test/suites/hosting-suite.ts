@@ -49,13 +49,23 @@ const answering = (answer: Reply | Refusal, made: unknown[] = []): HostCalls => 
   },
   readEvents: () => [],
 });
+type OpenCart = () => Promise<Guest>;
+
 /** `openCart` gives a fresh guest that serves the shopping cart of fixtures/. */
-export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): void {
-  async function guest(): Promise<Guest> {
-    const opened = await openCart();
-    onTestFinished(async () => opened.close());
-    return opened;
-  }
+export function hostingSuite(hosting: string, openCart: OpenCart): void {
+  entitySuite(hosting, openCart);
+  endpointSuite(hosting, openCart);
+}
+
+async function opened(openCart: OpenCart): Promise<Guest> {
+  const cartGuest = await openCart();
+  onTestFinished(async () => cartGuest.close());
+  return cartGuest;
+}
+
+/** The part of the suite for a hosting that serves no requests. */
+export function entitySuite(hosting: string, openCart: OpenCart): void {
+  const guest = () => opened(openCart);
   describe(`${hosting}: an entity`, () => {
     test('begins in its empty state, which knows its id', async () => {
       const entity = await open(await guest(), 'c1');
@@ -164,6 +174,53 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
     });
   });
 
+  test(`${hosting}: under the engine, what a query sees is the fold of what the journal holds, and what is too large is refused`, async () => {
+    const from = await guest();
+    const journal = new MemoryJournal();
+    const ref = { component: 'shopping-cart', id: 'c1' };
+    const start = (limits: Partial<EngineLimits> = {}) =>
+      createEngine({
+        limits,
+        guest: from,
+        journal,
+        clock: { nowMs: () => context.nowMs },
+        random: { next64: () => 1n },
+        digest: systemDigest,
+        eventLoop: systemEventLoop,
+        faultLog: (_entity, _handler, fault) => {
+          throw fault;
+        },
+      });
+    const engine = start();
+    for (const [sku, quantity] of [
+      ['a', 1],
+      ['b', 2],
+      ['a', 3],
+    ] as const)
+      await engine.call(ref, 'add-item', JSON.stringify({ sku, quantity }), []);
+    const before = await engine.call(ref, 'get', 'null', []);
+    expect(await engine.readEvents(ref, 0, 10)).toMatchObject([
+      { seq: 1, event: added('a', 1) },
+      { seq: 2, event: added('b', 2) },
+      { seq: 3, event: added('a', 3) },
+    ]);
+    await engine.close();
+    expect(await start().call(ref, 'get', 'null', [])).toEqual(before);
+
+    const strict = start({ eventBytesMax: 64 });
+    const large = JSON.stringify({ sku: 'x'.repeat(64), quantity: 1 });
+    for (const key of [undefined, 'k', 'k'])
+      expect(await strict.call(ref, 'add-item', large, [], key)).toMatchObject({
+        code: 'UNPROCESSABLE',
+        message: expect.stringContaining('(SVC_EVENT_TOO_LARGE)') as string,
+      });
+    expect(await strict.call(ref, 'get', 'null', [])).toEqual(before);
+    expect(await strict.readEvents(ref, 0, 10)).toHaveLength(3);
+  });
+}
+
+function endpointSuite(hosting: string, openCart: OpenCart): void {
+  const guest = () => opened(openCart);
   describe(`${hosting}: an endpoint`, () => {
     const reply: Reply = { kind: 'reply', json: '{"id":"c1","items":[],"checkedOut":false}' };
 
@@ -235,50 +292,6 @@ export function hostingSuite(hosting: string, openCart: () => Promise<Guest>): v
         ids.map((id) => ({ kind: 'json', text: `{"id":"${id}","items":[],"checkedOut":false}` })),
       );
     });
-  });
-
-  test(`${hosting}: under the engine, what a query sees is the fold of what the journal holds, and what is too large is refused`, async () => {
-    const from = await guest();
-    const journal = new MemoryJournal();
-    const ref = { component: 'shopping-cart', id: 'c1' };
-    const start = (limits: Partial<EngineLimits> = {}) =>
-      createEngine({
-        limits,
-        guest: from,
-        journal,
-        clock: { nowMs: () => context.nowMs },
-        random: { next64: () => 1n },
-        digest: systemDigest,
-        eventLoop: systemEventLoop,
-        faultLog: (_entity, _handler, fault) => {
-          throw fault;
-        },
-      });
-    const engine = start();
-    for (const [sku, quantity] of [
-      ['a', 1],
-      ['b', 2],
-      ['a', 3],
-    ] as const)
-      await engine.call(ref, 'add-item', JSON.stringify({ sku, quantity }), []);
-    const before = await engine.call(ref, 'get', 'null', []);
-    expect(await engine.readEvents(ref, 0, 10)).toMatchObject([
-      { seq: 1, event: added('a', 1) },
-      { seq: 2, event: added('b', 2) },
-      { seq: 3, event: added('a', 3) },
-    ]);
-    await engine.close();
-    expect(await start().call(ref, 'get', 'null', [])).toEqual(before);
-
-    const strict = start({ eventBytesMax: 64 });
-    const large = JSON.stringify({ sku: 'x'.repeat(64), quantity: 1 });
-    for (const key of [undefined, 'k', 'k'])
-      expect(await strict.call(ref, 'add-item', large, [], key)).toMatchObject({
-        code: 'UNPROCESSABLE',
-        message: expect.stringContaining('(SVC_EVENT_TOO_LARGE)') as string,
-      });
-    expect(await strict.call(ref, 'get', 'null', [])).toEqual(before);
-    expect(await strict.readEvents(ref, 0, 10)).toHaveLength(3);
   });
 }
 

@@ -109,6 +109,13 @@ export interface HandlerDefinition {
 const CLIENT_MEMBERS = new Set(['id', 'events', 'withIdempotencyKey', 'then', 'constructor']);
 const REMEDY_NAME = 'Give it another name.';
 
+const DEFINED = new WeakSet<object>();
+
+/** Returns whether `defineEntity` has made the value, and not that of another copy of this package. */
+export function isEntityDefinition(value: unknown): value is EntityDefinition {
+  return typeof value === 'object' && value !== null && DEFINED.has(value);
+}
+
 /** Defines an entity. Throws SVC_DEFINITION_INVALID, which names the invalid part. */
 export function defineEntity<State extends Schema, Event extends Schema, CI, CR, QI, QR>(
   specification: EntitySpecification<State, Event, CI, CR, QI, QR>,
@@ -134,6 +141,7 @@ export function defineEntity<State extends Schema, Event extends Schema, CI, CR,
     apply: specification.apply.bind(specification) as RunnableEntity['apply'],
     byWireName: new NameTable(handlers.map((handler) => [handler.name, handler] as const)),
   };
+  DEFINED.add(entity);
   return entity as EntityDefinition<HandlerTypes<CI, CR> & HandlerTypes<QI, QR>, ValueOf<Event>>;
 }
 

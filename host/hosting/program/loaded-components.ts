@@ -1,0 +1,89 @@
+// LoadedComponents: imports the file of a program and takes the components that it exports, in the thread of the program.
+// Every problem is reported with its place and with what to do.
+import { statSync } from 'node:fs';
+import { extname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Components } from '../embedded/embedded-guest.ts';
+import { isEntityDefinition } from '../embedded/entity-definition.ts';
+import { STARTS_SERVICE } from './loading-mark.ts';
+import { thrownLine } from './thrown-line.ts';
+
+const TYPESCRIPT = new Set(['.ts', '.mts', '.cts']);
+const NAMES_LISTED_MAX = 10;
+const REMEDY =
+  'Export the object that the program spreads into createService: ' +
+  'export const components: Components = { entities: […], endpoints: […] };';
+
+/** Throws SVC_PROGRAM_INVALID; its message does not name the file. */
+export async function loadComponents(
+  file: string,
+  mark: { readonly hasStartedService: boolean },
+): Promise<Components> {
+  checkFile(file);
+  let exported: Readonly<Record<string, unknown>>;
+  try {
+    exported = (await import(pathToFileURL(resolve(file)).href)) as typeof exported;
+  } catch (error) {
+    if (mark.hasStartedService) throw invalid(STARTS_SERVICE);
+    // A definition that cannot be is explained by its own error.
+    if (isDefinitionError(error)) throw new SvcError('SVC_DEFINITION_INVALID', error.message);
+    throw invalid(`It cannot be loaded: ${thrownLine(error)}`);
+  }
+  // The program may have caught the error.
+  if (mark.hasStartedService) throw invalid(STARTS_SERVICE);
+  return checkComponents(exported);
+}
+
+function checkFile(file: string): void {
+  const isFile = statSync(file, { throwIfNoEntry: false })?.isFile();
+  if (isFile === undefined) throw invalid('There is no such file.');
+  if (!isFile) throw invalid(`It is no file. Give the file that exports 'components'.`);
+  const extension = extname(file);
+  if (extension === '.wasm')
+    throw invalid('It is a module and no program. Give it where the command takes a module.');
+  if (TYPESCRIPT.has(extension) && process.features.typescript === false)
+    throw invalid(
+      `Node ${process.version} does not run TypeScript as it was started here. ` +
+        'Leave out its option --no-strip-types, or give the JavaScript that was made of the file.',
+    );
+}
+
+function checkComponents(exported: Readonly<Record<string, unknown>>): Components {
+  const { components } = exported;
+  if (components === undefined) {
+    const names = Object.keys(exported).slice(0, NAMES_LISTED_MAX).join(', ');
+    const found = names === '' ? '' : ` (it exports ${names})`;
+    throw invalid(`It exports no 'components'${found}. ${REMEDY}`);
+  }
+  if (typeof components !== 'object' || components === null || Array.isArray(components))
+    throw invalid(`Its 'components' is no object of entities and endpoints. ${REMEDY}`);
+  const { entities = [], endpoints = [] } = components as Readonly<Record<string, unknown>>;
+  if (!Array.isArray(entities) || !Array.isArray(endpoints))
+    throw invalid(`The entities and endpoints of its 'components' are lists. ${REMEDY}`);
+  for (const [index, entity] of entities.entries())
+    if (!isEntityDefinition(entity))
+      throw invalid(
+        `components.entities[${index}] was not made by defineEntity of the @svc/host that this svc uses. ` +
+          'Make it with defineEntity, and run the svc that is installed beside the program (npx svc).',
+      );
+  for (const [index, endpoint] of endpoints.entries())
+    if (!isEndpoint(endpoint))
+      throw invalid(`components.endpoints[${index}] is no endpoint. Make it with defineEndpoint.`);
+  return components;
+}
+
+function isEndpoint(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { prefix, routes } = value as { readonly prefix?: unknown; readonly routes?: unknown };
+  return typeof prefix === 'string' && typeof routes === 'object' && routes !== null;
+}
+
+/** The program may have loaded another copy of @svc/host. */
+function isDefinitionError(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === 'SVC_DEFINITION_INVALID';
+}
+
+function invalid(message: string): SvcError {
+  return new SvcError('SVC_PROGRAM_INVALID', message);
+}

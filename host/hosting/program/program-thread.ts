@@ -1,0 +1,125 @@
+// ProgramThread is a thread that has loaded a program's file and runs its entities (program-worker.ts), as the tool that
+// started it sees it. The tool's thread waits for each answer, as it computes while a module folds.
+//
+// Invariants
+// P1  Nothing that the program does keeps the tool waiting for longer than the limits, or ends the tool's process: not a
+//     loop, not an error that nobody catches, not process.exit, not memory that runs out.
+// P2  Text that the program prints on stdout (console.log) appears on stderr: stdout is the tool's.
+// P3  The thread does not keep the process alive.
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { SvcError } from '@svc/kit/svc-error';
+import { GuestFault } from '../../model/guest-fault.ts';
+import {
+  type EntityCall,
+  type FromProgram,
+  type LoadedProgram,
+  type ProgramWork,
+  SIGNAL,
+  type ToProgram,
+} from './program-messages.ts';
+
+export interface ProgramLimits {
+  /** Milliseconds for importing the file and everything that it imports. */
+  readonly loadTimeoutMs: number;
+  /** Milliseconds for one call of an entity: a handler, or a batch of at most 512 events. */
+  readonly callTimeoutMs: number;
+  /** Mebibytes of memory for the program's values. */
+  readonly memoryMib: number;
+}
+
+export const PROGRAM_LIMITS_DEFAULT: ProgramLimits = {
+  loadTimeoutMs: 30_000,
+  callTimeoutMs: 10_000,
+  memoryMib: 1024,
+};
+
+const REMEDY =
+  "Give a file that exports 'components' and does nothing else: no server, no timer, no service.";
+
+export class ProgramThread {
+  readonly #file: string;
+  readonly #limits: ProgramLimits;
+  readonly #worker: Worker;
+  readonly #port = new MessageChannel();
+  readonly #signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  #isEnded = false;
+
+  /** Starts the thread; `loaded` waits until it has loaded the file. */
+  constructor(file: string, limits: ProgramLimits) {
+    this.#file = file;
+    this.#limits = limits;
+    const { port2: port } = this.#port;
+    const work: ProgramWork = { file, port, signal: this.#signal.buffer };
+    this.#worker = new Worker(new URL('./program-worker.ts', import.meta.url), {
+      name: 'program',
+      workerData: work,
+      transferList: [port],
+      argv: [],
+      resourceLimits: { maxOldGenerationSizeMb: limits.memoryMib },
+    });
+    this.#worker.unref();
+    // The call that waits for the thread, or the next one, reports that the thread has ended.
+    this.#worker.on('error', () => {});
+  }
+
+  /** True: it answers no further call. */
+  get isEnded(): boolean {
+    return this.#isEnded || Atomics.load(this.#signal, 0) === SIGNAL.ended;
+  }
+
+  /** To be called once, first. Throws SVC_PROGRAM_INVALID, SVC_DEFINITION_INVALID. */
+  loaded(): LoadedProgram {
+    const { loadTimeoutMs } = this.#limits;
+    const answer = this.#answer(loadTimeoutMs);
+    if (answer?.kind === 'loaded') return answer;
+    this.end();
+    if (answer?.kind === 'refused')
+      throw new SvcError(answer.code, `${this.#file}: ${answer.message}`);
+    const problem =
+      answer?.kind === 'ended'
+        ? `It ${answer.problem} while it was loaded.`
+        : `It was not loaded within ${loadTimeoutMs} ms.`;
+    throw new SvcError('SVC_PROGRAM_INVALID', `${this.#file}: ${problem} ${REMEDY}`);
+  }
+
+  /** Answers what the entity does. `what`: subject of the message of a fault. Throws GuestFault. */
+  call(entityNo: number, call: EntityCall, what: string): unknown {
+    const { callTimeoutMs } = this.#limits;
+    this.send({ entityNo, call });
+    const answer = this.#answer(callTimeoutMs);
+    if (answer?.kind === 'value') return answer.value;
+    if (answer?.kind === 'fault') {
+      const { faultCause, message, guestMessage } = answer;
+      throw new GuestFault(faultCause, message, { guestMessage });
+    }
+    this.end();
+    if (answer?.kind === 'ended')
+      throw new GuestFault('trap', `${what} ended its thread: the program ${answer.problem}`);
+    throw new GuestFault(
+      'time',
+      // A thread that runs out of memory ends without a word.
+      `${what} did not return within ${callTimeoutMs} ms: it computes for too long, or has run out of memory`,
+    );
+  }
+
+  /** Posts a message, and waits for no answer. */
+  send(message: ToProgram): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+    if (!this.#isEnded) this.#port.port1.postMessage(message);
+  }
+
+  end(): void {
+    this.#isEnded = true;
+    this.#port.port1.close();
+    void this.#worker.terminate();
+  }
+
+  /** Waits for the next message of the thread. Undefined: there was none in time. */
+  #answer(timeoutMs: number): FromProgram | undefined {
+    Atomics.wait(this.#signal, 0, SIGNAL.waiting, timeoutMs);
+    const received = receiveMessageOnPort(this.#port.port1);
+    // A thread that has ended stays so.
+    Atomics.compareExchange(this.#signal, 0, SIGNAL.answered, SIGNAL.waiting);
+    return received?.message as FromProgram | undefined;
+  }
+}

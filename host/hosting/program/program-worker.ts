@@ -1,0 +1,123 @@
+// ProgramWorker is what the thread of a program runs (program-thread.ts): it loads the program's file, describes the
+// components that the file exports, and then answers the calls of their entities.
+import assert from 'node:assert/strict';
+import { workerData } from 'node:worker_threads';
+import { SvcError } from '@svc/kit/svc-error';
+import type { Guest, GuestEntity } from '../../engine/needs/guest.ts';
+import { GuestFault } from '../../model/guest-fault.ts';
+import { createEmbeddedGuest } from '../embedded/embedded-guest.ts';
+import { programFingerprint } from '../embedded/program-fingerprint.ts';
+import { loadComponents } from './loaded-components.ts';
+import { markLoading, STARTS_SERVICE } from './loading-mark.ts';
+import {
+  type EntityCall,
+  type FromProgram,
+  type ProgramWork,
+  SIGNAL,
+  type ToProgram,
+} from './program-messages.ts';
+import { printOnStderr } from './program-output.ts';
+import { lineOf, thrownLine } from './thrown-line.ts';
+
+const { file, port, signal } = workerData as ProgramWork;
+const mark = markLoading();
+const flag = new Int32Array(signal);
+const entities = new Map<number, GuestEntity>();
+let uncaught: unknown;
+let isLoaded = false;
+/** Nothing is left that could settle a top-level await of the program. */
+let isIdle = false;
+
+function send(message: FromProgram, value: number): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
+  port.postMessage(message);
+  Atomics.store(flag, 0, value);
+  Atomics.notify(flag, 0);
+}
+
+printOnStderr();
+
+/** Reports the end of the thread, whatever ends it, as long as its own code still runs. */
+process.on('exit', (code) => send(lastWords(code), SIGNAL.ended));
+process.on('beforeExit', () => (isIdle = true));
+process.on('uncaughtException', (error) => {
+  uncaught = error;
+  process.exit(1);
+});
+
+function lastWords(code: number): FromProgram {
+  if (!isLoaded && mark.hasStartedService)
+    return { kind: 'refused', code: 'SVC_PROGRAM_INVALID', message: STARTS_SERVICE };
+  if (uncaught !== undefined)
+    return {
+      kind: 'ended',
+      problem: `threw an error that nobody caught (${thrownLine(uncaught)})`,
+    };
+  if (isIdle) return { kind: 'ended', problem: 'waited for something that never comes' };
+  return { kind: 'ended', problem: `called process.exit(${code})` };
+}
+
+async function load(): Promise<void> {
+  let guest: Guest;
+  try {
+    guest = createEmbeddedGuest(await loadComponents(file, mark));
+  } catch (error) {
+    if (!(error instanceof SvcError)) throw error;
+    const { code, message } = error;
+    send({ kind: 'refused', code, message }, SIGNAL.answered);
+    return;
+  }
+  isLoaded = true;
+  port.on('message', (message: ToProgram) => onMessage(guest, message));
+  const { descriptor } = guest;
+  send({ kind: 'loaded', descriptor, fingerprint: programFingerprint(guest) }, SIGNAL.answered);
+}
+
+function onMessage(guest: Guest, { entityNo, call }: ToProgram): void {
+  if (call.kind === 'close') {
+    entities.get(entityNo)?.close();
+    entities.delete(entityNo);
+    return;
+  }
+  const answering = call.kind === 'open' ? open(guest, entityNo, call) : called(entityNo, call);
+  void answering
+    .then((value) => ({ kind: 'value', value }) as const, faultOf)
+    .then((answer) => send(answer, SIGNAL.answered));
+}
+
+async function open(
+  { entities: source }: Guest,
+  entityNo: number,
+  { entity, snapshot }: Extract<EntityCall, { kind: 'open' }>,
+): Promise<void> {
+  entities.set(entityNo, await source.open(entity, snapshot));
+}
+
+async function called(
+  entityNo: number,
+  call: Exclude<EntityCall, { kind: 'open' }>,
+): Promise<unknown> {
+  const entity = entities.get(entityNo);
+  assert(entity !== undefined, 'a call of an entity that is not open');
+  switch (call.kind) {
+    case 'apply':
+      return entity.apply(call.events, undefined);
+    case 'command':
+    case 'query':
+      return entity[call.kind](call.context, call.name, call.input);
+    case 'reply':
+      return entity.reply(call.context, call.name);
+    case 'snapshot':
+      return entity.snapshot();
+  }
+}
+
+/** Throws again what is no fault of the program. */
+function faultOf(fault: unknown): FromProgram {
+  if (!(fault instanceof GuestFault)) throw fault;
+  const { faultCause, message, guestMessage } = fault;
+  const words = guestMessage === undefined ? undefined : lineOf(guestMessage);
+  return { kind: 'fault', faultCause, message, guestMessage: words };
+}
+
+void load();

@@ -1,0 +1,35 @@
+// ThrownLine is the text of an error of a program on one line, with the location in the program's files where it was thrown,
+// as tools print it: `TypeError: x is not a function at src/flag.ts:31:5`.
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { textOf } from '../embedded/thrown-text.ts';
+
+const UNITS_MAX = 500;
+const FRAME = /^\s+at .*$/m;
+const LOCATION = /(file:\/\/[^\s()]+?)((?::\d+){1,2})(?=[\s)]|$)/;
+
+export function thrownLine(thrown: unknown): string {
+  return lineOf(textOf(thrown));
+}
+
+/** The same for the text of an error with its stack. */
+export function lineOf(text: string): string {
+  const stackIndex = text.search(FRAME);
+  const words = stackIndex < 0 ? text : text.slice(0, stackIndex);
+  const frames = stackIndex < 0 ? [] : text.slice(stackIndex).split('\n');
+  // Node puts the location of a syntax error, and the line itself, before the error.
+  const [header, location] = /^(file:\/\/\S+:\d+)\n[\s\S]*?\n(?=\w*Error\b)/.exec(words) ?? [''];
+  // Frames of a library are passed over: the program's own line is where its author begins to look.
+  const frame =
+    location ?? frames.find((one) => LOCATION.test(one) && !one.includes('/node_modules/'));
+  const line = words.slice(header.length).replaceAll(/\s+/g, ' ').trim().slice(0, UNITS_MAX);
+  const [, url, position] = LOCATION.exec(frame ?? '') ?? [];
+  return url === undefined ? line : `${line} at ${pathOf(url)}${position}`;
+}
+
+/** The path from the working folder, where the file lies in it. */
+function pathOf(url: string): string {
+  const path = fileURLToPath(url);
+  const inside = relative(process.cwd(), path);
+  return inside.startsWith('..') ? path : inside;
+}

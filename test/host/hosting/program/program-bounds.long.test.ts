@@ -1,0 +1,63 @@
+// Nothing that a program does keeps a tool waiting or ends it.
+import { describe, expect, test } from 'vitest';
+import { readProgram } from '../../../../host/hosting/program/program-source.ts';
+import { COUNTED, counter, counterOf, faultOf, program, SOON } from './support/programs.ts';
+
+const CALL = { nowMs: 1, seed: 1n, metadata: [] };
+
+describe('a file', () => {
+  test.each([
+    ['loops', 'for (;;) ;'],
+    ['waits', 'await new Promise(() => setInterval(() => {}, 1000));'],
+  ])('that %s for ever is given up', (_what, text) => {
+    const limits = { ...SOON, loadTimeoutMs: 1_000 };
+    expect(() => readProgram(program(text), limits)).toThrow(/was not loaded within 1000 ms/);
+  });
+});
+
+describe('an entity', () => {
+  test.each([
+    ['loops', 'for (;;) ;', 'time', /^apply of component 'counter' did not return within 1000 ms/],
+    ['ends the process', 'process.exit(7);', 'trap', /the program called process\.exit\(7\)$/],
+    [
+      'runs out of memory',
+      'const all = []; for (;;) all.push(new Array(1e6).fill(1.5));',
+      'time',
+      /did not return within \d+ ms: it computes for too long, or has run out of memory/,
+    ],
+  ])('that %s takes no other one along', async (_what, apply, faultCause, message) => {
+    const { open } = counterOf(counter(`if (state.count > 0) { ${apply} }`));
+    const [entity, other] = [await open(), await open()];
+    entity.apply([COUNTED], undefined);
+    expect(entity.snapshot()).toBe('{"count":1}');
+    const fault = faultOf(() => entity.apply([COUNTED], undefined));
+    expect(fault).toMatchObject({ faultCause, message: expect.stringMatching(message) as string });
+    // Both were in the thread that was ended, and are opened again in another one.
+    expect([entity.lost, other.lost]).toEqual([true, true]);
+    const again = await open();
+    again.apply([COUNTED], undefined);
+    expect(again.snapshot()).toBe('{"count":1}');
+  });
+
+  test('that ends its thread again and again ends the tool with an error', async () => {
+    const { open, file } = counterOf(counter('process.exit(1);'));
+    for (let time = 0; time < 4; time++) {
+      const entity = await open();
+      faultOf(() => entity.apply([COUNTED], undefined));
+    }
+    await expect(open()).rejects.toThrow(
+      `${file}: Its entities have ended the thread in which they run 4 times`,
+    );
+  });
+
+  test('whose command throws later than it returns is lost with its next call', async () => {
+    const { open } = counterOf(counter('', 'setTimeout(() => { throw new Error("later"); }, 0);'));
+    const entity = await open();
+    expect(entity.command(CALL, 'count', 'null')).toMatchObject({ kind: 'effect' });
+    const fault = () => {
+      // The timer may not have fired yet.
+      for (;;) entity.snapshot();
+    };
+    expect(faultOf(fault).message).toMatch(/threw an error that nobody caught \(Error: later/);
+  });
+});
