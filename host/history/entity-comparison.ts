@@ -170,7 +170,7 @@ export class EntityComparison {
     const words = problem.slice(0, PROBLEM_MAX);
     const example = {
       seq: at?.seq,
-      problem: beforeToo ? `${words} (so did the module before)` : words,
+      problem: beforeToo ? `${words} (so did the version before)` : words,
     };
     if (kind === 'trapped') {
       // The subject is the source location or the broken rule. Numbers are masked because they may differ between
@@ -182,7 +182,7 @@ export class EntityComparison {
     const manifest = at?.event.manifest;
     const declared = entityOf(this.#needs.now.descriptor, this.#entity)!.event.manifest;
     if (manifest !== undefined && manifest !== declared) {
-      const message = `events '${manifest}' are stored, and the module reads '${declared}'`;
+      const message = `events '${manifest}' are stored, and the new version reads '${declared}'`;
       this.#report('manifest-unread', manifest, message, example);
       return;
     }

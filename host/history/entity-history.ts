@@ -1,8 +1,7 @@
-// EntityHistory computes an entity's state at any point of its history with a module's folds, the change of each
-// event, and the effect that a command would have at that point. Nothing is persisted: the journal is only read,
+// EntityHistory computes an entity's state at any point of its history with the folds of a module or a program, the change
+// of each event, and the effect that a command would have at that point. Nothing is persisted: the journal is only read,
 // effects are discarded, and the guest's instances serve the history alone.
 import type { EntityDescriptor } from '@svc/contract';
-import { didYouMean } from '@svc/contract/suggestion';
 import { ENGINE_LIMITS_DEFAULT } from '../engine/engine-limits.ts';
 import { replyTo } from '../engine/entity/applied-effect.ts';
 import { BatchSizes, EventFold, problemOf } from '../engine/entity/event-fold.ts';
@@ -13,7 +12,7 @@ import { PurityCheck } from '../engine/entity/purity-check.ts';
 import { replay } from '../engine/entity/replay.ts';
 import type { Guest, GuestEntity } from '../engine/needs/guest.ts';
 import { quoted } from '../engine/quoted.ts';
-import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
+import type { GuestSource, HostingSettings, SourceKind } from '../hosting/guest-source.ts';
 import type { GuestLogLine } from '../model/guest-log.ts';
 import { type GuestStarter, guestStarter } from '../hosting/start-guest.ts';
 import { deletesEntity } from '../model/call.ts';
@@ -25,6 +24,7 @@ import type { JournalInspection } from '../storage/sqlite/tools/journal-inspecti
 import { systemClock, systemEventLoop } from '../system.ts';
 import { eventFailure, foldFailure, stateFailure } from './fold-failure.ts';
 import { type HistoryPoint, IncarnationAt } from './incarnation-at.ts';
+import { componentIds, notInSource } from './not-in-source.ts';
 import { type StateChanges, stateChanges } from './state-changes.ts';
 
 export interface PastState {
@@ -81,24 +81,29 @@ export interface HistorySource {
  */
 export class EntityHistory {
   readonly #inspection: JournalInspection;
+  readonly #kind: SourceKind;
   readonly #guest: Guest;
   readonly #entity: EntityRef;
   readonly #component: EntityDescriptor;
   #log: GuestLogLine[] = [];
 
-  /** Rejects with SVC_NOT_IN_MODULE if the source has no such component, and with SVC_MODULE_START_FAILED. */
+  /**
+   * Rejects with SVC_NOT_IN_MODULE if the source has no such component, and with SVC_MODULE_START_FAILED and
+   * SVC_PROGRAM_INVALID.
+   */
   static async open(of: HistorySource): Promise<EntityHistory> {
     return new EntityHistory(of, await guestStarter(of.source, of.settings));
   }
 
   private constructor({ inspection, source, entity }: HistorySource, start: GuestStarter) {
-    const { entities } = source.descriptor;
-    const component = entities.find((one) => one.component === entity.component);
+    const { kind, descriptor } = source;
+    const component = descriptor.entities.find((one) => one.component === entity.component);
     if (component === undefined) {
-      const ids = entities.map((one) => one.component);
-      throw notInModule(`component ${quoted(entity.component)}`, entity.component, ids);
+      const what = `component ${quoted(entity.component)}`;
+      throw notInSource(kind, what, entity.component, componentIds(descriptor));
     }
     this.#inspection = inspection;
+    this.#kind = kind;
     this.#entity = entity;
     this.#component = component;
     this.#guest = start((line) => this.#log.push(line));
@@ -151,7 +156,7 @@ export class EntityHistory {
     const names = commands.map(({ name }) => name);
     if (!names.includes(command.name)) {
       const what = `command ${quoted(command.name)} of component ${quoted(component)}`;
-      throw notInModule(what, command.name, names);
+      throw notInSource(this.#kind, what, command.name, names);
     }
     const guest = await this.#folded(new IncarnationAt(this.#inspection, this.#entity, point));
     try {
@@ -244,11 +249,4 @@ function faulted(fault: unknown): WhatIfResult {
   if (!(fault instanceof GuestFault)) throw fault;
   const words = fault.guestMessage === undefined ? '' : ` (${fault.guestMessage})`;
   return { kind: 'fault', message: `${fault.message.replace(/\.$/, '')}${words}.` };
-}
-
-function notInModule(what: string, name: string, known: readonly string[]): SvcError {
-  return new SvcError(
-    'SVC_NOT_IN_MODULE',
-    `The module has no ${what}.${didYouMean(name, known)} svc inspect MODULE.wasm lists what it has.`,
-  );
 }

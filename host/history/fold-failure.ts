@@ -1,4 +1,4 @@
-// FoldFailure makes the SvcError for a history that a module cannot fold: for an event that it cannot decode or
+// FoldFailure makes the SvcError for a history that a guest cannot fold: for an event that it cannot decode or
 // faults at, or a state that has no JSON form.
 import { eventFault } from '../engine/entity/event-fault.ts';
 import type { FoldProblem } from '../engine/entity/event-fold.ts';
@@ -7,7 +7,7 @@ import type { EntityRef } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Limit for a module's own message in an error, in UTF-16 units. */
+/** Limit for a guest's own message in an error, in UTF-16 units. */
 const WORDS_MAX = 500;
 
 /** Makes the error of a failed fold. `seq`: sequence number of the first event of the failed batch. */
@@ -31,8 +31,7 @@ function faulted(what: string, fault: GuestFault): SvcError {
   const sentence = what.replace(/\.$/, '');
   return new SvcError(
     'SVC_FOLD_FAULTED',
-    `The module faulted: ${sentence}${words}. ` +
-      'Fix its apply, or take the module that wrote the events.',
+    `The fold faulted: ${sentence}${words}. Fix apply, or give the version that wrote the events.`,
     { cause: fault },
   );
 }

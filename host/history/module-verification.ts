@@ -2,12 +2,14 @@
 // or generated events of each kind if there is neither.
 import type { ModuleDescriptor } from '@svc/contract';
 import { type Incarnation, incarnationOf } from '../engine/entity/incarnation.ts';
+import { quoted } from '../engine/quoted.ts';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { JournalInspection } from '../storage/sqlite/tools/journal-inspection.ts';
 import { incarnationsOfFile } from './event-file.ts';
 import { journalIncarnations } from './journal-incarnations.ts';
+import { componentIds, notInSource } from './not-in-source.ts';
 import { type PurityFinding, PurityVerification, verifiedStarter } from './purity-verification.ts';
 import { sampleEvents } from './sample-json.ts';
 
@@ -30,8 +32,8 @@ export interface VerificationQuestion {
 type Subject = Incarnation | { readonly entity: EntityRef; readonly failure: SvcError };
 
 /**
- * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_JOURNAL_…, SVC_EVENTS_INVALID, and
- * SVC_NOT_IN_MODULE for a component that has stored entities and that the module does not declare.
+ * Checks one entity after the other. Throws SVC_MODULE_START_FAILED, SVC_PROGRAM_INVALID, SVC_JOURNAL_…,
+ * SVC_EVENTS_INVALID, and SVC_NOT_IN_MODULE for a component that has stored entities and that the source does not declare.
  */
 export async function* verifyModule(
   question: VerificationQuestion,
@@ -41,35 +43,29 @@ export async function* verifyModule(
   const { descriptor } = source;
   if (inspection !== undefined) {
     const components = inspection.components().map(({ component }) => component);
-    yield* verified(
-      verification,
-      descriptor,
-      components,
-      journalIncarnations(inspection, components),
-    );
+    yield* verified(verification, source, components, journalIncarnations(inspection, components));
   }
   if (eventsFile !== undefined) {
     const incarnations = await incarnationsOfFile(eventsFile, descriptor);
     const components = incarnations.map(({ entity }) => entity.component);
-    yield* verified(verification, descriptor, components, incarnations);
+    yield* verified(verification, source, components, incarnations);
   }
   if (inspection === undefined && eventsFile === undefined)
-    yield* verified(verification, descriptor, [], sampleIncarnations(verification, descriptor));
+    yield* verified(verification, source, [], sampleIncarnations(verification, descriptor));
 }
 
 async function* verified(
   verification: PurityVerification,
-  { entities }: ModuleDescriptor,
+  { kind, descriptor }: GuestSource,
   components: readonly string[],
   subjects: Iterable<Subject>,
 ): AsyncGenerator<VerifiedEntity> {
-  const foreign = components.find((one) => !entities.some(({ component }) => component === one));
-  if (foreign !== undefined)
-    throw new SvcError(
-      'SVC_NOT_IN_MODULE',
-      `There are entities of component '${foreign}', which the module does not have. ` +
-        'svc inspect MODULE.wasm lists what it has.',
-    );
+  const known = new Set(componentIds(descriptor));
+  const foreign = components.find((one) => !known.has(one));
+  if (foreign !== undefined) {
+    const what = `component ${quoted(foreign)}, of which there are entities`;
+    throw notInSource(kind, what, foreign, [...known]);
+  }
   /** The previous incarnation of each component, which is folded beside the next one. */
   const before = new Map<string, Incarnation>();
   for (const subject of subjects) {

@@ -1,4 +1,4 @@
-// UpgradeCheck checks whether a new module can continue with the events in a journal. Shares of the entities are
+// UpgradeCheck checks whether a new module or program can continue with the events in a journal. Shares of the entities are
 // folded in threads, and their findings are merged here with the differences of the descriptors. The journal is only
 // read, so a host may be running on it.
 //
@@ -6,7 +6,7 @@
 // U1  Memory does not grow with the journal: it holds a share of entities for each thread, a page of records for each
 //     entity, and a bounded number of findings.
 // U2  The answer does not depend on the number of threads.
-import { Worker } from 'node:worker_threads';
+import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { type ModuleDescriptor, parseModuleDescriptor } from '@svc/contract';
 import type { GuestSource, HostingSettings } from '../hosting/guest-source.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -52,11 +52,11 @@ export interface UpgradeAnswer {
   /** Number of records, including deletions. */
   readonly records: number;
   readonly findings: readonly Finding[];
-  /** The module that the new one was compared with: the previous module, its descriptor from the journal, or nothing. */
-  readonly compared: 'module' | 'descriptor' | 'nothing';
+  /** The version that the new one was compared with: a module, a program, a descriptor from the journal, or none. */
+  readonly compared: 'module' | 'program' | 'descriptor' | 'nothing';
 }
 
-/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE and SVC_MODULE_START_FAILED. */
+/** Rejects with SVC_JOURNAL_…, SVC_DATA_UNUSABLE, SVC_MODULE_START_FAILED and SVC_PROGRAM_INVALID. */
 export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAnswer> {
   const { dir, now, before, settings, threads, signal } = question;
   const inspection = inspectJournal(dir);
@@ -87,12 +87,18 @@ export async function checkUpgrade(question: UpgradeQuestion): Promise<UpgradeAn
         recordsTotal: Math.max(total, counts.records),
       });
     });
-    const descriptor = declared === undefined ? 'nothing' : 'descriptor';
-    const compared = before === undefined ? descriptor : 'module';
-    return { ...counts, findings: findings.list(), compared };
+    return { ...counts, findings: findings.list(), compared: comparedWith(before, declared) };
   } finally {
     inspection.close();
   }
+}
+
+function comparedWith(
+  before: GuestSource | undefined,
+  declared: ModuleDescriptor | undefined,
+): UpgradeAnswer['compared'] {
+  if (before !== undefined) return before.kind === 'wasm' ? 'module' : 'program';
+  return declared === undefined ? 'nothing' : 'descriptor';
 }
 
 /** Returns the descriptor of the last module that wrote; undefined if the journal has none, or none that is intact. */
@@ -133,6 +139,7 @@ async function inThreads(
   shares: Generator<UpgradeShare>,
   onReport: (message: WorkerReport) => void,
 ): Promise<void> {
+  const hasProgram = [work.now, work.before].some((source) => source?.kind === 'program');
   const workers: Worker[] = [];
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal!.reason);
@@ -144,7 +151,8 @@ async function inThreads(
         const worker = new Worker(new URL('./upgrade-worker.ts', import.meta.url), {
           name: 'upgrade check',
           workerData: work,
-          env: {},
+          // A program reads its environment, as where it runs. A module has none.
+          env: hasProgram ? SHARE_ENV : {},
         });
         workers.push(worker);
         return untilDone(worker, shares, onReport);

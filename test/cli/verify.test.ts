@@ -157,7 +157,7 @@ describe('svc verify', () => {
     database.close();
     const { code, stdout, stderr } = await svcVerify(impure, '--data', dir);
     expect(code).toBe(1);
-    expect(stdout).toMatch(/^not judged {2}shelf a: This module cannot read event 1 .*shelved/m);
+    expect(stdout).toMatch(/^not judged {2}shelf a: This version cannot read event 1 .*shelved/m);
     expect(stdout).toMatch(/^not judged {2}shelf b: Record 2 of .* is damaged/m);
     expect(stdout).toMatch(/^3 entities, 2 events$/m);
     expect(stderr).toMatch(/2 entities could not be judged.*\[SVC_FOLD_FAULTED\]\n$/);
@@ -167,7 +167,7 @@ describe('svc verify', () => {
     const { code, stdout, stderr } = await svcVerify(cart, '--data', data, '-o', 'json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /component 'shelf', which the module does not have.*\[SVC_NOT_IN_MODULE\]/,
+      /The module has no component 'shelf', of which there are entities.*\[SVC_NOT_IN_MODULE\]/,
     );
   });
 

@@ -20,8 +20,8 @@ export function eventFault(
   const why = problem.slice(numbered?.[0].length ?? 0);
   return new SvcError(
     'SVC_EVENT_UNREADABLE',
-    `This module cannot read event ${unreadable} of ${entityName(entity)}: ${quoted(why)}. ` +
-      'Run a module whose event type still accepts what is stored.',
+    `This version cannot read event ${unreadable} of ${entityName(entity)}: ${quoted(why)}. ` +
+      'Run a version whose event type still accepts what is stored.',
   );
 }
 

@@ -175,7 +175,7 @@ describe('what is found of one entity', () => {
           {
             id: 'odd',
             seq: 2,
-            problem: expect.stringMatching(/\(so did the module before\)$/) as string,
+            problem: expect.stringMatching(/\(so did the version before\)$/) as string,
           },
         ],
       },
@@ -204,7 +204,7 @@ describe('events that nobody reads', () => {
     expect((await check(dir, counter)).findings).toMatchObject([
       {
         name: 'manifest-unread',
-        message: "events 'OldEvent' are stored, and the module reads 'CounterEvent'",
+        message: "events 'OldEvent' are stored, and the new version reads 'CounterEvent'",
         examples: [{ id: 'a', seq: 2 }],
       },
     ]);

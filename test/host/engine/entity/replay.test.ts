@@ -10,8 +10,8 @@ import { type HeldJournal, diskFailure } from '../../../support/held-journal.ts'
 test('an event that cannot be read has one number, its own, also where several were folded at once', () => {
   const problem = 'event 3 of 7: title: must be a string';
   expect(eventFault({ component: COUNTER, id: 'a' }, 41, problem).message).toBe(
-    `This module cannot read event 43 of entity 'a' of component '${COUNTER}': 'title: must be a string'. ` +
-      'Run a module whose event type still accepts what is stored.',
+    `This version cannot read event 43 of entity 'a' of component '${COUNTER}': 'title: must be a string'. ` +
+      'Run a version whose event type still accepts what is stored.',
   );
 });
 

@@ -1,0 +1,32 @@
+// NotInSource is the error for a component or a command that a source of guests does not have.
+import type { ModuleDescriptor } from '@svc/contract';
+import { didYouMean } from '@svc/contract/suggestion';
+import { SvcError } from '@svc/kit/svc-error';
+import type { SourceKind } from '../hosting/guest-source.ts';
+
+const NAMES_LISTED_MAX = 10;
+
+/** `what`: the component or command with its name. `known`: the names of those that there are. */
+export function notInSource(
+  kind: SourceKind,
+  what: string,
+  name: string,
+  known: readonly string[],
+): SvcError {
+  const subject = kind === 'wasm' ? 'module' : 'program';
+  const listed = known.slice(0, NAMES_LISTED_MAX).join(', ');
+  const more = known.length > NAMES_LISTED_MAX ? ', …' : '';
+  const remedy =
+    kind === 'wasm'
+      ? 'svc inspect MODULE.wasm lists what it has.'
+      : `It has ${listed === '' ? 'none' : listed}${more}.`;
+  return new SvcError(
+    'SVC_NOT_IN_MODULE',
+    `The ${subject} has no ${what}.${didYouMean(name, known)} ${remedy}`,
+  );
+}
+
+/** The ids of the components that have entities. */
+export function componentIds({ entities }: ModuleDescriptor): readonly string[] {
+  return entities.map(({ component }) => component);
+}
