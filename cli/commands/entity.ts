@@ -1,10 +1,10 @@
-// svc entity: prints an entity at any point of its history, computed from the journal's events by the given module.
-// It only reads, and may do so while a service runs on the folder.
+// svc entity: prints an entity at any point of its history, computed from the journal's events by the given module or
+// program. It only reads, and may do so while a service runs on the folder.
 import type { EntityHistory, HistoryPoint } from '@svc/host/tools';
 import { command, EXIT_CODE, type ExitCode } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { type Asked, entityPrinter, type EntityPrinter } from '../entity-printer.ts';
-import { moduleToRun } from '../module-to-run.ts';
+import { checkSettings, givenSource, PROGRAM_OPTION, sourceToRun } from '../source-to-run.ts';
 import { printData } from '../terminal.ts';
 import { readTime } from '../time-word.ts';
 import { UsageError } from '../usage-error.ts';
@@ -15,9 +15,9 @@ export const entity = command(
   {
     name: 'entity',
     summary: "show an entity's state at any point of its history",
-    about: `Shows the state of an entity at any point of its history, as the module that is given makes it of
-the journal's events; how it came about, event by event; and what a command would do there. It
-reads only, and may do so while a service runs on the folder.`,
+    about: `Shows the state of an entity at any point of its history, as the module or the program that is given
+makes it of the journal's events; how it came about, event by event; and what a command would do
+there. It reads only, and may do so while a service runs on the folder.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'COMPONENT', completes: { kind: 'component' } },
@@ -27,9 +27,10 @@ reads only, and may do so while a service runs on the folder.`,
       module: {
         type: 'string',
         value: 'MODULE.wasm',
-        help: 'the module that folds the events; required',
+        help: 'the module that folds the events; required, or --program',
         completes: { kind: 'file', ending: '.wasm' },
       },
+      program: PROGRAM_OPTION,
       at: {
         type: 'string',
         value: 'SEQ|TIME',
@@ -72,17 +73,22 @@ first one that is later. A command that is refused or fails is an answer: the ex
     examples: [
       'svc entity .svc/shopping-cart shopping-cart c1 --module shopping-cart.wasm',
       'svc entity .svc/cart shopping-cart c1 --module cart.wasm --at 12 --steps',
+      'svc entity .svc/flags flag new-search --program src/components.ts',
       `svc entity .svc/cart shopping-cart c1 --module cart.wasm --what-if add --input '{"sku":"a"}'`,
     ],
   },
   async ([dir, component, id], options) => {
-    const { module: file, at, steps, 'what-if': name, set } = options;
-    if (file === undefined)
-      throw new UsageError('entity takes the module that folds the events: --module MODULE.wasm.');
+    const { module, program, at, steps, 'what-if': name, set } = options;
+    const given = givenSource('entity', module, program);
+    if (given === undefined)
+      throw new UsageError(
+        'entity takes what folds the events: --module MODULE.wasm, or --program FILE.ts.',
+      );
+    checkSettings('entity', set, given);
     const point = readPoint(at);
     const call = readCall(options);
     const tools = await import('@svc/host/tools');
-    const { source, settings } = await moduleToRun(tools, file, set);
+    const { source, settings } = await sourceToRun(tools, given, set);
     const asked = { dir: dir!, component: component!, id: id! };
     const inspection = tools.inspectJournal(asked.dir);
     try {

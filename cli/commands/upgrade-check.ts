@@ -1,14 +1,21 @@
-// svc upgrade-check: checks before a deployment whether a new module can continue with the journal of a data folder.
-// It only reads, and may do so while a service runs on the folder.
+// svc upgrade-check: checks before a deployment whether a new module or program can continue with the journal of a data
+// folder. It only reads, and may do so while a service runs on the folder.
 import { availableParallelism } from 'node:os';
-import type { Finding, UpgradeAnswer } from '@svc/host/tools';
+import type { Finding, HostingSettings, UpgradeAnswer } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';
 import { didYouMean } from '@svc/contract/suggestion';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { moduleToRun } from '../module-to-run.ts';
 import { ProgressLine } from '../progress-line.ts';
+import {
+  checkSettings,
+  type GivenSource,
+  givenSource,
+  PROGRAM_OPTION,
+  sourceToRun,
+  type SourceToRun,
+} from '../source-to-run.ts';
 import { outputStyle, printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -19,12 +26,14 @@ const DAMAGE = 'record-damaged';
 export const upgradeCheck = command(
   {
     name: 'upgrade-check',
-    summary: 'say whether a new module can go on with what is stored',
+    summary: 'say whether a new version can go on with what is stored',
     about: `Folds every stored event of every entity with a new module, and with the one before it, and
 compares the states; then compares what the two declare. It says what would be refused, would fault,
-or would mean something else. It reads only, and may do so while a service runs on the folder.`,
-    words: [{ name: 'NEW.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+or would mean something else. It reads only, and may do so while a service runs on the folder.
+A program is checked with --program and --from-program, each of which may be mixed with a module.`,
+    words: [{ name: 'NEW.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
+      program: PROGRAM_OPTION,
       data: {
         type: 'string',
         value: 'DIR',
@@ -37,6 +46,13 @@ or would mean something else. It reads only, and may do so while a service runs 
         help: 'the module that runs on it now',
         otherwise: 'states are not compared',
         completes: { kind: 'file', ending: '.wasm' },
+      },
+      'from-program': {
+        type: 'string',
+        value: 'OLD.ts',
+        help: `the program that runs on it now, in the place of a module: the file
+that exports its components, in a copy of its sources`,
+        completes: { kind: 'file', ending: '.ts' },
       },
       allow: {
         type: 'string',
@@ -65,24 +81,31 @@ be repeated`,
       'svc upgrade-check new.wasm --data .svc/shopping-cart --from old.wasm',
       'svc upgrade-check new.wasm --data .svc/cart --from old.wasm --allow state-differs:shopping-cart',
       "svc upgrade-check new.wasm --data .svc/shopping-cart -o json | jq '.findings[].name'",
+      'svc upgrade-check --program src/components.ts --data .svc/flags --from-program old/components.ts',
     ],
   },
-  async ([file], { data, from, allow, threads, output, set }) => {
+  async ([module], { program, data, from, 'from-program': fromProgram, ...options }) => {
+    const { allow, threads, output, set } = options;
+    const given = givenSource('upgrade-check', module, program);
+    const givenBefore = givenSource('upgrade-check', from, fromProgram);
+    if (given === undefined)
+      throw new UsageError('upgrade-check takes the new version: NEW.wasm, or --program NEW.ts.');
     if (data === undefined)
       throw new UsageError('upgrade-check takes the data folder: --data DIR.');
+    checkSettings('upgrade-check', set, given, givenBefore);
     const tools = await import('@svc/host/tools');
     checkAllowed(allow, tools.ALLOWABLE_NAMES);
     const threadCount = readThreads(threads);
-    const { source: now, settings } = await moduleToRun(tools, file!, set);
-    const before = from === undefined ? undefined : (await moduleToRun(tools, from, set)).source;
+    const now = await sourceToRun(tools, given, set);
+    const before = givenBefore && (await sourceToRun(tools, givenBefore, set));
     const progress = new ProgressLine();
     let answer: UpgradeAnswer;
     try {
       answer = await tools.checkUpgrade({
         dir: data,
-        now,
-        before,
-        settings,
+        now: now.source,
+        before: before?.source,
+        settings: settingsOf(now, before),
         threads: threadCount,
         onProgress: ({ records, recordsTotal }) => progress.show(records, recordsTotal, 'records'),
       });
@@ -96,8 +119,8 @@ be repeated`,
     const unsafe = findings.filter(({ allowed }) => !allowed);
     const report = {
       dir: data,
-      module: file!,
-      from: from ?? null,
+      [given.kind]: given.file,
+      from: givenBefore?.file ?? null,
       compared: answer.compared,
       safe: unsafe.length === 0,
       entities: answer.entities,
@@ -105,7 +128,9 @@ be repeated`,
       findings,
     };
     await printData(
-      output === 'json' ? `${printableJson(JSON.stringify(report, null, 2))}\n` : textOf(report),
+      output === 'json'
+        ? `${printableJson(JSON.stringify(report, null, 2))}\n`
+        : textOf(report, given.kind),
     );
     for (const word of allow)
       // An unused entry would accept the next finding of its name, which was not intended.
@@ -116,13 +141,18 @@ be repeated`,
     const isDamaged = names.includes(DAMAGE);
     throw new CommandFailure(
       'SVC_UPGRADE_UNSAFE',
-      `${file} cannot take over what ${data} holds: ${names.join(', ')}. ` +
+      `${given.file} cannot take over what ${data} holds: ${names.join(', ')}. ` +
         (isDamaged
           ? 'Restore the data folder from a backup; svc journal verify names what is damaged.'
-          : 'Fix the module, or accept intended findings with --allow.'),
+          : `Fix the ${given.kind}, or accept intended findings with --allow.`),
     );
   },
 );
+
+/** Settings are those of modules. */
+function settingsOf(now: SourceToRun, before: SourceToRun | undefined): HostingSettings {
+  return before?.source.kind === 'wasm' ? before.settings : now.settings;
+}
 
 type AllowableNames = typeof import('@svc/host/tools').ALLOWABLE_NAMES;
 
@@ -166,13 +196,19 @@ interface Report {
 
 const CAVEATS: Readonly<Record<UpgradeAnswer['compared'], string>> = {
   module: '',
-  descriptor: ', states not compared: that takes --from',
-  nothing: ', neither states nor declarations compared: that takes --from',
+  program: '',
+  descriptor: 'states not compared',
+  nothing: 'neither states nor declarations compared',
 };
 
-function textOf({ compared, safe, entities, records, findings }: Report): string {
+function textOf(
+  { compared, safe, entities, records, findings }: Report,
+  kind: GivenSource['kind'],
+): string {
   const lines = findings.flatMap((finding) => [...findingLines(finding), '']);
-  const caveat = CAVEATS[compared];
+  const option = kind === 'module' ? '--from' : '--from-program';
+  const missing = CAVEATS[compared];
+  const caveat = missing === '' ? '' : `, ${missing}: that takes ${option}`;
   const verdict = safe ? outputStyle('green', 'safe') : outputStyle('red', 'unsafe');
   lines.push(
     `${verdict}: ${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}${caveat}`,

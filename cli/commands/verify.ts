@@ -1,25 +1,27 @@
-// svc verify: checks whether a module computes the state of its entities from their events alone. It checks a module;
-// svc journal verify checks a journal.
+// svc verify: checks whether a module or a program computes the state of its entities from their events alone. It checks
+// the code; svc journal verify checks a journal.
 import type { JournalInspection, PurityFinding, VerifiedEntity } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { printable, printableJson } from '@svc/kit/printable';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
 import { counted } from '../counted.ts';
 import { OUTPUT_OPTION } from '../description.ts';
-import { moduleToRun } from '../module-to-run.ts';
 import { ProgressLine } from '../progress-line.ts';
+import { checkSettings, givenSource, PROGRAM_OPTION, sourceToRun } from '../source-to-run.ts';
 import { outputStyle, printData } from '../terminal.ts';
+import { UsageError } from '../usage-error.ts';
 
 export const verify = command(
   {
     name: 'verify',
-    summary: "check that a module's folds depend on nothing but the events",
+    summary: 'check that folds depend on nothing but the events',
     about: `Folds the events of entities with a module in several ways that have to come to the same state: in
 fresh and in used instances, in batches of other sizes, beside other entities, on from snapshots.
-A fold that depends on anything else is named.
+A fold that depends on anything else is named. A program is judged in the same ways with --program.
 It judges a module; svc journal verify judges a journal.`,
-    words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
+    words: [{ name: 'MODULE.wasm', optional: true, completes: { kind: 'file', ending: '.wasm' } }],
     options: {
+      program: PROGRAM_OPTION,
       data: {
         type: 'string',
         value: 'DIR',
@@ -46,14 +48,20 @@ something, or met an entity that cannot be folded.`,
     examples: [
       'svc verify shopping-cart.wasm --data .svc/shopping-cart',
       'svc verify shopping-cart.wasm --events carts.ndjson -o json',
+      'svc verify --program src/components.ts --data .svc/flags',
     ],
   },
-  async ([file], { data, events, output, set }) => {
+  async ([module], { program, data, events, output, set }) => {
+    const given = givenSource('verify', module, program);
+    if (given === undefined)
+      throw new UsageError('verify takes what it judges: MODULE.wasm, or --program FILE.ts.');
+    checkSettings('verify', set, given);
     const tools = await import('@svc/host/tools');
-    const { source, settings } = await moduleToRun(tools, file!, set);
+    const { source, settings } = await sourceToRun(tools, given, set);
+    const { kind, file } = given;
     const inspection = data === undefined ? undefined : tools.inspectJournal(data);
     const isJson = output === 'json';
-    const head = `{"module":${json(file)},"findings":[`;
+    const head = `{"${kind}":${json(file)},"findings":[`;
     const progress = new ProgressLine();
     const total = events === undefined ? entitiesOf(inspection) : undefined;
     let [entities, eventCount, findings, failures] = [0, 0, 0, 0];
@@ -104,7 +112,7 @@ something, or met an entity that cannot be folded.`,
     throw new CommandFailure(
       'SVC_FOLD_FAULTED',
       `${counted(failures, 'entity', 'entities')} could not be judged, for the reasons above. ` +
-        'Give the module that wrote the events, or look for damage with svc journal verify.',
+        `Give the ${kind} that wrote the events, or look for damage with svc journal verify.`,
     );
   },
 );

@@ -135,7 +135,7 @@ describe('svc upgrade-check', () => {
 
   test.each([
     [[second], 'upgrade-check takes the data folder'],
-    [['--data', data], 'upgrade-check takes NEW.wasm'],
+    [['--data', data], 'upgrade-check takes the new version: NEW.wasm, or --program NEW.ts'],
     [
       [second, '--data', data, '--allow', 'state-field-remved'],
       "Did you mean 'state-field-removed'?",

@@ -1,8 +1,7 @@
 // The program: it serves the flags, and ends when it is told to.
 import { parseArgs } from 'node:util';
 import { createService } from '@svc/host';
-import { flagEndpoint } from './flag-endpoint.ts';
-import { flag } from './flag.ts';
+import { components } from './components.ts';
 
 const { values } = parseArgs({
   options: {
@@ -13,8 +12,7 @@ const { values } = parseArgs({
 
 const service = await createService({
   name: 'flags',
-  entities: [flag],
-  endpoints: [flagEndpoint],
+  ...components,
   dataFolder: values.data,
   http: { port: Number(values.port) },
 });

@@ -1,14 +1,13 @@
 // The flags in a service of their own, with a journal in memory.
 import { createService } from '@svc/host';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { flagEndpoint } from '../src/flag-endpoint.ts';
+import { components } from '../src/components.ts';
 import { flag } from '../src/flag.ts';
 
 async function flags() {
   const service = await createService({
     name: 'flags',
-    entities: [flag],
-    endpoints: [flagEndpoint],
+    ...components,
     journal: 'memory',
     http: { port: 0 },
     log: 'none',

@@ -1,4 +1,4 @@
-// ProgramFingerprint tells programs apart: in the journal, which notes the program that writes it, and for the tools that
+// ProgramFingerprint identifies a program: in the journal, which records the program that writes it, and for the tools that
 // read it.
 import { hash } from 'node:crypto';
 import type { Guest } from '../../engine/needs/guest.ts';
