@@ -16,6 +16,7 @@ import { type PendingCall, EntityCall, type Outcome } from './entity/entity-call
 import { type EngineNumbers, EntityRegistry } from './entity/entity-registry.ts';
 import type { RecordedEvent } from './entity/history.ts';
 import { idempotencyKeyProblem } from './entity/idempotency.ts';
+import { stopping } from './entity/stopping.ts';
 import type { RandomSource, Clock } from './needs/clock.ts';
 import type { Digest } from './needs/digest.ts';
 import type { FaultLog } from './needs/fault-log.ts';
@@ -149,7 +150,7 @@ export class EntityEngine {
   /**
    * Reads events of an entity's current incarnation that are on disk, with `seq > afterSeq`, oldest first, at most `limit`
    * (1 to 1,000), and no more than `READ_UNITS_MAX` of the journal allows. An empty list is the end. An unknown component and
-   * an invalid id have no events. Rejects with SvcError SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   * an invalid id have no events. Rejects with SvcError SVC_STOPPING, SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
    */
   async readEvents(
     entity: EntityRef,
@@ -158,6 +159,7 @@ export class EntityEngine {
   ): Promise<readonly RecordedEvent[]> {
     assert(Number.isSafeInteger(afterSeq) && afterSeq >= 0);
     assert(Number.isSafeInteger(limit) && limit >= 1 && limit <= READ_EVENTS_MAX);
+    if (this.#closed !== undefined) throw stopping();
     if (
       this.#components.get(entity.component) === undefined ||
       entityIdProblem(entity.id) !== undefined
@@ -187,6 +189,14 @@ export class EntityEngine {
     this.#closed ??= this.#entities.close();
     return this.#closed;
   }
+
+  /**
+   * Shortens `close` for a stop whose time is over: no event is folded any more, and calls that are not decided yet fail with
+   * SVC_STOPPING. Appends under way still settle.
+   */
+  cancel(): void {
+    this.#entities.cancel();
+  }
 }
 
 function refusalOfKey(key: string | undefined): Refusal | undefined {
@@ -194,11 +204,4 @@ function refusalOfKey(key: string | undefined): Refusal | undefined {
   return problem === undefined
     ? undefined
     : refusal('BAD_REQUEST', `the idempotency key ${problem} (SVC_IDEMPOTENCY_KEY_INVALID)`);
-}
-
-function stopping(): SvcError {
-  return new SvcError(
-    'SVC_STOPPING',
-    'The service is being stopped and takes no new calls. Try again when it is up.',
-  );
 }

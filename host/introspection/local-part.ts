@@ -1,7 +1,6 @@
 // LocalPart is the introspection on a developer's machine: the observability endpoint on loopback, the registration
 // file by which a console finds it, and a sample of the service's numbers each second. Its failures do not affect the
 // service.
-import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { openApi, type SourceLocation } from '@svc/contract';
 import type { SourceDescription } from '../hosting/guest-source.ts';
@@ -12,20 +11,20 @@ import {
   openObservability,
 } from './observability/observability-server.ts';
 import { RegistrationFile } from './observability/registration-file.ts';
+import { newInstanceId, removeStaleRegistrations } from './observability/stale-registrations.ts';
 import { type FaultySpan, LocatedFaults } from './located-faults.ts';
 import { RUNTIME_VERSION } from '../runtime-version.ts';
 import { serviceDescription } from './service-description.ts';
 import type { IntrospectionPart, ServedAddress } from './introspection-part.ts';
 import type { ServiceView } from './service-view.ts';
 
-const INSTANCE_ID_BYTES = 8;
 const STARTED_AT = new Date(performance.timeOrigin).toISOString();
 /** Number of digits of a module's fingerprint that are shown as its version. */
 const VERSION_DIGITS = 12;
 
 export class LocalPart implements IntrospectionPart {
   readonly #view: ServiceView;
-  readonly #instanceId = randomBytes(INSTANCE_ID_BYTES).toString('hex');
+  readonly #instanceId = newInstanceId();
   readonly #live: LiveSamples;
   readonly #faults: LocatedFaults;
   #url: string | undefined;
@@ -117,6 +116,7 @@ export class LocalPart implements IntrospectionPart {
         observabilityAddress,
         startedAt: STARTED_AT,
       });
+      removeStaleRegistrations(runningFolder);
     } catch (error) {
       this.#warn('the service cannot be registered; no console finds it', error);
     }

@@ -144,17 +144,23 @@ export class SpanExport implements IntrospectionPart {
 
   #take(): void {
     for (const [shard, cursor] of this.#cursors.entries())
-      if (!cursor.isTaking) cursor.taken = this.#takeOf(shard, cursor);
+      if (!cursor.isTaking) cursor.taken = this.#takeFrom(shard, cursor);
   }
 
   async #taken(): Promise<void> {
     await Promise.all(this.#cursors.map(async ({ taken }) => taken));
   }
 
-  async #takeOf(shard: number, cursor: Cursor): Promise<void> {
+  /** Takes spans from one shard until it has no further ones, or there is no room for them. Never rejects. */
+  async #takeFrom(shard: number, cursor: Cursor): Promise<void> {
     cursor.isTaking = true;
-    while (await this.#takeSome(shard, cursor));
-    cursor.isTaking = false;
+    try {
+      while (await this.#takeSome(shard, cursor));
+    } catch (bug) {
+      this.#fail(bug instanceof Error ? (bug.stack ?? bug.message) : String(bug));
+    } finally {
+      cursor.isTaking = false;
+    }
   }
 
   /** Takes spans of one shard. Returns whether there may be more, and room for them. */
@@ -223,7 +229,8 @@ export class SpanExport implements IntrospectionPart {
   #fail(reason: string): void {
     if (this.#hasEnded) return;
     this.#view.log({ level: 'error', message: 'no more spans are exported', fields: { reason } });
-    this.#end('The thread that exports them has ended.');
+    this.#end('The export has failed.');
+    void this.#worker.terminate();
   }
 
   /** Ends the export; spans in progress are dropped. */

@@ -88,8 +88,11 @@ export interface Service extends AsyncDisposable {
   /** Resolves if the journal's writer ends unexpectedly: nothing is stored any more, and the program should end. */
   readonly failure: Promise<SvcError>;
   /**
-   * Stops the service: refuses further requests, finishes those in flight, cuts the rest after `graceMs`
-   * milliseconds, and closes the journal. Further calls wait for the first.
+   * Stops the service: refuses further requests, finishes what is in flight, cuts the rest after `graceMs`
+   * milliseconds (10,000 unless given, at most a day), and closes the journal. Requests are cut by closing their
+   * connections; calls that are not decided, and those whose entity is still folded, fail with SVC_STOPPING. Beyond the
+   * grace it takes at most 1 s for snapshots and 2 s for the receiver of spans, and as long as a handler or `apply`
+   * of the program computes and the disk stores what is decided. Further calls wait for the first.
    */
   stop(graceMs?: number): Promise<void>;
 }

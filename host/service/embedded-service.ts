@@ -46,6 +46,8 @@ import { inProcessCaller, ServedGuest } from './served-guest.ts';
 import { ServiceLog } from './service-log.ts';
 
 const STOP_GRACE_MS = 10_000;
+/** A day. */
+const GRACE_MS_MAX = 86_400_000;
 const HTTP_WORDS: ListenWords = {
   settings: { host: 'the option http.host', port: 'the option http.port' },
 };
@@ -107,6 +109,7 @@ class EmbeddedService implements Service {
   #serving: Serving | undefined;
   #graceMs = STOP_GRACE_MS;
   #url: string | undefined;
+  #stopped: Promise<void> | undefined;
 
   /** Opens nothing; call `start`. */
   constructor(options: ServiceOptions, parts: EmbeddedParts) {
@@ -167,12 +170,18 @@ class EmbeddedService implements Service {
   }
 
   stop(graceMs = STOP_GRACE_MS): Promise<void> {
-    this.#graceMs = graceMs;
-    return this.#phases.stop();
+    this.#stopped ??= this.#stop(graceMs);
+    return this.#stopped;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
+  }
+
+  #stop(graceMs: number): Promise<void> {
+    // A timer takes no longer time, and would be over at once.
+    this.#graceMs = Math.min(Math.max(graceMs, 0) || 0, GRACE_MS_MAX);
+    return this.#phases.stop();
   }
 
   #phasesInOrder(): Phase[] {

@@ -37,7 +37,11 @@ export class ProcessShard implements ServiceShards {
     const { answers } = this;
     if (answers === undefined) throw shardAway();
     const answer = await this.#questions.ask((number) => {
-      void answers.answer(question).then((given) => this.#questions.answered(number, given));
+      answers.answer(question).then(
+        (given) => this.#questions.answered(number, given),
+        // In the program's own process, nobody else would take what nobody expected.
+        (reason: unknown) => this.#questions.failed(number, reason),
+      );
     }, timeoutMs);
     if (answer.kind === 'failed') throw new SvcError(answer.code, answer.message);
     return answer as AnswerTo<Question>;

@@ -65,7 +65,10 @@ export class RunningService {
     this.#settings = settings;
     this.#options = options;
     this.#log = this.#startLog();
-    void options.stopRequested.then(this.#ended.resolve);
+    void options.stopRequested.then((reason) => {
+      this.#ended.resolve(reason);
+      this.#admission.abort();
+    });
     this.#ended.promise.catch(() => {});
     this.#source = this.#admit();
     // Each shard handles a rejection, and there may never be a shard.

@@ -73,6 +73,8 @@ export class ServedGuest {
   readonly http: Omit<HttpServerOptions, 'callerOf'>;
   readonly #server: HttpServer;
   readonly #timers: readonly NodeJS.Timeout[];
+  /** Time at which the grace of the stop is over, as `performance.now()` has it. */
+  #graceEndMs = 0;
 
   constructor(options: ServedGuestOptions) {
     const { guest, deployed, log, numbers, budgets, index, createServer } = options;
@@ -135,13 +137,21 @@ export class ServedGuest {
 
   /** Refuses further requests, finishes those in flight, and cuts the rest after `graceMs` milliseconds. */
   stop(graceMs: number): Promise<{ readonly hasCut: boolean }> {
+    this.#graceEndMs = performance.now() + graceMs;
     return this.#server.stop(graceMs);
   }
 
-  /** Closes the engine. Called when no request or call can arrive any more. */
+  /**
+   * Closes the engine. Called when no request can arrive any more. The rest of the grace may be spent on folding events: for
+   * calls that wait for them, and for the check of states that leave memory.
+   */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
+    const leftMs = Math.max(0, this.#graceEndMs - performance.now());
+    if (leftMs === 0) this.engine.cancel();
+    const timer = setTimeout(() => this.engine.cancel(), leftMs);
     await this.engine.close();
+    clearTimeout(timer);
   }
 }
 

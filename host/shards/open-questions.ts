@@ -5,7 +5,7 @@ import type { ShardAnswer } from './shard-questions.ts';
 
 interface Open {
   readonly resolve: (answer: ShardAnswer) => void;
-  readonly reject: (reason: SvcError) => void;
+  readonly reject: (reason: unknown) => void;
   readonly timer: NodeJS.Timeout;
 }
 
@@ -35,10 +35,12 @@ export class OpenQuestions {
   }
 
   answered(number: number, answer: ShardAnswer): void {
-    const open = this.#open.get(number);
-    this.#open.delete(number);
-    clearTimeout(open?.timer);
-    open?.resolve(answer);
+    this.#closed(number)?.resolve(answer);
+  }
+
+  /** The question could not be answered, for a reason that is no answer. */
+  failed(number: number, reason: unknown): void {
+    this.#closed(number)?.reject(reason);
   }
 
   /** Fails all open questions, because the shard has ended. */
@@ -48,6 +50,14 @@ export class OpenQuestions {
       clearTimeout(timer);
       reject(shardAway());
     }
+  }
+
+  /** Closes a question. Undefined: its time is over. */
+  #closed(number: number): Open | undefined {
+    const open = this.#open.get(number);
+    this.#open.delete(number);
+    clearTimeout(open?.timer);
+    return open;
   }
 }
 

@@ -52,6 +52,7 @@ export class EntityRegistry {
   readonly #components: NameTable<Component>;
   readonly #limits: EngineLimits;
   readonly #breaker: EntityBreaker;
+  readonly #foldBudget: FoldBudget;
   /** Undefined: the refold check is turned off. */
   readonly #refolds: RefoldCheck | undefined;
   readonly #snapshots: SnapshotPolicy;
@@ -67,10 +68,11 @@ export class EntityRegistry {
     this.#components = components;
     this.#limits = limits;
     this.#breaker = new EntityBreaker(limits, clock);
+    this.#foldBudget = new FoldBudget(clock, needs.eventLoop);
     const replaying: ReplayNeeds = {
       entities: guest.entities,
       incarnation: (entity, fingerprint) => storedIncarnation(journal, entity, fingerprint),
-      foldBudget: new FoldBudget(clock, needs.eventLoop),
+      foldBudget: this.#foldBudget,
       limits,
     };
     this.#refolds = refoldCheck(needs, replaying);
@@ -175,6 +177,11 @@ export class EntityRegistry {
       if (this.#refolds?.underWay !== undefined) await this.#refolds.underWay;
     }
     await this.#snapshots.settled();
+  }
+
+  /** Cancels folds, and fails calls that are not decided yet with SVC_STOPPING. Appends under way still settle. */
+  cancel(): void {
+    this.#foldBudget.cancel();
   }
 
   #becameIdle(entity: LiveEntity): void {

@@ -2,6 +2,7 @@
 // iteration of the event loop. Once the budget is spent, folds wait in line, and each continues in an iteration of its own.
 import type { Clock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
+import { stopping } from './stopping.ts';
 
 const BUDGET_MS = 10;
 /** Bounds folds that are too short for a clock of milliseconds. */
@@ -12,6 +13,7 @@ export class FoldBudget {
   readonly #eventLoop: EventLoop;
   #spentMs = 0;
   #spentEvents = 0;
+  #isCancelled = false;
   /** Resolves when the last fold in line continues. */
   #last: Promise<void> = Promise.resolve();
 
@@ -22,10 +24,20 @@ export class FoldBudget {
 
   /** Whether nothing is left of the budget of this iteration. */
   get isSpent(): boolean {
-    return this.#spentMs >= BUDGET_MS || this.#spentEvents >= BUDGET_EVENTS;
+    return this.#isCancelled || this.#spentMs >= BUDGET_MS || this.#spentEvents >= BUDGET_EVENTS;
   }
 
-  /** Waits in line, and resolves in an iteration with a whole budget. */
+  /** Whether the folds have been cancelled. */
+  get isCancelled(): boolean {
+    return this.#isCancelled;
+  }
+
+  /** Cancels all folds: each ends at its next wait. */
+  cancel(): void {
+    this.#isCancelled = true;
+  }
+
+  /** Waits in line, and resolves in an iteration with a whole budget. Rejects with SVC_STOPPING once folds are cancelled. */
   renewed(): Promise<void> {
     this.#last = this.#last.then(() => this.#renew());
     return this.#last;
@@ -46,6 +58,7 @@ export class FoldBudget {
 
   async #renew(): Promise<void> {
     await this.#eventLoop.yield();
+    if (this.#isCancelled) throw stopping();
     this.#spentMs = 0;
     this.#spentEvents = 0;
   }

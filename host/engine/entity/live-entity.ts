@@ -14,6 +14,7 @@ import type { EntityDependencies } from './entity-dependencies.ts';
 import { EntityState } from './entity-state.ts';
 import type { Idler } from './idle-list.ts';
 import { replay } from './replay.ts';
+import { stopping } from './stopping.ts';
 
 /** Calls that have waited run for this long before the entity yields to the event loop. */
 const SLICE_MS = 10;
@@ -82,6 +83,7 @@ export class LiveEntity implements Idler {
     let sinceMs: number | undefined;
     // The append has failed while no call of the guest was under way, which would have noticed.
     if (state.lostAppend !== undefined) state.drop();
+    if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(stopping());
     while (this.#calls.isQueued || state.isSnapshotDue) {
       const { guest } = state;
       if (guest?.lost === true) {
@@ -134,7 +136,9 @@ export class LiveEntity implements Idler {
         this.#state.open(replayed.guest, replayed.seq, replayed.growth);
       } else this.#failedToFold(replayed.fault, breaker.faulted(ref, replayed.fault));
     } catch (failure) {
-      this.#failedToFold(failure, undefined);
+      // A fold that was cancelled says nothing of the entity.
+      if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(failure);
+      else this.#failedToFold(failure, undefined);
     }
     this.#work();
   }

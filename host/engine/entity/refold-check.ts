@@ -99,6 +99,7 @@ export class RefoldCheck implements GuestEntities {
     return (
       this.#evictedRecords !== undefined &&
       this.#current === undefined &&
+      !this.#needs.foldBudget.isCancelled &&
       events <= this.#needs.limits.purityRefoldEventsMax &&
       cost <= this.#eventsLeft
     );

@@ -12,6 +12,7 @@ export class InProcessFetch {
   readonly #caller: Caller;
   readonly #underWay = new Set<Promise<Response>>();
   #isStopping = false;
+  #isCut = false;
 
   constructor(http: InProcessHttp, caller: Caller) {
     this.#http = http;
@@ -23,7 +24,7 @@ export class InProcessFetch {
    * fetch.
    */
   async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    if (this.#isStopping) throw new SvcError('SVC_STOPPING', 'The service is stopping.');
+    if (this.#isStopping) throw stopping();
     const answer = this.#fetch(input, init);
     this.#underWay.add(answer);
     try {
@@ -36,9 +37,12 @@ export class InProcessFetch {
   /** Accepts no further request, and cuts the running ones after `graceMs` milliseconds. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    const timer = setTimeout(() => this.#http.close(), graceMs);
-    await Promise.allSettled(this.#underWay);
+    const over = Promise.withResolvers<void>();
+    const timer = setTimeout(over.resolve, graceMs);
+    // A request whose body never ends would be under way for ever.
+    await Promise.race([Promise.allSettled(this.#underWay), over.promise]);
     clearTimeout(timer);
+    this.#isCut = true;
     this.#http.close();
   }
 
@@ -47,6 +51,7 @@ export class InProcessFetch {
     const request = new Request(isAddress ? new URL(input, 'http://localhost') : input, init);
     const { pathname, search, host } = new URL(request.url);
     const content = request.body === null ? undefined : new Uint8Array(await request.arrayBuffer());
+    if (this.#isCut) throw stopping();
     const headers: [string, string][] = [...request.headers].filter(
       ([name]) => name !== 'content-length' && name !== 'transfer-encoding',
     );
@@ -65,4 +70,8 @@ export class InProcessFetch {
       headers: answer.headers.map(([name, value]): [string, string] => [name, value]),
     });
   }
+}
+
+function stopping(): SvcError {
+  return new SvcError('SVC_STOPPING', 'The service is stopping.');
 }

@@ -1,7 +1,7 @@
 // RegistrationFile is the file by which a console on this machine finds a service: `PID.json` in the folder of
 // running services, and `PID-INSTANCE.json` for each further service of one process. Only its user may read it. It is
-// written atomically, and removed when the process ends, unless the process was killed; a reader finds out at its
-// address whether the service still runs.
+// written atomically, and removed when the process ends, unless the process was killed (stale-registrations.ts); a reader
+// finds out at its address whether the service still runs.
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -88,18 +88,18 @@ class AttachedJournal implements Journal {
     limit: number,
   ): Promise<readonly JournalRecord[]> {
     await this.#greeted.promise;
-    if (this.#state === 'closed') throw closed();
+    if (this.#state === 'closed') throw closedForReading();
     return this.#reader.read(entity, afterSeq, limit);
   }
 
   eventsAfter(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[] {
-    if (this.#state === 'closed') throw closed();
+    if (this.#state === 'closed') throw closedForReading();
     return this.#isGreeted ? this.#reader.eventsAfter(entity, afterSeq, limit) : [];
   }
 
   async lastDeletion(entity: EntityRef): Promise<number> {
     await this.#greeted.promise;
-    if (this.#state === 'closed') throw closed();
+    if (this.#state === 'closed') throw closedForReading();
     return this.#reader.lastDeletion(entity);
   }
 
@@ -110,7 +110,7 @@ class AttachedJournal implements Journal {
   ): Awaitable<IncarnationStart> {
     if (!this.#isGreeted)
       return this.#greeted.promise.then(() => this.incarnation(entity, limit, fingerprint));
-    if (this.#state === 'closed') throw closed();
+    if (this.#state === 'closed') throw closedForReading();
     if (fingerprint === undefined) return this.#reader.incarnation(entity, limit);
     return this.#reader.incarnation(entity, limit, (entityNo) =>
       this.#snapshots.find(entity, entityNo, fingerprint),
@@ -126,7 +126,7 @@ class AttachedJournal implements Journal {
 
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined> {
     if (!this.#isGreeted) return this.#greeted.promise.then(() => this.answer(entity, key));
-    if (this.#state === 'closed') throw closed();
+    if (this.#state === 'closed') throw closedForReading();
     return this.#reader.answer(entity, key);
   }
 
@@ -182,4 +182,8 @@ function closed(): SvcError {
     'The journal is closed, so the write has not been confirmed. ' +
       'Start the service again and look whether it was done.',
   );
+}
+
+function closedForReading(): SvcError {
+  return new SvcError('SVC_JOURNAL_UNAVAILABLE', 'The journal is closed. Start the service again.');
 }

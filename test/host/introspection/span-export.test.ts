@@ -47,6 +47,8 @@ interface Shard {
   kept: RecordedSpan[];
   recorded: number;
   isAway: boolean;
+  /** A failure that no shard should have. */
+  bug?: Error;
   /** Called before it answers. */
   wait: Promise<void>;
 }
@@ -79,6 +81,7 @@ function start(url: string, { queueMax = 8_192, timeoutMs = 2_000, shards = 1 }:
       ask: async (index: number, { after, limit }: { after: number; limit: number }) => {
         await all[index]!.wait;
         const { kept, recorded, threadId, isAway } = all[index]!;
+        if (all[index]!.bug !== undefined) throw all[index]!.bug;
         if (isAway) throw new SvcError('SVC_SHARD_UNAVAILABLE', 'It is away.');
         const given = kept.filter(({ number }) => number > after).slice(0, limit);
         handedOut += given.length;
@@ -311,4 +314,19 @@ test('a module that replaces another has its spans named by its own routes', asy
   record([span(2, request)]);
   await stop();
   expect(receiver.spans().map(({ name }) => name)).toEqual(['Carts.get', 'GET /carts/{id}']);
+});
+
+test('a shard that fails as none should ends the export with a line of the log, and nothing else', async () => {
+  const receiver = await otlpReceiver();
+  const { shards, log, stop } = start(receiver.url, { shards: 2 });
+  shards[1]!.bug = new TypeError('no such thing');
+  await until(() => log.length > 0);
+  expect(log).toMatchObject([
+    {
+      level: 'error',
+      message: 'no more spans are exported',
+      fields: { reason: expect.stringContaining('no such thing') },
+    },
+  ]);
+  await stop();
 });

@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { DESCRIPTOR_SECTION } from '@svc/contract';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { FromAdmission } from '../../../../../host/hosting/wasm/admission/admission-messages.ts';
 import {
   AdmissionThread,
@@ -139,4 +139,18 @@ describe('an admission that nobody waits for any more', () => {
       'told to stop',
     );
   });
+});
+
+test('no thread is started once the stop was asked for', async () => {
+  let threads = 0;
+  const onThread = () => (threads += 1);
+  process.on('worker', onThread);
+  onTestFinished(() => void process.off('worker', onThread));
+  const reason = new Error('asked to stop');
+  const signal = AbortSignal.abort(reason);
+  await expect(judgeInThread(good, WASM_LIMITS_DEFAULT, { signal })).rejects.toBe(reason);
+  await expect(admitModuleFile(fileOf(good), WASM_LIMITS_DEFAULT, { signal })).rejects.toBe(reason);
+  expect(threads).toBe(0);
+  await judgeInThread(good, WASM_LIMITS_DEFAULT);
+  expect(threads).toBe(1);
 });

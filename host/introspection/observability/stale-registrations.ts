@@ -1,0 +1,140 @@
+// StaleRegistrations removes the registration files that killed processes have left in the folder of running services.
+//
+// Invariants
+// S1  A file is removed only when its process surely does not live: the number in it counts in the PID namespace of this
+//     process (its instance id says so), and no process has the number. A number that is in use again keeps the file.
+// S2  Only regular files of this user are read and removed, whose names and contents are those of a registration. A link is
+//     not followed.
+// S3  A registration that another process writes meanwhile is kept, and several processes may remove files at once.
+// S4  It looks at FILES_MAX files at most, and never throws.
+import { hash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+const FILES_MAX = 500;
+const FILE_BYTES_MAX = 4 * 1024;
+/** `PID.json`, `PID-INSTANCE.json`, and `.PID-INSTANCE.tmp`, in which a registration is written first. */
+const NAME = /^(?:([1-9]\d{0,9})(?:-([0-9a-f]{16}))?\.json|\.([1-9]\d{0,9})-([0-9a-f]{16})\.tmp)$/;
+/** Digits of an instance id that identify the PID namespace of its process; as many others are random. */
+const NAMESPACE_DIGITS = 8;
+
+/** Makes the id of an instance of this process: 16 hexadecimal digits, which no other instance has. */
+export function newInstanceId(): string {
+  const random = randomBytes(NAMESPACE_DIGITS).toString('hex');
+  return (namespaceDigits() + random).slice(0, 2 * NAMESPACE_DIGITS);
+}
+
+/** Removes what killed processes have left in the folder. Never throws. */
+export function removeStaleRegistrations(folder: string): void {
+  const namespace = namespaceDigits();
+  if (namespace === '') return;
+  let names: readonly string[];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    return;
+  }
+  for (const name of names.filter((one) => NAME.test(one)).slice(0, FILES_MAX))
+    try {
+      const stale = staleInstance(folder, name, namespace);
+      if (stale !== undefined) removeInstance(folder, name, stale);
+    } catch {
+      // The file is gone, or belongs to another user.
+    }
+}
+
+/** The process that has written a registration, and which of its services. */
+export interface Instance {
+  readonly pid: number;
+  readonly instanceId: string;
+}
+
+/** Returns the instance of the file if its process surely does not live. Throws what the file system says. */
+function staleInstance(folder: string, name: string, namespace: string): Instance | undefined {
+  const instance = readInstance(join(folder, name));
+  if (instance === undefined) return undefined;
+  const { pid, instanceId } = instance;
+  const isNamed = [`${pid}.json`, `${pid}-${instanceId}.json`, `.${pid}-${instanceId}.tmp`];
+  if (!isNamed.includes(name) || !instanceId.startsWith(namespace)) return undefined;
+  return isGone(pid) ? instance : undefined;
+}
+
+function readInstance(path: string): Instance | undefined {
+  // Neither a link is followed nor a pipe waited for.
+  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const stats = fstatSync(file);
+    const isOwn =
+      stats.isFile() && (process.getuid === undefined || stats.uid === process.getuid());
+    if (!isOwn || stats.size > FILE_BYTES_MAX) return undefined;
+    const bytes = Buffer.alloc(stats.size);
+    const text = bytes.toString('utf8', 0, readSync(file, bytes));
+    const { pid, instanceId } = JSON.parse(text) as Partial<Instance>;
+    return typeof pid === 'number' && typeof instanceId === 'string'
+      ? { pid, instanceId }
+      : undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+/**
+ * Removes the file of an instance. The file is taken out of the folder by a name of its own first, so that a registration
+ * that has replaced it meanwhile is noticed, and restored. Throws what the file system says.
+ */
+export function removeInstance(folder: string, name: string, { pid, instanceId }: Instance): void {
+  const path = join(folder, name);
+  const taken = join(folder, `.${pid}-${instanceId}.tmp`);
+  if (taken !== path) renameSync(path, taken);
+  try {
+    if (taken !== path && !isOf(taken, instanceId)) linkSync(taken, path);
+  } finally {
+    rmSync(taken);
+  }
+}
+
+function isOf(path: string, instanceId: string): boolean {
+  try {
+    return readInstance(path)?.instanceId === instanceId;
+  } catch {
+    return false;
+  }
+}
+
+/** Identifies the PID namespace of this process by 8 hexadecimal digits; empty when it is not known. */
+function namespaceDigits(): string {
+  const namespace = process.platform === 'linux' ? linuxNamespace() : process.platform;
+  if (namespace === undefined) return '';
+  return hash('sha256', `${hostname()}\n${namespace}`, 'hex').slice(0, NAMESPACE_DIGITS);
+}
+
+/** Containers on one kernel have namespaces of their own, and so the same numbers for other processes. */
+function linuxNamespace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
