@@ -13,6 +13,7 @@ import { openSqliteJournal } from '../../../host/storage/sqlite/sqlite-journal.t
 import type { LogEntry } from '../../../kit/log-entry.ts';
 import { SvcError } from '../../../kit/svc-error.ts';
 import { compileFixture } from '../../support/compile-fixture.ts';
+import { nextThread } from '../../support/next-thread.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let component: Uint8Array;
@@ -203,13 +204,10 @@ test('a stop that fails is the reason of a service that had none, and everything
 
 describe('a stop that is asked for', () => {
   test('before the start: no thread is started, and nothing is touched on disk', async () => {
-    let threads = 0;
-    const onThread = () => (threads += 1);
-    process.on('worker', onThread);
-    onTestFinished(() => void process.off('worker', onThread));
+    const before = await nextThread();
     const it = service({ isStopped: true });
     await it.running.run();
-    expect(threads).toBe(0);
+    expect(await nextThread()).toBe(before + 1);
     expect(messagesOf(it)).toEqual(expect.arrayContaining(['stopping', 'stopped']));
     expect(messagesOf(it)).not.toContain('listening');
     expect(existsSync(it.dataFolder)).toBe(false);
