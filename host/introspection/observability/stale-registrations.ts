@@ -73,7 +73,8 @@ function staleInstance(folder: string, name: string, namespace: string): Instanc
 
 function readInstance(path: string): Instance | undefined {
   // Neither a link is followed nor a pipe waited for.
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  // Windows has none of the last two, which are then no bits.
   const file = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = fstatSync(file);

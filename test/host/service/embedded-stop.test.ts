@@ -106,13 +106,12 @@ describe('a stop whose grace is over', () => {
       endpoints: [endpoint],
       http: false,
     });
-    let end = (): void => {};
-    const body = new ReadableStream({ start: (controller) => (end = () => controller.close()) });
+    const { readable: body, writable } = new TransformStream();
     const headers = { 'content-type': 'application/json' };
     const answer = service.fetch('/notes/it', { method: 'POST', headers, body, duplex: 'half' });
     const outcome = answer.catch((error: unknown) => error);
     await service.stop(0);
-    end();
+    await writable.close();
     expect(await outcome).toMatchObject({ code: 'SVC_STOPPING' });
   });
 });
@@ -172,14 +171,14 @@ test.each([{ journal: 'memory' }, {}])(
     const client = service.call(entity, 'a');
     await client.add();
     await service.stop();
-    const after = [
+    const calls = [
       client.add(),
       client.get(),
       client.events(),
       service.readEvents(entity, 'a'),
       service.fetch('/'),
     ];
-    for (const outcome of await Promise.allSettled(after))
+    for (const outcome of await Promise.allSettled(calls))
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'SVC_STOPPING' } });
   },
 );

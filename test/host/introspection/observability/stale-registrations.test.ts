@@ -119,7 +119,8 @@ test.skipIf(process.platform === 'win32')(
 );
 
 test('a folder that cannot be read, or written, throws nothing', () => {
-  removeStaleRegistrations(join(temporaryFolder(), 'none'));
+  const missing = join(temporaryFolder(), 'none');
+  expect(() => removeStaleRegistrations(missing)).not.toThrow();
   const folder = temporaryFolder();
   const pid = deadPid();
   const name = write(folder, `${pid}.json`, registration(pid));
@@ -127,7 +128,8 @@ test('a folder that cannot be read, or written, throws nothing', () => {
   onTestFinished(() => chmodSync(folder, 0o700));
   removeStaleRegistrations(folder);
   // A privileged user may write all the same.
-  if (process.getuid?.() !== 0) expect(filesIn(folder)).toEqual([name]);
+  const isPrivileged = process.getuid === undefined || process.getuid() === 0;
+  expect(filesIn(folder)).toEqual(isPrivileged ? [] : [name]);
 });
 
 test('what an interrupted removal has left is removed', () => {
