@@ -12,14 +12,14 @@ const problem = {
   help: 'say who may call',
 };
 
-const place = (file: string, line: number, column: number) => ({
+const at = (file: string, line: number, column: number) => ({
   file,
   line,
   column,
   message: '',
 });
 
-test('place, message, the line with a mark under what is meant, and what to do', () => {
+test('location, message, the line with a mark under what is meant, and what to do', () => {
   expect(problemText(problem))
     .toBe(`assembly/cart.ts:12:7: error: endpoint 'Carts' has no access rule
   12 | class Carts {}
@@ -27,7 +27,7 @@ test('place, message, the line with a mark under what is meant, and what to do',
 help: say who may call`);
 });
 
-test('without a place, with several lines of help, as a warning', () => {
+test('without a location, with several lines of help, as a warning', () => {
   const text = problemText({ message: 'nothing', help: 'add:\na();', severity: 'warning' });
   expect(text).toBe('warning: nothing\nhelp: add:\n      a();');
 });
@@ -35,14 +35,14 @@ test('without a place, with several lines of help, as a warning', () => {
 test('a terminal may colour the parts', () => {
   const text = problemText(problem, (part, words) => `<${part}>${words}</>`);
   expect(text.split('\n')).toEqual([
-    "<place>assembly/cart.ts:12:7:</> <error>error:</> endpoint 'Carts' has no access rule",
+    "<location>assembly/cart.ts:12:7:</> <error>error:</> endpoint 'Carts' has no access rule",
     '  12 | class Carts {}',
     '     |       <mark>^^^^^</>',
     '<help>help:</> say who may call',
   ]);
 });
 
-test('of a long line the part around the place is shown', () => {
+test('of a long line the part around the location is shown', () => {
   const sourceLine = `${'a'.repeat(300)}bad${'c'.repeat(300)}`;
   const text = problemText({ ...problem, sourceLine, column: 301, length: 3 }).split('\n');
   expect(text[1]).toBe(`  12 | ${'a'.repeat(40)}bad${'c'.repeat(77)}`);
@@ -64,13 +64,13 @@ test('characters that steer a terminal, turn the text around or are not seen are
   expect(text).toContain('\n  12 |  class \\u{202e}X {}\n     |        ^^^^^^^^^\n');
 });
 
-test('problems stand by file, line and column; what has no place comes last', () => {
+test('problems stand by file, line and column; what has no location comes last', () => {
   const error = new BuildError([
     { message: 'of the whole' },
-    place('b.ts', 1, 1),
-    place('a.ts', 10, 1),
-    place('a.ts', 2, 9),
-    place('a.ts', 2, 1),
+    at('b.ts', 1, 1),
+    at('a.ts', 10, 1),
+    at('a.ts', 2, 9),
+    at('a.ts', 2, 1),
   ]);
   expect(error.problems.map(({ file, line, column }) => [file, line, column])).toEqual([
     ['a.ts', 2, 1],
