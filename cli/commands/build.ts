@@ -26,8 +26,8 @@ export const build = command(
       },
       'no-source-map': {
         type: 'boolean',
-        help: `write no OUT.wasm.map beside it, by which faults are told
-with file and line`,
+        help: `write no OUT.wasm.map beside it, which svc needs to report
+faults with file and line`,
       },
       json: {
         type: 'boolean',

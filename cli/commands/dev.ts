@@ -10,10 +10,9 @@ export const dev: Command = command(
   {
     name: 'dev',
     summary: 'serve a project while you work on it',
-    about: `Compiles a project and serves it, and does so again whenever a source changes: on the same port,
-with the journal kept. Errors are told with file and line; what does not compile or start leaves
-the module before it in its place. It ends with ctrl-c or SIGTERM, and leaves nothing behind but
-the journal.`,
+    about: `Compiles a project and serves it, and does so again whenever a source changes, on the same port
+and with the same journal. Errors are printed with file and line. If a module does not compile or
+start, the one before it stays in service. Stop it with ctrl-c or SIGTERM; only the journal is left.`,
     words: [{ name: 'DIR', optional: true, completes: { kind: 'folder' } }],
     options: {
       port: SERVICE_OPTIONS.port,
@@ -23,9 +22,9 @@ the journal.`,
       name: { ...SERVICE_OPTIONS.name, otherwise: 'that of package.json, or the folder' },
       set: SERVICE_OPTIONS.set,
     },
-    notes: `DIR is this folder unless it is named; it holds assembly/index.ts or index.ts. A file of another
-name may be given in its place. The module is compiled without optimizing, so that it is there at
-once and its places are exact: it is larger, slower and uses more fuel than what svc build makes.
+    notes: `DIR is a folder with assembly/index.ts or index.ts, by default this folder; you can name another
+file instead. The module is compiled without optimization, which is faster and keeps source
+locations exact: it is larger, slower and uses more fuel than a module of svc build.
 Every setting of svc run can be given by the environment too: svc.http.port is SVC_HTTP_PORT.`,
     examples: ['svc dev', 'svc dev my-service --port 0', 'svc dev --cors http://localhost:5173'],
   },

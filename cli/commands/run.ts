@@ -14,7 +14,7 @@ const host = fileURLToPath(import.meta.resolve('@svc/host/main'));
 const description: CommandDescription = {
   name: 'run',
   summary: 'serve a module: its routes, its entities, its journal',
-  about: 'Serves a module until it is told to stop (ctrl-c or SIGTERM).',
+  about: 'Serves a module until it is stopped by ctrl-c or SIGTERM.',
   words: [{ name: 'MODULE.wasm', completes: { kind: 'file', ending: '.wasm' } }],
   options: {
     port: SERVICE_OPTIONS.port,
@@ -43,10 +43,9 @@ has, on purpose: their events in the journal are ignored`,
     },
     deployed: {
       type: 'boolean',
-      help: `not a developer's machine: listens on every address, takes every
-caller for the internet, logs json; the module is
-/service/module.wasm and the journal lies in /data, unless said
-otherwise`,
+      help: `for a deployed instance: listens on every address, treats every
+caller as one from the internet, logs json; by default the module
+is /service/module.wasm, and the journal is in /data`,
     },
     set: SERVICE_OPTIONS.set,
   },
