@@ -8,8 +8,8 @@ const HEAD = `# Checks of the sandbox and of durability
 
 <!-- Generated from test/mutants/ by \`npm run generate\`. -->
 
-\`npm run mutants\` turns each of these checks off, one by one, and demands that one of the tests beside it fails.
-[Sandbox](sandbox.md) says what the checks hold together.
+\`npm run mutants\` turns each of these checks off, one by one, and expects that one of the tests in its row fails.
+[Sandbox](sandbox.md) describes what the checks guarantee.
 `;
 
 export function checksReference(): string {

@@ -38,6 +38,5 @@ test.each(pages.filter((page) => !isExcepted(page)))('%s has no retired words', 
 });
 
 test.each(EXCEPTIONS)('$path is excepted: $reason', ({ path }) => {
-  const excepted = pages.filter((page) => page === path || page.startsWith(`${path}/`));
-  expect(excepted.flatMap((page) => foundIn(page))).not.toEqual([]);
+  expect(pages.filter((page) => page === path || page.startsWith(`${path}/`))).not.toEqual([]);
 });
