@@ -1,28 +1,27 @@
-// EngineLimits: what one engine holds at most, and what it lets a guest produce. Exceeding a limit
-// on the guest is a GuestFault ('limit'), events over theirs are a refusal; exceeding one on its callers is
-// SVC_OVERLOADED.
+// EngineLimits are the limits of one engine: on what it holds, and on what a guest may produce. A guest that exceeds a limit
+// has a GuestFault ('limit'); events that exceed a limit are refused; callers that exceed a limit get SVC_OVERLOADED.
 
 export interface EngineLimits {
-  /** Commands and queries of one entity that wait for their answer. */
+  /** The number of commands and queries of one entity that wait for their answer. */
   readonly callsPerEntityMax: number;
-  /** Entities in memory. Idle ones beyond it are closed, least recently used first. */
+  /** The number of entities in memory. Idle entities above it are closed, least recently used first. */
   readonly liveEntitiesMax: number;
-  /** Events of one command. */
+  /** The number of events of one command. */
   readonly eventsPerEffectMax: number;
   /** UTF-8 bytes of one event's JSON text. */
   readonly eventBytesMax: number;
   /** UTF-8 bytes of the JSON texts of all events of one command. */
   readonly effectBytesMax: number;
-  /** UTF-8 bytes of a reply, and of a refusal's message and of its details. */
+  /** UTF-8 bytes of a reply, of a refusal's message, and of its details. */
   readonly replyBytesMax: number;
   /**
-   * Of this many commands and queries one is checked not to change the state it was given; 0 checks
-   * none. A run on a developer's machine checks each, unless this is 0.
+   * One of this many commands and queries is checked not to change the state that it was given; 0 checks none. A run on a
+   * developer's machine checks all of them, unless this is 0.
    */
   readonly purityCheckInterval: number;
   /**
-   * Of this many entities that come into memory one is compared with a fresh fold of its events when
-   * it leaves; 0 compares none. A run on a developer's machine compares each, unless this is 0.
+   * One of this many entities that come into memory is compared with a fresh fold of its events when it leaves; 0 compares
+   * none. A run on a developer's machine compares all of them, unless this is 0.
    */
   readonly purityRefoldInterval: number;
   /** Most events of an entity that is compared in this way, and of all that are compared at a stop. */
@@ -39,8 +38,8 @@ export interface EngineLimits {
   /** Longest of these pauses, in milliseconds. */
   readonly entityPauseMaxMs: number;
   /**
-   * Memory of events that wait for the disk and of the replies that are answered only after them, in bytes; beyond it
-   * commands fail with SVC_OVERLOADED before they are decided, and so do queries that would have to wait.
+   * Memory of the events that wait for the disk, and of the replies that wait for them, in bytes. Above it commands fail
+   * with SVC_OVERLOADED before they are decided, and so do queries that would have to wait.
    */
   readonly unsettledBytesMax: number;
   /** How long the reply to a command with an idempotency key is stored and repeated, in milliseconds. */
@@ -65,7 +64,7 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   eventBytesMax: MIB,
   effectBytesMax: 16 * MIB,
   replyBytesMax: 8 * MIB,
-  // A prime, so that a load that repeats itself has each of its calls looked at in time.
+  // A prime, so that each call of a repeating load is checked in time.
   purityCheckInterval: 997,
   purityRefoldInterval: 100,
   purityRefoldEventsMax: 10_000,
@@ -80,7 +79,7 @@ export const ENGINE_LIMITS_DEFAULT: EngineLimits = {
   snapshotBytesMax: 4 * MIB,
 };
 
-/** The least and the most that each can be set to. */
+/** The smallest and the largest value of each limit. */
 export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [number, number]>> =
   {
     callsPerEntityMax: [1, 1_000_000],
@@ -103,7 +102,7 @@ export const ENGINE_LIMITS_RANGE: Readonly<Record<keyof EngineLimits, readonly [
     snapshotBytesMax: [0, 1024 * MIB],
   };
 
-/** The same for a run on a developer's machine: what is checked of some calls is checked of all. */
+/** The limits for a run on a developer's machine, where every call and every entity is checked. */
 export function developerLimits(limits: EngineLimits): EngineLimits {
   return {
     ...limits,

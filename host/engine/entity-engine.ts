@@ -1,5 +1,6 @@
-// EntityEngine takes commands and queries for the entities of one guest: it looks up what a call is for, refuses a call that
-// cannot be, and hands each other call to its entity. Which entities are in memory is EntityRegistry's.
+// EntityEngine takes commands and queries for the entities of one guest. It looks up the component, the handler and the entity
+// of a call, refuses the call where one of them cannot exist, and submits it to the entity otherwise. EntityRegistry decides
+// which entities are in memory.
 //
 // Invariant: once the engine closes it takes no new call, and every call that it took before is answered.
 import assert from 'node:assert';
@@ -135,7 +136,7 @@ export class EntityEngine {
         ? undefined
         : { key: idempotencyKey, digest: this.#digest(`${name}\n${input}`) };
     const call = new EntityCall(kind, name, input, metadata, idempotency);
-    // The entity's own text stays in memory anyhow; that of the request goes with it.
+    // The id of a live entity stays in memory anyway, and so lets the id text of the request go.
     call.recordedBy(this.#recorder, handlerIndex, entity?.ref.id ?? target.id);
     try {
       entity ??= this.#entities.enter(component, target);

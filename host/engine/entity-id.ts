@@ -1,9 +1,9 @@
-// Which entity ids there may be: they are stored, and appear in addresses, logs and on terminals.
+// EntityId: the rules for entity ids. Ids are stored, and appear in URLs, logs and on terminals.
 
-/** The longest entity id, in UTF-16 units. */
+/** The longest entity id, in UTF-16 code units. */
 export const ENTITY_ID_UNITS_MAX = 256;
 
-/** What is wrong with an entity id, as the end of a sentence about it; undefined when nothing is. */
+/** The problem of an entity id, as the end of a sentence about it; undefined when the id is valid. */
 export function entityIdProblem(id: string): string | undefined {
   if (id.length === 0) return 'is empty';
   if (id.length > ENTITY_ID_UNITS_MAX)

@@ -1,6 +1,6 @@
-// The size of a text in UTF-8, without encoding it.
+// TextSize measures texts in UTF-8 without encoding them.
 
-/** The UTF-8 bytes of `text`; some number above `max` as soon as it is clear that it is more. */
+/** The UTF-8 bytes of `text`, or some number above `max` where it takes more than `max` bytes. */
 export function utf8Bytes(text: string, max: number): number {
   const units = text.length;
   if (units > max) return units;
@@ -16,6 +16,6 @@ export function utf8Bytes(text: string, max: number): number {
 
 /** Whether `text` takes at most `max` bytes in UTF-8. */
 export function fitsUtf8(text: string, max: number): boolean {
-  // A UTF-16 unit takes three bytes at most, so most texts need no look at their characters.
+  // A UTF-16 unit takes three bytes at most, so the characters of most texts need not be read.
   return text.length * 3 <= max || utf8Bytes(text, max) <= max;
 }

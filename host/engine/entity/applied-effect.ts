@@ -1,13 +1,13 @@
-// Applies the effect of a command to its entity: folds the events in their stored form, and then asks for
-// the reply where the module computes it from the state after them.
+// AppliedEffect: folds the events of a command's effect in their stored form, and then asks the guest for the reply where the
+// module computes that from the state after the events.
 //
-// Invariant: nothing that throws here may be stored, and the state that it leaves is not to be relied on.
+// Invariant: an effect at which a function throws may not be stored, and the guest's state is of no use after it.
 import type { Awaitable, CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { missingReply, outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
 
-/** Answers with the reply to command `name`, which was called with `context`. Throws GuestFault, also later. */
+/** Answers the reply to command `name`, which was called with `context`. Throws, or rejects with, GuestFault. */
 export function applyEffect(
   guest: GuestEntity,
   effect: Effect,
@@ -25,7 +25,7 @@ export function applyEffect(
   return folded instanceof Promise ? folded.then(next) : next(folded);
 }
 
-/** The reply of an effect whose events are applied. Throws GuestFault, also later. */
+/** Answers the reply of an effect whose events are folded. Throws, or rejects with, GuestFault. */
 export function replyTo(
   guest: GuestEntity,
   { reply }: Effect,

@@ -1,6 +1,5 @@
-// CommandExecution carries out a command on the state of its entity: the guest decides, what it has decided is checked, its
-// events are folded, and the records are appended. One object serves all entities of an engine, and holds nothing of any of
-// them.
+// CommandExecution carries out a command on the state of its entity: the guest decides, its decision is checked, the events are
+// folded, and the records are appended. One object serves all entities of an engine, and holds nothing of any of them.
 //
 // Invariants
 // C1  Nothing is appended before the whole effect has passed its checks and its events are folded.
@@ -52,7 +51,7 @@ export class CommandExecution {
     );
   }
 
-  /** Checks what the guest has decided. */
+  /** Checks the decision of the guest. */
   #decided(
     state: EntityState,
     guest: GuestEntity,
@@ -117,7 +116,7 @@ export class CommandExecution {
     }
     const bytes = appendBytes(effect.events, effect.actions.length);
     state.append(call, reply, records, context.nowMs, bytes);
-    // The next incarnation begins like any other, from what the journal says.
+    // The next incarnation begins like any other, with a replay.
     if (deletesEntity(effect)) state.drop();
   }
 }

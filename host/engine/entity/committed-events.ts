@@ -1,6 +1,7 @@
-// CommittedEvents: reads the events of an entity's current incarnation from the journal, whether the entity is in memory or not.
+// CommittedEvents reads the events of an entity's current incarnation from the journal, whether the entity is in memory or
+// not.
 //
-// Invariant: what it answers is on disk, and belongs to one incarnation, also when the entity is deleted meanwhile.
+// Invariant: the events are on disk and belong to one incarnation, also when the entity is deleted meanwhile.
 import type { EntityRef } from '../../model/entity.ts';
 import type { Journal } from '../needs/journal.ts';
 import { eventsInOrder, type RecordedEvent, unknownDeletion } from './history.ts';

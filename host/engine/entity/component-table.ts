@@ -1,4 +1,4 @@
-// ComponentTable: the components of a module by name, the handlers of each, and those of its entities that are in memory.
+// ComponentTable: the components of a module by name, each with its handlers and with its entities that are in memory.
 import { HandlerTable } from '../../model/handler-table.ts';
 import { NameTable } from '../../model/name-table.ts';
 import type { Guest } from '../needs/guest.ts';
@@ -8,14 +8,16 @@ import type { LiveEntity } from './live-entity.ts';
 
 interface Handler {
   readonly kind: HandlerKind;
-  /** Index of the handler, for the recorder. */
+  /** Index of the handler (model/handler-table.ts). */
   readonly handlerIndex: number;
 }
 
-/** A component of the descriptor, and those of its entities that are in memory. */
+/** A component of the descriptor. */
 export interface Component {
   readonly handlers: NameTable<Handler>;
+  /** The manifest that the component declares for its events. */
   readonly eventManifest: string;
+  /** Its entities in memory, by id. */
   readonly live: IdTable<LiveEntity>;
 }
 

@@ -1,22 +1,23 @@
-// EntityBreaker holds back the entities that cannot be brought into memory because their own events make
-// the module fault: each try would fold a journal for nothing, and take an instance away. After so many
-// faults in a row an entity is held back for a while, then tried once; each time that fails it is held
-// back longer. It remembers entities beyond their life in memory, and no more than so many of them.
+// EntityBreaker is the circuit breaker of each entity whose own events make the module fault, so that it cannot be brought into
+// memory. A further attempt would fold the journal for nothing, and destroy an instance. After a number of faults in a row
+// the entity backs off, and is tried once when its back-off is over. Each further fault makes the back-off longer.
+//
+// Invariant: an entity is remembered after it has left memory, and no more than ENTITIES_MAX of them.
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
 import { entityName } from './history.ts';
 
-/** The one that faulted longest ago is forgotten, and has all its tries again. */
+/** Above this number, the entity that faulted longest ago is forgotten, and has all its attempts again. */
 const ENTITIES_MAX = 10_000;
 
 type BreakerLimits = Pick<EngineLimits, 'entityFaultsMax' | 'entityPauseMs' | 'entityPauseMaxMs'>;
 
 interface Faulty {
-  /** In a row. */
+  /** The number of faults in a row. */
   faults: number;
-  /** 0: it is not held back yet. */
+  /** The back-off, in milliseconds; 0: the entity does not back off yet. */
   pauseMs: number;
   sinceMs: number;
   reason: string;
@@ -25,7 +26,7 @@ interface Faulty {
 export class EntityBreaker {
   readonly #limits: BreakerLimits;
   readonly #clock: Clock;
-  /** By component and id, the one that faulted last at the end. */
+  /** Indexed by component and id. The entity that faulted last is at the end. */
   readonly #faulty = new Map<string, Faulty>();
 
   constructor(limits: BreakerLimits, clock: Clock) {
@@ -33,22 +34,22 @@ export class EntityBreaker {
     this.#clock = clock;
   }
 
-  /** SVC_ENTITY_HELD_BACK when it is not to be tried now. */
+  /** SVC_ENTITY_HELD_BACK while the entity backs off; undefined: it may be tried. */
   refusalOf(entity: EntityRef): SvcError | undefined {
     const faulty = this.#faulty.get(keyOf(entity));
     if (faulty === undefined) return undefined;
     const passedMs = this.#clock.nowMs() - faulty.sinceMs;
-    // A clock that was set back must not hold it back for longer.
+    // A clock that was set back must not make the back-off longer.
     if (passedMs < 0 || passedMs >= faulty.pauseMs) return undefined;
     return heldBack(entity, faulty, faulty.pauseMs - passedMs);
   }
 
-  /** Whether it could not be brought into memory the last time. */
+  /** Whether the last attempt to bring the entity into memory failed. */
   hasFaulted(entity: EntityRef): boolean {
     return this.#faulty.has(keyOf(entity));
   }
 
-  /** Notes a fault. Answers what the log is to say when the entity is held back from now on. */
+  /** Notes a fault. Answers the error for the log where the entity backs off from now on. */
   faulted(entity: EntityRef, fault: Error): SvcError | undefined {
     const key = keyOf(entity);
     const before = this.#faulty.get(key);
@@ -70,7 +71,7 @@ export class EntityBreaker {
     return heldBack(entity, faulty, faulty.pauseMs);
   }
 
-  /** It is in memory: nothing is held against it any more. */
+  /** The entity is in memory: its faults are forgotten. */
   folded(entity: EntityRef): void {
     if (this.#faulty.size > 0) this.#faulty.delete(keyOf(entity));
   }
@@ -83,7 +84,7 @@ export class EntityBreaker {
   }
 }
 
-/** Neither name holds a line feed. */
+/** The key is unique, because neither a component nor an id contains a line feed. */
 function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
 }

@@ -1,5 +1,8 @@
-// EntityCall: one command or query on its way through an entity, and the answer to its caller. It
-// becomes a promise only when the answer is not there yet: a promise per call is dear.
+// EntityCall is one command or query on its way through an entity, and the answer to its caller.
+//
+// Invariants
+// C1  A call is answered or fails exactly once, and is then recorded.
+// C2  A promise is made only when the caller asks for an answer that is not there yet, because a promise per call is costly.
 import assert from 'node:assert';
 import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '../../model/call.ts';
 import { outcomeOfAnswer, outcomeOfFailure } from '../../model/span-outcome.ts';
@@ -19,7 +22,7 @@ export type Outcome = Reply | Refusal;
 
 /** A call whose answer is not due yet, because a write has to settle first. */
 export interface PendingCall {
-  /** The speculative result: what will be answered unless a write fails. Undefined when it is not known. */
+  /** The speculative result: the answer unless a write fails. Undefined when it is not known. */
   readonly speculative: Outcome | undefined;
   /** The confirmed answer. Rejects with GuestFault or SvcError. */
   readonly answer: Promise<Outcome>;
@@ -30,9 +33,9 @@ export class EntityCall implements EndedCall {
   readonly name: string;
   readonly input: string;
   readonly metadata: Metadata;
-  /** Of a command that is to be done once. */
+  /** The idempotency key of a command that is carried out once. */
   readonly idempotency: CommandKey | undefined;
-  /** While it is held: what is to be answered, and whether an append of its own must settle first. */
+  /** While the call is held: the outcome to be answered, and whether an append of the call itself must settle first. */
   heldOutcome: Outcome | undefined = undefined;
   heldForOwnAppend = false;
   fuel = 0;
@@ -72,7 +75,7 @@ export class EntityCall implements EndedCall {
     this.startMs = recorder.nowMs();
   }
 
-  /** What its handler knows beside the input; what it costs is noted here. */
+  /** Makes the context that the handler gets beside the input. The fuel that the handler uses is added to this call. */
   context(nowMs: number, random: RandomSource): CallContext {
     const seed = random.next64();
     const parent = traceParentOf(this.metadata);
@@ -84,6 +87,7 @@ export class EntityCall implements EndedCall {
     return { nowMs, seed, metadata: childMetadata(this.metadata, this.trace), spent: this };
   }
 
+  /** Answers the caller. */
   answer(outcome: Outcome): void {
     assert(this.#state === 'open');
     this.#state = 'answered';
@@ -93,6 +97,7 @@ export class EntityCall implements EndedCall {
     this.#resolve?.(outcome);
   }
 
+  /** Fails the call: the caller gets GuestFault or SvcError. */
   fail(failure: unknown): void {
     assert(this.#state === 'open');
     this.#state = 'failed';
@@ -102,13 +107,13 @@ export class EntityCall implements EndedCall {
     this.#reject?.(failure);
   }
 
-  /** The outcome, or the pending call with its speculative result. Throws the failure. Call it once. */
+  /** Answers the outcome, or the pending call with its speculative result. Throws the failure. Call it once. */
   speculativeResult(): Outcome | PendingCall {
     const answer = this.result();
     return answer instanceof Promise ? { speculative: this.heldOutcome, answer } : answer;
   }
 
-  /** The outcome, thrown failure, or a promise of either. To be asked once. */
+  /** Answers the outcome, throws the failure, or answers a promise of either. Call it once. */
   result(): Awaitable<Outcome> {
     if (this.#state === 'failed') throw this.#failure;
     if (this.#outcome !== undefined) return this.#outcome;

@@ -1,6 +1,6 @@
-// EntityRegistry owns which entities of an engine are in memory: it brings an entity in when a call needs it, and has it
-// leave when it is idle for long, when memory is short, and when the engine closes. Entities are looked up in the table of
-// their component.
+// EntityRegistry owns the entities of an engine that are in memory. An entity enters when a call needs it, and leaves when it
+// is idle for long, when memory is short, and when the engine closes. The engine looks entities up in the table of their
+// component.
 //
 // Invariants
 // M1  An entity is in the table of its component from `enter` until it is evicted or gone, and counts for as long.
@@ -44,7 +44,7 @@ export interface RegistryNeeds {
 export interface EngineNumbers {
   readonly liveEntities: number;
   readonly activations: Readonly<Record<Activation, number>>;
-  /** Entities that were closed because nobody used them, or for the sake of memory. */
+  /** The number of entities that were closed because they were idle for long, or to free memory. */
   readonly passivations: number;
 }
 

@@ -1,12 +1,12 @@
-// EntitySnapshots owns what one live entity has of snapshots: how much it has grown since the last one, and
-// the one that was taken of a state that is not on disk yet. It is told what happens to the state, in its order.
+// EntitySnapshots takes the snapshots of one live entity: it knows how much the entity has grown since its last snapshot, and
+// holds the snapshot of a state that is not on disk yet. EntityState reports what happens to the state, in order.
 //
-// Invariant: what is kept is a state whose records are all on disk. One of a state that was lost is dropped.
+// Invariant: a snapshot is stored only after all records of its state are on disk. The snapshot of a lost state is dropped.
 import type { EntityRef } from '../../model/entity.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import type { Growth, SnapshotPolicy } from './snapshot-policy.ts';
 
-/** The last appends of its state are under way. */
+/** A snapshot of a state whose last appends are under way. */
 interface Taken {
   readonly seq: number;
   readonly state: string;
@@ -24,21 +24,21 @@ export class EntitySnapshots {
     this.#ref = ref;
   }
 
-  /** There is a state. */
+  /** The entity has come into memory. */
   opened(growth: Growth): void {
     this.#growth = growth;
-    // None is worth it.
+    // No snapshot is worthwhile.
     if (this.#policy.isTooLarge(this.#ref)) growth.stateBytes = Infinity;
   }
 
-  /** Records were folded into it, and appended. */
+  /** Records were folded into the state, and appended. `bytes`: see appendBytes. */
   grew(records: number, bytes: number): void {
     if (this.#growth === undefined) return;
     this.#growth.events += records;
     this.#growth.bytes += bytes;
   }
 
-  /** There is no state any more, or none that the journal will hold. */
+  /** The state was dropped. */
   dropped(): void {
     this.#growth = undefined;
     this.#taken = undefined;
@@ -49,8 +49,8 @@ export class EntitySnapshots {
   }
 
   /**
-   * Takes one, for `awaitAppends` to have kept, and then calls `done`: false when the guest has faulted. The
-   * promise is that of a guest which answers later.
+   * Takes a snapshot, and then calls `done`: with false when the guest has faulted, else with true, after which `awaitAppends`
+   * has to be called. Answers a promise where the guest answers later.
    */
   take(
     guest: GuestEntity,
@@ -61,7 +61,7 @@ export class EntitySnapshots {
       const state = guest.snapshot();
       if (state instanceof Promise)
         return state.then(
-          // oxlint-disable promise/no-callback-in-promise -- it is the one who waits
+          // oxlint-disable promise/no-callback-in-promise -- the caller waits for it
           (later) => done(this.#took(seq, later)),
           (fault: unknown) => done(this.#failed(fault, false)),
           // oxlint-enable promise/no-callback-in-promise
@@ -73,20 +73,20 @@ export class EntitySnapshots {
     return undefined;
   }
 
-  /** What was taken is on disk once so many appends, all that are under way, have settled. */
+  /** Has the snapshot stored once `count` appends, which are all that are under way, have settled. */
   awaitAppends(count: number): void {
     if (this.#taken === undefined) return;
     this.#taken.appendsLeft = count;
     if (count === 0) this.#keep(this.#taken);
   }
 
-  /** An append is on disk. */
+  /** The oldest append is on disk. */
   settled(): void {
     const taken = this.#taken;
     if (taken !== undefined && --taken.appendsLeft === 0) this.#keep(taken);
   }
 
-  /** The entity leaves memory, and all of its state is on disk: keeps that where it is worthwhile, and closes. */
+  /** The entity leaves memory, and its state is on disk: stores a snapshot where one is worthwhile, and then calls `close`. */
   close(guest: GuestEntity, seq: number, close: () => void): void {
     const growth = this.#growth;
     if (guest.lost || growth === undefined || !this.#policy.isDueAtClose(this.#ref, growth))

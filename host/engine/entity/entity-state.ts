@@ -78,7 +78,7 @@ export class EntityState {
     return this.#appendCount;
   }
 
-  /** The failure of an append that was part of the guest's state. The state is to be dropped, and nothing decided on it counts. */
+  /** The failure of an append that the guest's state includes. The state is to be dropped, and nothing decided on it counts. */
   get lostAppend(): SvcError | undefined {
     return this.#lostAppend;
   }
@@ -101,7 +101,7 @@ export class EntityState {
   }
 
   /**
-   * Queues an append of what a command has brought about, and holds its outcome until the append has settled. The guest's
+   * Queues the append of a command's records and of its reply, and holds its outcome until the append has settled. The guest's
    * state already includes the records. `bytes`: memory that the records take, roughly.
    */
   append(

@@ -1,4 +1,4 @@
-// EventFault: what kept events from being folded, as the error that names the entity and the event.
+// EventFault: the error for events that could not be folded. It names the entity and the event.
 import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
@@ -14,7 +14,7 @@ export function eventFault(
 ): GuestFault | SvcError {
   if (problem instanceof GuestFault)
     return explained(`event ${seq} of ${entityName(entity)} cannot be folded`, problem);
-  // A guest numbers the events of one fold, and a person those of the entity.
+  // A guest numbers the events of one fold, the message those of the entity.
   const numbered = /^event (\d{1,6}) of \d{1,6}: /.exec(problem);
   const unreadable = numbered === null ? seq : seq + Number(numbered[1]) - 1;
   const why = problem.slice(numbered?.[0].length ?? 0);
@@ -25,7 +25,7 @@ export function eventFault(
   );
 }
 
-/** The fault, with what could not be done before its message. */
+/** The fault, with a sentence about what failed before its message. */
 export function explained(what: string, fault: GuestFault): GuestFault {
   return fault.explained(`${what}: ${fault.message}`);
 }

@@ -1,11 +1,11 @@
-// EventFold: the loop that folds events into one guest entity, batch after batch. Everything that folds uses it: replay, the
+// EventFold is the loop that folds events into one guest entity, batch after batch. Everything that folds uses it: replay, the
 // refold check, history, the upgrade check and verification.
 //
 // Invariants
-// F1  A batch has at least one event, no more than its pacing says, and none after the one with which its JSON text
+// F1  A batch has at least one event, at most as many as its pacing allows, and none after the event with which its JSON text
 //     reaches BATCH_UNITS.
 // F2  `seq` is the last event that was folded. After a stop, nothing of the batch that stopped it counts.
-// F3  It stays synchronous as long as the guest and the pages do, and holds one page, however many there are.
+// F3  The fold stays synchronous as long as the guest and the pages do, and holds one page at a time.
 import type { Awaitable } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -15,15 +15,15 @@ import type { Incarnation } from './incarnation.ts';
 /** UTF-16 units of JSON text after which a batch ends, so that large events are folded a few at a time. */
 const BATCH_UNITS = 128 * 1024;
 
-/** Decides how large batches are, and when the fold yields to others or ends. */
+/** Decides how large batches are, and when the fold yields to the event loop or ends. */
 export interface FoldPacing {
   /** The largest number of events of the next batch, 1 or more. `seq`: sequence number of the last event that was folded. */
   eventsAtOnce(seq: number): number;
   /** Resolves when the next batch may begin; undefined: at once. */
   pause(): Promise<void> | undefined;
-  /** The guest is called with a batch. */
+  /** The guest is about to fold a batch. */
   begin(): void;
-  /** The guest has come back. Answers whether the fold may go on. */
+  /** The guest has folded the batch, or failed to. Answers whether the fold may go on. */
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean;
 }
 
@@ -35,12 +35,12 @@ export type FoldStop =
       readonly batch: readonly StoredEvent[];
       readonly problem: FoldProblem;
     }
-  /** Another entity's fault took the instance away between two batches. */
+  /** The fault of another entity destroyed the instance between two batches. */
   | { readonly kind: 'lost'; readonly batch: readonly StoredEvent[] }
   /** The pacing ended it after a batch. */
   | { readonly kind: 'ended'; readonly batch: readonly [] };
 
-/** What could not be decoded, in the guest's words, or its fault. */
+/** The guest's message about an event that it cannot decode, or its fault. */
 export type FoldProblem = string | GuestFault;
 
 export class EventFold {
@@ -84,7 +84,7 @@ export class EventFold {
     lastSeq: number,
     incarnation: Incarnation | undefined,
   ): Awaitable<FoldStop | undefined> {
-    this.#turnTo(page);
+    this.#openPage(page);
     this.#isAtEnd = false;
     const stop = this.#run(lastSeq, incarnation);
     return stop instanceof Promise ? this.#resume(stop, lastSeq, incarnation) : stop;
@@ -103,13 +103,13 @@ export class EventFold {
     }
   }
 
-  /** Folds until there is something to wait for, a stop, or the end. After a wait without a stop it is to be called again. */
+  /** Folds until a wait, a stop, or the end. Call it again after a wait without a stop. */
   #run(lastSeq: number, incarnation: Incarnation | undefined): Awaitable<FoldStop | undefined> {
     while (this.#seq < lastSeq && !this.#isAtEnd) {
       if (this.#next === this.#page.length) {
         const page = incarnation?.eventsAfter(this.#seq) ?? [];
-        if (page instanceof Promise) return page.then((later) => this.#turnTo(later));
-        this.#turnTo(page);
+        if (page instanceof Promise) return page.then((later) => this.#openPage(later));
+        this.#openPage(page);
         continue;
       }
       const pause = this.#pacing.pause();
@@ -120,7 +120,7 @@ export class EventFold {
     return undefined;
   }
 
-  #turnTo(page: readonly StoredEvent[]): undefined {
+  #openPage(page: readonly StoredEvent[]): undefined {
     this.#page = page;
     this.#next = 0;
     this.#isAtEnd = page.length === 0;
@@ -172,26 +172,26 @@ function applied(
   }
 }
 
-/** Throws what is no fault of the guest. */
+/** Answers a fault of the guest, and throws anything else. */
 function guestFault(fault: unknown): GuestFault {
   if (fault instanceof GuestFault) return fault;
   throw fault;
 }
 
-/** What a stop says of the module, for a fold that is alone in its instance and that its pacing does not end. */
+/** The problem behind a stop, for a fold that is alone in its instance and that its pacing does not end. */
 export function problemOf(stop: FoldStop): FoldProblem {
   return stop.kind === 'problem'
     ? stop.problem
     : new GuestFault('trap', 'the instance of the entity was lost');
 }
 
-/** A pacing that only says how large batches are, for folds that keep nobody waiting. */
+/** A pacing that only sets the size of batches, for folds that need not yield to the event loop. */
 export class BatchSizes implements FoldPacing {
   readonly #sizes: readonly number[];
   readonly #singlyAfter: number;
   #count = 0;
 
-  /** `sizes`: events of a batch, again and again in this order. Those after `singlyAfter` are folded one by one. */
+  /** `sizes`: events of each batch, repeated in this order. Events after the record `singlyAfter` are folded one by one. */
   constructor(sizes: readonly number[], singlyAfter = Infinity) {
     this.#sizes = sizes;
     this.#singlyAfter = singlyAfter;

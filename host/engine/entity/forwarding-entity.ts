@@ -1,10 +1,10 @@
-// ForwardingEntity: the base of decorators of a guest's entity. It passes every call on with all arguments, whatever they are, so
-// that a decorator overrides only what it looks at. The compiler demands a method of the interface that is missing here.
+// ForwardingEntity is the base of decorators of a guest's entity. It passes every call on with all arguments, so that a
+// decorator overrides only the methods that it needs. The compiler demands a method of the interface that is missing here.
 //
 // Invariant: an override takes its arguments as `...args` too, and so drops none that the interface gets later.
 import type { GuestEntity } from '../needs/guest.ts';
 
-/** What a method of an entity takes, and what it answers. */
+/** The arguments of a method of an entity, and its result. */
 export type Args<Name extends EntityMethod> = Parameters<GuestEntity[Name]>;
 export type Answer<Name extends EntityMethod> = ReturnType<GuestEntity[Name]>;
 type EntityMethod = Exclude<keyof GuestEntity, 'lost'>;

@@ -1,6 +1,6 @@
-// What the engine lets a guest answer: sizes within the limits, and events that the journal gives
-// back as they were. An answer that breaks a rule is a fault of the guest, and nothing of it is kept. Events
-// that are too large are none: the command is refused.
+// GuestAnswer: the rules for what a guest answers. Sizes are within the limits, and events are texts that the journal returns
+// unchanged. An answer that breaks a rule is a fault of the guest, and nothing of it is stored. Events that are too large are
+// no fault: the command is refused.
 import type { Effect, Refusal, Reply } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import { eventsTooLarge } from '../../model/events-too-large.ts';
@@ -10,10 +10,10 @@ import { quoted } from '../quoted.ts';
 import { fitsUtf8, utf8Bytes } from '../text-size.ts';
 import type { LimitName } from '../../model/limit-name.ts';
 
-/** UTF-8 bytes of a refusal's code that is the module's own. */
+/** UTF-8 bytes of a refusal's code that the module has defined. */
 const OTHER_CODE_BYTES_MAX = 200;
 
-/** The fault in a query's answer or a command's refusal; undefined when there is none. */
+/** The fault in the answer to a query or in the refusal of a command; undefined when there is none. */
 export function outcomeFault(
   answer: Reply | Refusal,
   limits: EngineLimits,
@@ -29,7 +29,7 @@ export function outcomeFault(
   return undefined;
 }
 
-/** The decision, or a refusal where the events of an effect are more than may be stored. */
+/** The decision, or a refusal where the events of the effect exceed a limit. */
 export function storable(decision: Effect | Refusal, limits: EngineLimits): Effect | Refusal {
   if (decision.kind === 'refusal') return decision;
   const { events } = decision;
@@ -42,7 +42,7 @@ export function storable(decision: Effect | Refusal, limits: EngineLimits): Effe
       return eventsTooLarge(`an event takes more than ${eventBytesMax} bytes`);
     units += json.length;
   }
-  // As in `fitsUtf8`: the exact size matters only when the units leave a doubt.
+  // A unit takes three bytes at most, so the exact size is computed only where it decides.
   if (units * 3 > effectBytesMax && bytesOf(events) > effectBytesMax)
     return eventsTooLarge(`its events take more than ${effectBytesMax} bytes together`);
   return decision;
@@ -64,7 +64,7 @@ export function missingReply(name: string): GuestFault {
   );
 }
 
-/** The fault of a command that was to reply from the state after its events, and was refused that. */
+/** The fault of a command that was to reply from the state after its events, and refused to. */
 export function refusedReply(name: string, message: string): GuestFault {
   return new GuestFault(
     'value',
@@ -72,7 +72,7 @@ export function refusedReply(name: string, message: string): GuestFault {
   );
 }
 
-/** The fault in an effect; undefined when there is none. `manifest`: of the entity's event type. */
+/** The fault in an effect; undefined when there is none. `manifest`: the manifest of the entity's event type. */
 export function effectFault(
   effect: Effect,
   manifest: string,
@@ -88,7 +88,7 @@ export function effectFault(
         `a command persists an event with the manifest ${quoted(event.manifest)}, ` +
           `the descriptor declares ${quoted(manifest)}`,
       );
-    // Neither is JSON, and storage would not give either back as it was.
+    // Such a text is not JSON, and storage would not return it unchanged.
     if (!event.json.isWellFormed() || event.json.includes('\0'))
       return new GuestFault('value', 'a command persists an event that is not JSON text');
   }

@@ -1,10 +1,10 @@
-// History: what the journal must say of one entity. Its records stand in their order without a hole,
-// and its present life begins after its last deletion; anything else is damage, and is never served.
+// History: the rules for the records of one entity in the journal. Their sequence numbers have no gap, and the current
+// incarnation begins after the last deletion. Anything else is damage, and is never served.
 import type { EntityRef, JournalRecord } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import { quoted } from '../quoted.ts';
 
-/** An event, its place in the entity's history, and when it was recorded. */
+/** An event with its sequence number and the time at which it was recorded. */
 export type RecordedEvent = JournalRecord & { readonly kind: 'event' };
 
 /**
@@ -25,6 +25,7 @@ export function eventsInOrder(
   });
 }
 
+/** SVC_JOURNAL_CORRUPT for a deletion that the index of the journal does not contain. */
 export function unknownDeletion(entity: EntityRef, seq: number): SvcError {
   return corruptHistory(entity, `record ${seq} is a deletion that its index does not know`);
 }
@@ -37,7 +38,7 @@ function corruptHistory(entity: EntityRef, what: string): SvcError {
   );
 }
 
-/** For messages. */
+/** The name of an entity in messages. */
 export function entityName(entity: EntityRef): string {
   return `entity ${quoted(entity.id)} of component ${quoted(entity.component)}`;
 }

@@ -1,9 +1,9 @@
-// IdTable: values by entity id, of which there are many and which come fresh from a module with every call.
-// A Map has to intern such a string before it can look for it, which costs many times what the looking does;
-// so a Map of numbers is asked, which are made of the ids here.
+// IdTable is a map from entity ids to values. With every call a module passes the id as a new string. A Map has to intern such
+// a string before the lookup, which costs many times as much as the lookup itself. So the table is a Map of hash codes, which
+// are computed here.
 //
-// Invariant: ids whose numbers are the same are in a Map of their own, so whoever chooses ids that meet gains
-// nothing but what a Map costs.
+// Invariant: ids with the same hash code are in a Map of their own. A caller who chooses colliding ids gains nothing but the
+// cost of a Map.
 
 type Same<Value> = Map<string, Value>;
 
@@ -48,7 +48,7 @@ export class IdTable<Value> {
   }
 }
 
-/** Of 31 bits: such numbers are kept without memory of their own. */
+/** A hash code of 31 bits: V8 stores such numbers without allocating memory. */
 function numberOf(id: string): number {
   let hash = id.length;
   for (let index = 0; index < id.length; index++)

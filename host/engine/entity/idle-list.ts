@@ -1,7 +1,7 @@
-// IdleList: the entities that could be closed at any moment, least recently used first. A linked
-// list through its members, so that using one costs a few assignments and no allocation.
+// IdleList is the list of entities that could be closed at any moment, least recently used first. It is a linked list through
+// its members, so that a use costs a few assignments and no allocation.
 
-/** A member keeps the links; only the list touches them. */
+/** A member has the links of the list, which only the list changes. */
 export interface Idler {
   idleBefore: Idler | undefined;
   idleAfter: Idler | undefined;
@@ -20,7 +20,7 @@ export class IdleList<T extends Idler> {
     return this.#oldest;
   }
 
-  /** The one that was used next after a member; undefined: there is none. */
+  /** The member that was used next after this member; undefined: there is none. */
   after(member: T): T | undefined {
     return member.idleAfter as T | undefined;
   }
@@ -36,7 +36,7 @@ export class IdleList<T extends Idler> {
     this.#size++;
   }
 
-  /** Takes a member out; nothing happens when it is not in the list. */
+  /** Removes a member. Does nothing when it is not in the list. */
   remove(member: T): void {
     const before = member.idleBefore as T | undefined;
     const after = member.idleAfter as T | undefined;

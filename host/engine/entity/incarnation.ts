@@ -1,15 +1,15 @@
 // Incarnation: the events of an entity from its first record, or from the record after a deletion, up to the next deletion
-// or to the last record. It is what can be folded to a state, wherever the events come from: the journal of a running
-// service, a journal that is inspected, a file, or a list. An entity has one incarnation after the other; the last
-// one is the current incarnation.
+// or to the last record. Folding these events gives a state, wherever they come from: the journal of a running service, a
+// journal that is inspected, a file, or a list. An entity has one incarnation after the other; the last one is the current
+// incarnation.
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 
 export interface Incarnation {
   readonly entity: EntityRef;
   /**
-   * Sequence number of the record before its first event: of a deletion, or 0. With a `snapshot`, of the record whose
-   * state the snapshot is.
+   * Sequence number of the record before its first event: that of a deletion, or 0. With a `snapshot`, that of the record
+   * whose state the snapshot is.
    */
   readonly afterSeq: number;
   /** State after the record `afterSeq`, as JSON text; undefined: the empty state. */
@@ -17,13 +17,13 @@ export interface Incarnation {
   /** Sequence number of its last event; Infinity when the end is only known from an empty page. */
   readonly lastSeq: number;
   /**
-   * A page of its events after the record `seq`, which is `afterSeq` or that of an event, oldest first. An empty page is the end.
-   * A plain value wherever nothing has to be waited for. Throws, or rejects with, SVC_JOURNAL_….
+   * Answers a page of its events after the record `seq`, oldest first; `seq` is `afterSeq` or the number of an event. An empty
+   * page is the end. A plain value wherever nothing has to be waited for. Throws, or rejects with, SVC_JOURNAL_….
    */
   eventsAfter(seq: number): Awaitable<readonly StoredEvent[]>;
 }
 
-/** An incarnation that consists of these events. `firstSeq`: sequence number of the first of them. */
+/** An incarnation that consists of `events`. `firstSeq`: sequence number of the first event. */
 export function incarnationOf(
   entity: EntityRef,
   events: readonly StoredEvent[],

@@ -1,5 +1,5 @@
-// LiveEntity owns one entity in memory, and decides when each of its calls runs: it brings the state into memory, has the calls
-// run one by one, and shares the event loop with others. How a call runs is CallExecution's; the state is EntityState's.
+// LiveEntity owns one entity in memory, and decides when each of its calls runs: it brings the state into memory, runs the
+// calls one by one, and yields to the event loop. CallExecution runs a call; EntityState owns the state.
 //
 // Invariants
 // I1  Calls reach the guest one at a time, in arrival order.
@@ -81,7 +81,7 @@ export class LiveEntity implements Idler {
     this.#isWorking = true;
     const state = this.#state;
     let sinceMs: number | undefined;
-    // The append has failed while no call of the guest was under way, which would have noticed.
+    // An append has failed since the last call of the guest returned.
     if (state.lostAppend !== undefined) state.drop();
     if (this.#needs.foldBudget.isCancelled) this.#calls.failQueued(stopping());
     while (this.#calls.isQueued || state.isSnapshotDue) {

@@ -1,10 +1,10 @@
-// Passivation closes entities that nobody uses: when there are more of them in memory than there may be, when
-// they were not called for long, and when the hosting runs short of memory. Those that were not used for longest
-// go first. What they hold is on disk, and the next call brings them back.
+// Passivation closes entities that nobody uses: when too many are in memory, when an entity was not called for long, and when
+// the hosting runs short of memory. The least recently used entities are closed first. Their state is on disk, and the next
+// call brings them back.
 //
 // Invariants
 // P1  Only an idle entity is closed.
-// P2  Between two slices of what `run` closes, others go first.
+// P2  `run` closes entities in slices, and yields to the event loop after each.
 import type { EntityRef } from '../../model/entity.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { Clock } from '../needs/clock.ts';
@@ -18,17 +18,17 @@ export interface PassivationNeeds {
   readonly limits: Pick<EngineLimits, 'idleTimeoutMs' | 'liveEntitiesMax'>;
   readonly clock: Clock;
   readonly eventLoop: EventLoop;
-  /** One that is in memory. */
+  /** Finds an entity in memory. */
   readonly find: (ref: EntityRef) => LiveEntity | undefined;
-  /** All that are in memory. */
+  /** The number of entities in memory. */
   readonly count: () => number;
-  /** Closes an idle entity, and has it taken out of `idle`. */
+  /** Closes an idle entity, and removes it from `idle`. */
   readonly evict: (entity: LiveEntity) => void;
 }
 
-/** Closed for the sake of memory with each entity that comes in: more than come in, so that there is an end. */
+/** The number of entities that are closed for memory as one comes in: more than one, so that memory is freed. */
 const CLOSED_FOR_ONE = 16;
-/** Of what `run` does without a pause. A clock of milliseconds does not see small ones. */
+/** The size of a slice of `run`, beside its time, which a clock of milliseconds does not see for few entities. */
 const SLICE_ENTITIES = 256;
 const SLICE_MS = 5;
 
@@ -42,7 +42,7 @@ export class Passivation {
     this.#needs = needs;
   }
 
-  /** One more has come into memory, or one has become idle. */
+  /** Closes entities above the limit. Call it when an entity has come into memory or has become idle. */
   makeRoom(): void {
     const { limits, count, evict } = this.#needs;
     while (count() > limits.liveEntitiesMax) {
@@ -52,12 +52,12 @@ export class Passivation {
     }
   }
 
-  /** One is about to come into memory. */
+  /** Closes entities where the hosting runs short of memory. Call it before an entity comes into memory. */
   makeMemory(): void {
     this.#closeForMemory(CLOSED_FOR_ONE);
   }
 
-  /** Closes what is due; what is under way already counts. */
+  /** Closes the entities that are due. While a run is under way, answers that run. */
   run(): Promise<void> {
     this.#underWay ??= this.#run().finally(() => {
       this.#underWay = undefined;
@@ -65,7 +65,7 @@ export class Passivation {
     return this.#underWay;
   }
 
-  /** `run` closes nothing any more. */
+  /** Ends a run that is under way, and lets further runs close nothing. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -74,7 +74,7 @@ export class Passivation {
     while (!this.#isStopped && this.#closesSlice()) await this.#needs.eventLoop.yield();
   }
 
-  /** False: there is nothing left to be closed. */
+  /** Closes a slice. Answers whether more may be due. */
   #closesSlice(): boolean {
     const { clock, evict } = this.#needs;
     const sinceMs = clock.nowMs();
@@ -95,7 +95,7 @@ export class Passivation {
     return nowMs - oldest.usedMs >= idleTimeoutMs ? oldest : undefined;
   }
 
-  /** A clock that was set back must not keep entities in memory for longer. */
+  /** Corrects times after a clock was set back, which must not keep entities in memory for longer. */
   #keepInTime(nowMs: number): void {
     for (let entity = this.idle.oldest; entity !== undefined; entity = this.idle.after(entity)) {
       if (entity.usedMs <= nowMs) return;
@@ -103,7 +103,7 @@ export class Passivation {
     }
   }
 
-  /** Answers how many were closed. */
+  /** Closes entities that the hosting names. Answers how many were closed. */
   #closeForMemory(max: number): number {
     const { entities, find, evict } = this.#needs;
     let closed = 0;

@@ -1,10 +1,10 @@
-// PurityCheck finds commands and queries that change the state they are given, which only apply
-// may: of every so many calls it encodes the state of one before and after. The caller of such a
-// handler gets a failure, and the entity is rebuilt from the journal, so nothing wrong is stored.
+// PurityCheck finds commands and queries that change the state that they are given, which only `apply` may do. It encodes the
+// state before and after one call of each interval. When the state has changed, the call fails and the entity is rebuilt from
+// the journal, so nothing wrong is stored.
 //
-// Invariants: a call that is not looked at costs a count, and a command counts once, with the reply that it
-// gives from the state after its events. The check never turns a component off: one whose state cannot be
-// encoded is not checked any more.
+// Invariants
+// P1  A call that is not checked costs a count. A command counts once, together with its reply from the state after its events.
+// P2  The check never disables a component: when its state cannot be encoded, the component is not checked any more.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef } from '../../model/entity.ts';
@@ -27,7 +27,7 @@ export class PurityCheck implements GuestEntities {
   /** Components whose state could not be encoded. */
   readonly #unchecked = new Set<string>();
 
-  /** `interval`: one call of this many is checked. 1 or more. */
+  /** `interval`: one of this many calls is checked, 1 or more. */
   constructor(entities: GuestEntities, descriptor: ModuleDescriptor, interval: number) {
     this.#entities = entities;
     this.#descriptor = descriptor;
@@ -49,7 +49,7 @@ export class PurityCheck implements GuestEntities {
     return !this.#unchecked.has(component);
   }
 
-  /** Answers what to throw when the state could not be encoded before a call. */
+  /** The state could not be encoded before a call. Answers the error to throw. */
   unencodable({ component }: EntityRef, fault: unknown): unknown {
     if (!(fault instanceof GuestFault)) return fault;
     this.#unchecked.add(component);
@@ -59,7 +59,7 @@ export class PurityCheck implements GuestEntities {
     );
   }
 
-  /** `after`: undefined when it has no JSON form any more. */
+  /** The error for a call that has changed the state. `after`: undefined when the state has no JSON form any more. */
   changed(
     ref: EntityRef,
     what: CheckedCall,
@@ -86,7 +86,7 @@ export class PurityCheck implements GuestEntities {
 class CheckedEntity extends ForwardingEntity {
   readonly #check: PurityCheck;
   readonly #ref: EntityRef;
-  /** The last command is checked, and so is its reply from the state after its events. */
+  /** Whether the last command is checked, and with it its reply from the state after its events. */
   #isCommandChecked = false;
 
   constructor(check: PurityCheck, ref: EntityRef, entity: GuestEntity) {
@@ -120,7 +120,7 @@ class CheckedEntity extends ForwardingEntity {
     );
     return andThen(before, (stateBefore) =>
       andThen(call(), (answer) => {
-        // Another entity's fault took the instance while this call waited.
+        // The fault of another entity destroyed the instance while this call waited.
         if (this.entity.lost) return answer;
         return andThen(this.#stateAfter(), (stateAfter) => {
           if (stateBefore === stateAfter) return answer;
@@ -130,7 +130,10 @@ class CheckedEntity extends ForwardingEntity {
     );
   }
 
-  /** Undefined: it has no JSON form. The fault of a guest that answers later may be another entity's. */
+  /**
+   * Answers the state as JSON text; undefined: it has no JSON form. A guest that answers later rejects instead, because
+   * another entity may have caused the fault.
+   */
   #stateAfter(): Awaitable<string | undefined> {
     try {
       return this.entity.snapshot();
@@ -141,7 +144,7 @@ class CheckedEntity extends ForwardingEntity {
   }
 }
 
-/** Stays synchronous where it can. */
+/** Calls `next` with the value: synchronously where the value is there. */
 function andThen<A, B>(value: Awaitable<A>, next: (value: A) => Awaitable<B>): Awaitable<B> {
   // oxlint-disable-next-line promise/no-callback-in-promise -- the caller waits for it
   return value instanceof Promise ? value.then(next) : next(value);

@@ -1,11 +1,11 @@
-// RecordedEffect: what the journal keeps of a command's effect. It is a record for each event and, after them, one for
-// each action, in order.
+// RecordedEffect: the records of a command's effect in the journal. Each event has a record, and after the events each action
+// has one, in order.
 import type { CallContext, Effect, EntityAction } from '../../model/call.ts';
 import type { JournalRecord, RecordKind } from '../../model/entity.ts';
 import { traceIdOf } from '@svc/kit/trace-context';
 import type { EntityCall } from './entity-call.ts';
 
-/** `afterSeq` is the number of the entity's last record; the first record gets the next one. */
+/** The records of an effect. `afterSeq`: sequence number of the entity's last record. */
 export function recordsOf(
   effect: Effect,
   { nowMs: timeMs, seed }: CallContext,

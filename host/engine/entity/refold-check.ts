@@ -1,12 +1,12 @@
-// RefoldCheck compares entities that leave memory with what their events make: of every so many
-// that are opened it watches one, and when that is evicted, folds its journal anew. It finds what a
-// check of single calls missed, and an apply that depends on more than state and event.
+// RefoldCheck compares the state of an entity that leaves memory with a fresh fold of its journal. It watches one entity of
+// each interval that is opened, and folds its journal when it is evicted. It finds what the check of single calls missed, and
+// an `apply` that depends on more than state and event.
 //
 // Invariants
-// R1  One fold under way at most, of at most so many events; eviction waits for none.
-// R2  An entity that is opened again while it is folded is not judged: its journal may have grown.
-// R3  It folds from the journal alone: a snapshot that is not what its events make is found so.
-// R4  What keeps the journal from being read or folded is no finding: whoever opens it meets it.
+// R1  At most one fold is under way, of a limited number of events, and no eviction waits for it.
+// R2  An entity that is opened again while it is folded is not reported, because its journal may have grown.
+// R3  The fold uses the journal alone, so it also finds a snapshot that differs from its events.
+// R4  A journal that cannot be read or folded is not reported here, but to the next caller of the entity.
 import assert from 'node:assert';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Awaitable } from '../../model/call.ts';
@@ -23,9 +23,9 @@ import { entityName } from './history.ts';
 import { replay, type ReplayNeeds } from './replay.ts';
 import { differencePath } from './state-difference.ts';
 
-/** Handlers that a report names. */
+/** The number of handlers that a report names. */
 const HANDLERS_MAX = 16;
-/** What opening and reading an entity costs at a stop, in events. */
+/** The cost of opening and reading an entity, in events. It counts when the engine closes. */
 const EVENTS_PER_ENTITY = 100;
 
 interface Needs extends ReplayNeeds {
@@ -38,14 +38,14 @@ interface Needs extends ReplayNeeds {
 export class RefoldCheck implements GuestEntities {
   readonly #needs: Needs;
   #left: number;
-  /** How many records the entity that is being evicted has; undefined: none is. */
+  /** The number of records of the entity that is being evicted; undefined while none is. */
   #evictedRecords: number | undefined = undefined;
-  /** Events that may still be folded. */
+  /** The number of events that may still be folded. */
   #eventsLeft = Infinity;
   #current: { readonly ref: EntityRef; isOpenedAgain: boolean } | undefined = undefined;
   #done: Promise<void> | undefined = undefined;
 
-  /** With an interval of 1 or more. */
+  /** The interval must be 1 or more. */
   constructor(needs: Needs) {
     assert(needs.limits.purityRefoldInterval >= 1);
     this.#needs = needs;
@@ -66,8 +66,8 @@ export class RefoldCheck implements GuestEntities {
   }
 
   /**
-   * Closes an entity whose state is what the journal holds. One that closes later, because its state is kept
-   * before, is not compared: it may have been opened again.
+   * Closes an entity whose records are all on disk. An entity that closes later, because a snapshot of it is taken before, is
+   * not compared: it may have been opened again.
    */
   evict(records: number, close: () => void): void {
     this.#evictedRecords = records;
@@ -78,22 +78,22 @@ export class RefoldCheck implements GuestEntities {
     }
   }
 
-  /** No less than the events of the entity that is being evicted. */
+  /** The number of records of the entity that is being evicted, which has at most as many events. */
   get evictedRecords(): number {
     return this.#evictedRecords ?? 0;
   }
 
-  /** From here on, all folds together have the limit of one. */
+  /** From now on, the limit of one fold applies to all further folds together. */
   stop(): void {
     this.#eventsLeft = this.#needs.limits.purityRefoldEventsMax;
   }
 
-  /** The fold under way; it never rejects for a fault of the module or the journal. */
+  /** The fold under way. It does not reject for a fault of the module or the journal. */
   get underWay(): Promise<void> | undefined {
     return this.#done;
   }
 
-  /** Whether an entity that is being closed is to be folded anew. */
+  /** Whether an entity that is being closed is to be compared. */
   takes(events: number): boolean {
     const cost = events + EVENTS_PER_ENTITY;
     return (
@@ -105,6 +105,7 @@ export class RefoldCheck implements GuestEntities {
     );
   }
 
+  /** Begins to compare an entity. `state`: its state as it left memory. `handlers`: names of the handlers that ran. */
   begin(ref: EntityRef, state: Awaitable<string>, events: number, handlers: string): void {
     this.#eventsLeft -= events + EVENTS_PER_ENTITY;
     const current = { ref, isOpenedAgain: false };
@@ -157,13 +158,13 @@ export class RefoldCheck implements GuestEntities {
   }
 }
 
-/** Remembers what ran, for the report. */
+/** Remembers the handlers that ran on an entity, for the report. */
 class WatchedEntity extends ForwardingEntity {
   readonly #check: RefoldCheck;
   readonly #ref: EntityRef;
   readonly #handlers = new Set<string>();
   readonly #isFromSnapshot: boolean;
-  /** Events that were folded here. */
+  /** The number of events that were folded in memory. */
   #events = 0;
 
   constructor(check: RefoldCheck, ref: EntityRef, entity: GuestEntity, isFromSnapshot: boolean) {
@@ -190,7 +191,7 @@ class WatchedEntity extends ForwardingEntity {
 
   override close(...args: Args<'close'>): Answer<'close'> {
     const { entity } = this;
-    // An entity on which nothing ran is what was folded a moment ago.
+    // Without a handler that ran, the state is the fold itself.
     const events = this.#isFromSnapshot ? this.#check.evictedRecords : this.#events;
     if (entity.lost || this.#handlers.size === 0 || !this.#check.takes(events)) {
       entity.close(...args);

@@ -1,15 +1,13 @@
-// Replay: brings an entity into memory. It folds the current incarnation from the journal into a fresh guest entity, or what
-// follows a snapshot into the state of that. It reads only what is on disk, so nothing of the entity may be about to be
-// appended. When a batch is more than the guest can bear at once, its events are folded one by one, which also tells which
-// of them cannot be folded.
+// Replay brings an entity into memory. It folds the current incarnation from the journal into a new guest entity, or begins
+// with a snapshot and folds the events that follow. It reads only what is on disk, so no append of the entity may be under way.
+// When a batch is too large for the guest, its events are folded one by one, which also shows which event cannot be folded.
 //
 // Invariants
 // R1  Between two batches it yields to the event loop whenever the FoldBudget is spent, and a batch that took
 //     long makes the next one smaller. One call of the guest is bounded by the guest's own limits.
-// R2  All its batches together take `replayTimeoutMs` at most, and the one in which it runs out.
-// R3  A fault of another entity that took the instance away is not a fault of this one: it begins
-//     again, in an instance of its own.
-// R4  A snapshot is never needed: where one leads to a fault, the entity begins again without.
+// R2  After the batch in which `replayTimeoutMs` runs out, no further batch is folded.
+// R3  When the fault of another entity destroys the instance, the replay begins again, in an instance of its own.
+// R4  A snapshot is never needed: after a fault that begins with a snapshot, the replay begins again without it.
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, StoredEvent } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
@@ -24,19 +22,22 @@ import type { Incarnation } from './incarnation.ts';
 import { type Growth, type SnapshotPolicy, stateBytes } from './snapshot-policy.ts';
 import { appendBytes } from './unsettled-bytes.ts';
 
-/** Events of the first batch; later ones are larger when they are quick. */
+/** The number of events of the first batch. Quick batches make the next ones larger. */
 const BATCH_EVENTS = 128;
 const BATCH_EVENTS_MAX = 1_000;
-/** A batch that takes longer makes the next one smaller. */
+/** A batch that takes longer, in milliseconds, makes the next one smaller. */
 const BATCH_MS = 5;
-/** How often it begins again after a batch that was too much at once. */
+/** How often a replay begins again after a batch that failed as a whole. */
 const BATCH_FAILURES_MAX = 2;
-/** How often it begins again after the entity was lost with its instance. */
+/** How often a replay begins again after its instance was destroyed. */
 const LOST_MAX = 10;
 
 export interface ReplayNeeds {
   readonly entities: GuestEntities;
-  /** The current incarnation, from the snapshot of this fingerprint if there is one. Throws, or rejects, as the journal does. */
+  /**
+   * Answers the current incarnation, with the snapshot of this fingerprint if there is one. Throws, or rejects with,
+   * SVC_JOURNAL_….
+   */
   readonly incarnation: (
     entity: EntityRef,
     fingerprint: string | undefined,
@@ -44,7 +45,9 @@ export interface ReplayNeeds {
   readonly foldBudget: FoldBudget;
   readonly limits: Pick<EngineLimits, 'replayTimeoutMs'>;
   /** Undefined: the state is folded from the journal alone. */
-  readonly snapshots?: Pick<SnapshotPolicy, 'fingerprintFor' | 'led' | 'misled'> | undefined;
+  readonly snapshots?:
+    | Pick<SnapshotPolicy, 'fingerprintFor' | 'restored' | 'restoreFailed'>
+    | undefined;
   /** Called when an entity has come into memory. */
   readonly activated?: (how: Activation) => void;
 }
@@ -60,12 +63,12 @@ export type Replay =
       readonly seq: number;
       readonly growth: Growth;
     }
-  /** The module cannot fold the entity. The fault of one event names the event. */
+  /** The module cannot fold the entity. The fault names the event where it is known. */
   | { readonly kind: 'faulted'; readonly fault: GuestFault | SvcError };
 
 type Fold =
   | Replay
-  /** A batch failed as a whole, which does not say at which event, and has the limits of one call of the guest. */
+  /** A batch of several events failed as a whole: the event is not known, and a limit of one call may have been the cause. */
   | {
       readonly kind: 'batch failed';
       readonly afterSeq: number;
@@ -89,12 +92,12 @@ export async function replay(
     singlyAfter: Infinity,
     leftMs: needs.limits.replayTimeoutMs,
   };
-  let misleading: Error | undefined;
+  let snapshotFault: Error | undefined;
   for (let batchFailures = 0, losses = 0; ;) {
     const folded = await fold(needs, entity, attempt);
     if (folded.kind === 'folded') {
-      if (attempt.beganWithSnapshot) needs.snapshots?.led(entity);
-      if (misleading !== undefined) needs.snapshots?.misled(entity, misleading);
+      if (attempt.beganWithSnapshot) needs.snapshots?.restored(entity);
+      if (snapshotFault !== undefined) needs.snapshots?.restoreFailed(entity, snapshotFault);
       if (attempt.beganWithSnapshot) needs.activated?.('snapshot');
       else needs.activated?.(folded.growth.events === 0 ? 'empty' : 'folded');
       return folded;
@@ -102,20 +105,20 @@ export async function replay(
     if (folded.kind === 'lost') {
       if (++losses > LOST_MAX) throw lost(entity);
     } else if (attempt.beganWithSnapshot) {
-      misleading = folded.fault;
+      snapshotFault = folded.fault;
       attempt.fingerprint = undefined;
     } else if (folded.kind === 'batch failed') {
       if (++batchFailures > BATCH_FAILURES_MAX) return { kind: 'faulted', fault: folded.fault };
       attempt.singlyAfter = folded.afterSeq;
     } else return folded;
-    // What takes an instance away once does it again, and takes the others in it as well.
+    // The same fault would destroy a shared instance again, together with the other entities in it.
     attempt.alone = true;
   }
 }
 
 interface Attempt {
   alone: boolean;
-  /** Fingerprint of the snapshot that it may begin with. */
+  /** Fingerprint of the snapshot with which the attempt may begin. */
   fingerprint: string | undefined;
   beganWithSnapshot: boolean;
   /** Events after this one are folded one by one. */
@@ -131,7 +134,7 @@ async function fold(needs: ReplayNeeds, entity: EntityRef, attempt: Attempt): Pr
   try {
     guest = await needs.entities.open(entity, snapshot, attempt.alone);
   } catch (fault) {
-    // Too little memory may be the doing of other entities.
+    // Other entities may have used up the memory.
     if (!(fault instanceof GuestFault) || fault.faultCause === 'memory') throw fault;
     return { kind: 'faulted', fault: explained(`${entityName(entity)} cannot be opened`, fault) };
   }

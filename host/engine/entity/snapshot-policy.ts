@@ -1,11 +1,11 @@
-// SnapshotPolicy decides which states of a module's entities are worth keeping, for the engine: one is kept
-// where reading it is cheaper than folding what it stands for, and never more is written than the events were.
+// SnapshotPolicy decides for an engine which states are stored as snapshots: those that are cheaper to read than their events
+// are to fold. Snapshots never take more bytes than the events since the last snapshot.
 //
 // Invariants
-// P1  A component whose states cannot be written, or lead to faults when they are read, has no snapshots any more:
-//     after the first fault that can be nobody else's, and after a few in a row that may be. Where a state met a
-//     limit, which its size has brought about, it is that entity alone.
-// P2  A state is kept only if it comes back from the disk as the text that it was.
+// P1  A component whose states cannot be written, or lead to faults when they are read, has no snapshots any more. One fault
+//     is enough where no other entity can have caused it, FAULTS_MAX in a row otherwise. Where a state has exceeded a
+//     limit, which is due to its size, that entity alone has no snapshots any more.
+// P2  A state is stored only if the journal returns the same text.
 import type { EntityRef } from '../../model/entity.ts';
 import { GuestFault } from '../../model/guest-fault.ts';
 import type { EngineLimits } from '../engine-limits.ts';
@@ -16,12 +16,12 @@ import { quoted } from '../quoted.ts';
 import { entityName } from './history.ts';
 import { fitsUtf8 } from '../text-size.ts';
 
-/** What was folded since the last snapshot of an entity, or since its life began. */
+/** The growth of an entity since its last snapshot, or since its incarnation began. */
 export interface Growth {
   events: number;
-  /** As appendBytes has it: what folding them anew costs. */
+  /** Bytes of the events as `appendBytes` counts them: an estimate of the cost of a fold. */
   bytes: number;
-  /** Of the snapshot before, or of a state that was too large to be worth one. */
+  /** Bytes of the last snapshot, or of a state that was too large for one. */
   stateBytes: number;
 }
 
@@ -30,17 +30,17 @@ export interface SnapshotNeeds {
   readonly clock: Clock;
   readonly faultLog: FaultLog;
   readonly limits: Pick<EngineLimits, 'snapshotIntervalEvents' | 'snapshotBytesMax'>;
-  /** Of the module; undefined: there are no snapshots. */
+  /** Fingerprint of the module; undefined: there are no snapshots. */
   readonly fingerprint: string | undefined;
 }
 
-/** An entity that leaves memory is worth one after this part of the interval. */
+/** An entity that leaves memory gets a snapshot after the interval divided by this. */
 const PART_AT_CLOSE = 4;
-/** All that are taken when the engine closes take no longer than this, and the one in which it runs out. */
+/** Milliseconds after which no further snapshot is taken while the engine closes. */
 const CLOSING_MS = 1_000;
-/** Whose states met a limit. The one that did so longest ago is forgotten, and tried again. */
+/** The number of entities that are remembered because their state exceeded a limit. Above it, the oldest is forgotten. */
 const TOO_LARGE_MAX = 10_000;
-/** In a row, of a component. */
+/** The number of faults in a row after which a component has no snapshots any more. */
 const FAULTS_MAX = 3;
 const BYTES_PER_UNIT = 2;
 
@@ -48,12 +48,12 @@ export class SnapshotPolicy {
   readonly #needs: SnapshotNeeds;
   readonly #intervalEvents: number;
   readonly #atCloseEvents: number;
-  /** Components that have none any more. */
+  /** Components that have no snapshots any more. */
   readonly #without = new Set<string>();
-  /** By component, how many states in a row could not be written, or not be read. */
+  /** The number of states in a row that could not be written, and that could not be read, by component. */
   readonly #unwritten = new Map<string, number>();
   readonly #unread = new Map<string, number>();
-  /** Entities, by component and id. */
+  /** Entities whose state exceeded a limit, by component and id. */
   readonly #tooLarge = new Set<string>();
   #closingSinceMs: number | undefined = undefined;
   /** Entities that are closed once their snapshot is taken. */
@@ -67,25 +67,25 @@ export class SnapshotPolicy {
     this.#atCloseEvents = isOn ? Math.ceil(interval / PART_AT_CLOSE) : Infinity;
   }
 
-  /** Its state met a limit when it was last to be written. */
+  /** Whether the state of the entity exceeded a limit when it was last to be written. */
   isTooLarge(entity: EntityRef): boolean {
     return this.#tooLarge.size > 0 && this.#tooLarge.has(keyOf(entity));
   }
 
-  /** Of the snapshots that may be used for an entity; undefined: none. */
+  /** Fingerprint of the snapshots that may be used for an entity; undefined: none may be. */
   fingerprintFor({ component }: EntityRef): string | undefined {
     return this.#intervalEvents === Infinity || this.#without.has(component)
       ? undefined
       : this.#needs.fingerprint;
   }
 
-  /** One has led to the state. */
-  led({ component }: EntityRef): void {
+  /** A replay that began with a snapshot has succeeded. */
+  restored({ component }: EntityRef): void {
     if (this.#unread.size > 0) this.#unread.delete(component);
   }
 
-  /** One has led to a fault, and the journal has not. */
-  misled(entity: EntityRef, fault: Error): void {
+  /** A replay that began with a snapshot has faulted, and a replay without it has not. */
+  restoreFailed(entity: EntityRef, fault: Error): void {
     if (isLastOf(this.#unread, entity))
       this.#turnOff(entity, fault, 'Snapshots led to faults, and the events did not');
   }
@@ -95,7 +95,7 @@ export class SnapshotPolicy {
     return events >= this.#intervalEvents && bytes >= before && !this.#without.has(component);
   }
 
-  /** And of one that leaves it. */
+  /** Whether a snapshot is to be taken of an entity that leaves memory. */
   isDueAtClose({ component }: EntityRef, { events, bytes, stateBytes: before }: Growth): boolean {
     if (events < this.#atCloseEvents || bytes < before || this.#without.has(component))
       return false;
@@ -104,7 +104,7 @@ export class SnapshotPolicy {
     return passedMs >= 0 && passedMs < CLOSING_MS;
   }
 
-  /** Whether a state that was taken is kept. Notes in `growth` what it costs. */
+  /** Whether a state that was taken is stored. Updates `growth`. */
   isWorthKeeping({ component }: EntityRef, state: string, growth: Growth): boolean {
     if (this.#unwritten.size > 0) this.#unwritten.delete(component);
     const bytes = stateBytes(state);
@@ -121,15 +121,15 @@ export class SnapshotPolicy {
     return isWorth;
   }
 
-  /** Keeps the state after a record that is on disk. */
+  /** Stores the state after the record `seq`, which is on disk. */
   keep(entity: EntityRef, seq: number, state: string): void {
     const { journal, fingerprint } = this.#needs;
     if (fingerprint !== undefined) journal.keepSnapshot(entity, { seq, fingerprint, state });
   }
 
   /**
-   * The state could not be written. Throws what is no fault of the guest. `isOwn`: another entity cannot have
-   * taken the instance away meanwhile.
+   * The state could not be written. Throws anything that is not a fault of the guest. `isOwn`: no other entity can have caused
+   * the fault.
    */
   failed(entity: EntityRef, fault: unknown, isOwn: boolean): void {
     if (!(fault instanceof GuestFault)) throw fault;
@@ -138,17 +138,18 @@ export class SnapshotPolicy {
       this.#turnOff(entity, fault, 'The state could not be written as JSON');
   }
 
+  /** An entity closes once its snapshot is taken. */
   closes(done: Promise<void>): void {
     this.#closing.add(done);
     void done.finally(() => this.#closing.delete(done));
   }
 
-  /** From here on all that are taken have a time. */
+  /** The engine closes: from now on, snapshots are taken for a limited time. */
   stop(): void {
     this.#closingSinceMs = this.#needs.clock.nowMs();
   }
 
-  /** Resolves when no entity waits for its snapshot to be closed. */
+  /** Resolves when no entity waits for its snapshot before it closes. */
   async settled(): Promise<void> {
     await Promise.all(this.#closing);
   }
@@ -179,18 +180,19 @@ export class SnapshotPolicy {
   }
 }
 
-/** Counts a fault: whether it was one too many. */
+/** Counts a fault of a component. Answers whether that was the last that is accepted. */
 function isLastOf(faults: Map<string, number>, { component }: EntityRef): boolean {
   const count = (faults.get(component) ?? 0) + 1;
   faults.set(component, count);
   return count >= FAULTS_MAX;
 }
 
-/** Neither name holds a line feed. */
+/** The key is unique, because neither a component nor an id contains a line feed. */
 function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
 }
 
+/** Memory that a state takes, in bytes. */
 export function stateBytes(state: string): number {
   return state.length * BYTES_PER_UNIT;
 }

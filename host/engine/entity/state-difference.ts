@@ -1,17 +1,16 @@
-// Where two states of an entity differ, as a path for a message: `items[0].quantity`. What a state
-// holds may be nobody's business, so the path has indexes and the names of declared fields; the key
-// of a map is `[…]`.
+// StateDifference: the path at which two states of an entity differ, for a message: `items[0].quantity`. A state may be
+// confidential, so the path contains only indexes and the names of declared fields. The key of a map is `[…]`.
 import type { ModuleDescriptor, TypeSchema } from '@svc/contract';
 
 const STEPS_MAX = 20;
-/** Of a text, in characters. To look through a state of millions would stop all others for seconds. */
+/** The longest state that is compared, in UTF-16 units. A comparison of megabytes would block the event loop for seconds. */
 const LENGTH_MAX = 250_000;
 const HIDDEN = '[…]';
 
 type Types = ModuleDescriptor['types'];
 type Path = readonly string[];
 
-/** Of two JSON texts of a type. Undefined: they differ in no value, or are no JSON, or are too long. */
+/** The path for two JSON texts of a type; undefined: their values are equal, a text is not JSON, or a text is too long. */
 export function differencePath(
   before: string,
   after: string,
@@ -23,7 +22,7 @@ export function differencePath(
   try {
     path = difference(JSON.parse(before), JSON.parse(after), schema, types);
   } catch {
-    // A module that keeps no rule may nest deeper than a stack.
+    // A hostile module may nest values deeper than the stack allows.
     return undefined;
   }
   if (path === undefined || path.length === 0) return undefined;
@@ -31,7 +30,7 @@ export function differencePath(
   return (text.startsWith('.') ? text.slice(1) : text) + (path.length > STEPS_MAX ? '…' : '');
 }
 
-/** Undefined: equal. Empty: here. */
+/** Undefined: the values are equal. Empty: they differ at this path. */
 function difference(
   a: unknown,
   b: unknown,
@@ -73,7 +72,7 @@ function resolved(
   types: Types,
 ): TypeSchema | undefined {
   let form = schema;
-  // References may lead in a circle.
+  // References may be circular.
   for (let step = 0; form !== undefined && step < STEPS_MAX; step++)
     if ('$ref' in form) form = types[form.$ref.slice('#/types/'.length)];
     else if ('anyOf' in form) form = form.anyOf[0];

@@ -1,19 +1,22 @@
-// StoredIncarnation: the current incarnation of an entity as the journal of a running service holds it, page by page. Only
-// what is on disk belongs to it, so nothing of the entity may be about to be appended.
+// StoredIncarnation reads the current incarnation of an entity from the journal of a running service, page by page. It consists
+// of the records that are on disk, so no append of the entity may be under way.
 import type { Awaitable } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { IncarnationStart, Journal } from '../needs/journal.ts';
 import { eventsInOrder } from './history.ts';
 import type { Incarnation } from './incarnation.ts';
 
-/** Records that are read at once. */
+/** The number of records of a page. */
 export const PAGE_RECORDS = 1_000;
-/** Records of the first page of a journal that has a cheaper read for the events that follow. */
+/** The number of records of the first page, where the journal has a cheaper read for the following events. */
 const FIRST_RECORDS = 100;
 
 type ReadJournal = Pick<Journal, 'read' | 'incarnation' | 'eventsAfter'>;
 
-/** Begins with the snapshot of this fingerprint, if there is one. Throws, or rejects, as `Journal.incarnation` does. */
+/**
+ * Reads the snapshot of this fingerprint, if there is one, and the first page. Throws, or rejects, as `Journal.incarnation`
+ * does.
+ */
 export function storedIncarnation(
   journal: ReadJournal,
   entity: EntityRef,
@@ -33,7 +36,7 @@ class StoredIncarnation implements Incarnation {
   readonly lastSeq: number;
   readonly #journal: ReadJournal;
   readonly #first: readonly StoredEvent[];
-  /** The last page has as many events as were asked for: they are small, and so may be those that follow. */
+  /** Whether the last page had as many events as it could: events are small, and the cheaper read is worthwhile. */
   #isFull: boolean;
 
   /** Throws SVC_JOURNAL_CORRUPT. */

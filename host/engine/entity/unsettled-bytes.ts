@@ -1,14 +1,15 @@
-// UnsettledBytes: how much memory the events of one engine take that wait for the disk, the answers that are stored with
-// them, and the outcomes of calls that are answered only after them. A disk that is slower than the commands would have them grow without end.
+// UnsettledBytes counts the memory that waits for the disk in one engine: the events of appends, the replies that are stored
+// with them, and the outcomes of calls that are answered after them. A disk that is slower than the commands would make it
+// grow without bound.
 import { SvcError } from '@svc/kit/svc-error';
 import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
-/** What a record takes beside its text, roughly. */
+/** Bytes of a record beside its text, roughly. */
 const RECORD_BYTES = 128;
 const BYTES_PER_UNIT = 2;
-/** Settled ones that are let go of together. */
+/** The number of settled appends that are removed from the list together. */
 const LET_GO_AT = 1_024;
 
 /** Bytes that the records of one command take in memory, roughly. */
@@ -18,7 +19,7 @@ export function appendBytes(events: readonly StoredEvent[], actionCount: number)
   return bytes;
 }
 
-/** What the answer to an idempotency key takes; that of a command without one is not stored. */
+/** Bytes of the reply that is stored for an idempotency key; 0 for a command without a key. */
 export function answerBytes({ idempotency }: EntityCall, answer: Effect | Outcome): number {
   return idempotency === undefined ? 0 : RECORD_BYTES + answerUnits(answer) * BYTES_PER_UNIT;
 }
@@ -29,13 +30,13 @@ function answerUnits(answer: Effect | Outcome): number {
   return answer.message.length + (answer.details?.length ?? 0);
 }
 
-/** What an outcome takes while it waits for the disk. */
+/** Bytes of an outcome that waits for the disk. */
 export function outcomeBytes(outcome: Outcome): number {
   return answerUnits(outcome) * BYTES_PER_UNIT;
 }
 
 export class UnsettledBytes {
-  /** Of the appends under way, in their order, which is that in which they settle. */
+  /** Bytes of the appends under way, in the order in which they settle. */
   #sizes: number[] = [];
   #settledCount = 0;
   #total = 0;
@@ -45,11 +46,12 @@ export class UnsettledBytes {
     return this.#total + this.#held;
   }
 
-  /** Outcomes of so many bytes more wait for appends to settle; fewer, where the number is negative. */
+  /** Adds bytes of outcomes that wait for appends to settle. A negative number removes them. */
   held(bytes: number): void {
     this.#held += bytes;
   }
 
+  /** An append of so many bytes is queued. */
   queued(bytes: number): void {
     this.#sizes.push(bytes);
     this.#total += bytes;
@@ -67,7 +69,7 @@ export class UnsettledBytes {
   }
 }
 
-/** What a command fails with when so many wait. */
+/** The failure of a command while too many bytes wait for the disk. */
 export function diskTooSlow(bytes: number): SvcError {
   return new SvcError(
     'SVC_OVERLOADED',

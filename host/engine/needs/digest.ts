@@ -1,4 +1,4 @@
-// What the engine needs to tell one long text from another by a short one.
+// Digest is what the engine needs of a cryptographic hash function: a short text that stands for a long one.
 
-/** The same text, the same digest; two texts with one digest cannot be found. */
+/** Answers the digest of a text. Nobody can find two texts with the same digest. */
 export type Digest = (text: string) => string;

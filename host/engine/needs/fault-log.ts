@@ -1,8 +1,8 @@
-// What the engine needs of whoever keeps the log: a place for what a caller must not see.
+// FaultLog is what the engine needs of the log: it takes the faults that a caller must not see.
 import type { EntityRef } from '../../model/entity.ts';
 
 /**
- * Takes a fault of an entity: a GuestFault, or an SvcError that kept its history from being read.
+ * Takes a fault of an entity: a GuestFault, or the SvcError for a history that could not be read.
  * `handler` is the command's or query's wire name; undefined while the history was folded.
  * It must not throw.
  */

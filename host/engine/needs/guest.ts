@@ -1,5 +1,5 @@
-// What the engine needs of a hosting: entities that live in a guest, and endpoints that a guest
-// serves. Three hostings keep this interface (wasm, embedded, process), and one suite holds them to it.
+// Guest is what the engine needs of a hosting: entities whose state a guest holds, and endpoints that a guest serves. All
+// hostings implement this interface, and one suite tests them.
 import type { ModuleDescriptor } from '@svc/contract';
 import type {
   Awaitable,
@@ -16,8 +16,8 @@ import type { GuestFault } from '../../model/guest-fault.ts';
 
 export interface Guest {
   /**
-   * Tells the code from every other that could make other states of the same events. Without it no
-   * snapshots are kept.
+   * Identifies the code among all code that could fold the same events to other states. Without a fingerprint no snapshots
+   * are stored.
    */
   readonly fingerprint?: string | undefined;
   readonly descriptor: ModuleDescriptor;
@@ -29,46 +29,47 @@ export interface Guest {
 
 export interface GuestEntities {
   /**
-   * The entity in its empty state, or in the state of a snapshot. `alone`: in an instance that it
-   * shares with no other entity, so that neither's fault loses the other. Throws GuestFault.
+   * Opens the entity in its empty state, or in the state of a snapshot. `alone`: in an instance of its own, so that neither it
+   * nor another entity is lost by a fault of the other. Throws GuestFault.
    */
   open(entity: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity>;
   /**
-   * Where memory becomes short: entities, at most so many, that had better be closed, so that memory they
-   * share can be let go of before others lose theirs; those that were not used for longest. None otherwise.
+   * Answers entities that are to be closed because memory runs short, least recently used first, at most `max`. Entities that
+   * share memory come together, so that it can be freed. The list is empty while there is enough memory.
    */
   toClose?(max: number): readonly EntityRef[];
 }
 
 /**
- * One live entity. Calls never overlap: the engine makes the next when the last has come back.
- * Each may throw GuestFault; then `lost` is true, for this entity and every other of its instance.
+ * One live entity. Calls never overlap: the engine makes the next one after the last one has returned. Each may throw
+ * GuestFault; then `lost` is true, for this entity and every other entity of its instance.
  */
 export interface GuestEntity {
-  /** True once its instance was thrown away: close it, open it anew and fold the journal again. */
+  /** True after its instance was destroyed: close the entity, open it again and replay its journal. */
   readonly lost: boolean;
   /**
-   * Folds events in order, and adds what that costs to `spent`. Answers what could not be decoded (the entity is then
-   * of no more use).
+   * Folds events in order, and adds the fuel of that to `spent`. Answers a message about an event that could not be decoded;
+   * then the entity can no longer be used.
    */
   apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined>;
-  /** Decides, and leaves the state as it is. */
+  /** Decides a command, and does not change the state. */
   command(context: CallContext, name: string, input: string): Awaitable<Effect | Refusal>;
+  /** Answers a query, and does not change the state. */
   query(context: CallContext, name: string, input: string): Awaitable<Reply | Refusal>;
   /**
-   * The reply to the last command, `name`, where its effect has none: computed from the present state, which
-   * is that after its events. Asked for once, with the command's context.
+   * Computes the reply to the last command, `name`, whose effect has none, from the current state, which is the state after
+   * its events. Called once, with the context of the command.
    */
   reply(context: CallContext, name: string): Awaitable<Reply | Refusal>;
-  /** The present state as JSON text. */
+  /** Answers the current state as JSON text. */
   snapshot(): Awaitable<string>;
   close(): void;
 }
 
 export interface GuestEndpoints {
   /**
-   * Runs the handler of a route. Requests may overlap. Throws GuestFault.
-   * `calls` serves the handler's imports and is used only until the answer.
+   * Runs the handler of a route. Requests may overlap. `calls` serves the handler's imports, and is used only until the answer.
+   * Throws GuestFault.
    */
   handle(
     context: CallContext,
@@ -78,7 +79,7 @@ export interface GuestEndpoints {
 }
 
 /**
- * What a handler may reach while it runs: calls of entities, their events and the clock, and nothing else.
+ * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
  * answers undefined, the hosting aborts the handler, calls `beginReplay`, and runs the handler again from its beginning
@@ -96,10 +97,10 @@ export interface HostCalls {
     idempotencyKey: string | undefined,
   ): Awaitable<Reply | Refusal>;
   /**
-   * As `call`, for a handler that cannot wait. The result may be speculative: what the entity will answer unless its write
-   * fails. Undefined: the handler would have to wait. The handler's answer may be discarded and the handler replayed even
-   * after it has returned, when its speculative result was not confirmed. Where the method is absent, run the handler where
-   * it can wait. Throws as `call` does.
+   * Does what `call` does, for a handler that cannot wait. The result may be speculative: the answer of the entity unless its
+   * write fails. Undefined: the handler would have to wait. The handler's answer may be discarded and the handler replayed
+   * even after it has returned, when its speculative result was not confirmed. Where the method is absent, run the handler
+   * where it can wait. Throws as `call` does.
    */
   readonly speculate?:
     | ((
@@ -111,8 +112,8 @@ export interface HostCalls {
       ) => Reply | Refusal | undefined)
     | undefined;
   /**
-   * Is called before the handler is run again from its beginning where it can wait. True: it has made calls before, so the
-   * request must not be refused as if nothing was done.
+   * Call it before the handler is run again from its beginning where it can wait. True: the handler has made calls before, so
+   * the request must not be refused as if nothing was done.
    */
   beginReplay?(): boolean;
   /**
@@ -123,7 +124,7 @@ export interface HostCalls {
   remoteAnswer?(): Promise<void> | undefined;
   /** Why the request was cancelled; then each call throws this fault, and so ends the handler. */
   readonly cancelReason?: GuestFault | undefined;
-  /** Acknowledged events of the current incarnation of an entity, after `afterSeq`, at most `limit`. */
+  /** Reads acknowledged events of the current incarnation of an entity, after `afterSeq`, at most `limit`. */
   readEvents(
     entity: EntityRef,
     afterSeq: number,

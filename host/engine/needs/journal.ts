@@ -1,33 +1,33 @@
-// What the engine needs of a journal. Its key is (component, entity id, sequence number), unique:
-// a second writer loses by conflict, never silently. Every record also has a place in one global
-// order without gaps.
+// Journal is what the engine needs of a journal. Records have the unique key (component, entity id, sequence number), so a
+// second writer of an entity gets a conflict. Every record also has a position in the commit order of the journal, which has
+// no gaps.
 import type { Awaitable, Refusal, Reply } from '../../model/call.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../../model/entity.ts';
 import type { SvcError } from '@svc/kit/svc-error';
 
-/** UTF-16 units of JSON text after which a read ends, so that what is large is read in small pages. */
+/** UTF-16 units of JSON text after which a read ends, so that large records are read in small pages. */
 export const READ_UNITS_MAX = 1024 * 1024;
 
-/** What a command with an idempotency key was answered. */
+/** The reply to a command with an idempotency key. */
 export interface StoredReply {
   readonly key: string;
-  /** Of the command's name and input. */
+  /** Digest of the command's name and input. */
   readonly digest: string;
-  /** When the command was decided. */
+  /** Time at which the command was decided, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly timeMs: number;
   readonly outcome: Reply | Refusal;
 }
 
-/** An answer to be kept, in the place of an older one of its key. */
+/** A reply that is to be stored. It replaces an older reply to its key. */
 export interface ReplyToStore extends StoredReply {
-  /** Answers that were given before then need not be kept any longer, of whatever entity. */
+  /** Replies of all entities with an earlier `timeMs` may be deleted. */
   readonly forgetBeforeMs: number;
 }
 
-/** The state of an entity as it was after one of its records, which is on disk. */
+/** The state of an entity after one of its records, which is on disk. */
 export interface Snapshot {
   readonly seq: number;
-  /** Of the module that made it: another one does not read it. */
+  /** Fingerprint of the module that made the state. Other modules do not read it. */
   readonly fingerprint: string;
   /** JSON text. */
   readonly state: string;
@@ -35,23 +35,22 @@ export interface Snapshot {
 
 /** How the current incarnation of an entity begins: its snapshot, if there is one, and the first records. */
 export interface IncarnationStart {
-  /** Sequence number of the record with which the state begins: that of the snapshot, or the last deletion; 0 when there is neither. */
+  /** Sequence number of the record of the snapshot, or else of the last deletion; 0 when there is neither. */
   readonly afterSeq: number;
-  /** The state after that record; undefined: the empty one. */
+  /** The state after that record as JSON text; undefined: the empty state. */
   readonly snapshot: string | undefined;
-  /** What follows, as `read` answers it. */
+  /** The records that follow, as `read` answers them. */
   readonly records: readonly JournalRecord[];
-  /** There are no more. */
+  /** Whether these are all records that follow. */
   readonly isWhole: boolean;
 }
 
 export interface Journal {
   /**
-   * Queues the records of one command and what it answered, if that is to be kept: all of it is stored,
-   * or nothing. There may be no records where there is an answer, whose
-   * key the records carry. `settled` is called exactly once, later: without an argument when they are on disk, with the failure when they are not.
-   * Appends settle in the order in which they were queued. After a failed append of an entity, its
-   * later appends that were queued before `settled` was called fail too.
+   * Queues the records of one command, and its reply where that is to be stored: all of it is stored, or nothing. With a reply
+   * the list of records may be empty. `settled` is called exactly once, later: without an argument when everything is on
+   * disk, with the failure when nothing is. Appends settle in the order in which they were queued. After a failed append of
+   * an entity, its later appends that were queued before `settled` was called fail as well.
    */
   append(
     entity: EntityRef,
@@ -60,23 +59,23 @@ export interface Journal {
     answer?: ReplyToStore,
   ): void;
   /**
-   * Records of one entity with `seq > afterSeq`, oldest first, at most `limit`, and none after the
-   * one with which their JSON text reaches READ_UNITS_MAX. An empty list is the end. Only what is
-   * on disk. Rejects with SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+   * Reads records of one entity that are on disk, with `seq > afterSeq`, oldest first, at most `limit`, and none after the
+   * record with which their JSON text reaches READ_UNITS_MAX. An empty list is the end. Rejects with SVC_JOURNAL_CORRUPT or
+   * SVC_JOURNAL_UNAVAILABLE.
    */
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /**
-   * Events that follow the record `afterSeq` one by one, oldest first, at most `limit`, each of them whole: as many as
-   * there are of those that cost less so than by `read`. Where it answers fewer, none even, `read` says what follows.
-   * Where it is missing, `read` costs no more. To be asked after `incarnation`. Throws as `read` does.
+   * Reads events that follow the record `afterSeq` without a gap, oldest first, at most `limit`, at a lower cost than `read`.
+   * It may answer fewer events than there are, even none; then `read` answers the next ones. A journal whose `read` costs no
+   * more does not have this method. Call it after `incarnation`. Throws as `read` does.
    */
   eventsAfter?(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[];
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */
   lastDeletion(entity: EntityRef): Promise<number>;
   /**
-   * What the entity is to be brought into memory with: where a snapshot of this fingerprint is kept, and its
-   * present life goes on from there, with that. A plain value wherever nothing has to be waited for. Throws,
-   * or rejects, as `read` does.
+   * Reads the beginning of the entity's current incarnation: the snapshot of this fingerprint, if one is stored in that
+   * incarnation, and the first records, at most `limit`. A plain value wherever nothing has to be waited for. Throws, or
+   * rejects, as `read` does.
    */
   incarnation(
     entity: EntityRef,
@@ -84,15 +83,15 @@ export interface Journal {
     fingerprint: string | undefined,
   ): Awaitable<IncarnationStart>;
   /**
-   * Keeps the state after a record whose append has settled, in the place of an older one, as well as it can:
-   * nobody is told whether it could, and `incarnation` may or may not find it.
+   * Stores the state after a record whose append has settled, instead of an older snapshot. A failure is not reported: then
+   * `incarnation` does not find the snapshot.
    */
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void;
   /**
-   * What the entity answered to the key, if that is kept and on disk. A plain value wherever nothing has to
-   * be waited for. Throws, or rejects, as `read` does.
+   * Reads the reply of the entity to an idempotency key, if it is stored and on disk. A plain value wherever nothing has to be
+   * waited for. Throws, or rejects, as `read` does.
    */
   answer(entity: EntityRef, key: string): Awaitable<StoredReply | undefined>;
-  /** Waits for everything queued, then closes. */
+  /** Waits until everything that was queued has settled, then closes the journal. */
   close(): Promise<void>;
 }

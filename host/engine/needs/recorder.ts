@@ -1,5 +1,6 @@
-// What is told of every invocation once it is over. It is on the path of every request: the recorder reads what it
-// keeps from objects that are there anyhow, and nothing is made for it. It must not throw.
+// Recorder is what the engine and the HTTP server need to report invocations that have ended, for traces and metrics. It is on
+// the path of every request, so it reads everything from objects that exist anyway, and nothing is allocated for it. It must
+// not throw.
 import type { Spent } from '../../model/call.ts';
 import type { SpanOutcome } from '../../model/span-outcome.ts';
 import type { TraceParent } from '@svc/kit/trace-context';
@@ -10,9 +11,9 @@ export interface SpanClock {
 }
 
 export interface Recorder extends SpanClock {
-  /** A command or a query was answered, or has failed. `failure`: the refusal, or what was thrown. */
+  /** A command or a query was answered, or has failed. `failure`: the refusal, or the error that was thrown. */
   called(call: EndedCall, endMs: number, outcome: SpanOutcome, failure: unknown): void;
-  /** The handler of a route was answered, or nobody is there any more to be answered. */
+  /** A request to a route was answered, or its connection is gone. */
   served(request: EndedRequest, endMs: number, outcome: SpanOutcome, failure: unknown): void;
 }
 
@@ -20,9 +21,9 @@ export interface EndedInvocation extends Spent {
   /** Index of the handler (model/handler-table.ts). */
   readonly handlerIndex: number;
   readonly startMs: number;
-  /** Its own place in its trace; undefined: it belongs to none. */
+  /** Trace and span of the invocation; undefined: it belongs to no trace. */
   readonly trace: TraceParent | undefined;
-  /** The span that it belongs to; undefined: its trace begins here. */
+  /** Id of the parent span; undefined: the trace begins here. */
   readonly parentId: bigint | undefined;
   /** The well-formed `tracestate` that came with the trace. */
   readonly traceState: string | undefined;
@@ -34,13 +35,13 @@ export interface EndedCall extends EndedInvocation {
 }
 
 export interface EndedRequest extends EndedInvocation {
-  /** Of the answer; 0 where nobody was there. */
+  /** HTTP status of the response; 0: the connection was gone before. */
   readonly status: number;
-  /** As in the answer and in the log. */
+  /** Id of the error in the response and in the log. */
   readonly errorId: string | undefined;
 }
 
-/** For whoever looks at nothing. */
+/** A recorder that records nothing. */
 export const NO_RECORDER: Recorder = {
   nowMs: () => 0,
   called() {},
