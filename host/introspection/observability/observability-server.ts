@@ -20,12 +20,20 @@ const REQUEST_TIMEOUT_MS = 5_000;
 /** A connection without traffic is closed after this time, in milliseconds; it is longer than any answer takes. */
 const SILENCE_MS = 30_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** Bytes of all answers that callers have not taken yet. Answers of up to 16 KiB are always given. */
+const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
+const SMALL_BYTES = 16 * 1024;
 const HEADERS = {
   'content-type': 'application/json',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
   'cross-origin-resource-policy': 'same-origin',
 };
+
+const TOO_MUCH_UNSENT = problem(
+  503,
+  'This endpoint has too many answers that their callers do not take. Try again.',
+);
 
 export interface ObservabilityEndpoint {
   /** `http://127.0.0.1:PORT` */
@@ -44,12 +52,15 @@ export async function openObservability(
     connectionsCheckingInterval: 1_000,
   });
   server.maxConnections = CONNECTIONS_MAX;
+  // A connection has one answer: further ones would wait behind it in memory.
+  server.maxRequestsPerSocket = 1;
   server.timeout = SILENCE_MS;
   const { port } = await listen(server, { host: LOOPBACK, port: 0 }, WORDS);
   server.on('error', report);
   // This lets a program end that has nothing else to do.
   server.unref();
   let answering = 0;
+  let unsentBytes = 0;
   const answerTo = async (request: IncomingMessage): Promise<ObservedAnswer> => {
     const why = foreignRequest(request.headers, port);
     if (why !== undefined) return problem(403, why);
@@ -71,9 +82,21 @@ export async function openObservability(
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     // The body is discarded.
     request.resume();
-    void answerTo(request).then((answer) => send(response, answer));
+    void answerTo(request).then((answer) => {
+      // The caller has gone.
+      if (response.destroyed) return;
+      const given = unsentBytes + roomFor(answer) <= UNSENT_BYTES_MAX ? answer : TOO_MUCH_UNSENT;
+      const bytes = Buffer.byteLength(given.body);
+      unsentBytes += bytes;
+      response.once('close', () => (unsentBytes -= bytes));
+      send(response, given);
+    });
   });
   return { address: `http://${LOOPBACK}:${port}`, close: async () => closed(server) };
+}
+
+function roomFor({ body }: ObservedAnswer): number {
+  return body.length <= SMALL_BYTES ? 0 : Buffer.byteLength(body);
 }
 
 function bounded(answer: ObservedAnswer): ObservedAnswer {

@@ -234,6 +234,32 @@ describe('bounds', () => {
     expect([status, JSON.parse(body).error]).toEqual([500, expect.stringContaining('16777216')]);
   });
 
+  test('of answers that are not taken: further large ones are 503, and room comes back when their connections end', async () => {
+    const MIB = 1024 * 1024;
+    const { address, port } = await endpoint({
+      query: async ({ id }) => shown({ text: 'x'.repeat(id === 'small' ? 1 : 15 * MIB) }),
+    });
+    const path = '/observability/query/cart/c1/get';
+    const unread = Array.from({ length: 4 }, () => connect(port, '127.0.0.1').pause());
+    for (const socket of unread)
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`);
+    const status = async (where = path) => (await ask(address, where)).status;
+    await expect.poll(() => status(), { timeout: 20_000 }).toBe(503);
+    expect(await status('/observability/query/cart/small/get')).toBe(200);
+    for (const socket of unread) socket.destroy();
+    await expect.poll(() => status(), { timeout: 20_000 }).toBe(200);
+  });
+
+  test('of answers: a connection has one', async () => {
+    const { port } = await endpoint({ query: async () => problem(404, 'none') });
+    const socket = connect(port, '127.0.0.1');
+    const head = `GET /observability/query/cart/c1/get HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
+    socket.write(head.repeat(3));
+    const said = await text(socket);
+    expect(said.match(/^HTTP\/1\.1 404/gm)).toHaveLength(1);
+    expect(said).toMatch(/^connection: close\r$/im);
+  });
+
   test('of requests in flight: further ones are refused for the moment, and later ones are answered', async () => {
     const all = Promise.withResolvers<void>();
     const full = Promise.withResolvers<void>();
