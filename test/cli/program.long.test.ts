@@ -33,6 +33,9 @@ describe('svc entity with a program', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: 'hello\nhello\nhello\n' });
     expect(JSON.parse(stdout)).toMatchObject({ state: { percentage: 30 } });
+    // The threads of an upgrade check have the environment as well.
+    const checked = await check(talking, '--threads', '1', '--allow', 'route-removed');
+    expect(checked).toMatchObject({ code: 0, stderr: 'hello\n'.repeat(4) });
   });
 
   test('names the event and the line at which apply throws', async () => {

@@ -151,5 +151,12 @@ describe.skipIf(whyNoRegistry() !== undefined)('with the packed packages', () =>
     expect(run('npx vitest run', flags)).toMatch(/Tests .*passed/);
     const url = await start('npx node src/main.ts --port 0', flags, '.svc/flags');
     await expectAnswers(url, curlsOf(read('examples/06-embedded/README.md')));
+    const inJournal = snippetsOf('examples/06-embedded/README.md', 'sh').flatMap(({ code }) =>
+      code.split('\n').filter((line) => line.startsWith('npx svc ')),
+    );
+    expect(inJournal).toHaveLength(2);
+    const [history, verified] = inJournal.map((line) => run(line, flags));
+    expect(history).toContain('flag new-search after record 1');
+    expect(verified).toContain('every fold depends on the events alone');
   });
 });

@@ -116,7 +116,8 @@ export class ProgramThread {
 
   /** Waits for the next message of the thread. Undefined: there was none in time. */
   #answer(timeoutMs: number): FromProgram | undefined {
-    Atomics.wait(this.#signal, 0, SIGNAL.waiting, timeoutMs);
+    // An answer that comes at this moment is too late: the thread may not have set the signal yet.
+    if (Atomics.wait(this.#signal, 0, SIGNAL.waiting, timeoutMs) === 'timed-out') return undefined;
     const received = receiveMessageOnPort(this.#port.port1);
     // A thread that has ended stays so.
     Atomics.compareExchange(this.#signal, 0, SIGNAL.answered, SIGNAL.waiting);
