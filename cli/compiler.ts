@@ -10,7 +10,12 @@ export async function loadCompiler(
     return await import('@svc/guest-sdk/compiler');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'@svc/guest-sdk'")) throw error;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'@svc/guest-sdk'"))
+      throw failure(
+        `The compiler, @svc/guest-sdk, cannot be loaded: ${message.split('\n', 1)[0]} ` +
+          'A file of its installation was changed or is missing: install the packages again (npm ci), or take back the change.',
+        error,
+      );
     throw failure(
       'This svc has no compiler: the package @svc/guest-sdk is not installed beside it, as in an image ' +
         'that only serves modules. Build where it is: npm install @svc/cli, then npx svc build.',

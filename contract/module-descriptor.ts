@@ -68,7 +68,7 @@ function consistencyProblems(descriptor: ModuleDescriptor): string[] {
   }
   problems.push(...routeProblems(descriptor));
   problems.push(...danglingReferences(descriptor), ...circularReferences(descriptor));
-  problems.push(...aliasProblems(descriptor));
+  problems.push(...fieldProblems(descriptor));
   return problems.slice(0, 10);
 }
 
@@ -138,7 +138,8 @@ function contentProblems(
 }
 
 function repeated<Item>(items: readonly Item[]): readonly Item[] {
-  return items.filter((item, index) => items.indexOf(item) !== index);
+  const seen = new Set<Item>();
+  return items.filter((item) => seen.size === seen.add(item).size);
 }
 
 function corsProblems(path: string, cors: CorsDescriptor | undefined): string[] {
@@ -201,14 +202,15 @@ function depthOf(value: unknown): number {
   return depth;
 }
 
-/** Checks that a name is read as one field only. */
-function aliasProblems(descriptor: ModuleDescriptor): string[] {
+/** Checks that a name is read as one field only, and required once. */
+function fieldProblems(descriptor: ModuleDescriptor): string[] {
   const problems: string[] = [];
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
-    if (isAliased(node)) {
+    if (isRecord(node)) {
+      for (const name of repeated(node.required)) problems.push(`'${name}' is required twice`);
       const taken = new Set(Object.keys(node.properties));
-      for (const [name, aliases] of Object.entries(node.aliases)) {
+      for (const [name, aliases] of Object.entries(node.aliases ?? {})) {
         if (!Object.hasOwn(node.properties, name))
           problems.push(`'${name}' has aliases and is not a property`);
         for (const alias of aliases) {
@@ -224,11 +226,11 @@ function aliasProblems(descriptor: ModuleDescriptor): string[] {
 }
 
 /** Recognises a record by its own fields: a map of properties may have properties of these names. */
-function isAliased(node: object): node is Aliased {
-  return 'aliases' in node && 'type' in node && node.type === 'object' && 'properties' in node;
+function isRecord(node: object): node is RecordSchema {
+  return 'type' in node && node.type === 'object' && 'properties' in node;
 }
 
-type Aliased = Required<Extract<TypeSchema, { readonly properties: unknown }>>;
+type RecordSchema = Extract<TypeSchema, { readonly properties: unknown }>;
 
 function danglingReferences(descriptor: ModuleDescriptor): string[] {
   const missing = new Set<string>();

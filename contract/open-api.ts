@@ -166,8 +166,7 @@ function operation(
       in: 'query',
       required,
       schema: {
-        // A query string has no null: the parameter is left out.
-        ...writer.schema('anyOf' in schema ? schema.anyOf[0] : schema),
+        ...writer.schema(withoutNull(schema)),
         ...(fallback === undefined ? {} : { default: fallback }),
       },
     })),
@@ -188,6 +187,13 @@ function operation(
       ...ownResponses(route, writer),
     },
   };
+}
+
+/** A query string has no null: the parameter is left out. */
+function withoutNull(schema: TypeSchema): TypeSchema {
+  if (!('anyOf' in schema)) return schema;
+  const { description, anyOf } = schema;
+  return description === undefined ? anyOf[0] : { ...anyOf[0], description };
 }
 
 /** Returns the statuses with which the runtime may answer a route. No descriptor lists a handler's own refusals. */

@@ -72,9 +72,22 @@ function excerptOf({ sourceLine, line, column = 1, length = 1 }: Problem): Excer
   const after = printable(sourceLine.slice(Math.min(at + length, end), end));
   return {
     source: `  ${line} | ${before}${meant}${after}`.trimEnd(),
-    margin: `  ${' '.repeat(String(line).length)} | ${' '.repeat(before.length)}`,
-    mark: '^'.repeat(Math.max(1, meant.length)),
+    margin: `  ${' '.repeat(String(line).length)} | ${' '.repeat(columnsOf(before))}`,
+    mark: '^'.repeat(Math.max(1, columnsOf(meant))),
   };
+}
+
+/** Characters of East Asian scripts and pictures, which a terminal shows in two columns. */
+const WIDE =
+  /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** How many columns of a terminal the text takes. A character with marks on it takes those of the character. */
+function columnsOf(text: string): number {
+  let columns = 0;
+  for (const character of text)
+    if (WIDE.test(character)) columns += 2;
+    else if (!/^\p{Mark}/u.test(character)) columns += 1;
+  return columns;
 }
 
 function printable(text: string): string {

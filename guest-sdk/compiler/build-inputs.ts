@@ -1,4 +1,5 @@
 // BuildInputs: the files that a build depends on: the same files give the same module.
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
@@ -18,8 +19,16 @@ export async function hashOfInput(file: string): Promise<string | null> {
 
 /** Returns the text of a file without a byte order mark; null if the file does not exist. */
 export async function readText(file: string): Promise<string | null> {
+  return (await readSource(file))?.text ?? null;
+}
+
+/** `isUtf8`: false where bytes of the file stand for no text, and the text has U+FFFD in their place. */
+export async function readSource(
+  file: string,
+): Promise<{ readonly text: string; readonly isUtf8: boolean } | null> {
   try {
-    return (await readFile(file, 'utf8')).replace(/^\ufeff/, '');
+    const bytes = await readFile(file);
+    return { text: bytes.toString('utf8').replace(/^\ufeff/, ''), isUtf8: isUtf8(bytes) };
   } catch {
     return null;
   }

@@ -2,8 +2,8 @@
 //
 // Invariants:
 // - I1 The location of a problem is in the author's files: for code that the compiler wrote for a declaration it is
-//   the declaration, for code of the SDK or of another package the expression that led there. If there is no such
-//   expression, as for a syntax error, it is the line of the package, and the help says so.
+//   the declaration, for generic code of the SDK or of another package the expression that led there. For code that
+//   is wrong by itself it is the line of the package, and the help says so.
 // - I2 Consequences of another error are left out.
 import { Range, type DiagnosticMessage, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
@@ -30,7 +30,7 @@ const NAME_OF_IMPORT = /has no exported member '([^']+)'/;
 
 const SYNTAX_ERROR = (code: number): boolean => code >= 1000 && code < 2000;
 const REINSTALL =
-  'the file is part of a package that the component imports, and is not as it was published: install the package again';
+  'the file is part of a package that the component imports, and does not compile: install the package again, or another version of it';
 const RESOLVE =
   'resolve the conflict: keep one side or both, and take out the lines that begin with <<<<<<<, ======= and >>>>>>>';
 
@@ -112,7 +112,9 @@ function located(diagnostic: DiagnosticMessage): LocatedDiagnostic {
   if (!isLibrary(range.source)) return { diagnostic, range, isOwn: true };
   const site = callSiteOf(diagnostic);
   // A fault of a package that does not depend on its use has its location there.
-  if (site === undefined) return { diagnostic, range, isOwn: false };
+  if (site === undefined || diagnostic.code === CANNOT_FIND_NAME)
+    return { diagnostic, range, isOwn: false };
+  if (isLibrary(site.source)) return { diagnostic, range: site, isOwn: false };
   if (!isWritten(site.source)) return { diagnostic, range: site, isOwn: true };
   return { diagnostic, range: originOf(site), isOwn: false };
 }

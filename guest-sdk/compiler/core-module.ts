@@ -1,12 +1,12 @@
 // CoreModule: runs the AssemblyScript compiler on an author's entry file together with the SDK.
 import { hash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from 'assemblyscript/asc';
 import type { ModuleDescriptor } from '@svc/contract';
 import { BuildError, inOrder, type Problem } from './build-error.ts';
-import { readText, type BuildInput } from './build-inputs.ts';
+import { readSource, readText, type BuildInput } from './build-inputs.ts';
 import { CompilerCrash, withoutExit } from './compiler-crash.ts';
 import { errorProblems, isError, isLibrary, warningProblems } from './compiler-messages.ts';
 import { NO_NAMES } from './diagnostic-help.ts';
@@ -141,9 +141,11 @@ async function run(
         const sdkFile = SDK_FILE.exec(name)?.[1];
         if (sdkFile !== undefined) return readText(join(ASSEMBLY_FOLDER, sdkFile));
         const file = resolve(base, name);
-        const text = await readText(file);
-        inputs.set(file, text === null ? null : hash('sha256', text));
-        return text;
+        const source = await readSource(file);
+        inputs.set(file, source && hash('sha256', source.text));
+        if (source?.isUtf8 === false)
+          state.problems.push(encodingProblem(relative(dirname(entry), file), source.text));
+        return source && source.text;
       },
       writeFile: (name, contents) => {
         if (name.endsWith('.wasm') && typeof contents !== 'string') core = contents;
@@ -159,6 +161,20 @@ async function run(
   const isExplained = state.problems.length > 0 || state.diagnostics.some((one) => isError(one));
   if (error !== null && !isExplained) throw new CompilerCrash(error.message, { cause: error });
   return { core, map };
+}
+
+/** Reports the first bytes of a file that are not UTF-8. An editor shows them as U+FFFD, too. */
+function encodingProblem(file: string, text: string): Problem {
+  const at = text.indexOf('\ufffd');
+  const lineStart = text.lastIndexOf('\n', at) + 1;
+  return {
+    file,
+    line: text.slice(0, at).split('\n').length,
+    column: at - lineStart + 1,
+    sourceLine: text.slice(lineStart).split('\n', 1)[0]!.trimEnd(),
+    message: 'the file is not in UTF-8',
+    help: 'save it in UTF-8: it is in another encoding, or is no text',
+  };
 }
 
 /** Returns the first errors, and one that counts the rest. */

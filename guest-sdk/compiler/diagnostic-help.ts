@@ -2,7 +2,7 @@
 // TypeScript cause. Other messages have no help.
 import { closest } from '@svc/contract/suggestion';
 import type { Problem } from './build-error.ts';
-import { NOT_EXPORTED } from './habit-rule.ts';
+import { NO_IMPLICIT_CONVERSION, NOT_EXPORTED } from './habit-rule.ts';
 import { SDK_PACKAGE } from './syntax.ts';
 import { NAMES_ELSEWHERE, habitHelp } from './typescript-habits.ts';
 
@@ -156,6 +156,9 @@ export function diagnosticHelp(
       return !/["']\.\.?\//.test(sourceLine)
         ? `a module imports "${SDK_PACKAGE}", its own files as "./file", and packages of AssemblyScript that are installed`
         : 'a file is named from the one that imports it, without its ending: import … from "./file"';
+    case NO_IMPLICIT_CONVERSION:
+      // The rules name one type for all.
+      return habitHelp(inLine)?.replace('<i32>', `<${type}>`);
     default:
       return habitHelp(inLine);
   }

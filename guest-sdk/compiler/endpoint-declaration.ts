@@ -1,6 +1,8 @@
 // EndpointDeclaration: reads an @endpoint class from the syntax tree.
 import {
+  IdentifierExpression,
   MethodDeclaration,
+  PropertyAccessExpression,
   type ClassDeclaration,
   type DecoratorNode,
   type ParameterNode,
@@ -12,6 +14,7 @@ import { readCors } from './cors-declaration.ts';
 import { docCommentOf, type DocComment } from './doc-comment.ts';
 import { hostileNameProblems } from './reserved-names.ts';
 import { readRouteAnswers, type RouteAnswers } from './route-answers.ts';
+import { walk } from './syntax-walk.ts';
 import {
   constructorProblem,
   decoratorName,
@@ -208,7 +211,10 @@ function readRoute(
       problems.push(problemAt(decorator.range, 'a handler has one route', 'write a second method'));
     else found = { httpMethod, node: decorator };
   }
-  if (found === undefined) return undefined;
+  if (found === undefined) {
+    problems.push(...routelessProblems(method));
+    return undefined;
+  }
   const { httpMethod, node } = found;
   problems.push(...handlerProblems(method));
   const path = (node.args?.length ?? 0) === 0 ? '' : stringArgument(node);
@@ -222,25 +228,7 @@ function readRoute(
     );
     return undefined;
   }
-  if (!isUtf8(prefix + path))
-    problems.push(
-      problemAt(
-        node.range,
-        'the path has a percent-encoding that is not UTF-8',
-        'encode each character as UTF-8: é is %C3%A9',
-      ),
-    );
-  const template = [...(prefix + path).matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]!);
-  for (const [index, name] of template.entries())
-    if (template.indexOf(name) !== index)
-      problems.push(
-        problemAt(
-          node.range,
-          `the template has the parameter {${name}} twice`,
-          'give each its own name; the prefix of the endpoint counts',
-        ),
-      );
-    else problems.push(...hostileNameProblems(node, 'a path parameter', name));
+  const template = readTemplate(node, prefix + path, problems);
   const accessNode = decoratorOf(method, 'access');
   const corsNode = decoratorOf(method, 'cors');
   return {
@@ -253,6 +241,44 @@ function readRoute(
     answers: readRouteAnswers(method, decoratorOf(method, 'answers'), names, problems),
     doc: docCommentOf(method),
   };
+}
+
+/** Returns the names of the template's parameters, in their order. */
+function readTemplate(node: DecoratorNode, path: string, problems: Problem[]): readonly string[] {
+  if (!isUtf8(path))
+    problems.push(
+      problemAt(
+        node.range,
+        'the path has a percent-encoding that is not UTF-8',
+        'encode each character as UTF-8: é is %C3%A9',
+      ),
+    );
+  const template = [...path.matchAll(/\{([^/{}]*)\}/g)].map((match) => match[1]!);
+  for (const [index, name] of template.entries())
+    if (template.indexOf(name) !== index)
+      problems.push(
+        problemAt(
+          node.range,
+          `the template has the parameter {${name}} twice`,
+          'give each its own name; the prefix of the endpoint counts',
+        ),
+      );
+    else problems.push(...hostileNameProblems(node, 'a path parameter', name));
+  return template;
+}
+
+/** A method without a route is no handler, and what it declares as one would be passed over. */
+function routelessProblems({ name, decorators }: MethodDeclaration): Problem[] {
+  return (decorators ?? [])
+    .filter((decorator) => ROUTE_DECORATORS.has(decoratorName(decorator)))
+    .filter((decorator) => decoratorName(decorator) !== 'inline')
+    .map((decorator) =>
+      problemAt(
+        decorator.range,
+        `@${decoratorName(decorator)} means nothing here: '${name.text}' has no route`,
+        `give it one, @get("/path") or @post, @put, @patch, @del; or take @${decoratorName(decorator)} away`,
+      ),
+    );
 }
 
 /**
@@ -282,6 +308,30 @@ function valueArgument(
   return { kind: hasBody ? 'query-or-body' : 'query', ...given };
 }
 
+/** A default is computed by itself, where a name of another parameter would mean something else or nothing. */
+function borrowedDefaultProblems(
+  { name, initializer }: ParameterNode,
+  { signature }: MethodDeclaration,
+): Problem[] {
+  if (initializer === null) return [];
+  const others = new Set(signature.parameters.map((parameter) => parameter.name.text));
+  others.delete(name.text);
+  const problems: Problem[] = [];
+  walk(initializer, (node, parents) => {
+    if (!(node instanceof IdentifierExpression) || !others.has(node.text)) return;
+    const parent = parents.at(-1);
+    if (parent instanceof PropertyAccessExpression && parent.property === node) return;
+    problems.push(
+      problemAt(
+        node.range,
+        `the default of '${name.text}' cannot be made of the parameter '${node.text}'`,
+        'give it a value that stands for itself, and put the other one in its place in the handler',
+      ),
+    );
+  });
+  return problems;
+}
+
 function mayHaveDefault({ kind }: RouteArgument): boolean {
   return kind === 'query' || kind === 'query-or-body';
 }
@@ -307,7 +357,11 @@ function readArguments(
             ? { kind: 'context' }
             : valueArgument(parameter, httpMethod, problems);
     args.push(argument);
-    if (mayHaveDefault(argument)) problems.push(...optionalMarkProblems(parameter, method));
+    if (mayHaveDefault(argument))
+      problems.push(
+        ...optionalMarkProblems(parameter, method),
+        ...borrowedDefaultProblems(parameter, method),
+      );
     else problems.push(...defaultProblems(parameter, method));
   }
   for (const name of template)

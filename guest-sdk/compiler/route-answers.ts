@@ -21,6 +21,9 @@ import { problemAt, textOf, typeArgument, type SdkNames } from './syntax.ts';
 import { walk } from './syntax-walk.ts';
 
 export const PLAIN = 0;
+const STATUS_MIN = 200;
+const STATUS_MAX = 599;
+const WITHOUT_CONTENT: ReadonlySet<number> = new Set([204, 205]);
 
 export interface RouteAnswers {
   /** Statuses of @answers; undefined without the decorator. */
@@ -37,17 +40,48 @@ export function readRouteAnswers(
 ): RouteAnswers {
   const returns = new StatusReader(method, names);
   const declared = decorator && declaredStatuses(decorator, problems);
-  if (declared !== undefined)
-    for (const { status, node } of returns.literals)
-      if (!declared.includes(status))
-        problems.push(
-          problemAt(
-            node.range,
-            `'${method.name.text}' answers ${status}, which is not among the statuses that it declares`,
-            `@answers(${[...declared, status].join(', ')})`,
-          ),
-        );
+  const name = method.name.text;
+  for (const { status, node } of returns.literals)
+    if (status < STATUS_MIN || status > STATUS_MAX)
+      problems.push(
+        problemAt(
+          node.range,
+          `'${name}' answers ${status}, and a status is from ${STATUS_MIN} to ${STATUS_MAX}`,
+          'as in .withStatus(201), or new Response<Cart>(cart, 201)',
+        ),
+      );
+    else if (declared?.includes(status) === false)
+      problems.push(
+        problemAt(
+          node.range,
+          `'${name}' answers ${status}, which is not among the statuses that it declares`,
+          `@answers(${[...declared, status].join(', ')})`,
+        ),
+      );
+  if (decorator !== undefined && declared !== undefined && returns.showsPlain)
+    problems.push(...plainProblems(method, decorator, declared, names));
   return { declared, seen: returns.all };
+}
+
+/** A value without a status needs a declared one, which has content unless the value is Done. */
+function plainProblems(
+  { name, signature: { returnType } }: MethodDeclaration,
+  decorator: DecoratorNode,
+  declared: readonly number[],
+  names: SdkNames,
+): Problem[] {
+  const isDone = [returnType, typeArgument(returnType)].some(
+    (type) => type !== undefined && names.of(type) === 'Done',
+  );
+  const plain = declared.find((status) => status < 300);
+  if (plain === undefined) {
+    const status = isDone ? 204 : 200;
+    const message = `'${name.text}' answers ${status}, which is not among the statuses that it declares`;
+    return [problemAt(decorator.range, message, `@answers(${[status, ...declared].join(', ')})`)];
+  }
+  if (isDone || !WITHOUT_CONTENT.has(plain)) return [];
+  const message = `'${name.text}' answers its value with ${plain}, which has no content`;
+  return [problemAt(decorator.range, message, 'return Done, or name a status with content first')];
 }
 
 /** Returns the status of a value that the handler returns without one; undefined: 200, or 204 for Done. */
@@ -61,7 +95,9 @@ function declaredStatuses(decorator: DecoratorNode, problems: Problem[]): number
     statuses.length > 0 &&
     statuses.length <= ANSWERS_MAX &&
     new Set(statuses).size === statuses.length &&
-    statuses.every((status) => status !== undefined && status >= 200 && status <= 599);
+    statuses.every(
+      (status) => status !== undefined && status >= STATUS_MIN && status <= STATUS_MAX,
+    );
   if (isRight) return statuses as number[];
   problems.push(
     problemAt(
@@ -87,6 +123,7 @@ class StatusReader {
   readonly #isResult: boolean;
   readonly #statuses = new Set<number>();
   #isWhole = true;
+  #isPlainShown = false;
 
   constructor(method: MethodDeclaration, names: SdkNames) {
     this.#names = names;
@@ -110,7 +147,12 @@ class StatusReader {
   }
 
   get all(): readonly number[] | undefined {
-    return this.#isWhole ? [...this.#statuses] : undefined;
+    return this.#isWhole && this.#statuses.size <= ANSWERS_MAX ? [...this.#statuses] : undefined;
+  }
+
+  /** Whether some return certainly answers a value without a status. */
+  get showsPlain(): boolean {
+    return this.#isWhole && this.#isPlainShown;
   }
 
   #read(expression: Expression): void {
@@ -129,7 +171,7 @@ class StatusReader {
       return;
     }
     const status = expression.args[1];
-    if (status === undefined) this.#statuses.add(PLAIN);
+    if (status === undefined) this.#readPlain();
     else this.#readStatus(status, expression);
   }
 
@@ -138,8 +180,10 @@ class StatusReader {
     if (called instanceof IdentifierExpression) {
       const name = this.#names.ofLocal(called.text);
       if (name === 'refuse') return;
-      if (name === 'ok' && call.args[0] !== undefined) this.#read(call.args[0]);
-      else this.#readUnknownCall();
+      if (name === 'ok' && call.args[0] !== undefined) {
+        if (!this.#isResponse) this.#isPlainShown = true;
+        this.#read(call.args[0]);
+      } else this.#readUnknownCall();
       return;
     }
     const member = calledMember(call);
@@ -155,12 +199,18 @@ class StatusReader {
   /** Notes a call of an author's function, whose result may have a status. */
   #readUnknownCall(): void {
     if (this.#isResult || this.#isResponse) this.#isWhole = false;
-    else this.#statuses.add(PLAIN);
+    else this.#readPlain();
   }
 
   #readOther(): void {
     if (this.#isResponse) this.#isWhole = false;
-    else this.#statuses.add(PLAIN);
+    else if (this.#isResult) this.#statuses.add(PLAIN);
+    else this.#readPlain();
+  }
+
+  #readPlain(): void {
+    this.#statuses.add(PLAIN);
+    this.#isPlainShown = true;
   }
 
   #readStatus(expression: Expression, node: Expression): void {

@@ -25,7 +25,7 @@ export const SDK_PATH = `~lib/${SDK_PACKAGE}/`;
 // The types declare the flags as a const enum; at run time they are an object.
 const { CommonFlags, ParameterKind, ReportMode } = assemblyscript as unknown as {
   readonly CommonFlags: Readonly<Record<string, number>>;
-  readonly ParameterKind: Readonly<Record<'Optional', ParameterNode['parameterKind']>>;
+  readonly ParameterKind: Readonly<Record<'Optional' | 'Rest', ParameterNode['parameterKind']>>;
   readonly ReportMode: Readonly<Record<'Report' | 'Swallow', ResolveReportMode>>;
 };
 const OPTIONAL_PARAMETER = ParameterKind.Optional;
@@ -182,6 +182,14 @@ export function handlerProblems(method: MethodDeclaration): Problem[] {
     );
   for (const parameter of method.signature.parameters) {
     const its = parameter.name.text;
+    if (parameter.parameterKind === ParameterKind.Rest)
+      problems.push(
+        problemAt(
+          parameter.range,
+          `'${name}' cannot take the rest of its parameters: each one comes from a place of its own`,
+          `take a list: ${its}: ${textOf(parameter.type)}`,
+        ),
+      );
     if (isTypeOmitted(parameter.type))
       problems.push(
         problemAt(

@@ -14,6 +14,11 @@ import type { HttpSettings } from './http-settings.ts';
 /** Headers that the server sets itself: left out of an endpoint's response. */
 const FRAMING_FIELDS: ReadonlySet<string> = new Set(['content-length', 'date']);
 
+/** Statuses whose responses have no content and no length of it. */
+const NO_CONTENT: ReadonlySet<number> = new Set([204, 304]);
+/** A response with this status has a length, which is zero. */
+const RESET_CONTENT = 205;
+
 /** Maximum bytes of a refusal's details, which are parsed before they are sent; no fuel pays for parsing. */
 const DETAILS_BYTES_MAX = 64 * 1024;
 
@@ -32,9 +37,9 @@ export function responseAnswer(response: EndpointResponse, settings: HttpSetting
   if (!Number.isInteger(status) || status < 200 || status > 599)
     throw new GuestFault('value', `The response has the status ${status}, not one of 200 to 599.`);
   const headers = checkedHeaders(response.headers, settings);
-  if (hasNoContent(status)) return { status, headers, body: undefined };
+  if (NO_CONTENT.has(status)) return { status, headers, body: undefined };
   const { body } = response;
-  if (body.kind === 'none') return { status, headers, body: '' };
+  if (body.kind === 'none' || status === RESET_CONTENT) return { status, headers, body: '' };
   const content = body.kind === 'bytes' ? body.bytes : body.text;
   const bytes = Buffer.byteLength(content);
   checkSize(bytes, settings.responseBytesMax);
@@ -185,11 +190,6 @@ function flatHeaders(answer: Answer): string[] {
   if (answer.body !== undefined)
     flat.push('content-length', String(Buffer.byteLength(answer.body)));
   return flat;
-}
-
-/** 204 and 304 never have content. 205 may have a length, of zero. */
-function hasNoContent(status: number): boolean {
-  return status === 204 || status === 304;
 }
 
 /** Shortens and escapes text for the log. */

@@ -160,6 +160,10 @@ describe('a module descriptor', () => {
         }),
     ]),
     [
+      'a field that is required twice',
+      (d) => (d.types['State'] = { ...emptyRecord, required: ['a', 'a'] }),
+    ],
+    [
       'an alias of a property that is not there',
       (d) => (d.types['State'] = { ...emptyRecord, aliases: { a: ['old'] } }),
     ],

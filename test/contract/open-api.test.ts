@@ -187,7 +187,11 @@ describe('an operation', () => {
           query: [
             { name: 'text', schema: text, required: true },
             { name: 'tag', schema: { type: 'array', items: text }, required: false },
-            { name: 'since', schema: { anyOf: [text, { type: 'null' }] }, required: false },
+            {
+              name: 'since',
+              schema: { anyOf: [text, { type: 'null' }], description: 'The first day' },
+              required: false,
+            },
           ],
         }),
       ),
@@ -200,7 +204,12 @@ describe('an operation', () => {
           parameters: [
             { name: 'text', in: 'query', required: true, schema: text },
             { name: 'tag', in: 'query', required: false, schema: { type: 'array', items: text } },
-            { name: 'since', in: 'query', required: false, schema: text },
+            {
+              name: 'since',
+              in: 'query',
+              required: false,
+              schema: { ...text, description: 'The first day' },
+            },
           ],
         },
       },

@@ -49,6 +49,17 @@ test('of a long line the part around the location is shown', () => {
   expect(text[2]).toBe(`     | ${' '.repeat(40)}^^^`);
 });
 
+test.each([
+  ['const a = "世界"; bad', 18],
+  ['const a = "😀"; bad', 16],
+  ['const a = "e\u0301"; bad', 15],
+  ['\tconst a = 1; bad', 14],
+])('the mark stands under what is meant, as a terminal shows it: %s', (sourceLine, columns) => {
+  const column = sourceLine.indexOf('bad') + 1;
+  const text = problemText({ ...problem, sourceLine, column, length: 3 }).split('\n');
+  expect(text[2]).toBe(`     | ${' '.repeat(columns)}^^^`);
+});
+
 test('characters that steer a terminal, turn the text around or are not seen are written out', () => {
   const text = problemText({
     ...problem,

@@ -14,12 +14,14 @@ afterAll(() => projects.remove());
 const firstLine = (source: string): Promise<string> => projects.firstLine(source);
 
 const endpoint = (members: string, head = '@access("internet")'): string =>
-  `import { Context, Done, Request, Result, register } from "@svc/guest-sdk";
+  `import { Context, Done, Request, Result, ok, register } from "@svc/guest-sdk";
 @data class Body { n: i32 = 0; }
 @endpoint("/things") ${head} class Things {
 ${members}
 }
 register<Things>();`;
+
+const GET = '@get("/") get(): Done { return new Done(); }';
 
 describe('endpoints', () => {
   test.each([
@@ -105,11 +107,6 @@ describe('endpoints', () => {
       'a default of another type',
       endpoint('@get("/") get(limit: u32 = "ten"): Done { return new Done(); }'),
       /^4:\d+ Type 'string' is not assignable to type 'u32'/,
-    ],
-    [
-      'a default that asks for another parameter',
-      endpoint('@get("/") get(limit: u32, page: u32 = limit): Done { return new Done(); }'),
-      /^4:\d+ Cannot find name 'limit'/,
     ],
     [
       'a query parameter with a name that is none to JavaScript',
@@ -231,6 +228,58 @@ register<More>();`,
       'a path parameter that is no plain name elsewhere',
       endpoint('@get("/{__proto__}") get(__proto__: string): Done { return new Done(); }'),
       /^4:\d+ a path parameter cannot be named '__proto__'/,
+    ],
+    [
+      'a query parameter that is no plain name elsewhere',
+      endpoint('@get("/") get(__proto__: string): Done { return new Done(); }'),
+      /^4:\d+ a query parameter cannot be named '__proto__'/,
+    ],
+    [
+      'a declaration of a method that is no route',
+      endpoint(`${GET}\n@answers(201) made(): i32 { return 1; }`),
+      /^5:1 @answers means nothing here: 'made' has no route: give it one, @get/,
+    ],
+    [
+      'an access rule of a method that is no route',
+      endpoint(`${GET}\n@access("local") made(): i32 { return 1; }`),
+      /^5:1 @access means nothing here: 'made' has no route: /,
+    ],
+    [
+      'a default that is made of another parameter',
+      endpoint(
+        '@get("/") get(limit: u32 = 20, page: u32 = 2 * limit): Done { return new Done(); }',
+      ),
+      /^4:\d+ the default of 'page' cannot be made of the parameter 'limit': give it a value/,
+    ],
+    [
+      'the rest of the parameters',
+      endpoint('@get("/") get(...tags: string[]): Done { return new Done(); }'),
+      /^4:15 'get' cannot take the rest of its parameters: .*: take a list: tags: string\[\]$/,
+    ],
+    [
+      'a default that is too large for its type',
+      endpoint('@get("/") get(limit: u8 = 300): Done { return new Done(); }'),
+      /^4:\d+ Conversion from type 'i32' to 'u8' .* write <u8>value/,
+    ],
+    [
+      'a literal status that HTTP does not have',
+      endpoint('@get("/") get(): Result<i32> { return ok(1).withStatus(600); }'),
+      /^4:\d+ 'get' answers 600, and a status is from 200 to 599/,
+    ],
+    [
+      'a value without a status, where none below 300 is declared',
+      endpoint('@get("/") @answers(404) get(): i32 { return 1; }'),
+      /^4:11 'get' answers 200, which is not among the statuses that it declares: @answers\(200, 404\)$/,
+    ],
+    [
+      'the same of Done',
+      endpoint('@get("/") @answers(303) get(): Result<Done> { return ok(new Done()); }'),
+      /^4:11 'get' answers 204, which is not among the statuses that it declares: @answers\(204, 303\)$/,
+    ],
+    [
+      'a value that is answered with a status without content',
+      endpoint('@get("/") @answers(204, 200) get(): Result<i32> { return ok(1); }'),
+      /^4:11 'get' answers its value with 204, which has no content: return Done/,
     ],
   ])('%s', async (_name, source, expected) => {
     expect(await firstLine(source)).toMatch(expected);

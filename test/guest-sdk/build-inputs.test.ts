@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildComponent } from '../../guest-sdk/compiler/index.ts';
+import { BuildError, buildComponent } from '../../guest-sdk/compiler/index.ts';
 import { QUERY, UserProjects, entity, problemLine } from './support/user-projects.ts';
 
 let projects: UserProjects;
@@ -63,6 +63,28 @@ test('of very many errors the first are shown, and how many more there are', asy
   expect(problems).toHaveLength(51);
   expect(problems[49]).toMatchObject({ line: 50 });
   expect(problemLine(problems[50])).toBe('10 more errors are not shown');
+});
+
+test.each(['index.ts', 'other.ts'])('a file that is not in UTF-8 is named: %s', async (name) => {
+  const files: Record<string, string> = {
+    'index.ts': `import "./other";\n${entity(QUERY)}`,
+    'other.ts': 'export const NAME: string = "plain";\nexport const PLACE: string = "Bern";',
+  };
+  const entryFile = await projects.write(files);
+  const text = name === 'index.ts' ? `${files[name]}\n// ` : `${files[name]}\nconst A: string = "`;
+  await writeFile(
+    join(dirname(entryFile), name),
+    Buffer.concat([Buffer.from(text), Buffer.from('grüße";', 'latin1')]),
+  );
+  const failure = await buildComponent({ entryFile }).catch((error: unknown) => error);
+  expect((failure as BuildError).problems).toEqual([
+    expect.objectContaining({
+      line: text.split('\n').length,
+      column: text.length - text.lastIndexOf('\n') + 2,
+      message: 'the file is not in UTF-8',
+    }),
+  ]);
+  expect((failure as BuildError).message).toContain(`${name}:`);
 });
 
 test('a byte order mark and lines that end as on Windows move no place', async () => {

@@ -82,7 +82,9 @@ export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
   if (query === undefined) return undefined;
   const properties = query.map(({ name, schema }) => {
     const type = schema as TypeSchema;
-    return [name, 'anyOf' in type ? type.anyOf[0] : type] as const;
+    if (!('anyOf' in type)) return [name, type] as const;
+    const { description, anyOf } = type;
+    return [name, description === undefined ? anyOf[0] : { ...anyOf[0], description }] as const;
   });
   return {
     type: 'object',

@@ -10,7 +10,7 @@ import type { EndpointDefinition } from './endpoint-definition.ts';
 import type { EntityDefinition, HandlerDefinition } from './entity-definition.ts';
 import { type RouteBody, type RouteDefinition, isOptionalBody } from './route-definition.ts';
 import { ShapeDescription } from './shape-description.ts';
-import { type Field, type Shape, invalidDefinition, isRequired, targetOf } from './shape.ts';
+import { type Field, type Shape, invalidDefinition, isRequired, recordOf } from './shape.ts';
 
 type QueryParameter = NonNullable<RouteDescriptor['query']>[number];
 
@@ -116,6 +116,5 @@ function queryParameter(field: Field, handler: string, types: ShapeDescription):
 
 /** Returns the fields of the query's schema; a schema that accepts any name declares none. */
 function queryParameters(shape: Shape | undefined): readonly Field[] {
-  const target = shape && targetOf(shape);
-  return target?.kind === 'record' ? target.fields : [];
+  return (shape && recordOf(shape)?.fields) ?? [];
 }

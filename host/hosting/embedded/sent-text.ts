@@ -1,6 +1,6 @@
 // SentText: converts text in a path or a query string into a value of its shape. Numbers have the grammar of
 // JSON. Text that does not fit stays text, and the codec reports it.
-import { type Shape, targetOf } from './shape.ts';
+import { type Shape, recordOf } from './shape.ts';
 
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
@@ -36,22 +36,26 @@ export function valueOfText(text: string, shape: Shape): unknown {
  * shape the repetition is ignored.
  */
 export function valueOfQuery(query: string, shape: Shape): Record<string, unknown> {
-  const target = targetOf(shape);
-  const fields =
-    target.kind === 'record'
-      ? new Map(target.fields.map((one) => [one.name, one.shape]))
-      : undefined;
+  const fields = new Map(
+    recordOf(shape)?.fields.flatMap(({ name, aliases, shape: own }) =>
+      [name, ...aliases].map((one) => [one, own] as const),
+    ),
+  );
   const value = Object.create(null) as Record<string, unknown>;
   for (const [name, text] of new URLSearchParams(query)) {
-    const field = listed(fields?.get(name));
-    if (field?.kind === 'list') {
+    const field = fields.get(name);
+    const item = field && itemOf(field);
+    if (item !== undefined) {
       const items = (value[name] ??= []) as unknown[];
-      items.push(valueOfText(text, field.items));
+      items.push(valueOfText(text, item));
     } else value[name] ??= field === undefined ? text : valueOfText(text, field);
   }
   return value;
 }
 
-function listed(shape: Shape | undefined): Shape | undefined {
-  return shape?.kind === 'nullable' ? shape.inner : shape;
+/** Returns the shape of a list's items, behind references, null and codecs; undefined for what is no list. */
+function itemOf(shape: Shape): Shape | undefined {
+  if (shape.kind === 'list') return shape.items;
+  if (shape.kind === 'reference') return itemOf(shape.target());
+  return shape.kind === 'nullable' || shape.kind === 'converted' ? itemOf(shape.inner) : undefined;
 }

@@ -75,6 +75,29 @@ export function targetOf(shape: Shape): Shape {
   return shape.kind === 'reference' ? shape.target() : shape;
 }
 
+/** Returns the record that a value is read into, behind references, null and codecs; undefined for any other shape. */
+export function recordOf(shape: Shape): RecordShape | undefined {
+  switch (shape.kind) {
+    case 'record':
+      return shape;
+    case 'reference':
+      return recordOf(shape.target());
+    case 'nullable':
+    case 'converted':
+      return recordOf(shape.inner);
+    case 'text':
+    case 'flag':
+    case 'integer':
+    case 'big-integer':
+    case 'number':
+    case 'null':
+    case 'list':
+    case 'map':
+    case 'union':
+      return undefined;
+  }
+}
+
 export interface NumberRange {
   readonly min?: number | undefined;
   readonly above?: number | undefined;

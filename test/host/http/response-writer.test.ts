@@ -52,6 +52,14 @@ describe('bodies', () => {
     expect(await client.rest()).toBe('');
   });
 
+  test('205 has the length 0 and no type even when there is a body', async () => {
+    const answer = await answerOf({ status: 205, body: { kind: 'text', text: 'smuggled' } });
+    expect(answer.status).toBe(205);
+    expect(answer.headers['content-length']).toBe('0');
+    expect(answer.headers).not.toHaveProperty('content-type');
+    expect(answer.body).toBe('');
+  });
+
   test('HEAD has the length that GET would have', async () => {
     const answer = await answerOf({ body: { kind: 'text', text: 'grün' } }, 'HEAD');
     expect(answer.headers['content-length']).toBe('5');
