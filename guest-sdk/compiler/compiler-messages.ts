@@ -18,6 +18,8 @@ const CANNOT_FIND_NAME = 2304;
  * Diagnostic codes of AssemblyScript after which the compiler guesses a type, and reports consequences of the guess.
  */
 const CAUSES: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 2339, 6054]);
+/** Diagnostic codes of AssemblyScript for a name, a member of a file or a file that does not exist. */
+const MISSING: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 6054]);
 /**
  * Matches the compiler's type of an expression that did not compile, and missing members of a class that did not
  * compile.
@@ -60,7 +62,8 @@ export function errorProblems(
   const own = errors.filter(({ isOwn }) => isOwn);
   const conflicts = conflictProblems(errors);
   if (conflicts.length > 0) return conflicts;
-  const first = withoutFollowing(own.length > 0 ? own : errors);
+  const broken = errors.filter((one) => isBrokenPackage(one));
+  const first = withoutFollowing([broken, own, errors].find((some) => some.length > 0) ?? []);
   const byLocation = new Map<string, Problem>();
   for (const one of first) {
     const problem = problemOf(one, known);
@@ -71,6 +74,11 @@ export function errorProblems(
       byLocation.set(key, problem);
   }
   return [...new Map([...byLocation.values()].map((one) => [lineKey(one), one])).values()];
+}
+
+/** Returns whether a package lacks a name or a file: errors of the author's files may follow from that. */
+function isBrokenPackage({ diagnostic: { code }, range }: LocatedDiagnostic): boolean {
+  return range !== undefined && isLibrary(range.source) && MISSING.has(code);
 }
 
 /** Returns one problem for each file with an unresolved merge, instead of the syntax errors of the conflict markers. */

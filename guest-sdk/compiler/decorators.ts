@@ -4,6 +4,7 @@ import {
   ClassDeclaration,
   DeclarationStatement,
   EnumDeclaration,
+  ExportDefaultStatement,
   FieldDeclaration,
   InterfaceDeclaration,
   MethodDeclaration,
@@ -112,6 +113,7 @@ export function decoratorProblems(source: Source): Problem[] {
     }
   };
   for (const statement of source.statements) {
+    if (statement instanceof ExportDefaultStatement) problems.push(...defaultProblems(statement));
     if (!(statement instanceof DeclarationStatement)) continue;
     if (statement instanceof NamespaceDeclaration) checkNested(statement.members);
     if (!(statement instanceof ClassDeclaration) || statement instanceof InterfaceDeclaration) {
@@ -138,4 +140,15 @@ export function decoratorProblems(source: Source): Problem[] {
     }
   }
   return problems;
+}
+
+/** A declaration that is exported as default is not read. */
+function defaultProblems({ declaration }: ExportDefaultStatement): Problem[] {
+  const { name, decorators } = declaration;
+  const role = (decorators ?? []).map(decoratorName).find((one) => ROLES.includes(one));
+  if (role === undefined) return [];
+  const message = `@${role} means nothing before a declaration that is exported as default`;
+  return [
+    problemAt(name.range, message, 'write export without default, and import it by its name'),
+  ];
 }

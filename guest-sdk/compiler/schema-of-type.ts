@@ -16,7 +16,7 @@ import type { TypeSchema } from '@svc/contract';
 import { EnumType } from './data-enum.ts';
 import type { DataClass, Declarations, Field } from './declarations.ts';
 import { endlessFields } from './endless-types.ts';
-import { SDK_PATH } from './syntax.ts';
+import { SDK_PATH, decoratorOf } from './syntax.ts';
 
 type Report = (range: Range, message: string) => void;
 
@@ -231,6 +231,8 @@ function insteadOf(type: Type): string {
   if (type === Type.void) return 'return Done when there is nothing to say';
   if (reference instanceof Interface) return 'write a @data class in the place of the interface';
   const item = reference?.typeArguments?.[0];
+  if (reference && decoratorOf(reference.prototype.declaration, 'data'))
+    return 'its file is part of a package, where @data is not read: declare the class in a file of the component';
   switch (reference?.prototype.internalName) {
     case PATCH:
     case NULLABLE_PATCH:

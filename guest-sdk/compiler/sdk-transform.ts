@@ -1,7 +1,7 @@
 // SdkTransform: the three steps at which AssemblyScript lets a transform change a program. After parsing it checks
 // declarations and writes code into the classes; after names are resolved it checks types; after compiling it writes
 // the descriptor and renames exports and imports.
-import type { DiagnosticMessage, Parser, Program } from 'assemblyscript';
+import type { ClassDeclaration, DiagnosticMessage, Parser, Program } from 'assemblyscript';
 import type binaryen from 'assemblyscript/binaryen';
 import type { ModuleDescriptor } from '@svc/contract';
 import type { Problem } from './build-error.ts';
@@ -16,6 +16,7 @@ import { knownNames } from './known-names.ts';
 import { closeEdges } from './module-edges.ts';
 import { queryEffectProblems } from './query-effects.ts';
 import { nothingRegistered, readRegistrations } from './registrations.ts';
+import { descriptorProblems } from './refused-descriptor.ts';
 import { reservedNameProblems } from './reserved-names.ts';
 import { sourceNumbers } from './source-map.ts';
 import { typeProblems } from './type-problems.ts';
@@ -107,6 +108,12 @@ export function sdkTransform(state: BuildState): TransformClass {
       if (isEmpty) state.problems.push(nothingRegistered(declarations!, state.entryName));
       const registered = describe(program, declarations!, state.sdk, state.problems);
       closeEdges(this.binaryen, module, program, registered.endpoints, state.problems);
+      if (state.problems.length === 0) {
+        const endpoints = registered.endpoints.map(({ reference }) =>
+          declarations!.endpoints.get(reference.prototype.declaration as ClassDeclaration)!,
+        );
+        state.problems.push(...descriptorProblems(registered.descriptor, endpoints, declarations!));
+      }
       state.descriptor = registered.descriptor;
       stopOnProblems();
     }

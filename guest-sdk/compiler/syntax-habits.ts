@@ -79,6 +79,11 @@ export const SYNTAX_HABITS: readonly HabitRule[] = [
     line: /\b\d[\d_]*n\b/,
     help: 'i64 and u64 have 64 bits, and their numbers no letter: const big: i64 = 1',
   })),
+  {
+    code: INVALID_CHARACTER,
+    after: /^[\u2018-\u201f]/,
+    help: 'write straight quotes, "…": these are typographic ones',
+  },
   { code: INVALID_CHARACTER, after: /^#/, help: 'write private in the place of #' },
   ...[CONST_WITHOUT_VALUE, TOKEN_EXPECTED].map((code) => ({
     code,

@@ -44,6 +44,8 @@ export const READONLY = flag('Readonly');
 export const ABSTRACT = flag('Abstract');
 export const EXPORT = flag('Export');
 export const PRIVATE = flag('Private');
+const GET = flag('Get');
+const SET = flag('Set');
 
 export function has(node: { readonly flags: number }, wanted: number): boolean {
   return (node.flags & wanted) !== 0;
@@ -172,6 +174,22 @@ export function handlerProblems(method: MethodDeclaration): Problem[] {
   if (has(method, STATIC))
     problems.push(
       problemAt(method.name.range, `handler '${name}' cannot be static: remove the word`),
+    );
+  if (name === 'constructor')
+    problems.push(
+      problemAt(
+        method.name.range,
+        'a constructor cannot be a handler: the runtime creates the object itself',
+        'write a method of another name',
+      ),
+    );
+  if (has(method, GET) || has(method, SET))
+    problems.push(
+      problemAt(
+        method.name.range,
+        `handler '${name}' cannot be a getter or a setter: the runtime calls it`,
+        `write a method: ${name}(): string { … }`,
+      ),
     );
   if ((method.typeParameters?.length ?? 0) > 0)
     problems.push(

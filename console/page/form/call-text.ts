@@ -4,6 +4,8 @@ import type { CallRequest } from '../api.ts';
 /** Returns a curl command that sends the same request. */
 export function curlLine(address: string, request: CallRequest): string {
   const words = ['curl'];
+  // Curl takes these for patterns of addresses.
+  if (/[[\]{}]/.test(request.path)) words.push('--globoff');
   if (request.method !== 'GET') words.push('-X', request.method);
   for (const [name, value] of request.headers) words.push('-H', quoted(`${name}: ${value}`));
   if (request.body !== null && request.bodyIsBase64)

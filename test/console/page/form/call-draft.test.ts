@@ -236,6 +236,17 @@ describe('as a line for a shell', () => {
     ]);
   });
 
+  test('an address is no pattern of addresses', () => {
+    const request = {
+      method: 'GET',
+      path: '/a?b[]=1',
+      headers: [],
+      body: null,
+      bodyIsBase64: false,
+    };
+    expect(curlLine('http://h', request)).toBe("curl --globoff 'http://h/a?b[]=1'");
+  });
+
   test('bytes are decoded on their way', () => {
     const request = { method: 'PUT', path: '/a', headers: [], body: 'AQID', bodyIsBase64: true };
     expect(curlLine('http://h', request)).toBe(
