@@ -59,12 +59,12 @@ export function addDigits(a: Digits, b: Digits): Digits {
 /** Returns `a - b`, where `a` is at least `b`. */
 export function subtractDigits(a: Digits, b: Digits): Digits {
   const difference = part(a, 0, a.length);
-  subtractInPlace(difference, b);
+  subtractFrom(difference, b);
   return trimmed(difference);
 }
 
 /** Subtracts `b`, aligned at the last digit, from `from`, which is at least as large. */
-function subtractInPlace(from: Digits, b: Digits): void {
+function subtractFrom(from: Digits, b: Digits): void {
   let borrow: i32 = 0;
   for (let i = 1; i <= from.length; ++i) {
     let value = <i32>from[from.length - i] - borrow;
@@ -111,7 +111,7 @@ export function divideDigits(a: Digits, b: Digits): Quotient {
     rest[length - 1] = a[i];
     let count: u8 = 0;
     while (rest[0] != 0 || memory.compare(at + 1, changetype<usize>(b), b.length) >= 0) {
-      subtractInPlace(rest, b);
+      subtractFrom(rest, b);
       ++count;
     }
     quotient[i] = count;

@@ -6,9 +6,9 @@ declare function data(type: object): void;
 declare function variant(name: string): (type: object) => void;
 declare function entity(component: string): (type: object) => void;
 declare function endpoint(prefix: string): (type: object) => void;
-declare function access(rule: string, ...services: string[]): (place: object, name?: string, handler?: object) => void;
-declare function cors(narrower: CorsOptions): (place: object, name?: string, handler?: object) => void;
-declare function cors(place: object, name?: string, handler?: object): void;
+declare function access(rule: string, ...services: string[]): (target: object, name?: string, handler?: object) => void;
+declare function cors(narrower: CorsOptions): (target: object, name?: string, handler?: object) => void;
+declare function cors(target: object, name?: string, handler?: object): void;
 interface CorsOptions { origins?: string[]; headers?: string[]; exposedHeaders?: string[]; credentials?: boolean }
 declare function answers(...statuses: i32[]): (type: object, name: string, handler: object) => void;
 

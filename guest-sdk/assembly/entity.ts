@@ -142,7 +142,7 @@ export abstract class LiveEntity {
   abstract snapshot(): string;
 }
 
-function place(index: i32, count: i32): string {
+function eventPosition(index: i32, count: i32): string {
   return "event " + (index + 1).toString() + " of " + count.toString();
 }
 
@@ -169,12 +169,12 @@ class LiveEntityOf<S, E> extends LiveEntity {
       const name = host.textAt(stored);
       if (name != manifest)
         return (
-          place(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest +
+          eventPosition(i, count) + ": its manifest is '" + name + "', this module stores '" + manifest +
           "': if that class was renamed, write @data(\"" + name + "\") before it"
         );
       const reader = new JsonReader(host.textAt(stored + 8), STORED_DEPTH_MAX);
       const event = fromJson<E>(reader);
-      if (reader.failed) return place(i, count) + ": " + reader.problem("event");
+      if (reader.failed) return eventPosition(i, count) + ": " + reader.problem("event");
       this.state = this.entity.apply(this.state, event);
     }
     return "";

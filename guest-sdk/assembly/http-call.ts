@@ -101,8 +101,8 @@ export class HttpCall extends HttpAnswer {
       const list = instantiate<T>();
       let at = query.find(name);
       for (let index = 0; at >= 0 && !this.failed; ++index) {
-        const place = "query." + name + "[" + index.toString() + "]";
-        list.push(this.queryText<valueof<T>>(query.value(at), place));
+        const path = "query." + name + "[" + index.toString() + "]";
+        list.push(this.queryText<valueof<T>>(query.value(at), path));
         at = query.find(name, at + 1);
       }
       return list;
@@ -113,37 +113,37 @@ export class HttpCall extends HttpAnswer {
 
   private queryScalar<T>(name: string): T {
     const query = this.queryString();
-    const place = "query." + name;
+    const path = "query." + name;
     const at = query.find(name);
-    if (at < 0) this.badRequest(place + ": is missing");
-    else if (query.find(name, at + 1) >= 0) this.badRequest(place + ": is given twice");
-    return this.queryText<T>(at < 0 ? "" : query.value(at), place);
+    if (at < 0) this.badRequest(path + ": is missing");
+    else if (query.find(name, at + 1) >= 0) this.badRequest(path + ": is given twice");
+    return this.queryText<T>(at < 0 ? "" : query.value(at), path);
   }
 
-  private queryText<T>(text: string | null, place: string): T {
-    if (text !== null) return this.scalar<T>(text, place, true);
-    this.badRequest(place + ": has " + BAD_ENCODING);
-    return this.scalar<T>("", place, true);
+  private queryText<T>(text: string | null, path: string): T {
+    if (text !== null) return this.scalar<T>(text, path, true);
+    this.badRequest(path + ": has " + BAD_ENCODING);
+    return this.scalar<T>("", path, true);
   }
 
   /** Parses a scalar. `showsText`: whether the message of a problem contains the text. */
-  private scalar<T>(text: string, place: string, showsText: bool): T {
+  private scalar<T>(text: string, path: string, showsText: bool): T {
     if (isString<T>()) {
       return changetype<T>(text);
     } else if (isBoolean<T>()) {
       if (text != "true" && text != "false")
-        this.badRequest(place + ": must be true or false" + found(text, showsText));
+        this.badRequest(path + ": must be true or false" + found(text, showsText));
       return text == "true";
     } else if (isInteger<T>() && isDefined(changetype<T>(0).__svc_ofName)) {
       const reader = new JsonReader("");
       const value = (<T>0).__svc_ofName(text, reader);
-      if (reader.failed) this.badRequest(place + ": " + reader.message);
+      if (reader.failed) this.badRequest(path + ": " + reader.message);
       return <T>value;
     } else if (isReference<T>()) {
       // A text with a grammar of its own: a date, a decimal or a duration.
       const reader = new JsonReader(toJson<string>(text));
       const value = fromJson<T>(reader);
-      if (reader.failed) this.badRequest(place + ": " + reader.message);
+      if (reader.failed) this.badRequest(path + ": " + reader.message);
       return value;
     } else {
       // Path and query contain 64-bit integers without the quotes that JSON needs.
@@ -151,7 +151,7 @@ export class HttpCall extends HttpAnswer {
       const reader = new JsonReader(big ? "\"" + text + "\"" : text);
       const value = fromJson<T>(reader);
       if (reader.failed || hasSpace(text))
-        this.badRequest(place + ": must be " + parameterWords<T>() + found(text, showsText));
+        this.badRequest(path + ": must be " + parameterWords<T>() + found(text, showsText));
       return value;
     }
   }

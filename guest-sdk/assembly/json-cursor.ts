@@ -113,9 +113,9 @@ export class JsonCursor {
 
   protected syntax(expected: string): void {
     if (this.failed) return;
-    const place = <i32>((this.at - this.start) >> 1) + 1;
+    const position = <i32>((this.at - this.start) >> 1) + 1;
     this.fail(
-      "is not JSON: expected " + expected + " at character " + place.toString() + ", found " + this.found(),
+      "is not JSON: expected " + expected + " at character " + position.toString() + ", found " + this.found(),
     );
   }
 

@@ -16,7 +16,7 @@ import {
   uncovered,
 } from './import-rules.ts';
 import { filesOf, treeOf } from './source-tree.ts';
-import { cleanFiles, retiredWords, spentEntries } from './wording.ts';
+import { isHeldToWords, retiredWords } from './wording.ts';
 import { forbiddenUses, withoutClass, workspaceOf } from './workspaces.ts';
 
 const tree = (files: Readonly<Record<string, string>>) => treeOf(new Map(Object.entries(files)));
@@ -286,13 +286,8 @@ describe('the words of a source', () => {
     expect(retiredWords('a.ts', text)).toEqual([]);
   });
 
-  test('are excused in a list whose entries are all needed', () => {
-    const texts = new Map([
-      ['a/one.ts', '// the one order'],
-      ['b/two.ts', '// commit order'],
-      ['b.ts', '// the one order'],
-    ]);
-    expect(cleanFiles([...texts.keys()], ['a', 'b'])).toEqual(['b.ts']);
-    expect(spentEntries(texts, ['a', 'b', 'c'])).toEqual(['b', 'c']);
+  test('are not looked for in examples, which have the words of their own domains', () => {
+    expect(isHeldToWords('examples/07-library/assembly/index.ts')).toBe(false);
+    expect(isHeldToWords('host/examples.ts')).toBe(true);
   });
 });

@@ -10,9 +10,6 @@ import {
   type RetiredWord,
 } from './retired-words.ts';
 
-/** Folders and files that still have retired words. This list may only shrink. */
-export const UNCLEAN: readonly string[] = ['guest-sdk/assembly'];
-
 interface SyntaxNode {
   readonly type: string;
   readonly start: number;
@@ -43,21 +40,9 @@ export function retiredWords(file: string, text: string): string[] {
     .map(({ line, what, instead }) => `${file}:${line}: '${what}'; use ${instead}`);
 }
 
-/** Files that the rules apply to. Examples have the words of their own domains: a waiting list has places. */
-export function cleanFiles(files: readonly string[], unclean = UNCLEAN): string[] {
-  return files.filter((file) => ![...unclean, 'examples'].some((path) => isIn(file, path)));
-}
-
-/** Entries of UNCLEAN that no file is in, or whose files are all clean: they have to be removed. */
-export function spentEntries(texts: ReadonlyMap<string, string>, unclean = UNCLEAN): string[] {
-  return unclean.filter(
-    (path) =>
-      ![...texts].some(([file, text]) => isIn(file, path) && retiredWords(file, text).length > 0),
-  );
-}
-
-function isIn(file: string, path: string): boolean {
-  return file === path || file.startsWith(`${path}/`);
+/** Whether the rules apply to a file. Examples have the words of their own domains: a waiting list has places. */
+export function isHeldToWords(file: string): boolean {
+  return !file.startsWith('examples/');
 }
 
 function* identifiersIn(

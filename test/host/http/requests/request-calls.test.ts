@@ -309,5 +309,5 @@ test('events that are read are those on disk, and one that cannot read them fail
   expect(await it.calls.readEvents(ref, 0, 10)).toHaveLength(2);
   await it.engine.close();
   await it.journal.close();
-  await expect(it.calls.readEvents(ref, 0, 10)).rejects.toThrow('closed');
+  await expect(it.calls.readEvents(ref, 0, 10)).rejects.toMatchObject({ code: 'SVC_STOPPING' });
 });
