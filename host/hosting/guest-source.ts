@@ -1,5 +1,6 @@
 // GuestSource is a value from which a guest is started (start-guest.ts): it describes itself, and can be posted to
-// the thread that starts the guest. Each hosting has one kind. Shards, introspection, `svc dev` and the tools that
+// the thread that starts the guest. Each kind has the hosting that runs it; the guest of an embedded service is started from
+// the program's own definitions, and has no source. Shards, introspection, `svc dev` and the tools that
 // read a journal pass sources on without knowing the hosting. A further hosting is a folder here, a kind in this
 // file, and a case in start-guest.ts and source-locations.ts.
 import type { ModuleDescriptor } from '@svc/contract';

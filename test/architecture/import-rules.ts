@@ -4,14 +4,14 @@
 import type { Import, SourceTree } from './source-tree.ts';
 import type { Workspace } from './workspaces.ts';
 
-/** What is said of a source of guests, and where the faults of its guests were, whatever its hosting is. */
+/** Descriptions of guest sources and the locations of faults in them, for every hosting. */
 const SOURCES = ['host/hosting/guest-source.ts', 'host/hosting/source-locations.ts'];
 /** A folder and the folders that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   'host/model': [],
   'host/engine': ['host/model'],
-  // Inside of the wasm hosting, from what reads bytes to what runs a module.
+  // The layers of the wasm hosting, from reading bytes to running a module.
   'host/hosting/wasm/binary': ['host/hosting/wasm/wasm-limits.ts', 'host/model'],
   'host/hosting/wasm/metering': [
     'host/hosting/wasm/binary',
@@ -55,7 +55,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/hosting/guest-source.ts',
     'host/model',
   ],
-  // What starts a guest from its source knows every hosting; nobody else does, but the composition.
+  // start-guest.ts knows every hosting; beside it, only the composition does.
   'host/hosting': ['host/engine/needs', 'host/model'],
   // It reads a journal with a source of guests, and serves nothing.
   'host/history': [
@@ -95,7 +95,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'host/shards',
     'host/system.ts',
   ],
-  // The tools read a journal that another process may be writing. What serves needs none of them.
+  // The tools read a journal that another process may be writing. A serving shard uses none of them.
   'host/storage/sqlite/tools': ['host/engine/needs', 'host/model', 'host/storage/sqlite'],
   'host/storage/sqlite': [
     'host/engine/needs',
@@ -115,7 +115,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // It runs in the browser, and knows the types of what its server tells it.
   'console/page': [],
   'console/server': [],
-  // It measures the runtime from outside, and the engine through the rooms that it is made of.
+  // It measures the runtime from outside, and the engine through its folders.
   bench: ['host', 'guest-sdk/compiler', 'test/support'],
   examples: [],
   scripts: [
@@ -128,18 +128,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'test/support',
   ],
 };
-/** Folders of the checkout that are no workspace. Of tests and fixtures nothing but the length of a file is checked. */
+/** Folders of the checkout that are not workspaces. In tests and fixtures, only the length of a file is checked. */
 const TOOLS = ['bench', 'scripts'];
 export const UNCHECKED = ['fixtures', 'test'];
-/** Doors for other programs: nothing behind them imports them. */
-const DOORS = new Set(['host/embed.ts', 'host/tools.ts']);
-/** Where several adapters meet. Nobody imports them, but other programs the doors. */
+/** Entry points for other programs. No file of the host imports them. */
+const ENTRY_POINTS = new Set(['host/embed.ts', 'host/tools.ts']);
+/** Files in which several adapters meet. No file imports them, except that other programs import the entry points. */
 const ROOTS = new Set([
   'host/main.ts',
   'host/service/shard.ts',
   'host/history/reader/history-worker.ts',
   'host/dev-host.ts',
-  ...DOORS,
+  ...ENTRY_POINTS,
 ]);
 /** Files that wire several adapters together, or know the settings of several. */
 const WIRING = new Set([
@@ -148,12 +148,12 @@ const WIRING = new Set([
   'host/service/served-guest.ts',
   'host/shards/shard-sections.ts',
 ]);
-/** Values that are passed on between adapters: whoever does so knows no journal, and no hosting. */
+/** Types of values that are passed between adapters without knowledge of the journal or the hosting behind them. */
 const PASSED_ON = new Set(['host/storage/journal-connection.ts', 'host/hosting/guest-source.ts']);
-/** The rest of what lies directly in host/ belongs to those roots. */
+/** The other files directly in host/ and host/service/ belong to the roots. */
 const COMPOSITION = /^host\/(?:service\/)?[^/]+\.ts$/;
-/** Rooms that bring adapters together, file by file at most one, and the roots all of them. */
-const JOINING_ROOMS = ['dev', 'history/reader', 'http/requests', 'introspection', 'shards'];
+/** Folders in which each file may import one adapter at most. Only the roots and the wiring import several. */
+const JOINING_FOLDERS = ['dev', 'history/reader', 'http/requests', 'introspection', 'shards'];
 /** The only readers of process.env. */
 const ENVIRONMENT_READERS = new Set([
   'host/main.ts',
@@ -164,13 +164,13 @@ const ENVIRONMENT_READERS = new Set([
   'cli/commands/dev.ts',
   'host/dev-host.ts',
 ]);
-/** npm package → the rooms that may import it. */
-const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** npm package → the folders that may import it. */
+const PACKAGE_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   typebox: ['contract', 'host/hosting/embedded', 'examples'],
-  // Of AssemblyScript's own library.
+  // A module of AssemblyScript's own library.
   util: ['guest-sdk/assembly'],
   fastify: ['bench'],
-  // Of what is compared with, and is installed beside it.
+  // The products with which the benchmark compares, which are installed beside it.
   '@restatedev/restate-sdk': ['bench/peers'],
   'cloudflare:workers': ['bench/peers'],
   vitest: ['guest-sdk/testing', 'examples', 'cli/template'],
@@ -208,14 +208,14 @@ const IMPURE =
 
 const isWithin = (file: string, folder: string) => file === folder || file.startsWith(`${folder}/`);
 const isJoining = (file: string) =>
-  COMPOSITION.test(file) || JOINING_ROOMS.some((room) => isWithin(file, `host/${room}`));
+  COMPOSITION.test(file) || JOINING_FOLDERS.some((folder) => isWithin(file, `host/${folder}`));
 const shown = ({ from, to }: Import) => `${from} → ${to}`;
 
 /** The folder whose rule holds for the file. Undefined: there is none. */
-function roomOf(file: string, workspaces: readonly Workspace[]): string | undefined {
+function folderOf(file: string, workspaces: readonly Workspace[]): string | undefined {
   if (COMPOSITION.test(file)) return 'host';
-  const room = Object.keys(MAY_IMPORT).find((name) => isWithin(file, name));
-  if (room !== undefined) return room;
+  const ruled = Object.keys(MAY_IMPORT).find((name) => isWithin(file, name));
+  if (ruled !== undefined) return ruled;
   // A workspace that has no rules for its folders imports itself and packages.
   const workspace = workspaces.find(({ folder }) => isWithin(file, folder));
   const hasRules = Object.keys(MAY_IMPORT).some((name) => name.startsWith(`${workspace?.folder}/`));
@@ -225,7 +225,7 @@ function roomOf(file: string, workspaces: readonly Workspace[]): string | undefi
 /** Files in a folder that no rule covers. A file directly in the checkout needs none. */
 export function uncovered(files: readonly string[], workspaces: readonly Workspace[]): string[] {
   const folders = files
-    .filter((file) => file.includes('/') && roomOf(file, workspaces) === undefined)
+    .filter((file) => file.includes('/') && folderOf(file, workspaces) === undefined)
     .map((file) => file.slice(0, file.lastIndexOf('/')));
   return [...new Set(folders)].map((folder) =>
     [...workspaces.map((workspace) => workspace.folder), ...TOOLS].some((known) =>
@@ -242,17 +242,18 @@ export function forbiddenImports(
 ): string[] {
   return imports
     .filter(({ from, to, isPackage }) => {
-      const room = roomOf(from, workspaces);
-      if (isPackage || room === undefined || room === 'host' || isWithin(to, room)) return false;
+      const folder = folderOf(from, workspaces);
+      if (isPackage || folder === undefined || folder === 'host' || isWithin(to, folder))
+        return false;
       if (to.endsWith('package.json') || to.startsWith('../')) return false;
-      return !MAY_IMPORT[room]?.some((allowed) => isWithin(to, allowed));
+      return !MAY_IMPORT[folder]?.some((allowed) => isWithin(to, allowed));
     })
     .map(shown);
 }
 
 export function importsOfRoots({ imports }: Pick<SourceTree, 'imports'>): string[] {
   return imports
-    .filter(({ from, to }) => (DOORS.has(to) ? isWithin(from, 'host') : ROOTS.has(to)))
+    .filter(({ from, to }) => (ENTRY_POINTS.has(to) ? isWithin(from, 'host') : ROOTS.has(to)))
     .map(shown);
 }
 
@@ -287,7 +288,7 @@ export function cycles({ files, imports }: Pick<SourceTree, 'files' | 'imports'>
 
 /** What model and engine use of the outside: a clock, timers, chance, the process, or a package. */
 export function impurities({ files, imports, texts }: SourceTree): string[] {
-  const pure = files.filter((file) => PURE.some((room) => isWithin(file, room)));
+  const pure = files.filter((file) => PURE.some((folder) => isWithin(file, folder)));
   const used = pure.flatMap((file) => {
     const code = texts.get(file)!.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
     const [word] = IMPURE.exec(code) ?? [];
@@ -305,7 +306,7 @@ export function strayPackages({ imports }: Pick<SourceTree, 'imports'>): string[
   return imports
     .filter(({ from, to, isPackage }) => {
       if (!isPackage || to.startsWith('node:') || to.startsWith('@svc/')) return false;
-      return from.includes('/') && !PACKAGE_ROOMS[to]?.some((room) => isWithin(from, room));
+      return from.includes('/') && !PACKAGE_FOLDERS[to]?.some((folder) => isWithin(from, folder));
     })
     .map(shown);
 }
