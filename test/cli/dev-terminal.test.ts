@@ -67,7 +67,7 @@ test('a module that is tried again is not said to have left the one before in it
   expect(text()).toContain('not served: It ended. [SVC_SHARD_FAILED] · it is tried again');
 });
 
-test('one fault that failed a request too is told once, with the request', () => {
+test('one fault that also failed a request is printed once, with the request', () => {
   const { shown, text } = terminal();
   const frames = [{ functionIndex: 1, offset: 2 }];
   const reason = { code: 'trap', reason: 'It trapped.' };

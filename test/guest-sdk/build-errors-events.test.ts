@@ -68,7 +68,7 @@ describe('refused:', () => {
       expect(problemLine(problems[0])).toContain(`\nif (event instanceof ${name}) {}`);
   });
 
-  test('the only case, when nothing is done', async () => {
+  test('the only case, when apply only returns the state', async () => {
     const only = '@variant("opened") class Opened extends DoorEvent {}';
     const source = door('apply(d: Door, e: DoorEvent): Door { return d; }', '', only);
     expect(await projects.firstLine(source)).toMatch(/does not handle 'Opened'/);
@@ -116,7 +116,7 @@ describe('accepted:', () => {
     ).toHaveLength(1);
   });
 
-  test('the only case without a look at it', async () => {
+  test('the only case, without a test of which case it is', async () => {
     const only = '@variant("opened") class Opened extends DoorEvent {}';
     const source = door(
       'apply(d: Door, e: DoorEvent): Door { d.open = true; return d; }',

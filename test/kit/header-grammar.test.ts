@@ -12,7 +12,7 @@ const isAllowed = (validate: () => void): boolean => {
   }
 };
 
-describe('the grammar of headers, against the one that Node keeps', () => {
+describe('the grammar of headers, compared with that of Node', () => {
   test('a name may have the same characters', () => {
     const ours = everyUnit.filter((unit) => isFieldName(`x${unit}y`));
     const nodes = everyUnit.filter((unit) => isAllowed(() => validateHeaderName(`x${unit}y`)));

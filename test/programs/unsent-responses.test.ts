@@ -44,13 +44,13 @@ async function serve(): Promise<string> {
   return service.listening();
 }
 
-interface DeafCaller {
+interface UnreadingCaller {
   readonly socket: Socket;
   readonly status: number;
 }
 
 /** Asks for a large response, and reads no more of it than its status. */
-async function deafCaller(url: string): Promise<DeafCaller> {
+async function unreadingCaller(url: string): Promise<UnreadingCaller> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
@@ -60,13 +60,13 @@ async function deafCaller(url: string): Promise<DeafCaller> {
   return { socket, status: Number(head.toString('latin1').split(' ')[1]) };
 }
 
-async function deafCallers(url: string): Promise<DeafCaller[]> {
-  const callers: DeafCaller[] = [];
-  for (let n = 0; n < CALLERS; n++) callers.push(await deafCaller(url));
+async function unreadingCallers(url: string): Promise<UnreadingCaller[]> {
+  const callers: UnreadingCaller[] = [];
+  for (let n = 0; n < CALLERS; n++) callers.push(await unreadingCaller(url));
   return callers;
 }
 
-const admitted = (callers: readonly DeafCaller[]) =>
+const admitted = (callers: readonly UnreadingCaller[]) =>
   callers.filter(({ status }) => status === 200).length;
 
 /** What small requests over connections of their own are answered. */
@@ -82,7 +82,7 @@ async function answers(url: string): Promise<ReadonlySet<string>> {
 test('two shards refuse further requests once both together keep as much as they may, and serve again once that is given back', async () => {
   const url = await serve();
   for (let round = 0; round < 2; round++) {
-    const callers = await deafCallers(url);
+    const callers = await unreadingCallers(url);
     expect(admitted(callers)).toBe(ADMITTED);
     expect(await answers(url)).toEqual(new Set(['503 1']));
     for (const { socket } of callers)

@@ -158,7 +158,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(left).not.toContain('journal.sqlite-wal');
   });
 
-  test('brings the command line, for a look at the module', async () => {
+  test('has the command line, which can inspect the module', async () => {
     const file = join('/service', 'module.wasm');
     const container = startImage(
       { ...image, entrypoint: ['svc', 'inspect'] },
@@ -168,7 +168,7 @@ describe.skipIf(noRegistry !== undefined)("the runtime's image", () => {
     expect(said.descriptor.sdk).toEqual({ name: '@svc/guest-sdk', version: '0.1.0' });
   });
 
-  test('says that it brings no compiler', async () => {
+  test('says that it has no compiler', async () => {
     const source = join('/service', 'counter.ts');
     const start = { ...image, entrypoint: ['svc', 'build'] };
     const container = startImage(start, { words: [source, '--json'] });

@@ -22,7 +22,7 @@ export class EngineUnderTest {
   readonly faults: Logged[] = [];
   nowMs = 1_700_000_000_000;
   seed = 0n;
-  /** How often the engine has let others go first, and what it waited for. */
+  /** Number of times that the engine has yielded to the event loop. `turn`: what it waits for then. */
   turnCount = 0;
   turn: () => Promise<void> = () => Promise.resolve();
 

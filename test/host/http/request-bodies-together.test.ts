@@ -111,7 +111,7 @@ describe('bodies of requests', () => {
     expect((await client.answer()).status).toBe(200);
   });
 
-  test('are given back when their callers go', async () => {
+  test('release their bytes when their callers disconnect', async () => {
     const { port, bodies } = await serve();
     const client = new RawClient(port).send(head('/bytes', 60 * KIB) + 'x'.repeat(50 * KIB));
     await expect.poll(() => bodies.total).toBeGreaterThanOrEqual(50 * KIB);

@@ -21,7 +21,7 @@ function budgetsOf(settings = SETTINGS): RequestBudgets {
 const large = () => ok('x'.repeat(LARGE));
 
 /** A caller that has sent a request and reads only the first bytes of the response. */
-async function deafCaller(port: number, requests = get('/large')): Promise<RawClient> {
+async function unreadingCaller(port: number, requests = get('/large')): Promise<RawClient> {
   const client = new RawClient(port).send(requests);
   await new Promise((resolve) => client.socket.once('data', resolve));
   client.socket.pause();
@@ -46,7 +46,7 @@ describe('responses that callers do not read', () => {
   test('have a bound together: beyond it requests are 503 with Retry-After, and their handlers do not run', async () => {
     const { port, unsent, calls } = await serveLarge();
     // There is room for a response of the maximum size as long as less than 48 MiB are unsent.
-    for (let n = 0; n < 4; n++) await deafCaller(port);
+    for (let n = 0; n < 4; n++) await unreadingCaller(port);
     expect(unsent.total).toBeGreaterThan(4 * LARGE);
     for (const path of ['/large', '/small']) {
       const answer = await ask(port, get(path));
@@ -58,10 +58,10 @@ describe('responses that callers do not read', () => {
     expect(unsent.total).toBeLessThan(SETTINGS.unsentBytesMax);
   });
 
-  test('are given back when they are read, and when their callers go', async () => {
+  test('release their bytes when they are read, and when their callers disconnect', async () => {
     const { port, unsent } = await serveLarge();
     const clients = [];
-    for (let n = 0; n < 4; n++) clients.push(await deafCaller(port));
+    for (let n = 0; n < 4; n++) clients.push(await unreadingCaller(port));
     expect((await ask(port, get('/small'))).status).toBe(503);
     clients[0]!.socket.resume();
     expect((await clients[0]!.answer()).body).toHaveLength(LARGE);
@@ -79,7 +79,7 @@ describe('responses that callers do not read', () => {
     expect((await ask(port, get('/small'))).status).toBe(200);
   });
 
-  test('leave room for small ones of requests that run already; a large one that has none is thrown away', async () => {
+  test('leave space for small responses of requests that already run; a large one without space is discarded', async () => {
     const budgets = budgetsOf();
     const { passed, open } = gate();
     const { port, server } = await start({
@@ -112,11 +112,11 @@ describe('responses that callers do not read', () => {
       budgets,
       handle: () => ({ kind: 'refusal', code: 'CONFLICT', message: 'x'.repeat(LARGE) }),
     });
-    await deafCaller(port);
+    await unreadingCaller(port);
     expect(budgets.unsent.total).toBeGreaterThan(LARGE);
   });
 
-  test('count to nothing once all were read, in pieces or not', async () => {
+  test('are no longer counted once all were read, in pieces or not', async () => {
     const { port, unsent } = await serveLarge();
     const client = new RawClient(port);
     for (const path of ['/small', '/large', '/small']) {
@@ -134,7 +134,7 @@ describe('responses that callers do not read', () => {
 describe('pipelined requests', () => {
   test('wait while the connection keeps a large response, and are served in order once it is read', async () => {
     const { port, unsent, calls } = await serveLarge();
-    const client = await deafCaller(port, get('/large').repeat(3) + get('/small'));
+    const client = await unreadingCaller(port, get('/large').repeat(3) + get('/small'));
     await ask(port, get('/small'));
     expect(calls()).toBe(2);
     expect(unsent.total).toBeLessThan(1.5 * LARGE);
@@ -153,7 +153,7 @@ describe('pipelined requests', () => {
       // More than the operating system buffers in addition to what the caller reads.
       handle: ({ route }) => (route === 0 ? ok('x'.repeat(48 * MIB)) : ok()),
     });
-    const client = await deafCaller(port);
+    const client = await unreadingCaller(port);
     // Some hundred responses are read at a time.
     const padded = `GET /small HTTP/1.1\r\nhost: test\r\npadding: ${'p'.repeat(150)}\r\n\r\n`;
     const many = 5000;
@@ -164,9 +164,9 @@ describe('pipelined requests', () => {
     for (let n = 0; n < many; n++) expect((await client.answer()).status).toBe(200);
   });
 
-  test('are served in order, and told last that what came behind them is not HTTP', async () => {
+  test('are served in order, and a last response says that what followed them is not HTTP', async () => {
     const { port, server, calls } = await serveLarge();
-    const client = await deafCaller(
+    const client = await unreadingCaller(
       port,
       get('/large') + get('/small').repeat(3) + 'no HTTP\r\n\r\n',
     );
@@ -179,9 +179,9 @@ describe('pipelined requests', () => {
     expect(calls()).toBe(5);
   });
 
-  test('that wait are not among those in flight, so that one deaf caller keeps no others out', async () => {
+  test('that wait are not in flight, so a caller that does not read keeps no others out', async () => {
     const { port, unsent } = await serveLarge({ requestsInFlightMax: 3 });
-    const client = await deafCaller(port, get('/large') + get('/small').repeat(50));
+    const client = await unreadingCaller(port, get('/large') + get('/small').repeat(50));
     expect((await ask(port, get('/small'))).status).toBe(200);
     client.socket.resume();
     expect((await client.answer()).body).toHaveLength(LARGE);
@@ -189,10 +189,10 @@ describe('pipelined requests', () => {
     await expect.poll(() => unsent.total).toBe(0);
   });
 
-  test('of which too many wait, all connections together, break their connection off', async () => {
+  test('close their connection when too many wait, counted over all connections', async () => {
     const { port, server, calls } = await serveLarge();
-    const client = await deafCaller(port, get('/large') + get('/small').repeat(1500));
-    const other = await deafCaller(port, get('/large') + get('/small'));
+    const client = await unreadingCaller(port, get('/large') + get('/small').repeat(1500));
+    const other = await unreadingCaller(port, get('/large') + get('/small'));
     expect((await ask(port, get('/small'))).status).toBe(200);
     client.socket.resume();
     other.socket.resume();
@@ -206,15 +206,15 @@ describe('pipelined requests', () => {
     await expect.poll(() => server.inFlight).toBe(0);
     expect(calls()).toBe(1003);
     // The requests that waited have released their share of the limit.
-    const next = await deafCaller(port, get('/large') + get('/small').repeat(900));
+    const next = await unreadingCaller(port, get('/large') + get('/small').repeat(900));
     next.socket.resume();
     expect((await next.answer()).body).toHaveLength(LARGE);
     for (let n = 0; n < 900; n++) expect((await next.answer()).status).toBe(200);
   });
 
-  test('that wait are not served when their caller goes', async () => {
+  test('that wait are not served when their caller disconnects', async () => {
     const { port, server, unsent, calls } = await serveLarge();
-    const client = await deafCaller(port, get('/large').repeat(5));
+    const client = await unreadingCaller(port, get('/large').repeat(5));
     await ask(port, get('/small'));
     client.socket.destroy();
     await expect.poll(() => server.inFlight).toBe(0);
@@ -222,7 +222,7 @@ describe('pipelined requests', () => {
     expect(calls()).toBe(2);
   });
 
-  test('beyond those that may be in flight break their connection off, after what was served', async () => {
+  test('beyond the limit in flight close their connection, after the responses before them', async () => {
     const { passed, open } = gate();
     const { port, server } = await start({
       descriptor: ROUTES,
@@ -244,7 +244,7 @@ describe('pipelined requests', () => {
     await expect.poll(() => server.inFlight).toBe(0);
   });
 
-  test('that come too late to be answered are few, all connections together', async () => {
+  test('that are dropped with their connection take no space from later requests', async () => {
     const { passed, open } = gate();
     const { port } = await start({
       descriptor: ROUTES,

@@ -26,7 +26,7 @@ function request(at: string, traceId: string | null, more: Partial<Fault['fault'
 }
 
 describe('a call that failed', () => {
-  test('is told once, with its route and the error id that the caller knows', () => {
+  test('is listed once, with its route and the error id that the caller received', () => {
     const call = failed('05.001', 'a');
     const causes = faultCauses([request('05.002', 'a', { errorId: 'told' }), call], routes);
     expect(causes).toEqual([
@@ -34,7 +34,7 @@ describe('a call that failed', () => {
     ]);
   });
 
-  test('has the route of its own request, of several in one trace', () => {
+  test('has the route of its own request when its trace has several', () => {
     const [second, first] = [failed('07.001', 'a'), failed('05.001', 'a')];
     const causes = faultCauses(
       [
@@ -51,7 +51,7 @@ describe('a call that failed', () => {
     ]);
   });
 
-  test('without a request that failed with it stands alone', () => {
+  test('has no route when no request failed with it', () => {
     const call = failed('05.001', 'a');
     expect(faultCauses([call], routes)).toEqual([{ fault: call, route: undefined }]);
   });
@@ -66,7 +66,7 @@ describe('a request that failed', () => {
     ['for another reason', [failed('05.001', 'a', { reason: 'another' })]],
     ['with another code', [failed('05.001', 'a', { code: 'fuel' })]],
     ['with other words', [failed('05.001', 'a', { guestMessage: 'another' })]],
-  ])('%s is a fault of its own', (how, others) => {
+  ])('%s has an entry of its own', (how, others) => {
     const own = request('05.002', how === 'where neither trace is known' ? null : 'a');
     const causes = faultCauses([own, ...others], routes);
     expect(causes).toEqual([
@@ -76,12 +76,12 @@ describe('a request that failed', () => {
   });
 });
 
-test('a shard that ended is of no component', () => {
+test('the end of a shard is a fault of the runtime, not of a component', () => {
   expect(faultName(failed('05.000', 'a'))).toBe('shopping-cart.addItem');
   expect(faultName({ ...failed('05.000', null), component: '', handler: '' })).toBe('the runtime');
 });
 
-test('faults at the same place are one row, the newest of them', () => {
+test('faults at the same source location are one row, which shows the newest', () => {
   const newest = failed('05.000', 'a');
   const other = failed('04.000', 'b', {
     places: [{ file: 'other.ts', line: 1, column: null, function: null }],

@@ -22,7 +22,7 @@ async function engineOver(
 }
 
 describe('folding a journal', () => {
-  test('lets others go first after each thousand events', async () => {
+  test('yields to the event loop after each thousand events', async () => {
     const it = await engineOver(10_000);
     const turn = Promise.withResolvers<void>();
     it.turn = () => turn.promise;
@@ -50,7 +50,7 @@ describe('folding a journal', () => {
     expect(it.turnCount).toBeGreaterThanOrEqual(10);
   });
 
-  test('takes fewer events at once when they are slow, and lets others go first more often', async () => {
+  test('takes fewer events at once when they are slow, and yields more often', async () => {
     const it = await engineOver(1_000);
     it.guest.onFold = (events) => {
       it.nowMs += events;

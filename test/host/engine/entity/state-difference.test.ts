@@ -73,13 +73,13 @@ describe('the path to the first difference', () => {
     expect(pathOf(1, 2)).toBeUndefined();
   });
 
-  test('is missing where the texts are no JSON, or too deep for a stack', () => {
+  test('is missing where a text is not JSON, or is nested too deeply for the stack', () => {
     const state = { $ref: '#/types/State' };
     expect(differencePath('{', '{}', state, types as never)).toBeUndefined();
     expect(differencePath(deep('1'), deep('2'), state, types as never)).toBeUndefined();
   });
 
-  test('is missing where a text is too long to be looked through', () => {
+  test('is missing where a text is too long to be compared', () => {
     const state = { $ref: '#/types/State' };
     const path = (length: number) =>
       differencePath(named('a', 1), named('b', length), state, types as never);
@@ -87,7 +87,7 @@ describe('the path to the first difference', () => {
     expect(path(250_000)).toBeUndefined();
   });
 
-  test('is not led astray by names of the language itself', () => {
+  test('does not take members of Object.prototype for declared names', () => {
     const state = { $ref: '#/types/State' };
     expect(differencePath('{}', '{"__proto__":1}', state, types as never)).toBe('[…]');
     expect(differencePath('{}', '{"toString":1}', state, types as never)).toBe('[…]');

@@ -370,7 +370,7 @@ describe('the pool', () => {
     expect((await waiting).message).toContain('closed');
   });
 
-  test('when closed lets no handler go on that waited', async () => {
+  test('when closed fails a handler that waits, which makes no further calls', async () => {
     const call = `(call $call ${'(i32.const 0)'.repeat(13)} (i32.const 256))`;
     const line = '(call $line (i32.const 1) (i32.const 1110) (i32.const 5))';
     const handle = `${line} ${call} ${call} (i32.const 16)`;

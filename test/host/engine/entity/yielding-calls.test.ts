@@ -1,9 +1,9 @@
-// Calls that have waited for their entity are served together once it is there: not so many of them at once that
-// nobody else gets a turn of the event loop.
+// Calls that have waited for their entity are served together once it is in memory. They yield to the event loop from time
+// to time, so that other work is not delayed.
 import { expect, test } from 'vitest';
 import { EngineUnderTest, turns } from '../../../support/engine-under-test.ts';
 
-/** Every look at it finds it a millisecond on, as if each call took one. */
+/** Advances the clock by a millisecond each time that it is read, as if each call took one. */
 function withTime(it: EngineUnderTest): EngineUnderTest {
   let nowMs = 1_000_000;
   Object.defineProperty(it, 'nowMs', { get: () => ++nowMs });
@@ -12,7 +12,7 @@ function withTime(it: EngineUnderTest): EngineUnderTest {
 
 const count = (total: number) => Array.from({ length: total }, (_, index) => index + 1);
 
-test('what has waited lets others go first now and then, and is served in its order', async () => {
+test('calls that waited for their entity yield to the event loop several times, and are served in order', async () => {
   const it = withTime(new EngineUnderTest());
   const servedBefore = [0];
   it.turn = async () => void servedBefore.push(it.guest.calls.length);
@@ -24,7 +24,7 @@ test('what has waited lets others go first now and then, and is served in its or
   expect(Math.max(...steps)).toBeLessThanOrEqual(30);
 });
 
-test('an append that fails while others go first takes along what was decided on it, and no more', async () => {
+test('an append that fails while calls yield fails the commands that were decided on it, and no others', async () => {
   const it = withTime(new EngineUnderTest());
   it.journal.held = true;
   const asked = count(60).map(() => it.outcome('a', 'add', 1));
@@ -44,7 +44,7 @@ test('an append that fails while others go first takes along what was decided on
   expect(await it.records('a')).toHaveLength(60 - decided);
 });
 
-test('the engine is closed only when what lets others go first is done', async () => {
+test('closing the engine waits for the calls that yield', async () => {
   const it = withTime(new EngineUnderTest());
   const asked = count(60).map(() => it.outcome('a', 'add', 1));
   const { promise: others, resolve } = Promise.withResolvers<void>();
@@ -61,7 +61,7 @@ test('the engine is closed only when what lets others go first is done', async (
   expect(await Promise.all(asked)).toEqual(count(60));
 });
 
-test('what is refused while the disk is too slow waits for no more turns than what is served', async () => {
+test('calls that are refused while the disk is too slow yield no more often than calls that are served', async () => {
   const it = withTime(new EngineUnderTest({ limits: { unsettledBytesMax: 1 } }));
   it.journal.held = true;
   const asked = count(100).map(() => it.outcome('a', 'add', 1));
