@@ -7,8 +7,8 @@ const AGO = /^(\d{1,9})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * Parses a time, in milliseconds since 1970. Without a zone it is UTC, like every time that svc prints. `place`,
- * `what`: how messages name the argument and its value. Throws UsageError.
+ * Parses a time, in milliseconds since 1970. Without a zone it is UTC, like every time that svc prints. The
+ * message of an error names the command, its `argument`, and `what` the argument is. Throws UsageError.
  */
 export function readTime(command: string, argument: string, text: string, what = 'a time'): number {
   const ago = AGO.exec(text);
@@ -25,7 +25,7 @@ export function readTime(command: string, argument: string, text: string, what =
   );
 }
 
-/** Returns whether the day exists: JavaScript reads 31 February as a day of March. */
+/** Returns whether the day exists. JavaScript reads 31 February as a day of March. */
 function isInCalendar(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const at = new Date(`${day}T00:00:00Z`);

@@ -1,6 +1,6 @@
 // The entry point for svc's own tools: the command line and the test kit. They examine a module or a journal, or run
-// a module in their own process, with a journal in memory and a clock and random numbers of their own. It is no
-// public interface; that is embed.ts.
+// a module in their own process, with a journal in memory and a clock and random numbers of their own. This
+// interface is internal; the public one is embed.ts.
 export {
   admitModule,
   inspectModule,

@@ -21,7 +21,7 @@ export function isDeclared(
   });
 }
 
-/** Follows the service's own rule: a segment that could be understood as another path is no parameter. */
+/** Follows the service's own rule: a segment that could be understood as another path is not a parameter. */
 function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }

@@ -2,7 +2,7 @@
 import { deletesEntity } from '@svc/host/tools';
 import type { Effect, Refusal, Reply, StoredEvent } from '@svc/host/tools';
 import { jsonValue, parsed } from './json-value.ts';
-import { type Door, TestFailure, expectEqual, shown } from './test-failure.ts';
+import { type StackStart, TestFailure, expectEqual, shown } from './test-failure.ts';
 
 /** The refusal that a test expects. An absent field may have any value. */
 export interface ExpectedRefusal {
@@ -38,15 +38,15 @@ export class CallOutcome {
   }
 
   /** Fails unless there is a reply. */
-  succeeded(door: Door): this {
+  succeeded(stackStart: StackStart): this {
     if (this.#answer.kind !== 'refusal') return this;
-    throw new TestFailure(this.message(`was refused: ${wordsOf(this.#answer)}`), door);
+    throw new TestFailure(this.message(`was refused: ${wordsOf(this.#answer)}`), stackStart);
   }
 
   /** Returns the events of a command; none if it was refused. */
-  events(door: Door): readonly StoredEvent[] {
+  events(stackStart: StackStart): readonly StoredEvent[] {
     if (this.#kind === 'query')
-      throw new TestFailure(this.message('persists nothing: expect its reply'), door);
+      throw new TestFailure(this.message('persists nothing: expect its reply'), stackStart);
     return this.#answer.kind === 'effect' ? this.#answer.events : [];
   }
 
@@ -59,12 +59,12 @@ export class CallOutcome {
     return this.#answer.kind === 'effect' && deletesEntity(this.#answer);
   }
 
-  expectRefusal(expected: string | ExpectedRefusal, door: Door): void {
+  expectRefusal(expected: string | ExpectedRefusal, stackStart: StackStart): void {
     const answer = this.#answer;
     if (answer.kind !== 'refusal')
       throw new TestFailure(
         this.message(`was not refused: it replied ${shown(JSON.stringify(this.reply))}`),
-        door,
+        stackStart,
       );
     const wanted = typeof expected === 'string' ? { code: expected } : expected;
     const { code, message, details } = wanted;
@@ -81,7 +81,7 @@ export class CallOutcome {
       compared['details'] = jsonValue(details);
     }
     const what = `was refused otherwise than expected: ${wordsOf(answer)}`;
-    expectEqual(found, compared, this.message(what), door);
+    expectEqual(found, compared, this.message(what), stackStart);
   }
 }
 

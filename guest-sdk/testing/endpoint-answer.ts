@@ -1,6 +1,6 @@
 // EndpointAnswer: the response of an endpoint, and the logged fault that the caller does not receive.
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
-/* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+/* oxlint-disable typescript/unbound-method -- these methods only mark where a stack begins, and are not called */
 import { inspect } from 'node:util';
 import type { InProcessAnswer } from '@svc/host/tools';
 import { parsed } from './json-value.ts';
@@ -41,11 +41,11 @@ export class EndpointAnswer<Json = any> {
     try {
       return parsed(this.text) as Json;
     } catch {
-      const door = Object.getOwnPropertyDescriptor(EndpointAnswer.prototype, 'json')!.get!;
+      const stackStart = Object.getOwnPropertyDescriptor(EndpointAnswer.prototype, 'json')!.get!;
       throw new TestFailure(
         `${this.#request} answered ${this.status} with a body that is not JSON: ` +
           `'${shown(this.text)}'`,
-        door,
+        stackStart,
       );
     }
   }

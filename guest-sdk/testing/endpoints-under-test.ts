@@ -1,6 +1,6 @@
 // EndpointsUnderTest: a module's endpoints in isolation: the runtime's HTTP server without a socket, and its engine
 // on a journal in memory, or fakes in place of components.
-/* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+/* oxlint-disable typescript/unbound-method -- these methods only mark where a stack begins, and are not called */
 /* oxlint-disable typescript/no-explicit-any -- a test that is wrong about JSON finds out when it runs */
 import {
   type Awaitable,
@@ -37,7 +37,7 @@ import { checkReplay } from './replay-check.ts';
 import { storedEvent } from './stored-events.ts';
 import { SetRandomSource, SetClock, type Time } from './surroundings.ts';
 import { atTestEnd, atTestFailure } from './test-end.ts';
-import { type Door, TestFailure, restacked, shown } from './test-failure.ts';
+import { type StackStart, TestFailure, restacked, shown } from './test-failure.ts';
 import { WatchedEntities } from './watched-entities.ts';
 
 /**
@@ -265,12 +265,12 @@ export class EndpointsUnderTest {
     method: string,
     path: string,
     options: RequestOptions,
-    door: Door,
+    stackStart: StackStart,
   ): Promise<EndpointAnswer<Json>> {
     if (!/^(\/|\*$|https?:)/.test(path))
-      throw new TestFailure(`${method} ${shown(path)}: a path begins with a slash.`, door);
+      throw new TestFailure(`${method} ${shown(path)}: a path begins with a slash.`, stackStart);
     // The error is created here, while the test's own line is on the stack.
-    const failure = new TestFailure('', door);
+    const failure = new TestFailure('', stackStart);
     const answer = this.#request<Json>(method, path, options, failure);
     this.#underWay.push(answer);
     return answer;

@@ -1,6 +1,6 @@
 // EntityUnderTest: one entity of a module in its own sandbox, with the history and the time that the test sets. It
 // executes a command like the runtime (decide, fold, store), but synchronously.
-/* oxlint-disable typescript/unbound-method -- a door is named for its place in a stack, never called */
+/* oxlint-disable typescript/unbound-method -- these methods only mark where a stack begins, and are not called */
 import type { EntityDescriptor } from '@svc/contract';
 import {
   ENGINE_LIMITS_DEFAULT,
@@ -29,7 +29,7 @@ import { storedEvent } from './stored-events.ts';
 import { whatThereIs } from './mistyped-name.ts';
 import { SetRandomSource, SetClock, type Time, metadataOf } from './surroundings.ts';
 import { atOnce } from './synchronous.ts';
-import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
+import { type StackStart, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 import { atTestEnd } from './test-end.ts';
 
 /** Creates the entity `id` of a component, without any history. At the end of the test its events are replayed. */
@@ -205,9 +205,9 @@ export class EntityUnderTest {
 
   /** Events that the last command persisted. */
   get events(): readonly unknown[] {
-    const door = Object.getOwnPropertyDescriptor(EntityUnderTest.prototype, 'events')!.get!;
-    return this.#done(door)
-      .events(door)
+    const stackStart = Object.getOwnPropertyDescriptor(EntityUnderTest.prototype, 'events')!.get!;
+    return this.#done(stackStart)
+      .events(stackStart)
       .map(({ json }) => parsed(json));
   }
 
@@ -225,7 +225,12 @@ export class EntityUnderTest {
     return `${this.#name}, ${kind} '${name}'${given}, after ${typesOf(this.#history)}`;
   }
 
-  #begin(kind: 'command' | 'query', name: string, input: unknown, door: Door): CallContext {
+  #begin(
+    kind: 'command' | 'query',
+    name: string,
+    input: unknown,
+    stackStart: StackStart,
+  ): CallContext {
     this.#account.begin();
     const { commands, queries } = this.#descriptor;
     const isCommand = kind === 'command';
@@ -238,43 +243,43 @@ export class EntityUnderTest {
         isOther
           ? `${this.#name}: '${name}' is ${isCommand ? 'a query, ask it with .query' : 'a command, send it with .when'}('${name}', …)`
           : `${this.#name} has no ${kind} '${name}'.${whatThereIs(name, names)}`,
-        door,
+        stackStart,
       );
     }
     if (input !== undefined && handler.input === undefined)
-      throw this.#failure(`${this.#name}: ${kind} '${name}' takes no input`, door);
+      throw this.#failure(`${this.#name}: ${kind} '${name}' takes no input`, stackStart);
     const { nowMs, seed } = { nowMs: this.#clock.nowMs(), seed: this.#random.next64() };
     return { nowMs, seed, metadata: this.#metadata };
   }
 
   /** Runs a handler, and fails if it changes the state. */
-  #watched<T>(heading: string, handler: string, door: Door, call: () => T): T {
-    const before = this.#encoded(`${heading}\nBefore it`, door);
+  #watched<T>(heading: string, handler: string, stackStart: StackStart, call: () => T): T {
+    const before = this.#encoded(`${heading}\nBefore it`, stackStart);
     let answer: T;
     try {
       answer = call();
     } catch (fault) {
-      throw this.#faulted(heading, fault, door);
+      throw this.#faulted(heading, fault, stackStart);
     }
-    const after = this.#encoded(`${heading}\nAfter it`, door);
+    const after = this.#encoded(`${heading}\nAfter it`, stackStart);
     if (before !== after) {
       this.#drop();
       const message =
         `${heading}\n${handler} changed the state it was given; only apply may. ` +
         `Work on a copy, and return the change as an event.${this.#account.logged()}`;
-      expectEqual(parsed(after), parsed(before), message, door);
+      expectEqual(parsed(after), parsed(before), message, stackStart);
       // The values are compared, because the order within a map may differ.
-      expectEqual(after, before, message, door);
+      expectEqual(after, before, message, stackStart);
     }
     return answer;
   }
 
-  #encoded(heading: string, door: Door): string {
-    const entity = this.#live(door);
+  #encoded(heading: string, stackStart: StackStart): string {
+    const entity = this.#live(stackStart);
     try {
       return atOnce(entity.snapshot());
     } catch (fault) {
-      throw this.#faulted(`${heading} the state has no JSON form`, fault, door);
+      throw this.#faulted(`${heading} the state has no JSON form`, fault, stackStart);
     }
   }
 
@@ -308,18 +313,22 @@ export class EntityUnderTest {
     return json;
   }
 
-  #folded(events: readonly StoredEvent[], what: string, door: Door): string | undefined {
+  #folded(
+    events: readonly StoredEvent[],
+    what: string,
+    stackStart: StackStart,
+  ): string | undefined {
     if (events.length === 0) return undefined;
-    const entity = this.#live(door);
+    const entity = this.#live(stackStart);
     try {
       return atOnce(entity.apply(events, undefined));
     } catch (fault) {
-      throw this.#faulted(`${what}\nFolding it (${typesOf(events)}) failed`, fault, door);
+      throw this.#faulted(`${what}\nFolding it (${typesOf(events)}) failed`, fault, stackStart);
     }
   }
 
   /** Returns the entity, replayed from its history after a fault. */
-  #live(door: Door): GuestEntity {
+  #live(stackStart: StackStart): GuestEntity {
     if (this.#entity?.lost === true) this.#drop();
     if (this.#entity !== undefined) return this.#entity;
     try {
@@ -328,7 +337,7 @@ export class EntityUnderTest {
       if (this.#history.length > 0) atOnce(entity.apply(this.#history, undefined));
       return entity;
     } catch (fault) {
-      throw this.#faulted(`${this.#name}: its empty state cannot be made`, fault, door);
+      throw this.#faulted(`${this.#name}: its empty state cannot be made`, fault, stackStart);
     }
   }
 
@@ -345,26 +354,26 @@ export class EntityUnderTest {
     return new CallOutcome(kind, heading, answer, this.#account.logged());
   }
 
-  #done(door: Door): CallOutcome {
+  #done(stackStart: StackStart): CallOutcome {
     if (this.#last !== undefined) return this.#last;
     throw this.#failure(
       `${this.#name}: nothing was sent yet. Send a command with .when(…) or ask with .query(…) first.`,
-      door,
+      stackStart,
     );
   }
 
   /**
    * Discards the instance after a fault, so that the next call replays the history. Returns the failure of the test.
    */
-  #faulted(heading: string, fault: unknown, door: Door): TestFailure {
+  #faulted(heading: string, fault: unknown, stackStart: StackStart): TestFailure {
     this.#drop();
     return new TestFailure(
       `${heading}\n${this.#account.reason(fault)}${this.#account.logged()}`,
-      door,
+      stackStart,
     );
   }
 
-  #failure(message: string, door: Door): TestFailure {
-    return new TestFailure(`${message}${this.#account.logged()}`, door);
+  #failure(message: string, stackStart: StackStart): TestFailure {
+    return new TestFailure(`${message}${this.#account.logged()}`, stackStart);
   }
 }

@@ -1,5 +1,5 @@
-// ModuleUnderTest: a compiled or loaded module that the host has admitted as for running, and from which each test
-// starts its own instances.
+// ModuleUnderTest: a compiled or loaded module that the host has admitted as if it were to serve it, and from which each
+// test starts its own instances.
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
@@ -20,7 +20,7 @@ import {
 import { expect } from 'vitest';
 import { cachedComponent } from './build-cache.ts';
 import { whatThereIs } from './mistyped-name.ts';
-import { type Door, TestFailure, restacked } from './test-failure.ts';
+import { type StackStart, TestFailure, restacked } from './test-failure.ts';
 
 const SETTINGS = { wasm: WASM_LIMITS_DEFAULT };
 
@@ -68,22 +68,29 @@ export class ModuleUnderTest {
   }
 
   /** Returns the component with this id. An unknown id fails the test. */
-  component(id: string, door: Door): EntityDescriptor {
+  component(id: string, stackStart: StackStart): EntityDescriptor {
     const { entities } = this.descriptor;
     const found = entities.find(({ component }) => component === id);
     if (found !== undefined) return found;
     const ids = entities.map(({ component }) => component);
-    throw new TestFailure(`${this.name} has no component '${id}'.${whatThereIs(id, ids)}`, door);
+    throw new TestFailure(
+      `${this.name} has no component '${id}'.${whatThereIs(id, ids)}`,
+      stackStart,
+    );
   }
 }
 
 /** Fails for a value that is not a module, since nothing checks the types of a test before it runs. */
-export function expectModule(module: unknown, door: Door): asserts module is ModuleUnderTest {
+export function expectModule(
+  module: unknown,
+  stackStart: StackStart,
+): asserts module is ModuleUnderTest {
   if (module instanceof ModuleUnderTest) return;
-  const what = module instanceof Promise ? 'is still being made' : 'is none';
+  const what =
+    module instanceof Promise ? 'The module is still being made' : 'This is not a module';
   throw new TestFailure(
-    `The module ${what}: write \`const module = await testModule('…');\`, and give it to ${door.name}.`,
-    door,
+    `${what}: write \`const module = await testModule('…');\`, and give it to ${stackStart.name}.`,
+    stackStart,
   );
 }
 
@@ -106,7 +113,7 @@ export async function testModule(source: string | URL | Uint8Array): Promise<Mod
   }
 }
 
-function find(path: string, door: Door): string {
+function find(path: string, stackStart: StackStart): string {
   if (isAbsolute(path)) return path;
   const { testPath } = expect.getState();
   const folders = [process.cwd()];
@@ -119,6 +126,6 @@ function find(path: string, door: Door): string {
   throw new TestFailure(
     `There is no file '${path}' in ${folders[0]}, nor in a folder above it. ` +
       'Name the file that registers your components.',
-    door,
+    stackStart,
   );
 }

@@ -13,7 +13,7 @@ import {
 import { GuestAccount } from './guest-account.ts';
 import { parsed } from './json-value.ts';
 import type { ModuleUnderTest } from './module-under-test.ts';
-import { type Door, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
+import { type StackStart, TestFailure, expectEqual, shown, typesOf } from './test-failure.ts';
 
 const RULE =
   'apply must make the state from the given state and event alone: no variables of the module or ' +
@@ -25,7 +25,7 @@ export function checkReplay(
   entity: EntityRef,
   events: readonly StoredEvent[],
   state: string | undefined,
-  door: Door,
+  stackStart: StackStart,
 ): void {
   const account = new GuestAccount(module.folder);
   const purity = module.purity(account.log);
@@ -36,9 +36,9 @@ export function checkReplay(
     const message =
       `${name} has another state when its events (${typesOf(events)}) are folded anew ${how}. ` +
       `${RULE}${account.logged()}`;
-    expectEqual(parsed(found), parsed(expected), message, door);
+    expectEqual(parsed(found), parsed(expected), message, stackStart);
     // The values are compared, because the order within a map may differ.
-    expectEqual(found, expected, message, door);
+    expectEqual(found, expected, message, stackStart);
   };
   const report = ({ way, seq, expected, found }: PurityFinding): void => {
     const from = seq === 0 ? 'the empty state on' : `event ${seq} on`;
@@ -48,7 +48,7 @@ export function checkReplay(
       throw new TestFailure(
         `${name} cannot be replayed: folding its events (${typesOf(events)}) ${how} failed: ` +
           `${problemText(found.problem, account)}\n${RULE}${account.logged()}`,
-        door,
+        stackStart,
       );
   };
   try {
@@ -60,7 +60,7 @@ export function checkReplay(
     throw new TestFailure(
       `${name} cannot be replayed: folding its events (${typesOf(events)}) in a fresh instance failed: ` +
         `${problemText(error.cause ?? error, account)}\n${RULE}${account.logged()}`,
-      door,
+      stackStart,
     );
   }
 }

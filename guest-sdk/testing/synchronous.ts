@@ -1,4 +1,5 @@
-// Synchronous: asserts that a call of the sandbox has its result immediately, which is so for calls of entities.
+// Synchronous: returns the result of a call of the sandbox, and asserts that it is there without waiting, as the results
+// of entities are.
 import assert from 'node:assert';
 import type { Awaitable } from '@svc/host/tools';
 

@@ -1,14 +1,14 @@
 // TestEnd: checks that run at the end of a test.
 import { afterAll, onTestFailed, onTestFinished } from 'vitest';
-import { type Door, TestFailure, restacked } from './test-failure.ts';
+import { type StackStart, TestFailure, restacked } from './test-failure.ts';
 
 /**
  * Runs a check after the current test has passed, or outside of a test after all tests of the file. After a failed
  * test the check is skipped, because the test's own failure says more. The stack of an error begins at the call of
- * `door`.
+ * `stackStart`.
  */
-export function atTestEnd(check: () => unknown, door: Door): void {
-  const site = new TestFailure('', door);
+export function atTestEnd(check: () => unknown, stackStart: StackStart): void {
+  const site = new TestFailure('', stackStart);
   const run = async (): Promise<void> => {
     try {
       await check();

@@ -4,18 +4,18 @@ import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-char
 import { expect } from 'vitest';
 import { parsed } from './json-value.ts';
 
-/** A function of the kit that a test calls: its stack frame and those below it are hidden. */
+/** The function of the kit that a test called. The stack of a failure begins above it, at the test's own line. */
 // oxlint-disable-next-line typescript/no-unsafe-function-type -- as Error.captureStackTrace takes it
-export type Door = Function;
+export type StackStart = Function;
 
 const SHOWN_MAX = 300;
 
 /** A wrong use of the kit, or a failure that the test did not expect. */
 export class TestFailure extends Error {
-  constructor(message: string, door: Door) {
+  constructor(message: string, stackStart: StackStart) {
     super(message);
     this.name = 'TestFailure';
-    Error.captureStackTrace(this, door);
+    Error.captureStackTrace(this, stackStart);
   }
 }
 
@@ -27,13 +27,18 @@ export function restacked<E extends Error>(error: E, site: Error): E {
 }
 
 /** Fails with the difference if the values are not equal. `message`: what the values are. */
-export function expectEqual(actual: unknown, expected: unknown, message: string, door: Door): void {
+export function expectEqual(
+  actual: unknown,
+  expected: unknown,
+  message: string,
+  stackStart: StackStart,
+): void {
   try {
     expect(actual).toEqual(expected);
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     error.message = message;
-    Error.captureStackTrace(error, door);
+    Error.captureStackTrace(error, stackStart);
     throw error;
   }
 }

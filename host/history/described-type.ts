@@ -89,7 +89,7 @@ export function namesOf({ aliases }: RecordType, field: string): readonly string
   return [field, ...further];
 }
 
-/** Returns the path of a member: `items[].sku`, or `["a b"]` for a name that is no identifier. */
+/** Returns the path of a member: `items[].sku`, or `["a b"]` for a name that is not an identifier. */
 export function memberPath(path: string, name: string): string {
   const isWord = /^[A-Za-z_$][\w$]*$/.test(name);
   if (!isWord) return `${path}[${JSON.stringify(name)}]`;

@@ -64,7 +64,7 @@ export function* eventsOf(incarnation: Incarnation, lastSeq: number): Generator<
   }
 }
 
-/** Asserts that the value is no promise. */
+/** Asserts that the value is not a promise. */
 export function atOnce<T>(answer: Awaitable<T>): T {
   assert(!(answer instanceof Promise), 'the sandbox answers entities at once');
   return answer;

@@ -12,7 +12,7 @@ export function renamedInEvent(json: string, type: TypeSchema, types: Types): st
   try {
     return renamedIn(JSON.parse(json), type, types);
   } catch {
-    // It is no JSON, or too deeply nested for the stack.
+    // The text is not JSON, or is nested too deeply for the stack.
     return undefined;
   }
 }

@@ -1,6 +1,6 @@
 // Narrowing compares a type of a new module with that of the previous one: does it accept all JSON that the previous
 // type accepted? It finds a difference only if a value was accepted before and is refused now. Fields that a type
-// does not declare are skipped when JSON is read, so they are no difference.
+// does not declare are skipped when JSON is read, so they make no difference.
 import type { TypeSchema } from '@svc/contract';
 import {
   casesOf,

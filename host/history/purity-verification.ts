@@ -5,7 +5,7 @@
 //
 // Invariants
 // V1  Each fold has an instance of its own, so that no fold affects the next one.
-// V2  A fold that ran out of fuel or memory is no finding, because these depend on the size of the batches.
+// V2  A fold that ran out of fuel or memory is not a finding, because these depend on the size of the batches.
 import type { CallContext } from '../model/call.ts';
 import type { EntityRef, StoredEvent } from '../model/entity.ts';
 import { GuestFault } from '../model/guest-fault.ts';

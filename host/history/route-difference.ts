@@ -1,6 +1,6 @@
 // RouteDifference compares the routes of two modules and finds the changes that callers would notice: a route that is
 // gone, accepts less than before, admits fewer callers, or answers differently. It runs no code of either. Additional
-// routes, and parameters and fields that are no longer read, are no findings.
+// routes, and parameters and fields that are no longer read, are not reported.
 import {
   type AccessRule,
   declaredCors,

@@ -1,5 +1,5 @@
 // StateChanges finds the differences between two states by their JSON paths: `items[0].quantity`, and `readers["a
-// b"]` for a key that is no identifier. The differences contain values of the states.
+// b"]` for a key that is not an identifier. The differences contain values of the states.
 
 export interface StateChange {
   /** JSON path; empty for the whole state. */
@@ -27,7 +27,7 @@ export function stateChanges(before: string, after: string): StateChanges {
   try {
     collect(JSON.parse(before), JSON.parse(after), '', 0, found);
   } catch (error) {
-    // It is no JSON, or nested too deeply to be encoded again.
+    // A text is not JSON, or is nested too deeply to be encoded again.
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
     return { changes: [{ path: '', before, after }], moreCount: 0 };
   }

@@ -101,7 +101,7 @@ function compareFields(
 }
 
 /**
- * Returns the first difference; undefined if everything that both modules declare is equal. Texts that are no JSON
+ * Returns the first difference; undefined if everything that both modules declare is equal. Texts that are not JSON
  * are compared as texts.
  */
 export function stateDifference(
@@ -115,7 +115,7 @@ export function stateDifference(
   try {
     steps = difference(JSON.parse(before), JSON.parse(now), beforeType, nowType);
   } catch {
-    // It is no JSON, or too deeply nested for the stack: a module written in another language may store either.
+    // A text is not JSON, or is nested too deeply for the stack: a module written in another language may store either.
     steps = { steps: [], before, now };
   }
   if (steps === undefined) return undefined;

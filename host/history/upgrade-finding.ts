@@ -25,7 +25,7 @@ export const FINDING_NAMES = [
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
-/** Findings that `--allow` accepts. A damaged record is no difference between two modules, so it cannot be accepted. */
+/** Findings that `--allow` accepts. A damaged record is not a difference between two modules, so it cannot be accepted. */
 export const ALLOWABLE_NAMES = FINDING_NAMES.filter((name) => name !== 'record-damaged');
 
 /** An entity that has the finding. */

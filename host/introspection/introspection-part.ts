@@ -13,7 +13,7 @@ export interface ServedAddress {
 
 /** The methods are called in this order; a part implements those that it needs. */
 export interface IntrospectionPart {
-  /** Called when another module replaces the present one, while a developer works on it. */
+  /** Called in `svc dev` when the module `by` has replaced the one that was served. */
   replaced?(by: SourceDescription): void;
   /**
    * Locates a fault that the module has just had. Never rejects; resolves with an empty list if the locations are

@@ -24,7 +24,7 @@ export interface MetricsParts {
   readonly ringCapacity: number;
 }
 
-/** Series of the window: they may decrease, so they are no totals. */
+/** Series of the window: they may decrease, so they are not totals. */
 const OF_WINDOW = new Set(['svc_invocations_total', 'svc_invocation_duration_seconds_sum']);
 const MICROS_PER_S = 1_000_000;
 const MS_PER_S = 1_000;

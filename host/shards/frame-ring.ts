@@ -47,7 +47,7 @@ export class FrameRingWriter {
   readonly #ringBytes: number;
   /** Number of bytes ever written, modulo 2^32. */
   #written: number;
-  /** Value of `#written` when `wakesReader` last looked whether the reader sleeps. */
+  /** Value of `#written` when `wakesReader` last checked whether the reader sleeps. */
   #wokenAt: number;
   /** Number of bytes ever read, as last seen. */
   #read: number;
@@ -131,7 +131,7 @@ export class FrameRingWriter {
     const words = this.#words;
     if (this.#wokenAt === this.#written) return false;
     this.#wokenAt = this.#written;
-    // It is read first, because writing it takes the cache line from the other processor.
+    // SLEEPS is loaded before it is exchanged, because a write takes the cache line from the other processor.
     return Atomics.load(words, SLEEPS) === 1 && Atomics.exchange(words, SLEEPS, 0) === 1;
   }
 
@@ -197,8 +197,8 @@ export class FrameRingReader {
   }
 
   /**
-   * Notes that the reader sleeps, so that the writer wakes it. Returns false if there are frames to read, and then it
-   * is awake.
+   * Marks the reader as sleeping, so that the writer wakes it. Returns false if there are frames to read; the reader
+   * then stays awake.
    */
   sleep(): boolean {
     const words = this.#words;

@@ -38,7 +38,7 @@ export class OpenQuestions {
     this.#closed(number)?.resolve(answer);
   }
 
-  /** The question could not be answered, for a reason that is no answer. */
+  /** Rejects a question that could not be answered. */
   failed(number: number, reason: unknown): void {
     this.#closed(number)?.reject(reason);
   }

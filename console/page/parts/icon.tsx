@@ -1,4 +1,4 @@
-// Icon: the icons of the page, drawn with one line width. Each repeats what the text beside it says.
+// Icon: the icons of the page, drawn with one line width. Each icon stands beside a text, or in a control with a label, that says the same.
 const PATHS = {
   mark: 'M2 10h3l2.5-6 3 12 2.5-8 1.5 4H18',
   auto: 'M10 3a7 7 0 1 0 0 14zM10 3a7 7 0 0 1 0 14',
@@ -19,7 +19,7 @@ const PATHS = {
   back: 'M14 4l-8 6 8 6z',
   play: 'M6 4l9 6-9 6z',
   stop: 'M5.5 5.5h9v9h-9z',
-  on: 'M6 4l8 6-8 6z',
+  forward: 'M6 4l8 6-8 6z',
   last: 'M15 4v12M4 4l8 6-8 6z',
   up: 'M5 12.5l5-5 5 5',
   down: 'M5 7.5l5 5 5-5',

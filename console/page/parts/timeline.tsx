@@ -28,7 +28,7 @@ export function Timeline({
   const controls = [
     ['First event', 'first', 1, seq === 1],
     ['One event back', 'back', seq - 1, seq === 1],
-    ['One event on', 'on', seq + 1, seq === total],
+    ['One event forward', 'forward', seq + 1, seq === total],
     ['Last event', 'last', total, seq === total],
   ] as const;
   const button = ([label, icon, target, isOff]: (typeof controls)[number]) => (

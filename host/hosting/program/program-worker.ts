@@ -112,7 +112,7 @@ async function called(
   }
 }
 
-/** Throws again what is no fault of the program. */
+/** Returns the message for a fault of the program. Rethrows an error that is not a GuestFault. */
 function faultOf(fault: unknown): FromProgram {
   if (!(fault instanceof GuestFault)) throw fault;
   const { faultCause, message, guestMessage } = fault;

@@ -31,7 +31,7 @@ import { CallFailures } from './call-failures.ts';
 import { countInput, countUnfinished, keepInput } from './call-input.ts';
 import { type RequestKeys, checkOwnKey, ownKey } from './request-keys.ts';
 
-/** A call whose answer is not there yet. */
+/** A call that has no answer yet. */
 export interface RoutedCall extends PendingCall {
   /** Whether the call was sent to another shard. */
   readonly isRemote?: boolean;
@@ -61,7 +61,7 @@ interface RecordedCall {
 export class RequestCalls implements HostCalls {
   /** Undefined while the handler runs where it can suspend. */
   speculate: ((...call: Call) => Outcome | undefined) | undefined;
-  /** When the request came; the handler has this time until it has waited. */
+  /** Time at which the request came. The handler's clock reports it until the handler has waited. */
   readonly requestMs: number;
   readonly #engine: CallableEngine;
   readonly #clock: Clock;
@@ -81,7 +81,7 @@ export class RequestCalls implements HostCalls {
   /** Recorded calls that are still to be replayed where the handler cannot suspend. */
   #leftToReplay = 0;
   #failures: CallFailures | undefined;
-  /** The first call needs no check of the budget: that was checked just before the handler began. */
+  /** False before the first call, which needs no check of the budget: it was checked just before the handler began. */
   #hasCalled = false;
   #cancelReason: GuestFault | undefined;
   /** Fails the call for which the handler waits. */
@@ -101,7 +101,7 @@ export class RequestCalls implements HostCalls {
     this.requestMs = clock.nowMs();
     this.#eventLoop = eventLoop;
     this.#keys = keys;
-    // oxlint-disable-next-line typescript/unbound-method -- not bound by a closure: it is called as this one's own
+    // oxlint-disable-next-line typescript/unbound-method -- called as a method of this object; a closure would cost an allocation for each request
     if (engine.speculate !== undefined) this.speculate = this.#speculate;
   }
 
@@ -132,7 +132,8 @@ export class RequestCalls implements HostCalls {
   }
 
   readEvents(...range: Parameters<HostCalls['readEvents']>): ReturnType<HostCalls['readEvents']> {
-    // One at a time: a page is large, and handlers that continue in one turn would all have theirs in memory together.
+    // Reads are made one at a time. A page is large, and the handlers that continue in one turn of the event loop would
+    // otherwise have all their pages in memory together.
     const read = async () => {
       if (this.#cancelReason !== undefined) throw this.#cancelReason;
       return this.#engine.readEvents(...range);
@@ -140,7 +141,7 @@ export class RequestCalls implements HostCalls {
     return this.#attempt(() => this.#withinBudget(() => this.#eventLoop.alone(read)), readFailure);
   }
 
-  /** The failure that an answer of the handler passes on; undefined when the answer is the handler's own word. */
+  /** Returns the failure of a call that the handler passes on as its answer; undefined if the refusal is the handler's own. */
   failurePassedOnBy(answer: Refusal): unknown {
     return this.#failures?.passedOnBy(answer);
   }
@@ -148,7 +149,7 @@ export class RequestCalls implements HostCalls {
   remoteAnswer(): Promise<void> | undefined {
     const remote = this.#remote;
     this.#remote = undefined;
-    // Each replay computes again what was computed before, so there is only one of these.
+    // Each replay repeats the computation before the call, so a handler is replayed for a remote answer only once.
     if (remote === undefined || this.#hasAwaitedRemote) return undefined;
     this.#hasAwaitedRemote = true;
     this.#leftToReplay = this.#recorded.length;
@@ -164,7 +165,7 @@ export class RequestCalls implements HostCalls {
     return this.#cancelReason;
   }
 
-  /** Cancels the request: nobody waits for the handler's answer any more. */
+  /** Cancels the request, whose caller does not wait for the answer any more. */
   cancel(reason: GuestFault): void {
     this.#cancelReason = reason;
     const last = this.#recorded.at(-1);
@@ -202,7 +203,7 @@ export class RequestCalls implements HostCalls {
     return this.#recorded.length > 0;
   }
 
-  /** Makes and records the call. Undefined when its result, or the call itself, has to wait. */
+  /** Makes and records a call. Returns undefined if its result, or the call itself, has to wait. */
   #speculate(
     target: Call[0],
     name: Call[1],
@@ -223,7 +224,7 @@ export class RequestCalls implements HostCalls {
       checkOwnKey(key, target, name);
       answer = this.#engine.speculate!(target, name, input, metadata, keyOfCall);
     } catch (error) {
-      // The entity found too little of the stack that it shares with the handler here, and nothing was done.
+      // The entity shares the stack with the handler here, and found too little of it. Nothing was executed.
       if (error instanceof GuestFault && error.limit === 'stack') {
         this.#keys?.takeBack(target, name);
         return undefined;
@@ -254,7 +255,7 @@ export class RequestCalls implements HostCalls {
     return handlerKey === undefined ? key : ownKey(handlerKey);
   }
 
-  /** The recorded result of the next call. Undefined while its answer is not there. */
+  /** Returns the recorded result of the next call; undefined while the call has no answer. */
   #replayed(again: Call): Outcome | undefined {
     const { call, answer, failure } = this.#recorded[this.#recorded.length - this.#leftToReplay]!;
     checkSame(call, again);
@@ -281,7 +282,7 @@ export class RequestCalls implements HostCalls {
     return !isFirst && this.#eventLoop.isUsedUp();
   }
 
-  /** Stays synchronous where the call does. `describe`: makes the failure that the module sees. */
+  /** Makes a call, synchronously if the call is. `describe`: creates the failure that the module sees. */
   #attempt<T>(call: () => Awaitable<T>, describe = callFailure): Awaitable<T> {
     if (this.#cancelReason !== undefined) throw this.#cancelReason;
     try {

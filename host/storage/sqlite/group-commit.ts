@@ -19,7 +19,7 @@ import { FORGOTTEN_WHEN_FULL, StoredReplies } from './stored-replies.ts';
 import { recordChecksum } from './record-checksum.ts';
 import { lastOf } from './record-index.ts';
 import { KIND_EVENT } from './record-kind.ts';
-import { isOfMachine, journalFailure } from './sqlite-failure.ts';
+import { isOfMachineOrFile, journalFailure } from './sqlite-failure.ts';
 
 /** Maximum number of entities whose tail is cached, so that most appends need no lookup. */
 const TAILS_MAX = 200_000;
@@ -100,7 +100,7 @@ export class GroupCommit {
       return this.#transaction(queued);
     } catch (error) {
       // If SQLite refuses one of the appends, each is stored in its own transaction, so that the others do not fail.
-      if (queued.length > 1 && !isOfMachine(error))
+      if (queued.length > 1 && !isOfMachineOrFile(error))
         return queued.map((one) => this.store([one])[0]);
       const failure = journalFailure(error, 'written', this.#path);
       for (const { append, gate } of queued) gate.failed(append);

@@ -132,7 +132,7 @@ export function syncJournalFile(path: string): void {
     throw fileFailure(
       error,
       `The journal ${path} cannot be synchronised with the disk`,
-      'Look after the disk, or name another data folder.',
+      'Check the disk, or name another data folder.',
     );
   }
 }

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { SvcError } from '@svc/kit/svc-error';
 import { type Append, FIELDS_PER_RECORD, JSON_FIELD } from './journal-message.ts';
 
-/** Bytes that a record and its index entries take beside its JSON text, split pages included. */
+/** Bytes that a record and its index entries take in addition to its JSON text, including pages that are split. */
 const RECORD_BYTES = 512;
 /** Upper bound of the unused bytes that a record leaves in a page; also bounded by the record's own size. */
 const UNUSED_BYTES_MAX = 4_096;
@@ -30,13 +30,13 @@ export class JournalQuota {
   }
 
   /**
-   * The failure of an append that does not fit; undefined when it fits, which also counts it. `complete` is called before
-   * the journal is measured.
+   * Returns the error for an append that does not fit; undefined if it fits, and then its bytes are counted.
+   * `indexRecords`: writes the index entries of the transaction so far. It is called before the journal is measured.
    */
-  refusalOf(append: Append, complete: () => void): SvcError | undefined {
+  refusalOf(append: Append, indexRecords: () => void): SvcError | undefined {
     const bytesAtMost = sizeOf(append, unitsAtMost);
     if (bytesAtMost > this.#leftBytes) {
-      complete();
+      indexRecords();
       this.#leftBytes = this.#bytesMax - this.measuredBytes();
       const bytes = sizeOf(append, utf8Bytes);
       if (bytes > this.#leftBytes) return this.#full(bytes);
@@ -57,7 +57,7 @@ export class JournalQuota {
     return new SvcError(
       'SVC_JOURNAL_FULL',
       `The journal ${this.#path} may take ${this.#bytesMax} bytes and has ${this.measuredBytes()}, so ` +
-        `a command that would add up to ${bytes} was not done. Raise svc.journal.bytes-max if the disk has room.`,
+        `a command that would add up to ${bytes} was not done. Raise svc.journal.bytes-max if the disk has space.`,
     );
   }
 }

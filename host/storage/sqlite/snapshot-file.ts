@@ -56,7 +56,7 @@ export function openSnapshotsForWriting(path: string): DatabaseSync {
   });
 }
 
-/** Opens a connection that reads. Throws errors of SQLite, and an Error when the file is no file of snapshots. */
+/** Opens a connection that reads. Throws errors of SQLite, and an Error if the file is not a snapshot file. */
 export function openSnapshotsForReading(path: string): DatabaseSync {
   checkKind(path);
   const database = new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });

@@ -6,7 +6,7 @@ import type { SentSnapshot } from './journal-message.ts';
 import { KIND_EVENT } from './record-kind.ts';
 import { positionOf } from './record-index.ts';
 import { openSnapshotsForWriting, removeSnapshots, snapshotChecksum } from './snapshot-file.ts';
-import { isOfMachine, isDamage } from './sqlite-failure.ts';
+import { isOfMachineOrFile, isDamage } from './sqlite-failure.ts';
 
 /** Snapshots that are dropped after a failure, so that a full or broken disk is not tried each time. */
 const DROPPED_AFTER_FAILURE = 100;
@@ -88,7 +88,7 @@ export class SnapshotWriter {
     } catch (error) {
       this.#toDrop = DROPPED_AFTER_FAILURE;
       this.close();
-      if (isOfMachine(error) && !isDamage(error)) return;
+      if (isOfMachineOrFile(error) && !isDamage(error)) return;
       try {
         removeSnapshots(this.#path);
       } catch {

@@ -2,7 +2,7 @@
 import { SvcError } from '@svc/kit/svc-error';
 
 // The primary result codes of SQLite that are distinguished here.
-/** The statement does not fit the tables. */
+/** Result code of a statement that does not match the tables. */
 export const SQLITE_ERROR = 1;
 const SQLITE_BUSY = 5;
 const SQLITE_NOMEM = 7;
@@ -12,10 +12,10 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** Extended result code: the disk has no room for the index of the write-ahead log. */
+/** Extended result code: the disk has no space for the index of the write-ahead log. */
 const SQLITE_IOERR_SHMSIZE = 4874;
 
-/** SQLite's primary result code; undefined when the error is not one of SQLite's. */
+/** Returns SQLite's primary result code; undefined if SQLite did not throw the error. */
 export function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
@@ -30,15 +30,15 @@ export function isDamage(error: unknown): boolean {
   return code === SQLITE_CORRUPT || code === SQLITE_NOTADB;
 }
 
-/** Whether a write failed because the disk is full, in SQLite or in Node. */
+/** Returns whether a write failed because the disk is full, in SQLite or in Node. */
 export function isDiskFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('errcode' in error && error.errcode === SQLITE_IOERR_SHMSIZE) return true;
   return sqliteCode(error) === SQLITE_FULL || ('code' in error && error.code === 'ENOSPC');
 }
 
-/** Whether the cause is the machine or the file, so that every append would fail alike, whatever its content. */
-export function isOfMachine(error: unknown): boolean {
+/** Returns whether the cause is the machine or the file, so that every append would fail, whatever its content. */
+export function isOfMachineOrFile(error: unknown): boolean {
   const code = sqliteCode(error);
   return (
     code === SQLITE_BUSY ||
@@ -52,7 +52,7 @@ export function isOfMachine(error: unknown): boolean {
   );
 }
 
-/** The failure of an open journal. `doing` continues "The journal in DIR could not be …". */
+/** Creates the error for an operation on a journal that failed. `doing` continues "The journal in DIR could not be …". */
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);
@@ -63,7 +63,10 @@ export function journalFailure(error: unknown, doing: string, path: string): Svc
   );
 }
 
-/** The failure to make or write a file. `what` is a sentence without its end, `otherwise` the remedy unless the disk is full. */
+/**
+ * Creates the error for a file that could not be created or written. `what`: the sentence that says so, without a full
+ * stop. `otherwise`: the remedy, unless the disk is full.
+ */
 export function fileFailure(cause: unknown, what: string, otherwise: string): SvcError {
   const isFull = isDiskFull(cause);
   return new SvcError(
@@ -73,14 +76,14 @@ export function fileFailure(cause: unknown, what: string, otherwise: string): Sv
   );
 }
 
-/** The sentence that says what to do. `isAtStart`: the host ends, because it cannot open its journal. */
+/** Returns the sentence that says what to do. `isAtStart`: the host ends, because it cannot open its journal. */
 function remedy(error: unknown, isAtStart: boolean): string {
   const then = isAtStart ? 'then start the service again' : 'the service goes on by itself';
   if (isDiskFull(error)) return `Make room on the disk; ${then}.`;
   if (isBusy(error)) return `Close the other program that writes to it; ${then}.`;
   return isAtStart
-    ? 'Look after the disk, then start the service again.'
-    : 'Look after the disk; the service tries again with the next call.';
+    ? 'Check the disk, then start the service again.'
+    : 'Check the disk; the service tries again with the next call.';
 }
 
 export function journalDamaged(path: string, what: string, cause?: unknown): SvcError {
@@ -91,7 +94,7 @@ export function journalDamaged(path: string, what: string, cause?: unknown): Svc
   );
 }
 
-/** The failure of damage that may be in an index alone, which a copy makes anew from the records. */
+/** Creates the error for damage that may be limited to an index. A backup creates the indexes again from the records. */
 export function indexDamaged(path: string, what: string, cause?: unknown): SvcError {
   return new SvcError(
     'SVC_JOURNAL_CORRUPT',

@@ -131,7 +131,7 @@ describe('a test that is wrong itself', () => {
   test('has no module', () => {
     const none = undefined as unknown as typeof module;
     expect(failureOf(() => testEntity(none, 'shelf', 's1')).message).toMatch(
-      /^The module is none: .* give it to testEntity\.$/,
+      /^This is not a module: .* give it to testEntity\.$/,
     );
   });
 

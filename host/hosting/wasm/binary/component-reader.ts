@@ -1,6 +1,6 @@
-// Reads a component's binary into a ComponentOutline. Reading runs no code. The reader decodes the
-// definitions that the host acts on or compares, and steps over type definitions, which it does neither with.
-// A definition that the component tools do not write for the world `service` is refused.
+// ComponentReader reads a component's binary into a ComponentOutline. Reading runs no code. The reader decodes the
+// definitions that the host uses or compares. It skips type definitions, which the host neither uses nor compares, and
+// refuses definitions that the component tools do not write for the world `service`.
 import { SvcError } from '@svc/kit/svc-error';
 import { ByteReader } from './byte-reader.ts';
 import { readCanonicalFunction } from './canonical-function-reader.ts';
@@ -40,7 +40,10 @@ const CORE_SORTS: ReadonlyMap<number, ComponentSort> = new Map([
   [0x11, 'core module'],
   [0x12, 'core instance'],
 ]);
-/** Maximum number of sections. A component of the tools has a few dozen; each takes host memory before it is judged. */
+/**
+ * Maximum number of sections. The component tools write a few dozen; each takes memory of the host before the module is
+ * admitted or refused.
+ */
 const SECTIONS_MAX = 10_000;
 const EXTERNS_MAX = 1000;
 const DEFINITIONS_MAX = 10_000;
@@ -53,7 +56,7 @@ type Outline = {
 
 /**
  * Reads a component. Throws SVC_MODULE_NOT_WASM, SVC_MODULE_NOT_A_COMPONENT, SVC_MODULE_MALFORMED, and
- * SVC_MODULE_STRUCTURE for definitions that the host does not know, and for absurd counts.
+ * SVC_MODULE_STRUCTURE for definitions that the host does not know, and for counts above the limits.
  */
 export function readComponent(bytes: Uint8Array): ComponentOutline {
   checkPreamble(bytes);

@@ -1,5 +1,6 @@
-// CallState: the phase that an instance is in, which decides the imports that it may reach (the table of
-// phases in wit/runtime.wit), and the handles that it holds of its own resources. One per instance.
+// CallState is the state of the call that an instance is executing: its phase, which decides the imports that the module
+// may call (the table of phases in wit/runtime.wit), what is left of its limits, and the handles of the module's own
+// resources. Each instance has one.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import type { FuelLimit } from './fuel.ts';
@@ -16,7 +17,7 @@ export type Phase = (typeof PHASE)[keyof typeof PHASE];
 
 export class CallState {
   phase: Phase = PHASE.closed;
-  /** Limit that the fuel of the present call comes from. */
+  /** Name of the limit that gave the current call its fuel. */
   fuelLimit: FuelLimit = 'start-fuel';
   /**
    * Time that the clock reports: the recorded time in a command or query; in a handler, when its request came or its
@@ -29,8 +30,9 @@ export class CallState {
   /** Calls of components that the handler may still make. */
   componentCallsLeft = 0;
   readonly #handlesMax: number;
+  /** Handle → the module's representation of the resource (`rep` in the canonical ABI). */
   readonly #reps = new Map<number, number>();
-  /** Released handles, to be used again: handle numbers have 31 bits and would run out. */
+  /** Released handles, which are reused: handle numbers have 31 bits and would run out. */
   readonly #freeHandles: number[] = [];
   #lastHandle = 0;
 
@@ -40,8 +42,8 @@ export class CallState {
   }
 
   /**
-   * Counts a call of the host by the module. Throws a GuestFault if its phase does not allow the call; its message ends with
-   * `help`.
+   * Counts a call of the host function `name` by the module. Throws a GuestFault if the phase does not allow the call
+   * (`allowed`), or if the call exceeds the limit of host calls. `help`: end of the message for a phase that does not.
    */
   enter(name: string, allowed: boolean, help = ''): void {
     if (!allowed)
