@@ -22,9 +22,9 @@ const CAUSES: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 2339, 6054]
 const MISSING: ReadonlySet<number> = new Set([CANNOT_FIND_NAME, 2305, 6054]);
 /**
  * Matches the compiler's type of an expression that did not compile, and missing members of a class that did not
- * compile.
+ * compile. An object literal without a type is no consequence, though its message names the same type.
  */
-const FOLLOWING = /\btype 'auto'|'__svc_/i;
+const FOLLOWING = /^(?!Type '<object>' is ).*\btype 'auto'|'__svc_/i;
 /** Matches the line that a merge leaves before the first side of a conflict. */
 const CONFLICT_MARKER = /^<{7}(?:\s|$)/m;
 /** `Cannot find name 'Loan'` follows from `Module 'loan' has no exported member 'Loan'`. */
@@ -73,7 +73,7 @@ export function errorProblems(
     if (other === undefined || (other.help === undefined && problem.help !== undefined))
       byLocation.set(key, problem);
   }
-  return [...new Map([...byLocation.values()].map((one) => [lineKey(one), one])).values()];
+  return firstOfEach([...byLocation.values()], lineKey);
 }
 
 /** Returns whether a package lacks a name or a file: errors of the author's files may follow from that. */
@@ -96,6 +96,12 @@ function conflictProblems(errors: readonly LocatedDiagnostic[]): Problem[] {
     const help = isLibrary(source) ? REINSTALL : RESOLVE;
     return [problemAt(range, 'the file has a marker of a merge conflict', help)];
   });
+}
+
+function firstOfEach<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+  const byKey = new Map<string, T>();
+  for (const one of values) if (!byKey.has(keyOf(one))) byKey.set(keyOf(one), one);
+  return [...byKey.values()];
 }
 
 /** Returns a key by which a line gets the same help only once. */

@@ -49,6 +49,11 @@ export const TYPE_HABITS: readonly HabitRule[] = [
     help: 'a check narrows a variable, and no field: const reader = book.reader; if (reader !== null) { … reader.length … }; or book.reader! where it cannot be null',
   },
   {
+    code: NOT_ASSIGNABLE,
+    message: /^Type 'usize' is not|to type 'usize'/,
+    help: 'null by itself has no class: write the type, let reader: string | null = null',
+  },
+  {
     code: NO_OPTIONAL_MEMBERS,
     help: '@optional name: string = "", or name: string | null = null',
   },
@@ -83,8 +88,7 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   },
   {
     code: NOT_ASSIGNABLE,
-    message:
-      /^Type '(?:[iuf]\d+|bool|usize|isize)' is not assignable to type 'string(?: \| null)?'/,
+    message: /^Type '(?:[iuf]\d+|bool)' is not assignable to type 'string(?: \| null)?'/,
     help: 'a number becomes text by count.toString(), or in a template: `${count} books`',
   },
   {

@@ -24,6 +24,16 @@ test.each([
     /'i32' cannot be nullable.*: only classes can be null: in a field of a @data class write NullablePatch/,
   ],
   ['an enum that may be null', holder('c: Colour | null = null;'), /or a member None of the enum$/],
+  [
+    'a variable that is null before it has a type',
+    query('let found = null; found = s;'),
+    /^8:\d+ Type 'State' is not assignable to type 'usize'.*: null by itself has no class: write the type/,
+  ],
+  [
+    'a null without a type where text is wanted',
+    query('const none = null; const text: string = none;'),
+    /^8:\d+ Type 'usize' is not assignable to type 'string'.*: null by itself has no class/,
+  ],
   ['a union', holder('u: string | i32 = 3;'), /a @variant class for each case, or a @data enum/],
   ['an optional property', holder('name?: string;'), /@optional name: string = ""/],
   [
@@ -86,6 +96,38 @@ test('a field of a case that is taken from the event', async () => {
   expect(await projects.firstLine(source)).toMatch(
     /^7:\d+ Property 'by' does not exist on type 'Event'\. \(AS2339\): it is a member of 'Added': instanceof does not narrow the type, write \(event as Added\)\.by$/,
   );
+});
+
+test('an object literal without a type is an error beside others, and what uses its variable is none', async () => {
+  const problems = await projects.problemsOf({
+    'index.ts': `import { register } from "@svc/guest-sdk";
+@data class Total { n: i32 = 0; }
+@endpoint("/totals") @access("local") class Totals {
+  @get("/a") a(): Total {
+    const total = { n: 1 };
+    total.n = 2;
+    return total;
+  }
+  @get("/b") b(): Total {
+    const total = new Total();
+    total.n = unknown1;
+    return total;
+  }
+}
+register<Totals>();`,
+  });
+  expect(problems.map(({ line, message }) => [line, message])).toEqual([
+    [5, "Type '<object>' is not assignable to type 'auto'. (AS2322)"],
+    [11, "Cannot find name 'unknown1'. (AS2304)"],
+  ]);
+});
+
+test('of errors of one line with the same help the first is named', async () => {
+  const [problem, ...more] = await projects.problemsOf({
+    'index.ts': entity('@query("get") get(s: State): State { s.mm = 1; s.kk = 2; return s; }'),
+  });
+  expect(problem?.message).toBe("Property 'mm' does not exist on type 'State'. (AS2339)");
+  expect(more).toEqual([]);
 });
 
 test('a type that was not imported is named where it is written, not in what the SDK has written', async () => {
