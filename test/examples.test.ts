@@ -86,6 +86,11 @@ function startProgram(example: string): SvcProcess {
   return new SvcProcess(['--port', '0'], { cwd: temporaryFolder(), program });
 }
 
+test('git ignores in every example what it ignores in a new project', () => {
+  const template = readFileSync(join(root, '..', 'cli', 'template', 'gitignore'), 'utf8');
+  expect(read('.gitignore').split('\n')).toEqual(expect.arrayContaining(template.split('\n')));
+});
+
 describe('the examples', () => {
   test('are numbered from 01 on, and the list names them all', () => {
     expect(examples.map((name) => name.slice(0, 3))).toEqual([
