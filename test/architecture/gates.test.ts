@@ -95,7 +95,7 @@ describe('a checkout', () => {
 });
 
 describe('a workspace', () => {
-  test('that nobody has heard of fails, and is told what to add', () => {
+  test('that no rule covers fails, and the message says what to add', () => {
     const [problem, ...others] = withoutClass([workspace('contract'), workspace('mailer')]);
     expect(others).toEqual([]);
     expect(problem).toMatch(/^mailer\/ has no class: add "svc": .* to mailer\/package\.json/);

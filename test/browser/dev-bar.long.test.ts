@@ -84,7 +84,7 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
     expect(await watched.axeFindings()).toEqual([]);
   });
 
-  test('a module that does not start is told of with its place, and the one before serves on', async () => {
+  test('a module that does not start is shown with its source location, and the previous one continues to serve', async () => {
     kitchen.edit(REGISTERED, REGISTERED + NO_START);
     const why = 'The module failed while it started';
     await shown(new RegExp(`^refused: ${why}`));
@@ -102,7 +102,7 @@ describe.skipIf(noBrowser !== undefined)('while a module is worked on', () => {
     expect(await watched.axeFindings()).toEqual([]);
   });
 
-  test('a compile error is told of with its place', async () => {
+  test('a compile error is shown with its source location', async () => {
     kitchen.edit('/ input.guests', '/ input.guest');
     expect(await shown(/^1 compile error$/)).toContain(BUG.place);
     await expect.poll(kitchen.said).toMatch(/✕ 1 problem · what was served before goes on/);

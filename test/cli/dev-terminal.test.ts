@@ -98,7 +98,7 @@ test('what the module said of a fault stands before what the runtime says of it'
   expect(text()).toMatch(/ ✕ till\.add a\n +same \[trap\]\n$/);
 });
 
-test('a place is told with its line, from the folder of the project', () => {
+test('a source location is printed with its line, relative to the folder of the project', () => {
   const root = temporaryFolder();
   mkdirSync(join(root, 'assembly'));
   writeFileSync(join(root, 'assembly', 'till.ts'), 'one\n  two();\nthree\n');

@@ -345,7 +345,7 @@ describe('a type', () => {
     ]);
   });
 
-  test('is told only where a route leads to it, so that no state or event is', () => {
+  test('is described only where a route leads to it, so that no state or event is', () => {
     const items = { type: 'array' as const, items: { $ref: '#/types/Item' } };
     const part = { $ref: '#/types/Item' };
     const types: ModuleDescriptor['types'] = {

@@ -25,7 +25,7 @@ test.each([
   ['a marker of a merge', `${MARKER}export const A = 1;\n`, /marker of a merge conflict/, 1],
   ['a syntax error', 'export const A = 1;\nlet = ;\n', /AS1\d{3}/, 2],
   ['stray words', 'export const A = 1;\nstray;\n', /Cannot find name 'stray'/, 2],
-])('%s in a package is told with its file and line', async (_what, text, message, line) => {
+])('%s in a package is reported with its file and line', async (_what, text, message, line) => {
   const problems = await projects.problemsOf({
     'index.ts': `import { A } from "dep/assembly";\n${entity(QUERY)}\nconsole.log(A.toString());`,
     'node_modules/dep/assembly/index.ts': text,
@@ -100,13 +100,13 @@ async function builtWithMarkerIn(file: string): Promise<string> {
   return ran.stdout;
 }
 
-test('a marker in the SDK is told with its file', async () => {
+test('a marker in the SDK is reported with its file', async () => {
   const message = await builtWithMarkerIn('assembly/client.ts');
   expect(message).toMatch(/^~lib\/@svc\/guest-sdk\/client\.ts:1:1: error: .* merge conflict/);
   expect(message).toContain('install the package again');
 });
 
-test('a marker in a file of the compiler is told with its file, and is no crash on the component', async () => {
+test('a marker in a file of the compiler is reported with its file, and is not a crash on the component', async () => {
   const message = await builtWithMarkerIn('compiler/descriptor.ts');
   expect(message).toMatch(
     /the compiler of @svc\/guest-sdk does not start: .*descriptor\.ts:1 cannot be loaded: Merge conflict/,

@@ -34,7 +34,7 @@ test.each(SIGNALS)(
   },
 );
 
-test('the other signal does not end the process, and is not told of', async () => {
+test('a second signal does not end the process, and is not reported', async () => {
   const told = stopRequest(undefined);
   process.emit('SIGINT', 'SIGINT');
   process.emit('SIGTERM', 'SIGTERM');
@@ -43,7 +43,7 @@ test('the other signal does not end the process, and is not told of', async () =
   expect(SIGNALS.map(isHeard)).toEqual([false, false, true]);
 });
 
-test('the end of the process that started it is told of', async () => {
+test('the end of the process that started it is a request to stop', async () => {
   const told = stopRequest('0');
   vi.advanceTimersByTime(200);
   expect(await told).toBe('the process that started it has ended');

@@ -141,7 +141,7 @@ describe('a session', () => {
     });
   });
 
-  test('a compile error is told with file and line, and the old module serves on', async () => {
+  test('a compile error is printed with file and line, and the old module continues to serve', async () => {
     const since = dev.stderr.length;
     write(`${version(3)}let wrong: i32 = "a";\n`);
     await said(/1 problem/, since);
@@ -174,7 +174,7 @@ describe('a session', () => {
     ]);
   });
 
-  test('a trap is told with the AssemblyScript line', async () => {
+  test('a trap is printed with its AssemblyScript line', async () => {
     write(version(5));
     await isServing(5);
     const since = dev.stderr.length;

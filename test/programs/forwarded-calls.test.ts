@@ -150,7 +150,7 @@ test('while shards end again and again, what is repeated with its key until it i
   expect(countsOf(svc)).toMatchObject({ 'fault:trap': booms });
 });
 
-test('a request that is not done in time has met its limit once, whoever of the shards ran its handler; one that the stop cuts is told of', async () => {
+test('a request that is not done in time has met its limit once, whoever of the shards ran its handler; one that the stop cuts is reported', async () => {
   const { svc, url } = await serve('faulty', [
     'svc.http.answer-timeout-ms=30',
     'svc.supervisor.stop-grace-ms=1',

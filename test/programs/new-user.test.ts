@@ -113,7 +113,7 @@ describe.skipIf(noRegistry !== undefined)('a new author', () => {
     expect(existsSync(join(project, '.svc', 'library', 'owner.json'))).toBe(false);
   });
 
-  test('adds an event and a command, and is told what is forgotten, by file and line', () => {
+  test('adds an event and a command, and sees what is missing, by file and line', () => {
     edit('assembly/book.ts', [
       [
         '@entity("book")',

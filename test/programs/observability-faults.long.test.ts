@@ -16,7 +16,7 @@ beforeAll(async () => writeFileSync(faulty, await compileFixture('faulty')));
 const set = (...settings: readonly string[]) => settings.flatMap((setting) => ['--set', setting]);
 
 describe('a fault', () => {
-  test('is told with the words of the module and its place, as its caller is not', async () => {
+  test('has the message of the module and its source location, which its caller does not get', async () => {
     const svc = await observedProcess(temporaryFolder(), [faulty]);
     const traceId = 'fa'.repeat(16);
     const response = await fetch(`${svc.url}/faulty/entity/f1/boom`, {
@@ -57,7 +57,7 @@ describe('a fault', () => {
     expect(summary).toMatchObject({ traceId, failed: 2, error: expect.any(String) });
   });
 
-  test('of a handler is told with the lines that it logged before', async () => {
+  test('of a handler has the lines that it logged before', async () => {
     const svc = await observedProcess(temporaryFolder(), [faulty]);
     await fetch(`${svc.url}/faulty/boom`, {
       method: 'POST',
@@ -70,7 +70,7 @@ describe('a fault', () => {
     ]);
   });
 
-  test('of a handler that was ended at its deadline is told with these lines too', async () => {
+  test('of a handler that was ended at its deadline has these lines too', async () => {
     const settings = set('svc.http.answer-timeout-ms=30');
     const svc = await observedProcess(temporaryFolder(), [faulty, ...settings]);
     const late = await fetch(`${svc.url}/faulty/log-and-count/a/900`, { method: 'POST' });

@@ -38,7 +38,7 @@ describe('npm start', () => {
     expect(process.stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
   });
 
-  test('writes its log as it is told', async () => {
+  test('writes its log in the format that the setting names', async () => {
     const process = started([], { SVC_LOG: 'json' }, start);
     await process.listening();
     await process.logged(/"message":"listening"/);

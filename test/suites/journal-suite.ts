@@ -186,7 +186,7 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
       expect(await retried).toBeUndefined();
     });
 
-    test('the last of several deletions is the one that is told', async () => {
+    test('of several deletions, the last one is returned', async () => {
       await append(journal, one, recordOf(1), deletionAt(2));
       expect(await journal.lastDeletion(one)).toBe(2);
       await append(journal, one, recordOf(3));
@@ -265,7 +265,7 @@ export function journalSuite(place: string, open: () => Promise<JournalUnderTest
         });
     });
 
-    test('a snapshot of a life that has ended is none', async () => {
+    test('a snapshot of an earlier incarnation is ignored', async () => {
       await append(journal, one, recordOf(1));
       journal.keepSnapshot(one, { seq: 1, fingerprint: 'f', state: '"old"' });
       await append(journal, one, deletionAt(2));

@@ -227,7 +227,7 @@ test('an answer is not larger than its bound', async () => {
   expect(answer.text).toContain('8388608 bytes');
 });
 
-test('connections that cannot be accepted are told, and others are answered', async () => {
+test('connections that cannot be accepted are reported, and others are answered', async () => {
   const served = await ConsoleUnderTest.start();
   const servers = new Set<Server>();
   const keep = (message: unknown) => servers.add((message as { server: Server }).server);

@@ -280,7 +280,7 @@ test('a connection that breaks says that nobody knows whether the request was do
   expect(received(service)).toHaveLength(1);
 });
 
-test('a request is given up when its page does not wait any more', async () => {
+test('a request is cancelled when its page does not wait any more', async () => {
   const served = await ConsoleUnderTest.start();
   const begun = Promise.withResolvers<void>();
   const closed = Promise.withResolvers<void>();

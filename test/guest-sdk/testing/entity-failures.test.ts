@@ -197,7 +197,7 @@ describe('a replay that does not give the same', () => {
     it.when('clear');
   });
 
-  test('outcome is told', () => {
+  test('outcome is part of the message', () => {
     const it = shelf().query('ambient').when('glimpse');
     expect(failureOf(() => it.thenReplays()).message).toMatch(
       /^shelf 's1' cannot be replayed: folding its events \(glimpsed\) in a fresh instance failed: abort: nothing was sighted/,

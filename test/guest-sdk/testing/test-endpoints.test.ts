@@ -149,7 +149,7 @@ describe('a fake component', () => {
     expect(await api.events('shelf', 's1')).toEqual([]);
   });
 
-  test('is told the idempotency key of each call of a request that has one', async () => {
+  test('gets the idempotency key of each call of a request that has one', async () => {
     const keys: (string | undefined)[] = [];
     const api = testEndpoints(module, {
       components: { shelf: ({ idempotencyKey }) => keys.push(idempotencyKey) },

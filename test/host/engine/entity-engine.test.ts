@@ -121,7 +121,7 @@ describe('a call', () => {
     },
   );
 
-  test('is told the time, a seed of its own, and a trace context of its own', async () => {
+  test('gets the time, a seed of its own, and a trace context of its own', async () => {
     const it = new EngineUnderTest();
     await it.outcome('a', 'noop');
     it.seed = 0xabcn;

@@ -156,7 +156,7 @@ describe('of its trace', () => {
   });
 });
 
-test('what is in memory, and how it came and went, is told to whoever looks on', async () => {
+test('the numbers of the engine count live entities, activations and passivations', async () => {
   const { it } = recorded({ limits: { idleTimeoutMs: 1_000 } });
   await it.outcome('a', 'add', 1);
   await it.outcome('b', 'total');

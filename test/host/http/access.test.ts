@@ -116,7 +116,7 @@ describe('access rules at the server', () => {
     expect((await ask(port, get('/a', forged))).status).toBe(403);
   });
 
-  test('a caller that is not admitted is told so before its body is looked at', async () => {
+  test('a caller that is not admitted is refused before its body is read', async () => {
     const { port } = await start({
       descriptor: descriptorOf([['POST', '/a', JSON_BODY]], { allow: 'nobody' }),
       caller: INTERNET,
@@ -128,7 +128,7 @@ describe('access rules at the server', () => {
     expect(answer.status).toBe(403);
   });
 
-  test('the handler is told who calls', async () => {
+  test('the handler gets the identity of its caller', async () => {
     const callers: string[] = [];
     const { port } = await start({
       descriptor: descriptorOf([['GET', '/a']]),

@@ -25,7 +25,7 @@ describe('refusals', () => {
     expect(body(answer)).toEqual({ status, error: 'No "more" items\n' });
   });
 
-  test('details are told as the JSON they are', () => {
+  test('details are sent as the JSON that they are', () => {
     const details = '{"left": 2, "big": 12345678901234567890}';
     const answer = refusalAnswer({ kind: 'refusal', code: 'CONFLICT', message: 'x', details });
     expect(answer.body).toBe(`{"status":409,"error":"x","details":${details}}`);

@@ -158,7 +158,7 @@ describe('a preflight', () => {
     expect(headers).toMatchObject({ ...ALLOWED, 'access-control-allow-methods': 'GET, HEAD' });
   });
 
-  test('of a local route is told nothing, though its descriptor declares CORS', async () => {
+  test('of a local route learns nothing, although its descriptor declares CORS', async () => {
     const { port } = await serve();
     for (const text of [preflight({ path: '/admin' }, 'GET'), request('GET', { path: '/admin' })]) {
       const { headers } = await ask(port, text);
@@ -166,7 +166,7 @@ describe('a preflight', () => {
     }
   });
 
-  test('of the server as a whole is told nothing', async () => {
+  test('of the server as a whole learns nothing', async () => {
     const { port } = await serve();
     const answer = await ask(port, preflight({ path: '*' }));
     expect([answer.status, corsFields(answer)]).toEqual([204, []]);

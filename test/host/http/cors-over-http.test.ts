@@ -90,7 +90,7 @@ describe('a preflight', () => {
     },
   );
 
-  test('of another origin is told nothing of the route', async () => {
+  test('of another origin learns nothing about the route', async () => {
     const { port } = await serve();
     expect(corsNames(await ask(port, preflight('/notes/1', 'PUT', OTHER)))).toEqual(['vary']);
   });

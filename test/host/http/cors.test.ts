@@ -156,7 +156,7 @@ describe('origins', () => {
 });
 
 describe('a preflight', () => {
-  test('of a route is told what it may send', () => {
+  test('of a route learns what it may send', () => {
     expect(preflight({ cors: {} })).toEqual({
       'access-control-allow-origin': SHOP,
       'access-control-allow-methods': 'PUT',
@@ -166,7 +166,7 @@ describe('a preflight', () => {
     });
   });
 
-  test('is told the headers of both sides', () => {
+  test('gets the headers of both sides', () => {
     const settings = { headers: ['Authorization', 'x-tenant'], maxAgeSeconds: 0 };
     const cors = { headers: ['x-tenant', 'x-admin'] };
     expect(preflight({ settings, cors })).toMatchObject({
@@ -183,7 +183,7 @@ describe('a preflight', () => {
       expect(preflight(one, SHOP, method)['access-control-allow-methods']).toBe('GET, HEAD');
   });
 
-  test('of another origin is told only that the answer depends on it', () => {
+  test('of another origin learns only that the answer depends on it', () => {
     expect(preflight({ cors: {} }, 'https://evil.test')).toEqual({ vary: VARY_ALL });
   });
 

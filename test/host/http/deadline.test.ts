@@ -26,7 +26,7 @@ async function startWaiting(answerTimeoutMs: number) {
 }
 
 describe('at the deadline of a request', () => {
-  test('its handler is told, and is no more in flight when it ends', async () => {
+  test('its handler is cancelled, and is no longer in flight when it ends', async () => {
     const { port, reasons } = await startWaiting(20);
     for (let time = 1; time <= 3; time++) {
       expect((await ask(port, get('/a'))).status).toBe(504);
@@ -48,7 +48,7 @@ describe('at the deadline of a request', () => {
     expect(lines[0]!.fields.err).toHaveProperty('cause', lines[1]!.fields.err);
   });
 
-  test('its handler is told even if the caller has gone before', async () => {
+  test('its handler is cancelled even if the caller has disconnected before', async () => {
     const { port, reasons, begun } = await startWaiting(200);
     const client = new RawClient(port).send(get('/a'));
     await begun.passed;
@@ -57,7 +57,7 @@ describe('at the deadline of a request', () => {
     expect((await ask(port, get('/b'))).status).toBe(504);
   });
 
-  test('a handler that has ended is told nothing', async () => {
+  test('a handler that has ended is not cancelled', async () => {
     let told = 0;
     const { port } = await start({
       descriptor,

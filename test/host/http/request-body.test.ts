@@ -280,7 +280,7 @@ describe('size', () => {
     expect(await client.rest()).toBe('');
   });
 
-  test('a caller that sends on without end is told, and cut after the linger time', async () => {
+  test('a caller that sends without end gets an answer, and is cut after the linger time', async () => {
     const { port } = await startWitness({ bodyBytesMax: 1000, lingerTimeoutMs: 50 });
     const client = new RawClient(port).send(
       'POST /text HTTP/1.1\r\nhost: t\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n',

@@ -58,7 +58,7 @@ describe('a budget of bytes', () => {
     expect(take(budgets[1]!, 60)).toBe(true);
   });
 
-  test('is told of by a thread after 64 KiB at the latest', () => {
+  test('has the bytes of a thread after 64 KiB at the latest', () => {
     const shared = ByteBudget.shared(2);
     const [here, there] = [0, 1].map((thread) => new ByteBudget(2 ** 40, 0, shared, thread));
     for (let bytes = 0; bytes < 1_000_000; bytes += 1_000) {

@@ -12,7 +12,7 @@ function report() {
 }
 
 describe('a fault', () => {
-  test('is told with its cause, its limit and the words of the module, and counted by both', () => {
+  test('is logged with its cause, its limit and the message of the module, and counted by both', () => {
     const { faults, counts } = report();
     const fault = new GuestFault('fuel', 'It ran out.', {
       limit: 'command-fuel',
@@ -27,7 +27,7 @@ describe('a fault', () => {
     expect(counts()).toEqual({ 'fault:fuel': 1, 'limit:command-fuel': 1 });
   });
 
-  test('that comes by twice is counted once, and the words of the module are told once', () => {
+  test('that is reported twice is counted once, and the message of the module is logged once', () => {
     const { faults, counts } = report();
     const fault = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
     faults.fields(fault);
@@ -59,7 +59,7 @@ test('an answer that was not in time has met the limit of a request once, howeve
   expect(counts()).toEqual(counted);
 });
 
-test('a fault that another shard has counted is not counted here, and its words are told where they were not', () => {
+test('a fault that another shard has counted is not counted here, and its message is logged if it was not', () => {
   const [there, here] = [report(), report()];
   const told = new GuestFault('trap', 'It trapped.', { guestMessage: 'boom' });
   there.faults.fields(told);
@@ -79,7 +79,7 @@ test('a fault that another shard has counted is not counted here, and its words 
   expect(here.counts()).toEqual({});
 });
 
-test('a failure of the runtime is told with its code, a bug with its stack', () => {
+test('a failure of the runtime is logged with its code, a bug with its stack', () => {
   const { faults, counts } = report();
   expect(faults.fields(new SvcError('SVC_JOURNAL_UNAVAILABLE', 'It is gone.'))).toEqual({
     code: 'SVC_JOURNAL_UNAVAILABLE',

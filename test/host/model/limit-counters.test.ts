@@ -24,7 +24,7 @@ test('every limit has a count of its own, and what is counted in one thread is r
   for (const name of LIMIT_NAMES) expect(COUNTED).toContain(`limit:${name}`);
 });
 
-test('the log is told of what is not zero, and only when that has changed', () => {
+test('the log gets the counts that are not zero, and only when they have changed', () => {
   const counters = new LimitCounters();
   const log: LogEntry[] = [];
   const limitLog = new LimitLog(counters, (entry) => log.push(entry));

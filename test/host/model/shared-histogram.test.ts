@@ -72,7 +72,7 @@ test('several are summed, and one is what it has grown by', () => {
 });
 
 describe('a quantile', () => {
-  test('is told to a quarter of the value at worst', () => {
+  test('has an error of at most a quarter of the value', () => {
     const values = Array.from({ length: 1_000 }, (_, n) => 1e-5 * 1.0138 ** n);
     const counts = histogramOf(SECONDS_BOUNDS, values).read();
     for (const part of [0.1, 0.5, 0.95, 0.99]) {

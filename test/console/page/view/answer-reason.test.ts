@@ -55,7 +55,7 @@ describe('a handler', () => {
     );
   });
 
-  test('that refused by itself is told by its code', () => {
+  test('that refused by itself is named by its code', () => {
     const { text } = reason(404, span({ fault: code('NOT_FOUND') }));
     expect(text).toMatch(/^Books\.get refused it: Not found\. What the request asks for/);
   });

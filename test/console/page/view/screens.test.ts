@@ -89,7 +89,7 @@ describe('what an event changed', () => {
 
 const code = (name: string) => ({ ...TRAP, code: name });
 describe('a fault', () => {
-  test('is told from what else a problem may say', () => {
+  test('is distinguished from other contents of a problem', () => {
     expect(faultIn(TRAP)).toBe(TRAP);
     for (const other of [undefined, null, 'trap', { code: 'SVC_STOPPING' }, { ...TRAP, places: 1 }])
       expect(faultIn(other)).toBeUndefined();

@@ -265,7 +265,7 @@ describe.each([
     },
   );
 
-  test('an event that cannot be folded is told as what it is, with a snapshot before it as without', async () => {
+  test('an event that cannot be folded is reported as such, with and without a snapshot before it', async () => {
     const it = engine();
     await add(it, 'a', 8);
     await it.storeEvents('a', [added(1), { ...added(1), json: '{"type":"Unknown"}' }]);

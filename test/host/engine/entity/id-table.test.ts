@@ -15,7 +15,7 @@ function meetingIds(): readonly [string, string] {
   }
 }
 
-test('ids that meet are told apart, and are forgotten one by one', () => {
+test('ids with the same hash are distinguished, and are removed one by one', () => {
   const [one, other] = meetingIds();
   const table = new IdTable<number>();
   table.set(one, 1);

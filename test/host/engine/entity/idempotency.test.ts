@@ -35,7 +35,7 @@ class SlowAnswers extends HeldJournal {
 }
 
 describe.each([false, true])('with a guest that answers later: %s', (later) => {
-  test('a command is done once, and its reply is told again', async () => {
+  test('a command is executed once, and its reply is returned again', async () => {
     const it = new EngineUnderTest({ later });
     const first = await keyed(it, 'k', 'add', 5);
     await keyed(it, 'other', 'add', 1);
@@ -98,7 +98,7 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     expect(it.guest.violations).toEqual([]);
   });
 
-  test('a refusal is told again as well, though it would be none any more', async () => {
+  test('a refusal is returned again as well, even if the command would succeed now', async () => {
     const it = new EngineUnderTest({ later });
     const refused = await keyed(it, 'k', 'take', 3);
     expect(refused.kind).toBe('refusal');
@@ -141,7 +141,7 @@ describe.each([false, true])('with a guest that answers later: %s', (later) => {
     expect(it.guest.violations).toEqual([]);
   });
 
-  test('one that is asked again while its entity leaves memory is told its first answer', async () => {
+  test('a command that is repeated while its entity leaves memory gets its first answer', async () => {
     const it = new EngineUnderTest({
       later,
       fingerprint: 'one',
@@ -196,7 +196,7 @@ test('each entity knows its own keys, and a key on another one is another key', 
   expect([await it.outcome('a', 'total'), await it.outcome('b', 'total')]).toEqual([5, 7]);
 });
 
-test('an answer is told after the entity has left memory, and after it was deleted', async () => {
+test('an answer is returned after the entity has left memory, and after it was deleted', async () => {
   const journal = new HeldJournal(new MemoryJournal());
   const before = new EngineUnderTest({ journal });
   const first = await keyed(before, 'k', 'add', 5);
@@ -208,7 +208,7 @@ test('an answer is told after the entity has left memory, and after it was delet
   expect((await it.records('a')).map(({ kind }) => kind)).toEqual(['event', 'event', 'deleted']);
 });
 
-test('an answer is told for its time and no longer, and a clock that jumps back forgets none', async () => {
+test('an answer is returned until its retention has passed, and a clock that jumps back removes none', async () => {
   const it = new EngineUnderTest({ limits: { idempotencyRetentionMs: 1000 } });
   await keyed(it, 'k', 'add', 5);
   it.nowMs += 999;

@@ -61,7 +61,7 @@ describe('folding a journal', () => {
     expect(it.turnCount).toBeGreaterThanOrEqual(60);
   });
 
-  test('is given up after its time, waiting not counted, and names where it was', async () => {
+  test('ends after its time limit, waiting not counted, and the error names its position', async () => {
     const it = await engineOver(3_000, { limits: { replayTimeoutMs: 1_000, entityFaultsMax: 1 } });
     it.turn = async () => {
       it.nowMs += 10_000;
@@ -85,7 +85,7 @@ describe('folding a journal', () => {
     expect(await it.outcome('a', 'total')).toBe('failed SVC_ENTITY_HELD_BACK');
   });
 
-  test('is not given up for a clock that is set back', async () => {
+  test('does not end because a clock is set back', async () => {
     const it = await engineOver(3_000, { limits: { replayTimeoutMs: 1_000 } });
     it.guest.onFold = () => {
       it.nowMs -= 5_000;

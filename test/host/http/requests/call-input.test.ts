@@ -130,7 +130,7 @@ describe('the input of a call', () => {
     await vi.waitFor(() => expect(budget.total).toBe(0));
   });
 
-  test('counts until its entity has done it, also when its handler was given up and its request has ended', async () => {
+  test('counts until its entity has done it, also when its handler was cancelled and its request has ended', async () => {
     const budget = new ByteBudget(10 * bytes);
     for (const isSpeculative of [false, true]) {
       const { promise, resolve } = Promise.withResolvers<Reply>();

@@ -1,5 +1,4 @@
-// What a handler is told of its calls, and told again when it is run again: over an engine with a journal
-// that is held, and fails.
+// The results that a handler's calls get, and get again in a replay. The engine's journal can be held, and can fail.
 import { describe, expect, test } from 'vitest';
 import type { Refusal, Reply } from '../../../../host/model/call.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
@@ -26,14 +25,14 @@ class Asking extends EngineUnderTest {
     return this;
   }
 
-  /** Where the handler cannot wait. Undefined: it is given up. Throws as the engine does. */
-  ahead(name: string, input: unknown = null, id = 'a'): unknown {
+  /** Makes a call where the handler cannot suspend. Undefined: it has to be replayed. Throws as the engine does. */
+  speculated(name: string, input: unknown = null, id = 'a'): unknown {
     const ref = { component: COUNTER, id };
     const outcome = this.calls.speculate!(ref, name, JSON.stringify(input), [], undefined);
     return outcome && valueOf(outcome);
   }
 
-  /** Where it can. */
+  /** Makes or replays a call where the handler can suspend. */
   async again(name: string, input: unknown = null, id = 'a'): Promise<unknown> {
     const ref = { component: COUNTER, id };
     try {
@@ -43,7 +42,7 @@ class Asking extends EngineUnderTest {
     }
   }
 
-  /** The failure that a handler passes on by refusing so. */
+  /** Returns the failure that a handler passes on with this refusal. */
   passedOn(otherCode: string, message: string): unknown {
     return this.calls.failurePassedOnBy({ kind: 'refusal', code: 'OTHER', otherCode, message });
   }
@@ -60,42 +59,42 @@ function valueOf(outcome: Outcome): unknown {
 
 const asking = async () => new Asking().begin();
 
-describe('where it cannot wait, a handler', () => {
-  test('is told what is answered at once, as often as it asks', async () => {
+describe('a handler that cannot suspend', () => {
+  test('gets every result that is there at once', async () => {
     const it = await asking();
-    expect([it.ahead('total'), it.ahead('noop', null, 'b'), it.ahead('take', 9)]).toEqual([
-      3,
-      0,
-      'refused CONFLICT',
-    ]);
+    expect([
+      it.speculated('total'),
+      it.speculated('noop', null, 'b'),
+      it.speculated('take', 9),
+    ]).toEqual([3, 0, 'refused CONFLICT']);
     expect(it.calls.isSpeculative).toBe(false);
   });
 
-  test('is told once what is not on disk, and given up when it asks for more', async () => {
+  test('gets one speculative result, and has to be replayed when it calls again', async () => {
     const it = await asking();
-    expect(it.ahead('add', 4)).toBe(7);
+    expect(it.speculated('add', 4)).toBe(7);
     expect(it.calls.isSpeculative).toBe(true);
-    expect([it.ahead('total'), it.ahead('noop', null, 'b'), it.ahead('nothing')]).toEqual([
-      undefined,
-      undefined,
-      undefined,
-    ]);
+    expect([
+      it.speculated('total'),
+      it.speculated('noop', null, 'b'),
+      it.speculated('nothing'),
+    ]).toEqual([undefined, undefined, undefined]);
     expect(it.asked).toEqual(['add']);
   });
 
-  test('is given up when of questions and answers too much would have to be kept', async () => {
+  test('has to be replayed when its calls and results exceed what is recorded', async () => {
     const it = await asking();
     // More than a mebi unit together.
     const large = { kind: 'reply', json: `"${'x'.repeat(600 * 1024)}"` };
-    expect(it.ahead('answer', large)).toHaveLength(600 * 1024);
-    expect(it.ahead('total')).toBeUndefined();
+    expect(it.speculated('answer', large)).toHaveLength(600 * 1024);
+    expect(it.speculated('total')).toBeUndefined();
     expect(it.calls.beginReplay()).toBe(true);
     expect(await it.again('answer', large)).toHaveLength(600 * 1024);
     expect(await it.again('total')).toBe(3);
     expect(it.asked).toEqual(['answer', 'total']);
   });
 
-  test('is given up when an entity runs out of the stack, which it has for itself where it can', () => {
+  test('has to be replayed when an entity runs out of the stack, which the entity has for itself in the replay', () => {
     const engine = {
       call: () => ({ kind: 'reply', json: '1' }) as const,
       speculate: () => {
@@ -110,9 +109,9 @@ describe('where it cannot wait, a handler', () => {
     expect(calls.call(...call)).toEqual({ kind: 'reply', json: '1' });
   });
 
-  test('is given up when nothing is speculated, and has made the call', async () => {
+  test('has to be replayed when there is no speculative result, and has made the call', async () => {
     const it = await asking();
-    expect(it.ahead('total', null, 'new')).toBeUndefined();
+    expect(it.speculated('total', null, 'new')).toBeUndefined();
     expect(it.calls.isSpeculative).toBe(false);
     expect(it.calls.beginReplay()).toBe(true);
     expect(await it.again('total', null, 'new')).toBe(0);
@@ -120,10 +119,10 @@ describe('where it cannot wait, a handler', () => {
   });
 });
 
-describe('what it was told', () => {
-  test('has come true once it is on disk, and not before', async () => {
+describe('a speculative result', () => {
+  test('is confirmed once it is on disk, and not before', async () => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     let came: boolean | undefined;
     const coming = it.calls.isConfirmed().then((true_) => (came = true_));
     await turns();
@@ -132,18 +131,18 @@ describe('what it was told', () => {
     expect(await coming).toBe(true);
   });
 
-  test('has not when the write fails', async () => {
+  test('is not confirmed when the write fails', async () => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     const coming = it.calls.isConfirmed();
     await it.journal.fail();
     expect(await coming).toBe(false);
   });
 
-  test('has not when a query behind a failed write is answered otherwise', async () => {
+  test('is not confirmed when a query after a failed write has another answer', async () => {
     const it = await asking();
     void it.outcome('a', 'add', 4);
-    expect(it.ahead('total')).toBe(7);
+    expect(it.speculated('total')).toBe(7);
     const coming = it.calls.isConfirmed();
     await it.journal.fail();
     expect(await coming).toBe(false);
@@ -151,9 +150,9 @@ describe('what it was told', () => {
     expect(await it.again('total')).toBe(3);
   });
 
-  test('is nobody’s failure when nobody asks for it', async () => {
+  test('that fails causes no unhandled rejection when nobody awaits it', async () => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     await it.journal.fail();
     // A rejection that nobody handles would fail the run.
     await turns();
@@ -161,13 +160,13 @@ describe('what it was told', () => {
   });
 });
 
-describe('run again, a handler', () => {
-  test('is told the same in the same order, nothing is done twice, and it goes on from there', async () => {
+describe('a replayed handler', () => {
+  test('gets the same results in the same order, repeats no call, and continues from there', async () => {
     const it = await asking();
-    it.ahead('total');
-    it.ahead('take', 9);
-    it.ahead('add', 4);
-    expect(it.ahead('add', 5, 'b')).toBeUndefined();
+    it.speculated('total');
+    it.speculated('take', 9);
+    it.speculated('add', 4);
+    expect(it.speculated('add', 5, 'b')).toBeUndefined();
     expect(it.calls.beginReplay()).toBe(true);
     expect(it.calls.speculate).toBeUndefined();
     await it.journal.letAllThrough();
@@ -179,9 +178,9 @@ describe('run again, a handler', () => {
     expect([(await it.records('a')).length, (await it.records('b')).length]).toEqual([2, 1]);
   });
 
-  test('waits for the disk before it is told what it was told ahead', async () => {
+  test('waits for the disk before it gets the result that was speculative', async () => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     it.calls.beginReplay();
     expect(it.calls.isSpeculative).toBe(false);
     let told: unknown;
@@ -193,9 +192,9 @@ describe('run again, a handler', () => {
     expect(told).toBe(7);
   });
 
-  test('sees the failure that it was not told of, and its further calls are made', async () => {
+  test('gets the failure of a call whose result was speculative, and makes its further calls', async () => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     await it.journal.fail();
     expect(await it.calls.isConfirmed()).toBe(false);
     it.calls.beginReplay();
@@ -207,9 +206,9 @@ describe('run again, a handler', () => {
     expect(it.asked).toEqual(['add', 'total']);
   });
 
-  test('sees a fault that it has seen, the same one, and it is not made twice', async () => {
+  test('gets the same fault again, and does not repeat the call', async () => {
     const it = await asking();
-    expect(() => it.ahead('fault')).toThrow(GuestFault);
+    expect(() => it.speculated('fault')).toThrow(GuestFault);
     const failed = it.passedOn('INTERNAL', 'the component failed');
     expect(failed).toBeInstanceOf(GuestFault);
     it.calls.beginReplay();
@@ -219,10 +218,10 @@ describe('run again, a handler', () => {
     expect(it.faults).toHaveLength(1);
   });
 
-  test('is told once more from the beginning, when it is run a third time', async () => {
+  test('gets all results again when it is replayed a second time', async () => {
     const it = await asking();
-    it.ahead('total');
-    it.ahead('add', 4);
+    it.speculated('total');
+    it.speculated('add', 4);
     await it.journal.letAllThrough();
     for (let run = 0; run < 2; run++) {
       it.calls.beginReplay();
@@ -235,9 +234,9 @@ describe('run again, a handler', () => {
     ['command', 'noop', 4, 'a'],
     ['input', 'add', 5, 'a'],
     ['entity', 'add', 4, 'b'],
-  ])('that asks with another %s is a fault of its own', async (_what, name, input, id) => {
+  ])('that calls with another %s is a fault of the handler', async (_what, name, input, id) => {
     const it = await asking();
-    it.ahead('add', 4);
+    it.speculated('add', 4);
     it.calls.beginReplay();
     const ref = { component: COUNTER, id };
     const another = () => it.calls.call(ref, name, JSON.stringify(input), [], undefined);
@@ -259,12 +258,12 @@ describe('run again, a handler', () => {
 });
 
 describe('the time', () => {
-  test('is that of the request until the last call is told again, and then goes on', async () => {
+  test('is that of the request until the last call is replayed, and advances after it', async () => {
     const it = await asking();
     const { calls } = it;
     it.nowMs += 10;
-    it.ahead('total');
-    it.ahead('add', 4);
+    it.speculated('total');
+    it.speculated('add', 4);
     for (let run = 0; run < 2; run++) {
       calls.beginReplay();
       await it.again('total');
@@ -284,7 +283,7 @@ describe('the time', () => {
   });
 });
 
-test('where the engine answers no call ahead, a handler waits from the beginning', async () => {
+test('where the engine does not speculate, a handler waits from the first call', async () => {
   const it = await asking();
   const { engine } = it;
   const calls = new RequestCalls(
@@ -301,7 +300,7 @@ test('where the engine answers no call ahead, a handler waits from the beginning
 
 test('events that are read are those on disk, and one that cannot read them fails', async () => {
   const it = await asking();
-  it.ahead('add', 4);
+  it.speculated('add', 4);
   it.calls.beginReplay();
   const ref = { component: COUNTER, id: 'a' };
   expect(await it.calls.readEvents(ref, 0, 10)).toHaveLength(1);

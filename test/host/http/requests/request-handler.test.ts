@@ -371,7 +371,7 @@ describe('a handler of several calls', () => {
   });
 });
 
-test('what failed before a handler is run again is told to it again, and is the request’s', async () => {
+test('a call that failed before a replay fails again in the replay, and its failure is that of the request', async () => {
   const it = await new Service().begin();
   it.journal.held = false;
   const sent = it.send(function* (ask) {

@@ -68,7 +68,7 @@ test('a handler that is run again goes on counting where it was', () => {
   expect(keys).toEqual(['k/0.add.1', 'k/0.add.2', 'k/0.add.3', 'k/0.add.4']);
 });
 
-test('a call that was given up for want of stack is made again with its key', () => {
+test('a call that was abandoned for lack of stack is made again with its key', () => {
   const keys: (string | undefined)[] = [];
   const calls = new RequestCalls(
     {

@@ -76,7 +76,7 @@ describe('a snapshot', () => {
     });
   });
 
-  test('of a module with another fingerprint is none', async () => {
+  test('of a module with another fingerprint is ignored', async () => {
     const dir = temporaryFolder();
     await kept(dir);
     expect(await lifeIn(dir, 'g'.repeat(64))).toMatchObject(FROM_EVENTS);
@@ -95,7 +95,7 @@ describe('a snapshot', () => {
     database.close();
   });
 
-  test('of a life that has ended is none', async () => {
+  test('of an earlier incarnation is ignored', async () => {
     const dir = temporaryFolder();
     await kept(dir);
     await using(dir, (journal) => append(journal, one, deletionAt(4), recordOf(5)));

@@ -132,7 +132,7 @@ describe('several users', () => {
     await opened.close();
   });
 
-  test('a writer that ends by itself is told, fails what is queued, and frees the folder', async () => {
+  test('a writer that ends by itself is reported, fails what is queued, and frees the folder', async () => {
     const dir = temporaryFolder();
     const opened = await openSqliteJournal(dir);
     const journal = attachSqliteJournal(opened.connect());
