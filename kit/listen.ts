@@ -21,7 +21,8 @@ export interface ListenWords {
 
 /** Flags, settings or options of an address: `--host`, `svc.management.port`, `the option http.port`. */
 export interface AddressNames {
-  readonly host: string;
+  /** Absent: the host cannot be chosen. */
+  readonly host?: string;
   readonly port: string;
 }
 
@@ -65,9 +66,15 @@ function listenFailure(
   return new SvcError(
     'SVC_ADDRESS_UNAVAILABLE',
     `The address ${host}, port ${port}${wanted || ','} cannot be listened on (${error.code ?? error.message}). ` +
-      (settings === undefined
-        ? 'Look at the network of this machine.'
-        : `Choose an address of this machine with ${settings.host}, and a port from 1024 on with ${settings.port}.`),
+      remedy(settings),
     { cause: error },
   );
+}
+
+function remedy(settings: AddressNames | undefined): string {
+  if (settings === undefined) return 'Look at the network of this machine.';
+  const { host, port } = settings;
+  return host === undefined
+    ? `Choose a port from 1024 on with ${port}.`
+    : `Choose an address of this machine with ${host}, and a port from 1024 on with ${port}.`;
 }

@@ -1,5 +1,5 @@
-// StopRequest: the events that stop the host's process: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or
-// the end of the process that started it, where that one is named. The file imports nothing of the host, so
+// StopRequest: the events that stop a program's process: SIGINT, SIGTERM, SIGHUP (its terminal is closed), or
+// the end of the process that started it, where that one is named. The file imports nothing of the program, so
 // that it listens first of all: process 1 never receives a signal that was sent before.
 import { constants } from 'node:os';
 

@@ -1,6 +1,7 @@
 // Console: the entry point of the package. It serves the page, on the loopback interface and nowhere else.
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { httpUrl, listen, type ListenWords } from '@svc/kit/listen';
+import { SvcError } from '@svc/kit/svc-error';
 import { consoleServer } from './console-server.ts';
 import { readPage } from './page-files.ts';
 import { RunningServices } from './running-services.ts';
@@ -24,18 +25,11 @@ export interface Console {
   close(): Promise<void>;
 }
 
-/** A failure with a code of docs/errors. */
-export class ConsoleFailure extends Error {
-  readonly code: `SVC_${string}`;
-
-  constructor(code: `SVC_${string}`, message: string, options: { readonly cause?: unknown } = {}) {
-    super(message, options);
-    this.name = 'ConsoleFailure';
-    this.code = code;
-  }
-}
-
 const HOST = '127.0.0.1';
+const WORDS: ListenWords = {
+  server: 'the console',
+  settings: { port: '--port' },
+};
 const OBSERVED_DEADLINE_MS = 6_000;
 const PAGE_FOLDER = join(import.meta.dirname, '..', 'public');
 
@@ -45,20 +39,17 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const { pageFolder = PAGE_FOLDER, observedDeadlineMs = OBSERVED_DEADLINE_MS } = options;
   const page = readPage(pageFolder);
   if (page === undefined)
-    throw new ConsoleFailure(
+    throw new SvcError(
       'SVC_CONSOLE_UNAVAILABLE',
       `The console's page is not in ${pageFolder}. Install the package @svc/console again.`,
     );
   const services = new RunningServices(runningFolder);
   const server = consoleServer({ page, services, observedDeadlineMs, failed });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', (error) => reject(listenFailure(error, port)));
-  server.listen(port, HOST, resolve);
-  await promise;
+  const address = await listen(server, { host: HOST, port }, WORDS);
   // The event reports a connection that cannot be accepted, for example when this process may open no more files.
   server.on('error', failed);
   return {
-    url: `http://${HOST}:${(server.address() as AddressInfo).port}`,
+    url: httpUrl(address),
     async close() {
       const closed = Promise.withResolvers<void>();
       server.close(() => closed.resolve());
@@ -66,20 +57,4 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       await closed.promise;
     },
   };
-}
-
-function listenFailure(error: NodeJS.ErrnoException, port: number): ConsoleFailure {
-  if (error.code === 'EADDRINUSE')
-    return new ConsoleFailure(
-      'SVC_PORT_IN_USE',
-      `Port ${port} of ${HOST} is in use by another program; it may be another console. ` +
-        'Stop that program, or choose another port with --port.',
-      { cause: error },
-    );
-  return new ConsoleFailure(
-    'SVC_ADDRESS_UNAVAILABLE',
-    `Port ${port} of ${HOST} cannot be listened on (${error.code ?? error.message}). ` +
-      'Choose a port from 1024 on with --port.',
-    { cause: error },
-  );
 }

@@ -73,7 +73,7 @@ test('a port that is taken: it says so, and names --port', async () => {
   const { port } = (await holdPort(0))!;
   const { code, stdout, stderr } = await runSvc(['console', '--port', String(port)]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`Port ${port} of 127.0.0.1 is in use`);
+  expect(stderr).toContain(`Port ${port} of 127.0.0.1, which the console takes, is in use`);
   expect(stderr).toContain('--port');
   expect(stderr).toContain('[SVC_PORT_IN_USE]');
 });

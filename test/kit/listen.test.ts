@@ -81,6 +81,15 @@ describe('an address that cannot be had', () => {
     });
   });
 
+  test('of a server whose host cannot be chosen is named with the setting of its port', async () => {
+    const words = { server: 'the console', settings: { port: '--port' } };
+    await expect(listen(server(), { host: '192.0.2.1', port: 80 }, words)).rejects.toMatchObject({
+      message:
+        'The address 192.0.2.1, port 80, which the console takes, cannot be listened on (EADDRNOTAVAIL). ' +
+        'Choose a port from 1024 on with --port.',
+    });
+  });
+
   test('of a server without settings points to the network', async () => {
     const words = { server: 'the observability endpoint' };
     await expect(listen(server(), { host: '192.0.2.1', port: 0 }, words)).rejects.toMatchObject({
