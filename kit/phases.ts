@@ -32,7 +32,12 @@ export class Phases {
    * start fails with; the caller has to call `stop` then as well. The second call waits for the first.
    */
   start(): Promise<void> {
-    this.#starting ??= this.#start();
+    if (this.#starting === undefined) {
+      const started = Promise.withResolvers<void>();
+      // A phase may ask for the stop while it starts, which then waits for it.
+      this.#starting = started.promise;
+      started.resolve(this.#start());
+    }
     return this.#starting;
   }
 

@@ -126,6 +126,25 @@ describe('a stop that is asked for during a start', () => {
     expect(events).toEqual(['start a', 'start b', 'b was told', 'stop b', 'stop a']);
   });
 
+  test('by the phase that starts waits for it, too', async () => {
+    const opening = Promise.withResolvers<void>();
+    const stopped: Promise<void>[] = [];
+    const { phases, events } = noted(['a', 'b'], {
+      a: {
+        start: () => {
+          stopped.push(phases.stop());
+          return opening.promise;
+        },
+      },
+    });
+    const started = phases.start();
+    await new Promise(setImmediate);
+    expect(events).toEqual(['start a']);
+    opening.resolve();
+    await Promise.all([started, ...stopped]);
+    expect(events).toEqual(['start a', 'stop a']);
+  });
+
   test('waits for a start that cannot be ended', async () => {
     const opening = Promise.withResolvers<void>();
     const { phases, events } = noted(['a', 'b'], { a: { start: () => opening.promise } });
