@@ -1,5 +1,5 @@
 // FoldBudget limits how long the folds of one engine may occupy the event loop. All of them share one budget for each
-// iteration of the event loop. Once the budget is spent, folds wait in line, and each continues in an iteration of its own.
+// turn of the event loop. Once the budget is spent, folds wait in line, and each continues in a turn of its own.
 import type { Clock } from '../needs/clock.ts';
 import type { EventLoop } from '../needs/event-loop.ts';
 import { stopping } from './stopping.ts';
@@ -22,7 +22,7 @@ export class FoldBudget {
     this.#eventLoop = eventLoop;
   }
 
-  /** Whether nothing is left of the budget of this iteration. */
+  /** Whether nothing is left of the budget of this turn, or folds have been cancelled. */
   get isSpent(): boolean {
     return this.#isCancelled || this.#spentMs >= BUDGET_MS || this.#spentEvents >= BUDGET_EVENTS;
   }
@@ -37,7 +37,7 @@ export class FoldBudget {
     this.#isCancelled = true;
   }
 
-  /** Waits in line, and resolves in an iteration with a whole budget. Rejects with SVC_STOPPING once folds are cancelled. */
+  /** Waits in line, and resolves in a turn with a whole budget. Rejects with SVC_STOPPING once folds are cancelled. */
   renewed(): Promise<void> {
     this.#last = this.#last.then(() => this.#renew());
     return this.#last;
