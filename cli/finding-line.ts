@@ -7,7 +7,7 @@ export function findingLine({ component, id, seq, pos, problem }: JournalFinding
   const where = [
     ...[component, id].filter((name) => name !== undefined).map(printable),
     ...(seq === undefined ? [] : [`record ${seq}`]),
-    ...(pos === undefined ? [] : [`place ${pos}`]),
+    ...(pos === undefined ? [] : [`position ${pos}`]),
   ];
   const head = where.length === 0 ? '' : `${where.join(' ')}: `;
   return `${outputStyle('red', 'damaged')}  ${head}${printable(problem)}\n`;

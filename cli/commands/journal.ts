@@ -36,7 +36,7 @@ It reads only, and may do so while a service runs on the folder.`,
       after: {
         type: 'string',
         value: 'SEQ',
-        help: "only events after this one; of entities: only ids after this one;\nof --events: only after this place, or 'last' for what is to come",
+        help: "only events after this one; of entities: only ids after this one;\nof --events: only after this position, or 'last' for what is to come",
       },
       limit: {
         type: 'string',

@@ -220,7 +220,7 @@ describe('svc journal verify', () => {
     const { code, stdout, stderr } = await svcJournal('verify', dir);
     expect(code).toBe(1);
     expect(stdout).toBe(
-      'damaged  wallet e1 record 2 place 8: it is not what was written\n30 records of 6 entities, 30 answers\n',
+      'damaged  wallet e1 record 2 position 8: it is not what was written\n30 records of 6 entities, 30 answers\n',
     );
     expect(stderr).toMatch(/is damaged: 1 finding, named above.*\[SVC_JOURNAL_CORRUPT\]\n$/);
     const problem = 'it is not what was written';
@@ -292,7 +292,7 @@ describe('svc journal export and import', () => {
     expect(code).toBe(1);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1 + 29 + 30 + 1);
     expect(stderr).toMatch(
-      /^damaged {2}wallet e1 record 2 place 8: .*\n.*\[SVC_JOURNAL_CORRUPT\]\n$/,
+      /^damaged {2}wallet e1 record 2 position 8: .*\n.*\[SVC_JOURNAL_CORRUPT\]\n$/,
     );
     const missing = await svcJournal('import', join(temporaryFolder(), 'new'), 'nowhere.ndjson');
     expect(missing.code).toBe(1);
