@@ -124,7 +124,7 @@ test('what was served is told in one line, and the same module is not called ser
   expect(text().match(/http:/g)).toHaveLength(1);
 });
 
-test('of many problems the first are shown, and how many there are', () => {
+test('many problems are cut after the first ones, and counted', () => {
   const { shown, text } = terminal();
   shown.failed(Array.from({ length: 9 }, (_, index) => problem(index + 1)));
   expect(text().match(/: error: wrong/g)).toHaveLength(5);
@@ -137,7 +137,7 @@ const buildWith = (count: number) => ({
   descriptor: { ...descriptor, endpoints: [endpointWith(count)] },
 });
 
-test('of many routes the first are shown, and the command that lists them all', () => {
+test('many routes are cut after the first ones, with the command that lists them all', () => {
   const { shown, text } = terminal();
   shown.served(served('/nowhere/a b.wasm'), 'till', buildWith(13));
   expect(text()).toContain('/tills/12\n');

@@ -21,7 +21,7 @@ import { within } from '../support/within.ts';
 
 const BYTES = new TextEncoder().encode('new');
 
-test('who reads it while it is written goes on reading the old bytes', async () => {
+test('a reader that opened it before it was written keeps reading the old bytes', async () => {
   const folder = temporaryFolder();
   const path = join(folder, 'out.wasm');
   writeFileSync(path, 'old');

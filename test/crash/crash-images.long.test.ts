@@ -63,7 +63,7 @@ test('a rename and a removal are undone until the folder was synced', () => {
     expect([before, { b: 'text', c: 'gone' }, { b: 'text' }]).toContainEqual(image);
 });
 
-test('of what was not synced any part may be there', () => {
+test('any part of what was not synced may be there', () => {
   const operations = Array.from({ length: 40 }, (_, at) => write('a', 'N', at % 4));
   const found = new Set(
     imagesOf('some', operations, { a: 'oooo' }).map((image) => JSON.stringify(image)),

@@ -42,7 +42,7 @@ test('a terminal may colour the parts', () => {
   ]);
 });
 
-test('of a long line the part around the location is shown', () => {
+test('a long line is shown in part, around the location', () => {
   const sourceLine = `${'a'.repeat(300)}bad${'c'.repeat(300)}`;
   const text = problemText({ ...problem, sourceLine, column: 301, length: 3 }).split('\n');
   expect(text[1]).toBe(`  12 | ${'a'.repeat(40)}bad${'c'.repeat(77)}`);

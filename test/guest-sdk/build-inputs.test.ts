@@ -57,7 +57,7 @@ test('the name of the file that the compiler makes up is not for one of the user
   );
 });
 
-test('of very many errors the first are shown, and how many more there are', async () => {
+test('very many errors are cut after the first ones, and the rest is counted', async () => {
   const lines = Array.from({ length: 60 }, (_, index) => `const a${index}: i32 = "a";`);
   const problems = await projects.problemsOf(lines.join('\n'));
   expect(problems).toHaveLength(51);

@@ -188,7 +188,7 @@ test('a folder that cannot be read: it says why', async () => {
   });
 });
 
-test('of a folder with very many files some are read, and it says so', async () => {
+test('a folder with very many files is read in part, and the list says so', async () => {
   const served = await ConsoleUnderTest.start();
   for (let pid = 1; pid <= 501; pid++) writeFileSync(join(served.folder, `${pid}.json`), '{}');
   const { problem } = await listOf(served);

@@ -17,7 +17,7 @@ test.each([
   );
 });
 
-test('of one shard there is one answer', () => {
+test('one shard owns every entity', () => {
   expect(new Set(ids((i) => `c${i}`).map((id) => shardOf('counter', id, 1)))).toEqual(new Set([0]));
 });
 

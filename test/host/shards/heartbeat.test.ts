@@ -11,7 +11,7 @@ function heartbeat() {
   return { ask, onHang, beat: new Heartbeat({ heartbeatMs: 100, hangAfterMs: 300, ask, onHang }) };
 }
 
-test('who answers is asked again and again', () => {
+test('a shard that answers is asked again and again', () => {
   const { beat, ask, onHang } = heartbeat();
   for (let turn = 0; turn < 50; turn++) {
     vi.advanceTimersByTime(100);
@@ -32,7 +32,7 @@ test('a thread that does not answer is asked once, given its time, and reported 
   expect(onHang).toHaveBeenCalledTimes(1);
 });
 
-test('who answers late begins anew', () => {
+test('a shard that answers late begins anew', () => {
   const { beat, onHang } = heartbeat();
   for (let turn = 0; turn < 20; turn++) {
     vi.advanceTimersByTime(300);

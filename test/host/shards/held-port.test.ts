@@ -37,7 +37,7 @@ async function connected(port: number): Promise<Socket> {
   }
 }
 
-test('who does not come to the point is cut', async () => {
+test('a connection that completes no request is cut', async () => {
   const { port } = await held(50);
   const [idle, slow] = [await connected(port), await connected(port)];
   slow.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nab');

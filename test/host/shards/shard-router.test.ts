@@ -112,7 +112,7 @@ const REQUEST: EndpointRequest = {
   body: { kind: 'none' },
 };
 
-test('of a handler that failed in another shard the log has the words once, and the counters one fault', async () => {
+test('the fault of a handler in another shard is logged once and counted once', async () => {
   const { here, there } = shards();
   there.serveRequest = () => {
     throw new GuestFault('trap', 'Trapped.', { guestMessage: 'abort: boom' });

@@ -162,7 +162,7 @@ test('a shard that does not finish keeps the others from closing for its time on
   expect(await stopped).toBe(false);
 });
 
-test('of a service one of whose shards cannot be started, none is left', async () => {
+test('no shard is left of a service one of whose shards cannot be started', async () => {
   const { supervisor } = supervise(
     `if (settings.index === 1) return tell({ kind: 'failed', code: 'SVC_MODULE_START_FAILED', message: 'No.' });
      ${ADMIT}${LISTEN}${STOP}`,

@@ -39,14 +39,14 @@ test('the next turn has its own time, from its first work on', async () => {
   expect(loop.budget.isUsedUp()).toBe(false);
 });
 
-test('of a turn, the loop is asked for the next one once', async () => {
+test('a turn asks the loop for the next one once', async () => {
   const loop = new Loop();
   for (let time = 0; time < 5; time++) loop.budget.isUsedUp();
   expect(await loop.turns()).toBe(1);
   expect(await loop.turns()).toBe(0);
 });
 
-test('who waits goes on in a later turn, in the order of arrival', async () => {
+test('work that waits continues in a later turn, in the order of arrival', async () => {
   const loop = new Loop();
   const order: number[] = [];
   for (const name of [1, 2, 3]) void loop.budget.yield().then(() => order.push(name));
@@ -99,7 +99,7 @@ test('work that is done alone begins when what the one before it resolved with i
   expect(order).toEqual(['a', 'b', 'c'].flatMap((name) => [`begins ${name}`, `has ${name}`]));
 });
 
-test('of work that waits to be done alone, no more is done in a turn than there is time for', async () => {
+test('work that waits to be done alone begins in a turn only while there is time for it', async () => {
   const loop = new Loop();
   let begun = 0;
   for (let work = 0; work < 3; work++)

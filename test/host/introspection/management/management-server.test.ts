@@ -129,7 +129,7 @@ test('100 connections that say nothing are cut, and others are answered again', 
   expect((await fetch(`${url}/alive`)).status).toBe(200);
 });
 
-test('who sends its request, or takes its answer, too slowly is cut', async () => {
+test('a client that sends its request, or takes its answer, too slowly is cut', async () => {
   const { port, url } = await start({ metrics: muchText }, 300);
   const served = new Map<number, Socket>();
   const keep = (message: unknown) => {

@@ -35,7 +35,7 @@ function ranges(numbers: readonly number[]): string {
 
 const everyByte = Array.from({ length: 256 }, (_, index) => index);
 
-test('of one byte, exactly these are known', () => {
+test('exactly these instructions of one byte are known', () => {
   const known = everyByte.filter((byte) => byte !== 0xfc && byte !== 0xfd && isRead(byte));
   expect(ranges(known)).toBe('0-5 b-13 1a-1c 20-25 28-c4 d0-d2');
 });

@@ -62,7 +62,7 @@ test('empty lines count, too', async () => {
   expect(lines).toEqual(['990 lines were dropped here', ...Array(10).fill('')]);
 });
 
-test('of a line that is cut, only what is read counts', async () => {
+test('a line that is cut costs only what is read of it', async () => {
   const lines = await logged(logging(2, 100_000), { logBytesMax: 2 * (16_384 + 64) });
   expect(lines.map(({ length }) => length)).toEqual([16_385, 16_385]);
 });
