@@ -30,6 +30,12 @@ export const TYPE_HABITS: readonly HabitRule[] = [
   // --- null ---
   {
     code: NOT_NULLABLE,
+    // Within the parentheses of the parameters.
+    before: /\w\([^)]*\w:\s*$/,
+    help: 'only classes can be null: give the parameter a default, limit: i32 = 20, or take a list of none or one, limit: i32[] = []',
+  },
+  {
+    code: NOT_NULLABLE,
     help: 'only classes can be null: in a field of a @data class write NullablePatch<T>; else use an array of none or one, a class with the one field, or a member None of the enum',
   },
   {

@@ -23,6 +23,16 @@ test.each([
     holder('n: i32 | null = null;'),
     /'i32' cannot be nullable.*: only classes can be null: in a field of a @data class write NullablePatch/,
   ],
+  [
+    'a query parameter that is a number and may be null',
+    `import { register } from "@svc/guest-sdk";
+@endpoint("/books") @access("local") class Books {
+  @get("/")
+  search(text: string, limit: i32 | null): string { return text; }
+}
+register<Books>();`,
+    /^4:\d+ Type 'i32' cannot be nullable.*: only classes can be null: give the parameter a default, limit: i32 = 20, or take a list/,
+  ],
   ['an enum that may be null', holder('c: Colour | null = null;'), /or a member None of the enum$/],
   [
     'a variable that is null before it has a type',
