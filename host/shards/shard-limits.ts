@@ -5,7 +5,7 @@ import type { ShardSections } from './shard-sections.ts';
 const PER_SERVICE = {
   http: ['requestsInFlightMax', 'connectionsMax'],
   engine: ['liveEntitiesMax', 'unsettledBytesMax'],
-  wasm: ['memoryBytesTotalMax', 'endpointInstancesMax', 'waitingRequestsMax'],
+  wasm: ['memoryBytesTotalMax', 'releasedBytesMax', 'endpointInstancesMax', 'waitingRequestsMax'],
   log: ['linesPerSecond', 'bytesPerSecond', 'waitingBytesMax'],
 } as const satisfies {
   readonly [Section in keyof ShardSections]?: readonly (keyof ShardSections[Section])[];

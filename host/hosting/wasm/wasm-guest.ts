@@ -46,7 +46,7 @@ export function startWasmGuest(
   limits: WasmLimits,
   log: GuestLog,
 ): WasmGuest {
-  const memory = new InstanceMemory(limits.memoryBytesTotalMax);
+  const memory = new InstanceMemory(limits);
   const endpoints = start(module, limits, memory, log);
   const entities = new EntityInstances(module, limits, memory, log);
   return {

@@ -55,6 +55,8 @@ export interface WasmLimits {
   readonly logBytesMax: number;
   /** Bytes of memory of all instances together. */
   readonly memoryBytesTotalMax: number;
+  /** Bytes of memory of released instances; above that, garbage is collected before the next instance is created. */
+  readonly releasedBytesMax: number;
   /** The most entities in one instance. */
   readonly entitiesPerInstance: number;
   /** The most instances that serve HTTP requests, one request at a time each. */
@@ -102,6 +104,7 @@ export const WASM_LIMITS_DEFAULT: WasmLimits = {
   logLinesMax: 1000,
   logBytesMax: 256 * 1024,
   memoryBytesTotalMax: 2048 * MIB,
+  releasedBytesMax: 256 * MIB,
   entitiesPerInstance: 1000,
   endpointInstancesMax: 128,
   handlerStackKib: 32,
@@ -137,6 +140,7 @@ export const WASM_LIMITS_RANGE: Readonly<Record<keyof WasmLimits, readonly [numb
   logLinesMax: [0, 1_000_000],
   logBytesMax: [0, 1024 * MIB],
   memoryBytesTotalMax: [MIB, Number.MAX_SAFE_INTEGER],
+  releasedBytesMax: [MIB, Number.MAX_SAFE_INTEGER],
   entitiesPerInstance: [1, 1_000_000],
   endpointInstancesMax: [1, 65_536],
   handlerStackKib: [16, 984],

@@ -16,6 +16,7 @@ test('of what the service may have each shard has a share, rounded up, and every
     wasm: {
       ...wasm,
       memoryBytesTotalMax: 715_827_883,
+      releasedBytesMax: 89_478_486,
       endpointInstancesMax: 43,
       waitingRequestsMax: 342,
     },

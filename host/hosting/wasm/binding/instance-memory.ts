@@ -3,8 +3,15 @@
 //
 // Invariant: at the limit, holders release their unused instances first. If that does not suffice, a new
 // instance is not created, and growth is the fault of its module.
+//
+// The process has the memory of a released instance until the garbage collector frees it. That memory is bounded as well:
+// above `releasedBytesMax`, garbage is collected before the next instance is created.
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
+import type { WasmLimits } from '../wasm-limits.ts';
+import { collectGarbage } from './garbage-collection.ts';
+
+type Limits = Pick<WasmLimits, 'memoryBytesTotalMax' | 'releasedBytesMax'>;
 
 /** Releases an instance other than the one of `spared`. Returns false if there is none. */
 export type LetGo = (spared: MemoryShare | undefined) => boolean;
@@ -14,11 +21,17 @@ const SHORT_FROM = 0.8;
 
 export class InstanceMemory {
   readonly #bytesMax: number;
+  readonly #releasedBytesMax: number;
+  readonly #collectGarbage: () => void;
   readonly #holders: LetGo[] = [];
   #bytes = 0;
+  /** Bytes released since the last collection. */
+  #releasedBytes = 0;
 
-  constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+  constructor({ memoryBytesTotalMax, releasedBytesMax }: Limits, collect = collectGarbage) {
+    this.#bytesMax = memoryBytesTotalMax;
+    this.#releasedBytesMax = releasedBytesMax;
+    this.#collectGarbage = collect;
   }
 
   /** Bytes that all instances hold together. */
@@ -44,6 +57,7 @@ export class InstanceMemory {
         `All instances of the module together hold ${this.#bytes} bytes of memory, and ` +
           `${this.#bytesMax} is the limit. Try again later, or raise svc.wasm.memory-bytes-total-max.`,
       );
+    this.#freeReleased();
     const share = new MemoryShare(this, bytes);
     this.#bytes += bytes;
     return share;
@@ -61,6 +75,19 @@ export class InstanceMemory {
         `All instances of the module together hold more than ${this.#bytesMax} bytes of memory.`,
         { limit: 'memory' },
       );
+  }
+
+  /** Stops counting a share. `heldBytes`: what its instance really holds, growth that was not noticed included. */
+  release(share: MemoryShare, heldBytes: number): void {
+    this.#bytes -= share.bytes;
+    this.#releasedBytes += heldBytes;
+    share.bytes = 0;
+  }
+
+  #freeReleased(): void {
+    if (this.#releasedBytes <= this.#releasedBytesMax) return;
+    this.#releasedBytes = 0;
+    this.#collectGarbage();
   }
 
   #hasRoom(more: number, spared: MemoryShare | undefined): boolean {
@@ -86,9 +113,10 @@ export class MemoryShare {
     if (!this.#isReleased) this.#memory.resize(this, bytes);
   }
 
-  /** Releases the instance's memory. Growth in its last words is not counted any more. */
-  release(): void {
-    this.growTo(0);
+  /** Releases the memory of an instance that is not used any more. Growth in its last words is not counted. */
+  release(heldBytes = this.bytes): void {
+    if (this.#isReleased) return;
     this.#isReleased = true;
+    this.#memory.release(this, heldBytes);
   }
 }

@@ -238,7 +238,7 @@ export class ModuleInstance {
   /** Releases the instance; never call it again. */
   letGo(): void {
     this.lost = true;
-    this.share.release();
+    this.share.release(this.exports.memory.buffer.byteLength);
   }
 
   #isTooRoomy(length: number, initialLength: number): boolean {

@@ -23,11 +23,12 @@ import {
 } from '../support/live-guest.ts';
 
 const PAGE = 65_536;
+const MIB = 1024 * 1024;
 const overloaded = expect.objectContaining({ code: 'SVC_OVERLOADED' });
 
 describe('the count', () => {
   test('counts every instance with its growth, until it is released', () => {
-    const memory = new InstanceMemory(1_000);
+    const memory = new InstanceMemory({ memoryBytesTotalMax: 1_000, releasedBytesMax: MIB });
     const one = memory.newShare(100);
     const other = memory.newShare(200);
     one.growTo(300);
@@ -43,7 +44,7 @@ describe('the count', () => {
   });
 
   test('over its limit refuses a new instance, and the growth of one as a fault', () => {
-    const memory = new InstanceMemory(1_000);
+    const memory = new InstanceMemory({ memoryBytesTotalMax: 1_000, releasedBytesMax: MIB });
     const one = memory.newShare(900);
     expect(() => memory.newShare(101)).toThrow(SvcError);
     expect(memory.bytes).toBe(900);
@@ -52,8 +53,26 @@ describe('the count', () => {
     expect(memory.bytes).toBe(1_001);
   });
 
+  test('has garbage collected before the next instance, once more was released than may stay', () => {
+    let collections = 0;
+    const limits = { memoryBytesTotalMax: 10_000, releasedBytesMax: 500 };
+    const memory = new InstanceMemory(limits, () => collections++);
+    const use = (bytes: number, heldBytes?: number) => memory.newShare(bytes).release(heldBytes);
+    use(300);
+    use(200);
+    use(1);
+    expect(collections).toBe(0);
+    use(100);
+    expect(collections).toBe(1);
+    // Growth that was noticed by nobody is released as well.
+    use(100, 401);
+    expect(collections).toBe(1);
+    use(1);
+    expect([collections, memory.bytes]).toEqual([2, 0]);
+  });
+
   test('asks the holders in their order before it refuses, for as long as it takes', () => {
-    const memory = new InstanceMemory(1_000);
+    const memory = new InstanceMemory({ memoryBytesTotalMax: 1_000, releasedBytesMax: MIB });
     const idle = [memory.newShare(300), memory.newShare(300)];
     const used = memory.newShare(400);
     const asked: unknown[] = [];
@@ -201,7 +220,7 @@ describe('the instances of a module', () => {
   test('of endpoints that have grown beyond the limit for reuse are released at once', async () => {
     const limits = { ...WASM_LIMITS_DEFAULT, reusedPagesMax: 3 };
     const module = admitModule(await guestModule(HUNGRY), limits);
-    const memory = new InstanceMemory(limits.memoryBytesTotalMax);
+    const memory = new InstanceMemory(limits);
     const pool = new EndpointPool(module, limits, memory, () => {});
     const fastPath = hostCalls({ speculate: () => undefined });
     const held: number[] = [];
