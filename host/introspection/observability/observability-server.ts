@@ -4,6 +4,7 @@
 // the service.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { listen, type ListenWords } from '@svc/kit/listen';
+import { printableJson } from '@svc/kit/printable';
 import { observed } from './observability-routes.ts';
 import { type ObservedAnswer, type ObservedService, problem } from './observed-service.ts';
 import { foreignRequest } from './rebinding.ts';
@@ -71,7 +72,7 @@ export async function openObservability(
       return problem(503, 'This endpoint has too many requests in flight. Try again.');
     answering++;
     try {
-      return bounded(await observed(service, url));
+      return bounded(printed(await observed(service, url)));
     } catch (error) {
       report(error);
       return problem(500, 'This endpoint has failed; the log of the service says why.');
@@ -97,6 +98,11 @@ export async function openObservability(
 
 function roomFor({ body }: ObservedAnswer): number {
   return body.length <= SMALL_BYTES ? 0 : Buffer.byteLength(body);
+}
+
+/** Escapes text of a module that a terminal would interpret, or that is invisible; the JSON stays the same. */
+function printed({ status, body }: ObservedAnswer): ObservedAnswer {
+  return { status, body: printableJson(body) };
 }
 
 function bounded(answer: ObservedAnswer): ObservedAnswer {

@@ -75,6 +75,14 @@ describe('who is answered', () => {
     });
   });
 
+  test('sees no character that steers a terminal or is invisible, in the same JSON', async () => {
+    const reply = '{"name":"a\u009b31m\u202e\u3164\u2800b"}';
+    const { address } = await endpoint({ query: async () => ({ status: 200, body: reply }) });
+    const { body } = await ask(address, '/observability/query/cart/c1/get');
+    expect(body).toBe(String.raw`{"name":"a\u009b31m\u202e\u3164\u2800b"}`);
+    expect(JSON.parse(body)).toEqual(JSON.parse(reply));
+  });
+
   test.each([
     ['another Host', { host: 'rebinding.example' }],
     ['another port', { host: '127.0.0.1:1' }],
