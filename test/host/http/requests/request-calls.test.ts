@@ -1,4 +1,5 @@
 // The results that a handler's calls get, and get again in a replay. The engine's journal can be held, and can fail.
+import assert from 'node:assert';
 import { describe, expect, test } from 'vitest';
 import type { Refusal, Reply } from '../../../../host/model/call.ts';
 import { GuestFault } from '../../../../host/model/guest-fault.ts';
@@ -309,4 +310,31 @@ test('events that are read are those on disk, and one that cannot read them fail
   await it.engine.close();
   await it.journal.close();
   await expect(it.calls.readEvents(ref, 0, 10)).rejects.toMatchObject({ code: 'SVC_STOPPING' });
+});
+
+test('a read that waits for another one is not made once its request is cancelled', async () => {
+  const ref = { component: COUNTER, id: 'a' };
+  const held = Promise.withResolvers<readonly []>();
+  let reads = 0;
+  const engine = {
+    call: () => assert.fail('no call is made'),
+    readEvents: () => {
+      reads++;
+      return held.promise;
+    },
+  };
+  const eventLoop = unlimitedEventLoop();
+  const [first, second, third] = Array.from(
+    { length: 3 },
+    () => new RequestCalls(engine, { nowMs: () => 1 }, eventLoop),
+  );
+  const page = first!.readEvents(ref, 0, 10);
+  const cancelled = second!.readEvents(ref, 0, 10);
+  const next = third!.readEvents(ref, 0, 10);
+  const late = new GuestFault('time', 'too late');
+  second!.cancel(late);
+  await expect(cancelled).rejects.toBe(late);
+  held.resolve([]);
+  expect(await Promise.all([page, next])).toEqual([[], []]);
+  expect(reads).toBe(2);
 });
