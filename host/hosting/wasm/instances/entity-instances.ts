@@ -23,10 +23,9 @@ import {
 } from './entity-binding.ts';
 import type { GuestLog } from '../../../model/guest-log.ts';
 import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts';
-import { ModuleInstance } from './module-instance.ts';
+import { ModuleInstance, PAGE_BYTES } from './module-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-const PAGE_BYTES = 64 * 1024;
 /** Maximum number of recently faulted entities that are opened alone, and of instances that hold one of them. */
 const SUSPECTS_MAX = 100;
 

@@ -33,7 +33,8 @@ import type { WasmLimits } from '../wasm-limits.ts';
 
 /** Beginning of a module's abort message: `abort: message at file:line:column`. */
 const ABORT = 'abort';
-const PAGE_BYTES = 65_536;
+/** Size of a page of WebAssembly's linear memory. */
+export const PAGE_BYTES = 64 * 1024;
 /** Number of consecutive calls that share the cost of replacing an instance whose memory is mostly unused. */
 const ROOMY_CALLS_MAX = 100;
 const SOURCE_AT_START = 'module';
