@@ -150,7 +150,7 @@ test('while one shard hangs and comes back, the others serve their entities', as
     // As much as there can be: seconds.
     'svc.wasm.handler-fuel=2000000000',
     'svc.supervisor.heartbeat-ms=20',
-    'svc.supervisor.hang-after-ms=200',
+    'svc.supervisor.hang-after-ms=400',
     'svc.supervisor.restart-pause-ms=3000',
   ]);
   const all = [...tallies()];
