@@ -1,5 +1,5 @@
-// (k): the latency of a query of an entity that is not in memory, when many entities have a snapshot. All entities
-// are in one journal; each query is for another entity, and few entities stay in memory.
+// Measurement (k): the latency of a query of an entity that is not in memory, when many entities have a snapshot. All
+// entities are in one journal; each query is for another entity, and few entities stay in memory.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// (e): the time from the start of the process to the first answer, compared with the bare server.
+// Measurement (e): the time from the start of the process to the first answer, compared with the bare server.
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { median, type Measurement, type Pace } from './report.ts';

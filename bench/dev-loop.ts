@@ -1,5 +1,5 @@
-// (o): `svc dev`: the time from the end of a change's build to the first answer of the new module, and the time of
-// the build.
+// Measurement (o): `svc dev`: the time from the end of a change's build to the first answer of the new module, and the
+// time of the build.
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

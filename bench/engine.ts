@@ -1,5 +1,5 @@
-// (d): the engine without HTTP: durable commands of a module, compared with a plain segment log whose writer only
-// writes and syncs groups of the same records.
+// Measurement (d): the engine without HTTP: durable commands of a module, compared with a plain segment log whose
+// writer only writes and syncs groups of the same records.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

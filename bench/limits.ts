@@ -1,6 +1,6 @@
-// (g): commands of the shopping cart through the host's own binding, with the code that the rewriter adds to the
-// module (fuel, the count of its memory's pages, canonical NaNs), compared with the same module without it. Both
-// sides check the values that a module passes to the host, because the check is part of reading them.
+// Measurement (g): commands of the shopping cart through the host's own binding, with the code that the rewriter adds
+// to the module (fuel, the count of its memory's pages, canonical NaNs), compared with the same module without it.
+// Both sides check the values that a module passes to the host, because the check is part of reading them.
 import type { Guest, GuestEntities } from '../host/engine/needs/guest.ts';
 import { admitModule } from '../host/hosting/wasm/admission/admission.ts';
 import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';

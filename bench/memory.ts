@@ -1,6 +1,6 @@
-// (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each of those has
-// executed a durable command over HTTP, so that all data about it is in memory, in the shard and in the journal's
-// writer.
+// Measurement (l): the memory of a service whose journal has many entities, a tenth of which are in memory. Each of
+// those has executed a durable command over HTTP, so that all data about it is in memory, in the shard and in the
+// journal's writer.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

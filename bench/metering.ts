@@ -1,5 +1,5 @@
-// (f): commands of the counter's core module with metering, as the host runs it, compared with the module as the
-// compiler created it. The same code calls both, without the host's checks.
+// Measurement (f): commands of the counter's core module with metering, as the host runs it, compared with the module
+// as the compiler created it. The same code calls both, without the host's checks.
 import { readCoreModule } from '../host/hosting/wasm/binary/core-module-reader.ts';
 import { rewriteCoreModule } from '../host/hosting/wasm/metering/module-rewriter.ts';
 import { FUEL_MAX, WASM_LIMITS_DEFAULT } from '../host/hosting/wasm/wasm-limits.ts';

@@ -1,6 +1,6 @@
-// (h): the slowest requests of a service while another service on the same machine runs a hostile module: a separate
-// process that is busy with requests whose handler never ends by itself. The measured service receives requests at a
-// steady rate, far below its maximum.
+// Measurement (h): the 99th percentile of a service's latency while another service on the same machine runs a hostile
+// module. The other service is a separate process, and its requests run a handler that never returns. The measured
+// service receives requests at a steady rate, far below its maximum.
 import { Agent, get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -27,12 +27,12 @@ export async function measureNeighbour({
       urls.push(service.url);
     }
     const [good, hostile] = urls as [string, string];
-    if (warmUpSeconds > 0) await slowest(good, warmUpSeconds);
+    if (warmUpSeconds > 0) await latencyP99(good, warmUpSeconds);
     const figures: { alone: number; beside: number }[] = [];
     for (let round = 0; round < rounds; round++) {
-      const alone = await slowest(good, seconds);
+      const alone = await latencyP99(good, seconds);
       const attack = startAttack(`${hostile}/faulty/spin`);
-      const beside = await slowest(good, seconds);
+      const beside = await latencyP99(good, seconds);
       await attack.stop();
       figures.push({ alone, beside });
     }
@@ -53,8 +53,8 @@ export async function measureNeighbour({
   }
 }
 
-/** Returns the 99th percentile of the latency, in milliseconds. */
-async function slowest(url: string, seconds: number): Promise<number> {
+/** Sends requests at the steady rate. Returns the 99th percentile of their latency, in milliseconds. */
+async function latencyP99(url: string, seconds: number): Promise<number> {
   const agent = new Agent({ keepAlive: true });
   const times: Promise<number>[] = [];
   const startedMs = performance.now();
@@ -80,18 +80,18 @@ async function timed(url: string, agent: Agent): Promise<number> {
   });
 }
 
-/** Sends the next request after each answer, which is always 504. */
+/** Sends requests on each connection, one after another. Every answer is 504. */
 function startAttack(url: string): { stop(): Promise<void> } {
-  const over = new AbortController();
+  const stopping = new AbortController();
   const attackers = Array.from({ length: HOSTILE_CONNECTIONS }, async () => {
-    while (!over.signal.aborted) {
+    while (!stopping.signal.aborted) {
       const { status } = await fetch(url);
       if (status !== 504) throw new Error(`${url}: ${status}, and not 504`);
     }
   });
   return {
     async stop() {
-      over.abort();
+      stopping.abort();
       await Promise.all(attackers);
     },
   };

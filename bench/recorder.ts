@@ -1,5 +1,5 @@
-// (n), (n2): the cost of recording every invocation: a server with its recorder compared with the same server without
-// it, in short turns, under the load of (a) and of (b1).
+// Measurements (n), (n2): the cost of recording every invocation: a server with its recorder compared with the same
+// server without it, in short turns, under the load of (a) and of (b1).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// (m): how many events per second are folded when entities with a long history are loaded from the journal, without
-// snapshots; compared with the same events folded by the same guest without a journal.
+// Measurement (m): how many events per second are folded when entities with a long history are loaded from the journal,
+// without snapshots; compared with the same events folded by the same guest without a journal.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
-// (i), (j), (i2), (j2): two shards compared with one, loaded from within the shards: queries, and durable commands,
-// of random entities, so that with two shards every second call is forwarded. In (i2) and (j2) the requests use HTTP,
-// as in a real service.
+// Measurements (i), (j), (i2), (j2): two shards compared with one, loaded from within the shards: queries, and durable
+// commands, of random entities, so that with two shards every second call is forwarded. In (i2) and (j2) the requests
+// use HTTP, as in a real service.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // EntityPrinter: the output of `svc entity`: a state, the steps that led to it, and the effect that a command would
-// have. Ids, events and states come from outside: they reach a terminal only escaped. The functions return text and
+// have. Ids, events and states are untrusted, so they are escaped for the terminal. The functions return text and
 // print nothing.
 import type { HistoryStep, PastState, StateChanges, WhatIfOutcome } from '@svc/host/tools';
 import { printable, printableJson } from '@svc/kit/printable';

@@ -1,5 +1,5 @@
-// JournalPrinter: the output formats of `svc journal`. Ids and JSON come from outside: they reach a terminal only
-// escaped. The functions return text; only `printEnd` prints.
+// JournalPrinter: the output formats of `svc journal`. Ids and JSON are untrusted, so they are escaped for the
+// terminal. The functions return text; only `printEnd` prints.
 import type {
   ComponentSummary,
   EntitySummary,
@@ -18,15 +18,15 @@ export interface JournalPrinter {
   entities(entities: readonly EntitySummary[], first: boolean): string;
   recordsHead(entity: { readonly component: string; readonly id: string }): string;
   records(records: readonly InspectedRecord[], first: boolean): string;
-  /** Beginning of a list of records of all entities, in commit order. */
+  /** Returns the beginning of a list of records of all entities, in commit order. */
   eventsHead(): string;
   events(entries: readonly (ScannedRecord | ScannedDamage)[], first: boolean): string;
-  /** `last`: value of `--after` for the next page; undefined if there is none. */
+  /** Returns the end of a list. `last`: value of `--after` for the next page; undefined if there is none. */
   tail(last: string | number | undefined): string;
 }
 
 /**
- * Returns the printer of a format. `endless`: true if the list has no end; JSON is then one document for each record.
+ * Returns the printer of a format. `endless`: true if the list has no end; JSON output is then one document per record.
  */
 export function journalPrinter(format: string, dir: string, endless: boolean): JournalPrinter {
   if (format === 'json') return endless ? linesPrinter(dir) : jsonPrinter(dir);
@@ -34,8 +34,8 @@ export function journalPrinter(format: string, dir: string, endless: boolean): J
 }
 
 /**
- * Prints the end of a list. `last`: as in JournalPrinter. JSON contains it; for other formats it is printed to
- * stderr.
+ * Prints the end of a list. `last`: as for `JournalPrinter.tail`. A JSON document contains the value; for the other
+ * formats it is printed to stderr.
  */
 export async function printEnd(
   printer: JournalPrinter,
@@ -93,8 +93,8 @@ function entityJson({ id, events, lastTimeMs, deleted }: EntitySummary): string 
 }
 
 /**
- * Returns a record as JSON. `where`: members that say where it is stored. The event is copied as it is stored,
- * because parsing could change its numbers.
+ * Returns a record as JSON. `where`: its entity and position in the journal, which become the first members. The event
+ * is copied as text, because parsing could change its numbers.
  */
 function recordJson(record: InspectedRecord, where: object = {}): string {
   if (record.kind === 'damaged') return line({ ...where, ...record });
@@ -183,7 +183,7 @@ function eventText(entry: ScannedRecord | ScannedDamage): string {
   return `${String(entry.pos).padStart(8)}  ${contentText(record, entity)}`;
 }
 
-/** Returns a record's contents as text. `entity`: its entity, if the list has records of several. */
+/** Returns a record's contents as text. `entity`: text of its entity; empty if all records are of the same entity. */
 function contentText(record: InspectedRecord, entity: string): string {
   if (record.kind === 'damaged')
     return `${entity}${outputStyle('red', 'damaged')}: ${printable(record.problem)}\n`;

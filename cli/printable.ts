@@ -1,4 +1,4 @@
-// Printable: escapes text of several lines from outside (a module, a journal, a path) for a terminal.
+// Printable: escapes untrusted text of several lines (from a module, a journal, a path) for a terminal.
 import { printable } from '@svc/kit/printable';
 
 /** Escapes the harmful characters of each line. */

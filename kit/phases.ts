@@ -28,7 +28,7 @@ export class Phases {
   }
 
   /**
-   * Starts the phases in their order, and resolves when all have started or the stop was asked for. Rejects with what a
+   * Starts the phases in order, and resolves when all have started or the stop was asked for. Rejects with what a
    * start fails with; the caller has to call `stop` then as well. The second call waits for the first.
    */
   start(): Promise<void> {

@@ -7,7 +7,7 @@ import { type JournalPrinter, printEnd } from '../journal-printer.ts';
 import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 
-/** Number of records per page. It is small, since each event may have a megabyte. */
+/** Number of records per page. It is small, since each event may be a megabyte long. */
 const PAGE_RECORDS = 256;
 /** Pause between two polls for new records, in milliseconds. */
 const FOLLOW_PAUSE_MS = 200;

@@ -10,7 +10,7 @@ import { printData } from '../terminal.ts';
 import { UsageError } from '../usage-error.ts';
 import { printEvents } from './journal-events.ts';
 
-/** Number of records per page. It is small, since each event may have a megabyte. */
+/** Number of records per page. It is small, since each event may be a megabyte long. */
 const PAGE_RECORDS = 32;
 const PAGE_ENTITIES = 500;
 /** Number of ids that are searched for a similar one. */

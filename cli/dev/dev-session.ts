@@ -26,8 +26,8 @@ export interface DevSessionOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** A build that was sent to the service, without its code, because all builds of a session are kept. */
-interface Given extends Pick<BuiltComponent, 'descriptor' | 'warnings'> {
+/** A build that was sent to the service. It has no code, because all builds of a session stay in memory. */
+interface SentBuild extends Pick<BuiltComponent, 'descriptor' | 'warnings'> {
   readonly fingerprint: string;
   readonly builtMs: number;
   readonly changed: readonly string[];
@@ -51,8 +51,8 @@ export class DevSession {
   #isFirst = true;
   /** Absolute paths of the module's sources; undefined if the last build has failed. */
   #sources: ReadonlySet<string> | undefined;
-  /** File of a module → its build. */
-  readonly #given = new Map<string, Given>();
+  /** Path of a module's file → its build. */
+  readonly #sentBuilds = new Map<string, SentBuild>();
   #locator: (() => Promise<FaultLocator>) | undefined;
   /** Resolves when all log entries so far are printed, in order. */
   #shown: Promise<void> = Promise.resolve();
@@ -64,7 +64,7 @@ export class DevSession {
     this.#failed.promise.catch(() => {});
     this.#watch = new SourceWatch(
       project.root,
-      (files) => void this.#hasChanged(files),
+      (files) => void this.#onChange(files),
       (error) => this.#failed.reject(unwatched(project.root, error)),
     );
     this.#service = new DevService({
@@ -76,7 +76,7 @@ export class DevSession {
     });
   }
 
-  /** Resolves once it was stopped and has cleaned up. Rejects if the service cannot be served. */
+  /** Runs until `stopRequested` resolves, then cleans up. Rejects if the service fails or sources cannot be watched. */
   async run(stopRequested: Promise<unknown>): Promise<void> {
     void this.#service.ended.then((code) => {
       this.#failed.reject(
@@ -105,12 +105,12 @@ export class DevSession {
     this.#service.kill();
   }
 
-  async #hasChanged(files: readonly string[]): Promise<void> {
+  async #onChange(files: readonly string[]): Promise<void> {
     const known = this.#sources;
-    const counting = known === undefined ? files : files.filter((file) => known.has(file));
+    const relevant = known === undefined ? files : files.filter((file) => known.has(file));
     if (this.#isStopping) return;
-    // During a build it is not known which files belong to the module.
-    this.#changed = [...new Set([...this.#changed, ...(this.#isBuilding ? files : counting)])];
+    // The files of the module are known only after the build.
+    this.#changed = [...new Set([...this.#changed, ...(this.#isBuilding ? files : relevant)])];
     if (this.#changed.length > 0 && !this.#isBuilding) await this.#build();
   }
 
@@ -160,16 +160,16 @@ export class DevSession {
     const file = await this.#modules.write(built);
     const { descriptor, warnings, sourceMap } = built;
     const fingerprint = sourceMap!.x_svc_module;
-    this.#given.set(file, { descriptor, warnings, fingerprint, builtMs, changed });
+    this.#sentBuilds.set(file, { descriptor, warnings, fingerprint, builtMs, changed });
     this.#service.send({ kind: 'module', file, builtMs, builtAtMs });
   }
 
   #onMessage(message: FromDevHost): void {
     switch (message.kind) {
       case 'served':
-        return this.#isServed(message);
+        return this.#onServed(message);
       case 'refused':
-        return this.#isRefused(message);
+        return this.#onRefused(message);
       case 'upgrade':
         return this.#terminal.upgrade(message.findings);
       case 'log':
@@ -184,10 +184,10 @@ export class DevSession {
     }
   }
 
-  #isRefused({ code, message, file, frames, settings, isRetried }: Refused): void {
-    const given = this.#given.get(file);
+  #onRefused({ code, message, file, frames, settings, isRetried }: Refused): void {
+    const build = this.#sentBuilds.get(file);
     this.#shown = this.#shown.then(async () => {
-      const fingerprint = given?.fingerprint ?? '';
+      const fingerprint = build?.fingerprint ?? '';
       const locator = await sourceLocations({ kind: 'wasm', file, fingerprint }, settings);
       const found = locator.locationsOf({ frames });
       this.#terminal.refused(code, message, found, isRetried);
@@ -198,10 +198,10 @@ export class DevSession {
     });
   }
 
-  #isServed(served: Served): void {
-    const given = this.#given.get(served.source.file);
-    if (given === undefined) return;
-    const { descriptor, builtMs, changed, warnings } = given;
+  #onServed(served: Served): void {
+    const build = this.#sentBuilds.get(served.source.file);
+    if (build === undefined) return;
+    const { descriptor, builtMs, changed, warnings } = build;
     // The source map is read when a fault needs it.
     let locator: Promise<FaultLocator> | undefined;
     this.#locator = () => (locator ??= sourceLocations(served.source, served.settings));

@@ -30,7 +30,8 @@ export class DevTerminal {
   #isServing = false;
   #servedFile: string | undefined;
   /** The last printed fault: its component or route, and its location or reason. */
-  #last = { who: '', location: '' };
+  #last = { subject: '', location: '' };
+  /** Lines that show the served build, with its warnings. */
   #serving: readonly string[] = [];
 
   constructor(root: string, stream: AreaStream = process.stderr) {
@@ -52,13 +53,13 @@ export class DevTerminal {
       '',
       ...texts.flatMap((text) => [text, '']),
       ...(more > 0 ? [`and ${counted(more, 'more problem', 'more problems')}`, ''] : []),
-      status('red', '✕', counted(problems.length, 'problem', 'problems'), this.#goesOn()),
+      status('red', '✕', counted(problems.length, 'problem', 'problems'), this.#consequence()),
     ]);
   }
 
   /**
-   * `locations`: source locations of a failure at the module's start. `isRetried`: no module is served until the
-   * start succeeds.
+   * Shows that a build is not served. `locations`: source locations of a failure while the module started.
+   * `isRetried`: the start is repeated until it succeeds, and no module is served before.
    */
   refused(
     code: string,
@@ -66,7 +67,7 @@ export class DevTerminal {
     locations: readonly SourceLocation[],
     isRetried = false,
   ): void {
-    const more = isRetried ? 'it is tried again' : this.#goesOn();
+    const more = isRetried ? 'it is tried again' : this.#consequence();
     this.#area.show([
       ...this.#locationLines(locations),
       status('red', '✕', `not served: ${printable(message)} [${code}]`, more),
@@ -123,6 +124,7 @@ export class DevTerminal {
   /** Prints a log entry. `locator`: finds the source locations of a fault. */
   logged(entry: Entry, locator: FaultLocator | undefined): void {
     const { level, message, fields = {}, frames = [] } = entry;
+    // Only entries that the module logged itself have this field.
     if (fields['from'] !== undefined) {
       this.#area.print([status('dim', '·', 'log', printable(message))]);
       return;
@@ -130,19 +132,19 @@ export class DevTerminal {
     if (level === 'info' || level === 'debug') return;
     const { component, entity, handler, code, reason, route, errorId } = fields;
     const guestMessage = fields['guestMessage']?.toString();
-    const who =
+    const subject =
       component === undefined
         ? `${route ?? message}`
         : `${component}${handler === undefined ? '' : `.${handler}`} ${entity ?? ''}`;
     const location = frames.length > 0 ? JSON.stringify(frames) : `${reason ?? message}`;
     const isSame = location === this.#last.location;
     // A fault of an entity is also logged for the request that it failed.
-    if (isSame && who !== this.#last.who && errorId !== undefined)
-      return this.#area.print([dim(`${INDENT}in ${printable(who)}, error id ${errorId}`)]);
-    const isAgain = isSame && who === this.#last.who;
-    this.#last = { who, location };
+    if (isSame && subject !== this.#last.subject && errorId !== undefined)
+      return this.#area.print([dim(`${INDENT}in ${printable(subject)}, error id ${errorId}`)]);
+    const isAgain = isSame && subject === this.#last.subject;
+    this.#last = { subject, location };
     const colour = level === 'error' ? 'red' : 'yellow';
-    const head = status(colour, '✕', printable(who), isAgain ? 'the same again' : '');
+    const head = status(colour, '✕', printable(subject), isAgain ? 'the same again' : '');
     if (isAgain) return this.#area.print([head]);
     const why = `${reason ?? message}`;
     const guestLines = guestMessage === undefined || guestMessage === why ? [] : [guestMessage];
@@ -156,7 +158,7 @@ export class DevTerminal {
     ]);
   }
 
-  /** Prints text that the service's process wrote to its own streams, such as that of a crash. */
+  /** Prints text that the service's process wrote to its stdout or stderr, such as a crash report. */
   output(text: string): void {
     this.#area.print(
       text
@@ -224,7 +226,8 @@ export class DevTerminal {
     });
   }
 
-  #goesOn(): string {
+  /** Returns what the service does after a build that is not served. */
+  #consequence(): string {
     return this.#isServing ? 'what was served before goes on' : 'waiting for a change';
   }
 

@@ -1,5 +1,5 @@
-// JsonReader: reads values from JSON text, strictly. It never traps and never coerces: it notes the first problem
-// with its path, and from then on every method returns immediately.
+// JsonReader: reads values from JSON text, strictly. It never traps and never coerces: it records the first
+// problem with its path, and from then on every method returns immediately.
 //
 // Invariant: nesting is bounded, so hostile text cannot exhaust the stack.
 import {
@@ -18,7 +18,7 @@ import {
 } from "./json-cursor";
 import { doubleOfToken, floatOfToken } from "./json-number";
 
-/** Maximum nesting of objects and arrays in text of a caller; deeper text is refused. */
+/** Maximum nesting of objects and arrays in text from a caller; deeper text is refused. */
 const DEPTH_MAX: i32 = 100;
 /**
  * Maximum nesting of text that the module has written itself (events, states, replies): an event contains the
@@ -63,7 +63,7 @@ export class JsonReader extends JsonCursor {
 
   // --- objects and arrays ---
 
-  /** Enters an object. Returns whether it has read a key; otherwise the object is empty and left, or there is a problem. */
+  /** Enters an object and reads its first key. Returns false if the object is empty (and is skipped) or on failure. */
   beginObject(): bool {
     if (this.failed) return false;
     if (this.peek() != OPEN_OBJECT) {
@@ -78,7 +78,7 @@ export class JsonReader extends JsonCursor {
     return this.readKey();
   }
 
-  /** Continues after a value. Returns whether it has read another key; otherwise the object is left, or there is a problem. */
+  /** Reads the key that follows a value. Returns false at the end of the object (and leaves it) or on failure. */
   nextKey(): bool {
     if (this.failed) return false;
     this.skipSpace();
@@ -130,7 +130,7 @@ export class JsonReader extends JsonCursor {
     return text;
   }
 
-  /** Enters an array. Returns whether it has an item; otherwise the array is empty and left, or there is a problem. */
+  /** Enters an array. Returns false if the array is empty (and is skipped) or on failure. */
   beginArray(): bool {
     if (this.failed) return false;
     if (this.peek() != OPEN_LIST) {
@@ -145,7 +145,7 @@ export class JsonReader extends JsonCursor {
     return true;
   }
 
-  /** Continues after an item. Returns whether there is another item; otherwise the array is left, or there is a problem. */
+  /** Moves from an item to the next. Returns false at the end of the array (and leaves it) or on failure. */
   nextItem(): bool {
     if (this.failed) return false;
     this.skipSpace();
@@ -187,7 +187,7 @@ export class JsonReader extends JsonCursor {
     return false;
   }
 
-  /** Reads an integer type of at most 32 bits. */
+  /** Reads an integer of a type of at most 32 bits. */
   readInteger<T>(): T {
     if (this.failed || !this.scanNumber(rangeWords<T>())) return <T>0;
     const magnitude = this.magnitude();
@@ -223,7 +223,7 @@ export class JsonReader extends JsonCursor {
     if (quoted) {
       if (this.peek() == QUOTE) this.at += 2;
       else fits = false;
-      // `-0` would be a second text of 0, and 21 digits overflow before they can be compared.
+      // `-0` is refused because 0 has only one spelling. Digits that exceed 64 bits are refused below.
       if (negative && magnitude == 0) fits = false;
     } else if (magnitude > SAFE_INTEGER_MAX) fits = false;
     if (magnitude == u64.MAX_VALUE && this.overflowed) fits = false;
@@ -293,7 +293,7 @@ export class JsonReader extends JsonCursor {
     return this.readString();
   }
 
-  /** Skips any value; checks its grammar, and keeps no content. */
+  /** Skips a value of any type: checks its syntax without storing its content. */
   skipValue(): void {
     if (this.failed) return;
     const unit = this.peek();
@@ -319,7 +319,7 @@ export class JsonReader extends JsonCursor {
 
   // --- sum types ---
 
-  /** Returns the `type` of the object at the cursor, at any position in it. The cursor does not move. */
+  /** Returns the member `type` of the object at the cursor, wherever it is in the object. The cursor does not move. */
   peekTag(): string {
     const from = this.at;
     const depth = this.depth;

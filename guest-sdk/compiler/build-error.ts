@@ -12,7 +12,7 @@ export interface Problem {
   readonly line?: number;
   /** Column number, from 1. */
   readonly column?: number;
-  /** The line of the file, and the length of the part that the problem is about. */
+  /** The source line, and the length of the part of it that the problem is about. */
   readonly sourceLine?: string;
   readonly length?: number;
   /** Description of the problem, as a sentence. */
@@ -24,7 +24,7 @@ export interface Problem {
 }
 
 const LINE_MAX = 120;
-/** Maximum number of characters of a long line that are shown before the column. */
+/** Maximum number of characters that an excerpt of a long line has before the column. */
 const LEAD = 40;
 const HELP_INDENT = '      ';
 
@@ -68,20 +68,20 @@ function excerptOf({ sourceLine, line, column = 1, length = 1 }: Problem): Excer
   const at = column - 1;
   const end = start + LINE_MAX;
   const before = printable(sourceLine.slice(start, at));
-  const meant = printable(sourceLine.slice(at, Math.min(at + length, end)));
+  const marked = printable(sourceLine.slice(at, Math.min(at + length, end)));
   const after = printable(sourceLine.slice(Math.min(at + length, end), end));
   return {
-    source: `  ${line} | ${before}${meant}${after}`.trimEnd(),
+    source: `  ${line} | ${before}${marked}${after}`.trimEnd(),
     margin: `  ${' '.repeat(String(line).length)} | ${' '.repeat(columnsOf(before))}`,
-    mark: '^'.repeat(Math.max(1, columnsOf(meant))),
+    mark: '^'.repeat(Math.max(1, columnsOf(marked))),
   };
 }
 
-/** Characters of East Asian scripts and pictures, which a terminal shows in two columns. */
+/** Wide characters of East Asian scripts and emoji, which take two columns of a terminal. */
 const WIDE =
   /^[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 
-/** How many columns of a terminal the text takes. A character with marks on it takes those of the character. */
+/** Returns the number of terminal columns that the text takes. A combining mark takes none. */
 function columnsOf(text: string): number {
   let columns = 0;
   for (const character of text)

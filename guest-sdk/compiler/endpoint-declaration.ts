@@ -243,7 +243,7 @@ function readRoute(
   };
 }
 
-/** Returns the names of the template's parameters, in their order. */
+/** Returns the names of the template's parameters, in the order of the template. */
 function readTemplate(node: DecoratorNode, path: string, problems: Problem[]): readonly string[] {
   if (!isUtf8(path))
     problems.push(

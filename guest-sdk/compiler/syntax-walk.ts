@@ -1,26 +1,26 @@
-// SyntaxWalk: visits the nodes of a syntax tree. AssemblyScript has no visitor to build on: the children of a node
-// are those of its properties that are nodes.
+// SyntaxWalk: visits the nodes of a syntax tree. AssemblyScript has no visitor, so the children of a node are
+// found among its properties: each property that is a node, or a list of nodes.
 import { Node, ParenthesizedExpression } from 'assemblyscript';
 
-/** `parents`: from the outermost to the nearest, without parentheses. */
+/** `parents`: from the outermost to the nearest; parenthesized expressions are omitted. */
 export type Visit = (node: Node, parents: readonly Node[]) => void;
 
-/** Visits the node itself first, then its children in the order of the text. */
+/** Visits the node itself first, then its children in source order. */
 export function walk(node: Node, visit: Visit): void {
-  step(node, visit, []);
+  walkFrom(node, visit, []);
 }
 
-function step(node: Node, visit: Visit, parents: readonly Node[]): void {
-  if (node instanceof ParenthesizedExpression) return step(node.expression, visit, parents);
+function walkFrom(node: Node, visit: Visit, parents: readonly Node[]): void {
+  if (node instanceof ParenthesizedExpression) return walkFrom(node.expression, visit, parents);
   visit(node, parents);
-  const below = [...parents, node];
-  for (const child of partsOf(node)) step(child, visit, below);
+  const childParents = [...parents, node];
+  for (const child of childrenOf(node)) walkFrom(child, visit, childParents);
 }
 
-function partsOf(node: Node): Node[] {
-  const parts: Node[] = [];
+function childrenOf(node: Node): Node[] {
+  const children: Node[] = [];
   for (const value of Object.values(node) as unknown[])
-    for (const one of Array.isArray(value) ? (value as unknown[]) : [value])
-      if (one instanceof Node) parts.push(one);
-  return parts;
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value])
+      if (item instanceof Node) children.push(item);
+  return children;
 }

@@ -67,9 +67,9 @@ export class EntityEngine {
   }
 
   /**
-   * Sends a command or a query, whichever the descriptor says `name` is, to an entity. Answers a plain value where nothing has
-   * to be waited for (a query on an entity in memory), and a promise elsewhere. A command is answered after its events are on
-   * disk.
+   * Sends a command or a query, whichever the descriptor says `name` is, to an entity. Returns a plain value if nothing
+   * has to be waited for (a query on an entity in memory), else a promise. A command is answered after its events are
+   * on disk.
    *
    * A command with an idempotency key is carried out once: a repeated command gets the first reply, for as long as
    * `idempotencyRetentionMs`. A query needs no key.
@@ -91,8 +91,8 @@ export class EntityEngine {
   }
 
   /**
-   * Does what `call` does, for a caller that can use a speculative result: answers the outcome, or a pending call, which may
-   * have a speculative result. Refuses and throws as `call` does.
+   * Does what `call` does, for a caller that can use a speculative result: returns the outcome, or a pending call,
+   * which may have a speculative result. Refuses and throws as `call` does.
    */
   speculate(
     target: EntityRef,

@@ -62,7 +62,7 @@ export function fieldOf({ properties }: RecordType, name: string): TypeSchema | 
   return 'const' in property ? { type: 'string', enum: [property.const] } : property;
 }
 
-/** Fields of records, indexed by their names and aliases. An entry is made when a record is first looked up. */
+/** Fields of records, indexed by their names and aliases. An entry is created when a record is first looked up. */
 const fieldsByName = new WeakMap<RecordType, ReadonlyMap<string, string>>();
 
 /**

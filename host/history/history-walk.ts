@@ -1,7 +1,7 @@
 // HistoryWalk iterates over the records of an entity, across its incarnations, and makes a step for each requested
 // record: its changes and the state after it, computed with a module's folds. After a damaged record, or an event
-// that the module cannot fold, the state is unknown until the incarnation ends, and each step has the reason. A walk
-// only goes forwards.
+// that the module cannot fold, the state is unknown until the incarnation ends, and each step says why. A walk
+// visits the records in order, and each of them once.
 import type { HistoryStep, StateChange } from '@svc/contract';
 import type { GuestEntities } from '../engine/needs/guest.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
@@ -13,13 +13,13 @@ import { recordsAfter } from './incarnation-at.ts';
 import { LocatingFold } from './locating-fold.ts';
 import { stateChanges } from './state-changes.ts';
 
-/** Larger states are left out of a step, in UTF-16 units. */
+/** Maximum length of a state in a step, in UTF-16 units; a longer state is omitted. */
 const STATE_UNITS_MAX = 256 * 1024;
-/** Larger states are not compared, in UTF-16 units. */
+/** Maximum length of the two states of a comparison together, in UTF-16 units; longer ones are not compared. */
 const COMPARED_UNITS_MAX = 1024 * 1024;
 /** Limit for the listed changes of a step, in UTF-16 units; further changes are only counted. */
 const CHANGES_UNITS_MAX = 256 * 1024;
-/** Number of events that are folded at once on the way to a step. */
+/** Number of events that are folded in one batch. */
 const FOLDED_EVENTS = 512;
 const LAST_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const TRACE_ID = /^[0-9a-f]{32}$/;
@@ -47,7 +47,7 @@ export class HistoryWalk {
     this.#begin();
   }
 
-  /** Passes over the record without making a step. */
+  /** Applies the record without computing its step. */
   async pass(record: InspectedRecord): Promise<void> {
     this.seq = record.seq;
     if (record.kind === 'deleted') this.#begin();

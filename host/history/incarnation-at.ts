@@ -1,8 +1,9 @@
-// IncarnationAt finds the incarnation in which a point of an entity's history lies, up to that point, in a journal
-// that is only inspected. It ends with the deletion if the point is a deletion.
+// IncarnationAt is the part of an entity's history from the beginning of an incarnation up to a given point, read with
+// JournalInspection. If the point is a deletion, the deletion is the last record.
 //
-// Times are readings of the command clock, which may jump, so they need not increase with the sequence number. A
-// point in time lies directly before the first record, in the order of sequence numbers, that is later.
+// The time of a record is the clock's time at its command. A clock may jump, so times need not increase with the
+// sequence number. A point in time lies directly before the first record, in the order of sequence numbers, that has a
+// later time.
 import { entityName } from '../engine/entity/history.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
 import type { EntityRef, JournalRecord, StoredEvent } from '../model/entity.ts';
@@ -18,7 +19,7 @@ export type HistoryPoint =
   | { readonly kind: 'seq'; readonly seq: number }
   | { readonly kind: 'time'; readonly timeMs: number };
 
-/** Records per page. A page is small, since each event may have a megabyte. */
+/** Number of records per page. It is small, since each event may be a megabyte long. */
 const PAGE_RECORDS = 64;
 
 export class IncarnationAt implements Incarnation {
@@ -29,9 +30,9 @@ export class IncarnationAt implements Incarnation {
   readonly lastSeq: number;
   /** Sequence number of the last record at the point, which may be the deletion. */
   readonly seq: number;
-  /** Time of that record, in milliseconds since 1970; undefined before the first record. */
+  /** Time of the record `seq`, in milliseconds since 1970; undefined before the first record. */
   readonly timeMs: number | undefined;
-  /** True if that record is the deletion that ends the incarnation; the state is then the empty state. */
+  /** True if the record `seq` is the deletion that ends the incarnation; the state is then the empty state. */
   readonly isDeleted: boolean;
 
   /**

@@ -1,5 +1,5 @@
-// StateChanges finds the differences between two states by their JSON paths: `items[0].quantity`, and `readers["a
-// b"]` for a key that is not an identifier. The differences contain values of the states.
+// StateChanges finds the differences between two states, each with its JSON path: `items[0].quantity`, or
+// `readers["a b"]` for a key that is not an identifier.
 
 export interface StateChange {
   /** JSON path; empty for the whole state. */
@@ -17,17 +17,17 @@ export interface StateChanges {
 }
 
 const CHANGES_MAX = 100;
-/** Deeper values are compared as texts: a module may nest its state too deeply for the stack. */
+/** Deeper values are compared as JSON text, because recursion into a deeply nested state could exhaust the stack. */
 const DEPTH_MAX = 200;
 
 /** Compares two JSON texts. Texts that differ only in the order of keys are one change of the whole state. */
 export function stateChanges(before: string, after: string): StateChanges {
   if (before === after) return { changes: [], moreCount: 0 };
-  const found = new Found();
+  const found = new FoundChanges();
   try {
     collect(JSON.parse(before), JSON.parse(after), '', 0, found);
   } catch (error) {
-    // A text is not JSON, or is nested too deeply to be encoded again.
+    // A text is not JSON, or is nested too deeply for JSON.stringify.
     if (!(error instanceof SyntaxError) && !(error instanceof RangeError)) throw error;
     return { changes: [{ path: '', before, after }], moreCount: 0 };
   }
@@ -35,7 +35,7 @@ export function stateChanges(before: string, after: string): StateChanges {
   return found;
 }
 
-class Found implements StateChanges {
+class FoundChanges implements StateChanges {
   readonly changes: StateChange[] = [];
   moreCount = 0;
 
@@ -46,7 +46,7 @@ class Found implements StateChanges {
   }
 }
 
-function collect(a: unknown, b: unknown, path: string, depth: number, found: Found): void {
+function collect(a: unknown, b: unknown, path: string, depth: number, found: FoundChanges): void {
   if (a === b) return;
   if (!isObject(a) || !isObject(b) || Array.isArray(a) !== Array.isArray(b)) {
     found.add(path, a, b);

@@ -1,5 +1,5 @@
-// GatheredBytes: collects bytes that arrive in pieces in one growing buffer. A list of the pieces would take
-// a hundred bytes for each beside its own, and the sender decides how small they are.
+// GatheredBytes: collects bytes that arrive in pieces in one growing buffer. A list of the pieces would need
+// a hundred more bytes for each piece, and the sender decides how small the pieces are.
 
 const NONE = Buffer.alloc(0);
 

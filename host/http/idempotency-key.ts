@@ -1,14 +1,14 @@
-// The header Idempotency-Key: its validity, and the source of the idempotency keys of a request's calls. It
-// applies to methods that change something; a GET treats it like any other header.
+// The header Idempotency-Key: its validation, and the request key that is made of it, from which the idempotency keys
+// of the request's calls are derived. The header applies to methods that change something; with GET it has no effect.
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, errorAnswer } from './answers.ts';
 
 const METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
-const ORIGIN_DIGITS = 16;
+const DIGEST_DIGITS = 16;
 
-/** Returns the header's value, undefined where it does not apply, or the answer to an invalid one. */
+/** Returns the header's value; undefined if it is absent or has no effect; or the answer to an invalid value. */
 export function idempotencyKeyOf(
   method: string,
   headers: IncomingHttpHeaders,
@@ -25,7 +25,7 @@ export function idempotencyKeyOf(
   );
 }
 
-/** Returns the key of the request: the header's value, and a digest of caller and route. Equal keys are repeats. */
+/** Returns the request key: the header's value and a digest of caller and route. A repetition has the same key. */
 export function requestKey(key: string, caller: string, route: string): string {
-  return `${key}/${hash('sha256', `${caller}\n${route}`, 'hex').slice(0, ORIGIN_DIGITS)}`;
+  return `${key}/${hash('sha256', `${caller}\n${route}`, 'hex').slice(0, DIGEST_DIGITS)}`;
 }

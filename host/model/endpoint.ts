@@ -5,7 +5,7 @@ import { type KeptBytes, textBytes } from './kept-bytes.ts';
 
 export type Body =
   | { readonly kind: 'none' }
-  /** JSON or plain text; well-formed Unicode. */
+  /** JSON or plain text, in well-formed Unicode. */
   | { readonly kind: 'json' | 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
@@ -20,12 +20,12 @@ export interface EndpointRequest {
   readonly query: string;
   /** Headers with names in lower case. */
   readonly headers: HeaderList;
-  /** `internet`, `service <project>/<service>` or `local`. */
+  /** Sender of the request: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
   readonly body: Body;
   /**
-   * Source of the idempotency keys of the handler's calls. The handler does not receive it, but finds the header.
-   * Undefined if the request has no valid key.
+   * The idempotency keys of the handler's calls are derived from this key. The handler does not receive it, but can
+   * read the header Idempotency-Key. Undefined if the request has no valid key.
    */
   readonly idempotencyKey?: string | undefined;
 }
@@ -61,7 +61,7 @@ export interface AnswerWaiter extends Spent {
   readonly forwarded?: ForwardedRequest | undefined;
 }
 
-/** Data that the shard which forwarded a request receives besides the answer. */
+/** Data that is sent back with the answer to the shard that forwarded a request. */
 export interface ForwardedRequest {
   /** Whether the first entity that the handler called belongs to a shard other than this one. */
   wasMisrouted: boolean;

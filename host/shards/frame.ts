@@ -23,7 +23,7 @@ export type ForwardedCall = readonly [
   idempotencyKey: string | undefined,
 ];
 
-/** Cost of a request, which is sent beside its outcome. */
+/** Cost of a request, which is sent together with its outcome. */
 export interface RequestCost {
   /** Units of fuel. */
   readonly fuel: number;

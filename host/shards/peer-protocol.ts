@@ -58,7 +58,7 @@ export interface PeerProtocolOptions {
   readonly failed: (failure: unknown) => boolean;
   /** Is called with each failure that was received and that the other shard has counted. `isLogged`: as `failed` there. */
   readonly learned: (failure: Error, isLogged: boolean) => void;
-  /** Bytes that the service may keep for callers. */
+  /** Budget for the bytes that the service holds for callers until they have received their responses. */
   readonly unsent: ByteBudget;
   /** Is called when the link has ended and every call in flight has failed. */
   readonly ended: () => void;

@@ -23,7 +23,7 @@ interface Parts {
   readonly engine: Pick<EntityEngine, 'call' | 'speculate' | 'readEvents'>;
   readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
-  /** Numbers of the handlers of the module that all shards run. */
+  /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
   readonly unsent: PeerProtocolOptions['unsent'];
   /** Serves a request that another shard has sent here. */

@@ -1,6 +1,6 @@
-// ShardRouting is what a shard that is one of several has between its HTTP server and its engine: a request goes to the
-// shard that owns the entity which it is about, and a call to the shard that owns its entity. A service with one shard has
-// no routing.
+// ShardRouting connects the HTTP server of a shard with its engine, in a service that has several shards: it sends a
+// request to the shard that probably owns the entity that the handler calls first, and a call to the shard that owns
+// the called entity. A service with one shard has no routing.
 import type { Clock, RandomSource } from '../engine/needs/clock.ts';
 import type { EntityEngine } from '../engine/entity-engine.ts';
 import type { Guest } from '../engine/needs/guest.ts';
@@ -23,9 +23,9 @@ interface Parts {
   readonly random: RandomSource;
   readonly eventLoop: EventLoopBudget;
   readonly faults: Pick<FaultReport, 'passedOn' | 'isKnown'>;
-  /** Numbers of the handlers of the module that all shards run. */
+  /** Indices of the handlers of the module, which all shards share. */
   readonly handlerTable: HandlerTable;
-  /** Bytes that the service may keep for callers. */
+  /** Budget for the bytes that the service holds for callers until they have received their responses. */
   readonly unsent: ByteBudget;
 }
 

@@ -1,4 +1,4 @@
-// TextBlock: a text from outside, shortened if it is long; the user can expand it.
+// TextBlock: an untrusted text, shortened if it is long; the user can expand it.
 import { useState } from 'preact/hooks';
 import { bytesText } from '../view/number-text.ts';
 import { cutText, isCut, visibleText } from '../view/visible-text.ts';

@@ -99,8 +99,8 @@ function AnswerHead({
 }
 
 /**
- * Displays the reason of an answer, found in its trace. The trace has what the caller does not receive: the
- * invocation that decided the answer, the module's message, and its source location.
+ * Displays why a request failed, as found in its trace. The trace has what the caller does not receive: the invocation
+ * that decided the answer, the module's message, and its source location.
  */
 function Why({
   answered: { number, answer, request, reason: known },
@@ -112,15 +112,15 @@ function Why({
   readonly service: ServiceDescription;
 }) {
   const { status, traceId, body } = answer;
-  const isAsked = status >= 400;
-  const key = isAsked && known === undefined ? traceId : undefined;
+  const isFailure = status >= 400;
+  const key = isFailure && known === undefined ? traceId : undefined;
   const found = useLoaded(key, async (signal) => {
     const trace = await traceSoon(service.instanceId, traceId, signal);
     const why = answerReason(status, { ...request, routes: service.routes }, trace);
     if (handlerSpan(trace) !== undefined) state.explain(number, why);
     return why;
   });
-  if (!isAsked) return null;
+  if (!isFailure) return null;
   const message = refusalOf(body);
   const reason = known ?? found.value;
   const fault = reason?.failed?.fault;

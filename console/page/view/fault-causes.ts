@@ -1,11 +1,11 @@
-// FaultCauses: failures without duplicates. A fault of an entity also ends the request that called it; such a pair is
-// one entry, with the route of the request. A fault of an endpoint's own code is an entry of its own. The functions
-// are pure.
+// FaultCauses: the list of failures, without duplicates. A fault of an entity also ends the request that called it;
+// such a pair is one entry, with the route of the request. A fault of an endpoint's own code is an entry of its own.
+// The functions are pure.
 import type { Fault, ServiceRoute } from '@svc/contract';
 import { locationText } from './fault-advice.ts';
 
 export interface FaultCause {
-  /** The fault, with the error id that the caller received if it came through a route. */
+  /** The fault, with the error id that the caller received if it failed a request. */
   readonly fault: Fault;
   readonly route: ServiceRoute | undefined;
 }
@@ -38,7 +38,7 @@ export function faultCauses(
   return causes.filter((cause) => !merged.has(cause));
 }
 
-/** Returns 'bill.share'. The end of a shard, with everything that was running in it, belongs to no component. */
+/** Returns the failed handler, such as 'bill.share'. The failure of a whole shard belongs to no component. */
 export function faultName({ component, handler }: Fault): string {
   return component === '' ? 'the runtime' : `${component}.${handler}`;
 }

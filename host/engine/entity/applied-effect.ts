@@ -7,7 +7,7 @@ import type { EngineLimits } from '../engine-limits.ts';
 import type { GuestEntity } from '../needs/guest.ts';
 import { missingReply, outcomeFault, refusedReply, unreadableEvent } from './guest-answer.ts';
 
-/** Answers the reply to command `name`, which was called with `context`. Throws, or rejects with, GuestFault. */
+/** Returns the reply to command `name`, which was called with `context`. Throws, or rejects with, GuestFault. */
 export function applyEffect(
   guest: GuestEntity,
   effect: Effect,
@@ -25,7 +25,7 @@ export function applyEffect(
   return folded instanceof Promise ? folded.then(next) : next(folded);
 }
 
-/** Answers the reply of an effect whose events are folded. Throws, or rejects with, GuestFault. */
+/** Returns the reply of an effect whose events are folded. Throws, or rejects with, GuestFault. */
 export function replyTo(
   guest: GuestEntity,
   { reply }: Effect,

@@ -36,7 +36,7 @@ export class CallCompletion {
     else this.refuse(state, call, fault);
   }
 
-  /** Where the state was lost since the call began: drops it, and discards the result of the call. Answers whether it did. */
+  /** If the state was lost since the call began, drops it and discards the call's result. Returns whether it did so. */
   discardIfLost(state: EntityState, call: EntityCall): boolean {
     const { lostAppend } = state;
     if (lostAppend === undefined) return false;
@@ -58,7 +58,7 @@ export class CallCompletion {
     call.fail(fault);
   }
 
-  /** Fails the call with SVC_OVERLOADED where too much waits for the disk. Answers whether it did. */
+  /** Fails the call with SVC_OVERLOADED if too much waits for the disk. Returns whether it did so. */
   failIfOverloaded(state: EntityState, call: EntityCall): boolean {
     const { limits, unsettled } = this.#needs;
     if (unsettled.total < limits.unsettledBytesMax) return false;

@@ -2,7 +2,7 @@
 // run here, commands in CommandExecution, and commands with an idempotency key in IdempotentExecution. One object serves all
 // entities of an engine, and holds nothing of any of them.
 //
-// Invariant: a promise is made only where the guest or the journal answers later.
+// Invariant: a promise is created only if the guest or the journal answers later.
 import type { Awaitable } from '../../model/call.ts';
 import type { EngineLimits } from '../engine-limits.ts';
 import type { RandomSource } from '../needs/clock.ts';

@@ -44,12 +44,12 @@ export class EntityBreaker {
     return heldBack(entity, faulty, faulty.pauseMs - passedMs);
   }
 
-  /** Whether the last attempt to bring the entity into memory failed. */
+  /** Whether the last attempt to load the entity into memory failed. */
   hasFaulted(entity: EntityRef): boolean {
     return this.#faulty.has(keyOf(entity));
   }
 
-  /** Notes a fault. Answers the error for the log where the entity backs off from now on. */
+  /** Counts a fault. Returns the error for the log if the entity backs off from now on. */
   faulted(entity: EntityRef, fault: Error): SvcError | undefined {
     const key = keyOf(entity);
     const before = this.#faulty.get(key);

@@ -2,7 +2,8 @@
 //
 // Invariants
 // C1  A call is answered or fails exactly once, and is then recorded.
-// C2  A promise is made only when the caller asks for an answer that is not there yet, because a promise per call is costly.
+// C2  A promise is created only when the caller asks for an answer that is not there yet, because a promise per call is
+//     costly.
 import assert from 'node:assert';
 import type { Awaitable, CallContext, Metadata, Refusal, Reply } from '../../model/call.ts';
 import { outcomeOfAnswer, outcomeOfFailure } from '../../model/span-outcome.ts';
@@ -75,7 +76,7 @@ export class EntityCall implements EndedCall {
     this.startMs = recorder.nowMs();
   }
 
-  /** Makes the context that the handler gets beside the input. The fuel that the handler uses is added to this call. */
+  /** Creates the context that the handler receives besides the input. The handler's fuel is added to this call. */
   context(nowMs: number, random: RandomSource): CallContext {
     const seed = random.next64();
     const parent = traceParentOf(this.metadata);
@@ -107,13 +108,13 @@ export class EntityCall implements EndedCall {
     this.#reject?.(failure);
   }
 
-  /** Answers the outcome, or the pending call with its speculative result. Throws the failure. Call it once. */
+  /** Returns the outcome, or the pending call with its speculative result. Throws the failure. Call it once. */
   speculativeResult(): Outcome | PendingCall {
     const answer = this.result();
     return answer instanceof Promise ? { speculative: this.heldOutcome, answer } : answer;
   }
 
-  /** Answers the outcome, throws the failure, or answers a promise of either. Call it once. */
+  /** Returns the outcome, throws the failure, or returns a promise of either. Call it once. */
   result(): Awaitable<Outcome> {
     if (this.#state === 'failed') throw this.#failure;
     if (this.#outcome !== undefined) return this.#outcome;

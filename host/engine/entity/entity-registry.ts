@@ -1,10 +1,11 @@
-// EntityRegistry owns the entities of an engine that are in memory. An entity enters when a call needs it, and leaves when it
-// is idle for long, when memory is short, and when the engine closes. The engine looks entities up in the table of their
-// component.
+// EntityRegistry owns the entities of an engine that are in memory. An entity is loaded when a call needs it, and
+// evicted when it was idle for long, when memory runs short, and when the engine closes. The engine looks entities up
+// in the table of their component.
 //
 // Invariants
-// M1  An entity is in the table of its component from `enter` until it is evicted or gone, and counts for as long.
-// M2  An entity that backs off does not enter.
+// M1  An entity is in the table of its component, and is counted as live, from `enter` until it is evicted or has lost
+//     its state (`gone`).
+// M2  `enter` refuses an entity that is backed off after faults.
 // M3  Only an idle entity is evicted, so every call finishes first.
 import type { EntityRef } from '../../model/entity.ts';
 import type { NameTable } from '../../model/name-table.ts';
@@ -40,11 +41,11 @@ export interface RegistryNeeds {
   readonly limits: EngineLimits;
 }
 
-/** How many entities are in memory, and how often that has changed since the engine was made. */
+/** How many entities are in memory, and how many were loaded and evicted since the engine was created. */
 export interface EngineNumbers {
   readonly liveEntities: number;
   readonly activations: Readonly<Record<Activation, number>>;
-  /** The number of entities that were closed because they were idle for long, or to free memory. */
+  /** The number of entities that were evicted because they were idle for long, or to free memory. */
   readonly passivations: number;
 }
 
@@ -53,7 +54,7 @@ export class EntityRegistry {
   readonly #limits: EngineLimits;
   readonly #breaker: EntityBreaker;
   readonly #foldBudget: FoldBudget;
-  /** Undefined: the refold check is turned off. */
+  /** Undefined if the refold check is turned off. */
   readonly #refolds: RefoldCheck | undefined;
   readonly #snapshots: SnapshotPolicy;
   readonly #passivation: Passivation;
@@ -132,8 +133,8 @@ export class EntityRegistry {
   }
 
   /**
-   * Brings an entity into the table of its component, from which it is missing. It reads the journal with its first call.
-   * Throws SVC_ENTITY_HELD_BACK.
+   * Adds an entity to the table of its component, which must not contain it yet. The entity reads the journal at its
+   * first call. Throws SVC_ENTITY_HELD_BACK.
    */
   enter(component: Component, { component: componentId, id }: EntityRef): LiveEntity {
     const ref = { component: componentId, id };
@@ -147,7 +148,7 @@ export class EntityRegistry {
     return entity;
   }
 
-  /** Closes entities that were not called for `idleTimeoutMs`, and others where memory is short. Never rejects. */
+  /** Closes entities that were not called for `idleTimeoutMs`, and further ones if memory is short. Never rejects. */
   passivate(): Promise<void> {
     return this.#passivation.run();
   }
@@ -161,7 +162,7 @@ export class EntityRegistry {
     };
   }
 
-  /** Waits until nothing is under way, and closes all entities. No call may be submitted any more. */
+  /** Waits until all entities are idle, and closes them. No call may be submitted after `close` was called. */
   async close(): Promise<void> {
     const { idle } = this.#passivation;
     this.#passivation.stop();

@@ -24,7 +24,7 @@ export class EntitySnapshots {
     this.#ref = ref;
   }
 
-  /** The entity has come into memory. */
+  /** Called when the entity was loaded into memory. */
   opened(growth: Growth): void {
     this.#growth = growth;
     // No snapshot is worthwhile.
@@ -50,7 +50,7 @@ export class EntitySnapshots {
 
   /**
    * Takes a snapshot, and then calls `done`: with false when the guest has faulted, else with true, after which `awaitAppends`
-   * has to be called. Answers a promise where the guest answers later.
+   * has to be called. Returns a promise if the guest answers later.
    */
   take(
     guest: GuestEntity,

@@ -87,7 +87,7 @@ export class EntityState {
     return this.#snapshots.isDue;
   }
 
-  /** Notes that the entity is called now, and answers the time. */
+  /** Records that the entity is called now, and returns the time. */
   use(): number {
     this.usedMs = this.#needs.clock.nowMs();
     return this.usedMs;

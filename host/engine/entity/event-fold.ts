@@ -23,7 +23,7 @@ export interface FoldPacing {
   pause(): Promise<void> | undefined;
   /** The guest is about to fold a batch. */
   begin(): void;
-  /** The guest has folded the batch, or failed to. Answers whether the fold may go on. */
+  /** The guest has folded the batch, or failed to. Returns whether the fold may go on. */
   end(batch: readonly StoredEvent[], isFolded: boolean): boolean;
 }
 
@@ -64,7 +64,7 @@ export class EventFold {
   }
 
   /**
-   * Folds the events of an incarnation that follow `seq`, up to the event `lastSeq` or to its end. Answers why it
+   * Folds the events of an incarnation that follow `seq`, up to the event `lastSeq` or to its end. Returns why it
    * stopped before; throws as `eventsAfter` does.
    */
   through(
@@ -74,7 +74,7 @@ export class EventFold {
     return this.#fold([], lastSeq, incarnation);
   }
 
-  /** Folds events that follow `seq` directly. Answers why it stopped before the last of them. */
+  /** Folds events that follow `seq` directly. Returns why it stopped before the last of them. */
   events(events: readonly StoredEvent[]): Awaitable<FoldStop | undefined> {
     return this.#fold(events, this.#seq + events.length, undefined);
   }
@@ -172,7 +172,7 @@ function applied(
   }
 }
 
-/** Answers a fault of the guest, and throws anything else. */
+/** Returns a fault of the guest, and throws anything else. */
 function guestFault(fault: unknown): GuestFault {
   if (fault instanceof GuestFault) return fault;
   throw fault;

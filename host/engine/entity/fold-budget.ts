@@ -47,7 +47,7 @@ export class FoldBudget {
     return this.#clock.nowMs();
   }
 
-  /** Takes a fold that began at `sinceMs` from the budget, and answers how many milliseconds it took. */
+  /** Takes a fold that began at `sinceMs` from the budget, and returns how many milliseconds it took. */
   spend(sinceMs: number, events: number): number {
     // The clock may jump.
     const tookMs = Math.max(0, this.#clock.nowMs() - sinceMs);

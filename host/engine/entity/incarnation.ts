@@ -17,8 +17,9 @@ export interface Incarnation {
   /** Sequence number of its last event; Infinity when the end is only known from an empty page. */
   readonly lastSeq: number;
   /**
-   * Answers a page of its events after the record `seq`, oldest first; `seq` is `afterSeq` or the number of an event. An empty
-   * page is the end. A plain value wherever nothing has to be waited for. Throws, or rejects with, SVC_JOURNAL_….
+   * Returns a page of its events after the record `seq`, oldest first; `seq` is `afterSeq` or the number of an event.
+   * An empty page is the end. Returns a plain value if nothing has to be waited for. Throws, or rejects with,
+   * SVC_JOURNAL_….
    */
   eventsAfter(seq: number): Awaitable<readonly StoredEvent[]>;
 }

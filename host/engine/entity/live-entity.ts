@@ -1,5 +1,5 @@
-// LiveEntity owns one entity in memory, and decides when each of its calls runs: it brings the state into memory, runs the
-// calls one by one, and yields to the event loop. CallExecution runs a call; EntityState owns the state.
+// LiveEntity owns one entity in memory, and decides when each of its calls runs: it loads the state, runs the calls
+// one by one, and yields to the event loop. CallExecution runs a call; EntityState owns the state.
 //
 // Invariants
 // I1  Calls reach the guest one at a time, in arrival order.
@@ -124,7 +124,7 @@ export class LiveEntity implements Idler {
     else this.#needs.idle(this);
   }
 
-  /** Brings the state into memory, and goes on. When the state cannot be had, the queued calls fail. */
+  /** Loads the state into memory, and continues. If the state cannot be loaded, the queued calls fail. */
   async #activate(): Promise<void> {
     this.#needs.busy(this);
     const { ref } = this;

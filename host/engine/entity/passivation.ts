@@ -1,6 +1,6 @@
-// Passivation closes entities that nobody uses: when too many are in memory, when an entity was not called for long, and when
-// the hosting runs short of memory. The least recently used entities are closed first. Their state is on disk, and the next
-// call brings them back.
+// Passivation closes idle entities: when too many are in memory, when an entity was not called for long, and when the
+// hosting runs short of memory. The least recently used entities are closed first. Their state is on disk, and the next
+// call loads them again.
 //
 // Invariants
 // P1  Only an idle entity is closed.
@@ -26,9 +26,15 @@ export interface PassivationNeeds {
   readonly evict: (entity: LiveEntity) => void;
 }
 
-/** The number of entities that are closed for memory as one comes in: more than one, so that memory is freed. */
+/**
+ * Maximum number of entities that `makeMemory` closes. It is more than one, because memory is freed only when all
+ * entities that share it are closed.
+ */
 const CLOSED_FOR_ONE = 16;
-/** The size of a slice of `run`, beside its time, which a clock of milliseconds does not see for few entities. */
+/**
+ * Maximum number of entities that a slice of `run` closes. SLICE_MS limits the time of a slice as well, but a clock in
+ * milliseconds measures it only roughly.
+ */
 const SLICE_ENTITIES = 256;
 const SLICE_MS = 5;
 
@@ -42,7 +48,7 @@ export class Passivation {
     this.#needs = needs;
   }
 
-  /** Closes entities above the limit. Call it when an entity has come into memory or has become idle. */
+  /** Closes entities above the limit. Call it when an entity was loaded or has become idle. */
   makeRoom(): void {
     const { limits, count, evict } = this.#needs;
     while (count() > limits.liveEntitiesMax) {
@@ -52,12 +58,12 @@ export class Passivation {
     }
   }
 
-  /** Closes entities where the hosting runs short of memory. Call it before an entity comes into memory. */
+  /** Closes entities if the hosting runs short of memory. Call it before an entity is loaded. */
   makeMemory(): void {
     this.#closeForMemory(CLOSED_FOR_ONE);
   }
 
-  /** Closes the entities that are due. While a run is under way, answers that run. */
+  /** Closes the entities that are due. Returns the present run if one is under way. */
   run(): Promise<void> {
     this.#underWay ??= this.#run().finally(() => {
       this.#underWay = undefined;
@@ -65,20 +71,20 @@ export class Passivation {
     return this.#underWay;
   }
 
-  /** Ends a run that is under way, and lets further runs close nothing. */
+  /** Ends a run that is under way. Later runs close nothing. */
   stop(): void {
     this.#isStopped = true;
   }
 
   async #run(): Promise<void> {
-    while (!this.#isStopped && this.#closesSlice()) await this.#needs.eventLoop.yield();
+    while (!this.#isStopped && this.#closeSlice()) await this.#needs.eventLoop.yield();
   }
 
-  /** Closes a slice. Answers whether more may be due. */
-  #closesSlice(): boolean {
+  /** Closes a slice of entities. Returns whether more may be due. */
+  #closeSlice(): boolean {
     const { clock, evict } = this.#needs;
     const sinceMs = clock.nowMs();
-    this.#keepInTime(sinceMs);
+    this.#correctTimes(sinceMs);
     for (let closed = 0; closed < SLICE_ENTITIES; closed++) {
       const due = this.#due(sinceMs);
       if (due === undefined) return this.#closeForMemory(SLICE_ENTITIES) > 0;
@@ -95,15 +101,15 @@ export class Passivation {
     return nowMs - oldest.usedMs >= idleTimeoutMs ? oldest : undefined;
   }
 
-  /** Corrects times after a clock was set back, which must not keep entities in memory for longer. */
-  #keepInTime(nowMs: number): void {
+  /** Corrects times in the future: after the clock was set back, they would keep entities in memory for too long. */
+  #correctTimes(nowMs: number): void {
     for (let entity = this.idle.oldest; entity !== undefined; entity = this.idle.after(entity)) {
       if (entity.usedMs <= nowMs) return;
       entity.usedMs = nowMs;
     }
   }
 
-  /** Closes entities that the hosting names. Answers how many were closed. */
+  /** Closes entities that the hosting selects to free memory. Returns how many were closed. */
   #closeForMemory(max: number): number {
     const { entities, find, evict } = this.#needs;
     let closed = 0;

@@ -42,14 +42,14 @@ export class PurityCheck implements GuestEntities {
     );
   }
 
-  /** Counts a call, and answers whether to check it. */
+  /** Counts a call, and returns whether to check it. */
   isDue({ component }: EntityRef): boolean {
     if (--this.#left > 0) return false;
     this.#left = this.#interval;
     return !this.#unchecked.has(component);
   }
 
-  /** The state could not be encoded before a call. Answers the error to throw. */
+  /** Called when the state could not be encoded before a call. Returns the error to throw. */
   unencodable({ component }: EntityRef, fault: unknown): unknown {
     if (!(fault instanceof GuestFault)) return fault;
     this.#unchecked.add(component);
@@ -131,8 +131,8 @@ class CheckedEntity extends ForwardingEntity {
   }
 
   /**
-   * Answers the state as JSON text; undefined: it has no JSON form. A guest that answers later rejects instead, because
-   * another entity may have caused the fault.
+   * Returns the state as JSON text; undefined if it has no JSON form. A guest that answers later rejects instead,
+   * because another entity may have caused the fault.
    */
   #stateAfter(): Awaitable<string | undefined> {
     try {

@@ -1,6 +1,7 @@
-// Replay brings an entity into memory. It folds the current incarnation from the journal into a new guest entity, or begins
-// with a snapshot and folds the events that follow. It reads only what is on disk, so no append of the entity may be under way.
-// When a batch is too large for the guest, its events are folded one by one, which also shows which event cannot be folded.
+// Replay loads an entity into memory. It folds the current incarnation from the journal into a new guest entity, or
+// begins with a snapshot and folds the events that follow. It reads only what is on disk, so no append of the entity
+// may be under way. When a batch is too large for the guest, its events are folded one by one, which also shows which
+// event cannot be folded.
 //
 // Invariants
 // R1  Between two batches it yields to the event loop whenever the FoldBudget is spent, and a batch that took
@@ -35,7 +36,7 @@ const LOST_MAX = 10;
 export interface ReplayNeeds {
   readonly entities: GuestEntities;
   /**
-   * Answers the current incarnation, with the snapshot of this fingerprint if there is one. Throws, or rejects with,
+   * Returns the current incarnation, with the snapshot of this fingerprint if there is one. Throws, or rejects with,
    * SVC_JOURNAL_….
    */
   readonly incarnation: (
@@ -48,11 +49,11 @@ export interface ReplayNeeds {
   readonly snapshots?:
     | Pick<SnapshotPolicy, 'fingerprintFor' | 'restored' | 'restoreFailed'>
     | undefined;
-  /** Called when an entity has come into memory. */
+  /** Called when an entity was loaded into memory. */
   readonly activated?: (how: Activation) => void;
 }
 
-/** How an entity came into memory: without an event, from a snapshot and what followed, or from all its events. */
+/** How an entity was loaded: without an event, from a snapshot and the later events, or from all its events. */
 export type Activation = 'empty' | 'snapshot' | 'folded';
 
 export type Replay =

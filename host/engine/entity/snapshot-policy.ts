@@ -180,7 +180,7 @@ export class SnapshotPolicy {
   }
 }
 
-/** Counts a fault of a component. Answers whether that was the last that is accepted. */
+/** Counts a fault of a component. Returns whether that was the last that is accepted. */
 function isLastOf(faults: Map<string, number>, { component }: EntityRef): boolean {
   const count = (faults.get(component) ?? 0) + 1;
   faults.set(component, count);

@@ -6,7 +6,7 @@ import type { Effect } from '../../model/call.ts';
 import type { StoredEvent } from '../../model/entity.ts';
 import type { EntityCall, Outcome } from './entity-call.ts';
 
-/** Bytes of a record beside its text, roughly. */
+/** Approximate bytes of a record besides its text. */
 const RECORD_BYTES = 128;
 const BYTES_PER_UNIT = 2;
 /** The number of settled appends that are removed from the list together. */
@@ -57,7 +57,7 @@ export class UnsettledBytes {
     this.#total += bytes;
   }
 
-  /** The oldest append has settled. Answers its bytes. */
+  /** Called when the oldest append has settled. Returns its bytes. */
   settled(): number {
     const bytes = this.#sizes[this.#settledCount++] ?? 0;
     this.#total -= bytes;

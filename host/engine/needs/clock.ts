@@ -6,6 +6,6 @@ export interface Clock {
 }
 
 export interface RandomSource {
-  /** Answers 64 random bits. */
+  /** Returns 64 random bits. */
   next64(): bigint;
 }

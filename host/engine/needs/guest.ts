@@ -34,8 +34,9 @@ export interface GuestEntities {
    */
   open(entity: EntityRef, snapshot: string | undefined, alone?: boolean): Awaitable<GuestEntity>;
   /**
-   * Answers entities that are to be closed because memory runs short, least recently used first, at most `max`. Entities that
-   * share memory come together, so that it can be freed. The list is empty while there is enough memory.
+   * Returns entities that are to be closed because memory runs short, least recently used first, at most `max`.
+   * Entities that share memory are listed together, so that the memory can be freed. The list is empty while there is
+   * enough memory.
    */
   toClose?(max: number): readonly EntityRef[];
 }
@@ -48,8 +49,8 @@ export interface GuestEntity {
   /** True after its instance was destroyed: close the entity, open it again and replay its journal. */
   readonly lost: boolean;
   /**
-   * Folds events in order, and adds the fuel of that to `spent`. Answers a message about an event that could not be decoded;
-   * then the entity can no longer be used.
+   * Folds events in order, and adds the fuel that this uses to `spent`. Returns a message if an event could not be
+   * decoded; then the entity can no longer be used.
    */
   apply(events: readonly StoredEvent[], spent: Spent | undefined): Awaitable<string | undefined>;
   /** Decides a command, and does not change the state. */
@@ -61,7 +62,7 @@ export interface GuestEntity {
    * its events. Called once, with the context of the command.
    */
   reply(context: CallContext, name: string): Awaitable<Reply | Refusal>;
-  /** Answers the current state as JSON text. */
+  /** Returns the current state as JSON text. */
   snapshot(): Awaitable<string>;
   close(): void;
 }
@@ -82,7 +83,7 @@ export interface GuestEndpoints {
  * HostCalls are everything that a handler can reach while it runs: calls of entities, their events and the clock.
  *
  * A hosting may run the handler without letting it wait: it then uses `speculate` in place of `call`. When `speculate`
- * answers undefined, the hosting aborts the handler, calls `beginReplay`, and runs the handler again from its beginning
+ * returns undefined, the hosting aborts the handler, calls `beginReplay`, and runs the handler again from its beginning
  * where it can wait and where its calls go to `call`. The replay gets the same results, and no call is made twice.
  */
 export interface HostCalls {

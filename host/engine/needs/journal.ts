@@ -39,7 +39,7 @@ export interface IncarnationStart {
   readonly afterSeq: number;
   /** The state after that record as JSON text; undefined: the empty state. */
   readonly snapshot: string | undefined;
-  /** The records that follow, as `read` answers them. */
+  /** The records that follow, as `read` returns them. */
   readonly records: readonly JournalRecord[];
   /** Whether these are all records that follow. */
   readonly isWhole: boolean;
@@ -65,9 +65,9 @@ export interface Journal {
    */
   read(entity: EntityRef, afterSeq: number, limit: number): Promise<readonly JournalRecord[]>;
   /**
-   * Reads events that follow the record `afterSeq` without a gap, oldest first, at most `limit`, at a lower cost than `read`.
-   * It may answer fewer events than there are, even none; then `read` answers the next ones. A journal whose `read` costs no
-   * more does not have this method. Call it after `incarnation`. Throws as `read` does.
+   * Reads events that follow the record `afterSeq` without a gap, oldest first, at most `limit`, at a lower cost than
+   * `read`. It may return fewer events than there are, even none; then `read` returns the next ones. A journal whose
+   * `read` costs no more does not have this method. Call it after `incarnation`. Throws as `read` does.
    */
   eventsAfter?(entity: EntityRef, afterSeq: number, limit: number): readonly StoredEvent[];
   /** `seq` of the entity's last deletion, 0 when it never was deleted. Rejects as `read` does. */

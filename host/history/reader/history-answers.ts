@@ -1,4 +1,4 @@
-// HistoryAnswers answers questions about stored entities: it reads the journal beside the engine that writes it, and
+// HistoryAnswers answers questions about stored entities: it reads the journal while the engine writes it, and
 // folds events with its own guest. It answers one question at a time, and keeps no file open in between.
 import type { EntityList, HistoryPage, ModuleDescriptor } from '@svc/contract';
 import type { Guest } from '../../engine/needs/guest.ts';

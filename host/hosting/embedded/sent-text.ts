@@ -1,11 +1,11 @@
-// SentText: converts text in a path or a query string into a value of its shape. Numbers have the grammar of
-// JSON. Text that does not fit stays text, and the codec reports it.
+// SentText: converts text in a path or a query string into a value of its shape. Numbers are written as in JSON.
+// Text that does not fit the shape is returned unchanged, and the codec reports it.
 import { type Shape, recordOf } from './shape.ts';
 
 const JSON_NUMBER = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?(0|[1-9][0-9]*)$/;
 
-/** Returns the value as JSON.parse would. */
+/** Returns the value that JSON.parse would return for it. */
 export function valueOfText(text: string, shape: Shape): unknown {
   switch (shape.kind) {
     case 'integer':
@@ -53,7 +53,7 @@ export function valueOfQuery(query: string, shape: Shape): Record<string, unknow
   return value;
 }
 
-/** Returns the shape of a list's items, behind references, null and codecs; undefined for what is no list. */
+/** Returns the shape of a list's items, behind references, null and codecs; undefined if the shape is not a list. */
 function itemOf(shape: Shape): Shape | undefined {
   if (shape.kind === 'list') return shape.items;
   if (shape.kind === 'reference') return itemOf(shape.target());

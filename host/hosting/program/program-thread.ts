@@ -82,7 +82,7 @@ export class ProgramThread {
     throw new SvcError('SVC_PROGRAM_INVALID', `${this.#file}: ${problem} ${REMEDY}`);
   }
 
-  /** Answers what the entity does. `what`: subject of the message of a fault. Throws GuestFault. */
+  /** Sends a call to the entity and returns its result. `what`: subject of a fault's message. Throws GuestFault. */
   call(entityNo: number, call: EntityCall, what: string): unknown {
     const { callTimeoutMs } = this.#limits;
     this.send({ entityNo, call });

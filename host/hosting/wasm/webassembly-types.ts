@@ -1,5 +1,5 @@
-// Types of the WebAssembly namespace as far as the host uses it: TypeScript's library has them only for
-// browsers, and there without the promise integration. This file holds no code.
+// Types of the part of the WebAssembly namespace that the host uses. TypeScript has them only in its library for
+// browsers, and without JavaScript Promise Integration (JSPI). This file has no code.
 
 declare global {
   namespace WebAssembly {
@@ -29,7 +29,7 @@ declare global {
 
     class CompileError extends Error {}
     class RuntimeError extends Error {}
-    /** A suspending import was called where the stack cannot wait. */
+    /** Thrown when a suspending import is called where the stack cannot be suspended. */
     class SuspendError extends Error {}
 
     /** Wraps an import that may return a promise: the guest's stack suspends until it settles. */

@@ -1,7 +1,7 @@
 // RequestKeys: the idempotency keys of the calls that one request's handler makes. A key consists of the request's
 // key, the name of the command, and the number of the call among the handler's calls of that command on that entity.
-// So if a repeated handler omits a call of one entity, because it received another result, the keys of its other
-// calls stay the same.
+// So if the handler of a repeated request omits a call of one entity, because it received another result, the keys of
+// its other calls stay the same.
 import {
   IDEMPOTENCY_KEY_LENGTH_MAX,
   idempotencyKeyProblem,
@@ -10,15 +10,15 @@ import { quoted } from '../../engine/quoted.ts';
 import type { EntityRef } from '../../model/entity.ts';
 import { SvcError } from '@svc/kit/svc-error';
 
-/** Suffix of a key that the handler has set itself. No key of a request ends with it. */
-const OWN = '/=';
+/** Suffix of a key that the handler has set itself. No key that `next` returns ends with it. */
+const HANDLER_SUFFIX = '/=';
 
 export class RequestKeys {
   readonly #requestKey: string;
-  /** Entity and name → number of calls. */
+  /** Entity and command → number of calls. */
   readonly #counts = new Map<string, number>();
 
-  /** `requestKey`: derived from the header, its sender and the route. */
+  /** `requestKey`: derived from the header, the caller and the route. */
   constructor(requestKey: string) {
     this.#requestKey = requestKey;
   }
@@ -29,14 +29,14 @@ export class RequestKeys {
     return `${this.#requestKey}.${name}.${count}`;
   }
 
-  /** Notes that the last such call was not made. */
+  /** Releases the key that `next` returned last for this entity and command, because the call was not made. */
   takeBack(target: EntityRef, name: string): void {
     this.#count(target, name, -1);
   }
 
-  #count({ component, id }: EntityRef, name: string, more: number): number {
+  #count({ component, id }: EntityRef, name: string, change: number): number {
     const what = `${component}\n${name}\n${id}`;
-    const count = (this.#counts.get(what) ?? 0) + more;
+    const count = (this.#counts.get(what) ?? 0) + change;
     this.#counts.set(what, count);
     return count;
   }
@@ -44,16 +44,16 @@ export class RequestKeys {
 
 /** Returns the key that the entity receives for a key that the handler has set. */
 export function ownKey(key: string): string {
-  return key + OWN;
+  return key + HANDLER_SUFFIX;
 }
 
 /**
- * Throws SVC_IDEMPOTENCY_KEY_INVALID if the handler has set an invalid key. The mistake is the handler's: a refusal,
- * which it may pass on, would blame the caller with 400.
+ * Throws SVC_IDEMPOTENCY_KEY_INVALID if the handler has set an invalid key. This is not a refusal, because the handler
+ * could pass a refusal on, and the caller would receive 400 for a mistake of the handler.
  */
 export function checkOwnKey(key: string | undefined, { component }: EntityRef, name: string): void {
   if (key === undefined) return;
-  const lengthMax = IDEMPOTENCY_KEY_LENGTH_MAX - OWN.length;
+  const lengthMax = IDEMPOTENCY_KEY_LENGTH_MAX - HANDLER_SUFFIX.length;
   const problem = idempotencyKeyProblem(key, lengthMax);
   if (problem === undefined) return;
   throw new SvcError(

@@ -1,5 +1,5 @@
 // SpanRing records the latest spans of a shard. Recording is on the path of every request, so numbers are stored in
-// rows, and a span object is made only when somebody asks for it. Invariant: the memory of the ring does not grow
+// rows, and a span object is created only on request. Invariant: the memory of the ring does not grow
 // with what callers or modules send.
 import { randomBytes } from 'node:crypto';
 import type { EndedCall, EndedRequest, Recorder, SpanClock } from '../../engine/needs/recorder.ts';

@@ -1,4 +1,4 @@
-// MemoryJournal is a journal that ends with the process, for tests and trials.
+// MemoryJournal is a journal that is lost when the process ends, for tests and for trying the service out.
 import assert from 'node:assert';
 import {
   type ReplyToStore,
@@ -15,15 +15,15 @@ interface QueuedAppend {
   readonly key: string;
   readonly records: readonly JournalRecord[];
   readonly settled: (failure?: SvcError) => void;
-  readonly answer: ReplyToStore | undefined;
-  /** An earlier append of the same entity failed. */
+  readonly reply: ReplyToStore | undefined;
+  /** True if an earlier append of the same entity failed. */
   dependsOnFailed: boolean;
 }
 
 export class MemoryJournal implements Journal {
   readonly #records = new Map<string, JournalRecord[]>();
   /** Indexed by entity and idempotency key, in the order of storing. */
-  readonly #answers = new Map<string, StoredReply>();
+  readonly #replies = new Map<string, StoredReply>();
   readonly #snapshots = new Map<string, Snapshot>();
   #queue: QueuedAppend[] = [];
   #stored: Promise<void> | undefined = undefined;
@@ -33,10 +33,10 @@ export class MemoryJournal implements Journal {
     entity: EntityRef,
     records: readonly JournalRecord[],
     settled: (failure?: SvcError) => void,
-    answer?: ReplyToStore,
+    reply?: ReplyToStore,
   ): void {
-    assert(records.length > 0 || answer !== undefined);
-    this.#queue.push({ key: keyOf(entity), records, settled, answer, dependsOnFailed: false });
+    assert(records.length > 0 || reply !== undefined);
+    this.#queue.push({ key: keyOf(entity), records, settled, reply, dependsOnFailed: false });
     this.#stored ??= Promise.resolve().then(() => this.#store());
   }
 
@@ -58,14 +58,15 @@ export class MemoryJournal implements Journal {
 
   incarnation(entity: EntityRef, limit: number, fingerprint: string | undefined): IncarnationStart {
     if (this.#closed) throw closed();
-    const kept = this.#snapshots.get(keyOf(entity));
+    const snapshot = this.#snapshots.get(keyOf(entity));
     const deletedSeq = this.#lastDeletion(entity);
-    const isOf = kept !== undefined && kept.fingerprint === fingerprint && kept.seq > deletedSeq;
-    const afterSeq = isOf ? kept.seq : deletedSeq;
+    const isUsable =
+      snapshot !== undefined && snapshot.fingerprint === fingerprint && snapshot.seq > deletedSeq;
+    const afterSeq = isUsable ? snapshot.seq : deletedSeq;
     const records = this.#page(entity, afterSeq, limit);
     const stored = this.#records.get(keyOf(entity))?.length ?? 0;
     const isWhole = stored === afterSeq + records.length;
-    return { afterSeq, snapshot: isOf ? kept.state : undefined, records, isWhole };
+    return { afterSeq, snapshot: isUsable ? snapshot.state : undefined, records, isWhole };
   }
 
   keepSnapshot(entity: EntityRef, snapshot: Snapshot): void {
@@ -79,7 +80,7 @@ export class MemoryJournal implements Journal {
 
   answer(entity: EntityRef, key: string): StoredReply | undefined {
     if (this.#closed) throw closed();
-    return this.#answers.get(answerKey(keyOf(entity), key));
+    return this.#replies.get(replyKey(keyOf(entity), key));
   }
 
   async close(): Promise<void> {
@@ -91,7 +92,7 @@ export class MemoryJournal implements Journal {
     const records = this.#records.get(keyOf(entity)) ?? [];
     const page: JournalRecord[] = [];
     let units = 0;
-    // The record with seq n stands at n - 1.
+    // The record with sequence number n is at index n - 1.
     for (const record of records.slice(afterSeq, afterSeq + limit)) {
       page.push(record);
       if (record.kind === 'event') units += record.event.json.length;
@@ -115,7 +116,7 @@ export class MemoryJournal implements Journal {
         const stored = this.#records.get(append.key);
         if (stored === undefined) this.#records.set(append.key, [...append.records]);
         else stored.push(...append.records);
-        if (append.answer !== undefined) this.#keep(append.key, append.answer);
+        if (append.reply !== undefined) this.#storeReply(append.key, append.reply);
       } else
         for (const later of [...queue.slice(index + 1), ...this.#queue])
           if (later.key === append.key) later.dependsOnFailed = true;
@@ -123,15 +124,15 @@ export class MemoryJournal implements Journal {
     }
   }
 
-  /** Expired replies are removed from the front; those behind one that has not expired wait. */
-  #keep(entity: string, { forgetBeforeMs, ...answer }: ReplyToStore): void {
-    for (const [name, { timeMs }] of this.#answers) {
+  /** Stores a reply, and removes the expired replies that are stored before the first one that has not expired. */
+  #storeReply(entity: string, { forgetBeforeMs, ...reply }: ReplyToStore): void {
+    for (const [name, { timeMs }] of this.#replies) {
       if (timeMs >= forgetBeforeMs) break;
-      this.#answers.delete(name);
+      this.#replies.delete(name);
     }
-    const name = answerKey(entity, answer.key);
-    this.#answers.delete(name);
-    this.#answers.set(name, answer);
+    const name = replyKey(entity, reply.key);
+    this.#replies.delete(name);
+    this.#replies.set(name, reply);
   }
 
   #conflict({ key, records, dependsOnFailed }: QueuedAppend): SvcError | undefined {
@@ -147,8 +148,8 @@ function keyOf({ component, id }: EntityRef): string {
   return `${component}\n${id}`;
 }
 
-/** The key comes with its length, because either text may hold any character. */
-function answerKey(entity: string, key: string): string {
+/** Returns a unique text of both parts. The key's length comes first, because both may contain any character. */
+function replyKey(entity: string, key: string): string {
   return `${key.length} ${key} ${entity}`;
 }
 

@@ -38,7 +38,7 @@ export interface DataFolder {
 }
 
 /**
- * Locks the folder for this process and makes sure that there is a journal in it. A missing folder is made. Existing
+ * Locks the folder for this process and makes sure that there is a journal in it. A missing folder is created. Existing
  * files are checked before any of them is changed.
  * Throws SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT.
  */

@@ -28,8 +28,8 @@ export type AppendBatch = (string | number | null)[];
 export type SentSnapshot = EntityRef & Snapshot;
 
 /**
- * The number of appends that settled, in their order, and those among them that failed. The first settlement of a user
- * has the number 0, and means that everything sent through earlier ports is stored.
+ * The number of appends that settled, in the order in which they were sent, and those that failed. The first settlement
+ * of a user has the number 0, and means that everything sent through earlier ports is stored.
  */
 export type Settlement = readonly [count: number, failures: readonly AppendFailure[]];
 export type AppendFailure = readonly [index: number, code: SvcErrorCode, message: string];

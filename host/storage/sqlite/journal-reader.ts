@@ -31,7 +31,7 @@ const LAST_DELETED_SEQ = `SELECT seq FROM journal WHERE eno = ? AND kind = ${KIN
 const LIFE = recordsOf('?1', 'seq >= ?2', countIn('?3'));
 const ANSWER = `SELECT key, digest, time_ms, outcome, crc FROM answer WHERE eno = ${ENTITY_NO} AND key = ?`;
 
-/** Rows of a query: many, because each query costs, but not all, because each row may have a megabyte. */
+/** Rows of a query: many, because each query costs, but not all, because each row may be a megabyte long. */
 const ROWS_AT_ONCE = 128;
 /** Index of the checksum in a RecordRow. */
 const CRC = 6;

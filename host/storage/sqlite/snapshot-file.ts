@@ -12,7 +12,7 @@ import type { EntityRef } from '../../model/entity.ts';
 
 /** `svcs` in ASCII. */
 const APPLICATION_ID = 0x73766373;
-/** Version of the format; a file of another version is made anew. */
+/** Version of the format; a file of another version is replaced by a new one. */
 const FORMAT_VERSION = 1;
 /** How long a connection waits for another one's lock. A reader and the writer hardly ever wait for each other. */
 const LOCK_WAIT_MS = 1_000;
@@ -63,7 +63,7 @@ export function openSnapshotsForReading(path: string): DatabaseSync {
   return orClosed(database, () => check(database));
 }
 
-/** Deletes the file, so that it is made anew. Throws where it cannot be deleted. */
+/** Deletes the file, so that a new one is created. Throws if it cannot be deleted. */
 export function removeSnapshots(path: string): void {
   checkKind(path);
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(path + suffix, { force: true });

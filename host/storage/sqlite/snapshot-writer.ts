@@ -1,5 +1,5 @@
 // SnapshotWriter stores the snapshots that the users of a journal send, each after the record that it follows is stored.
-// It never throws: a snapshot that cannot be stored is dropped, and a file that is damaged is made anew.
+// It never throws: a snapshot that cannot be stored is dropped, and a damaged file is replaced by a new one.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SentSnapshot } from './journal-message.ts';

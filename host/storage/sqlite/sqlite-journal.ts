@@ -19,9 +19,9 @@ export interface JournalOptions {
 }
 
 /**
- * Locks the data folder for this process (a missing one is made) and starts the journal's writer. It checks what is on
- * disk before it changes anything. Rejects with SVC_DATA_UNUSABLE,
- * SVC_DISK_FULL, SVC_DATA_IN_USE, SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
+ * Locks the data folder for this process (a missing one is created) and starts the journal's writer. It checks what is
+ * on disk before it changes anything. Rejects with SVC_DATA_UNUSABLE, SVC_DISK_FULL, SVC_DATA_IN_USE,
+ * SVC_JOURNAL_NEWER, SVC_JOURNAL_CORRUPT, SVC_JOURNAL_UNAVAILABLE.
  */
 export async function openSqliteJournal(
   dir: string,

@@ -32,7 +32,7 @@ export class ByteReader {
     return this.bytes[this.position++]!;
   }
 
-  /** Reads an unsigned 32-bit number in at most five bytes. */
+  /** Reads an unsigned LEB128 number of 32 bits, which has at most five bytes. */
   u32(): number {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
@@ -45,7 +45,7 @@ export class ByteReader {
     return (value | (last << 28)) >>> 0;
   }
 
-  /** Skips a signed number of at most `bytesMax` bytes. */
+  /** Skips a signed LEB128 number of at most `bytesMax` bytes. */
   skipSigned(bytesMax: number): void {
     for (let count = 0; count < bytesMax; count++) if (this.u8() < 0x80) return;
     this.fail('a number is too long');
@@ -63,7 +63,7 @@ export class ByteReader {
     return count;
   }
 
-  /** Returns a reader of the next `length` bytes, which this reader steps over. */
+  /** Returns a reader of the next `length` bytes, and skips them in this reader. */
   part(length: number): ByteReader {
     const start = this.position;
     this.skip(length);
@@ -75,7 +75,7 @@ export class ByteReader {
     return new ByteReader(this.bytes, position, this.end);
   }
 
-  /** Returns the bytes from here to the end, not copied. */
+  /** Returns the bytes from the position to the end as a view, without copying them. */
   rest(): Uint8Array {
     return this.bytes.subarray(this.position, this.end);
   }

@@ -1,4 +1,4 @@
-// ComponentOutline: the definitions at the top level of a component's binary, as index spaces in their order.
+// ComponentOutline: the definitions at the top level of a component's binary, as index spaces in file order.
 // The outline copies nothing of the file: core modules, nested components and custom sections are views.
 import { SvcError } from '@svc/kit/svc-error';
 

@@ -105,7 +105,7 @@ export const LIFTED_EXPORTS: readonly string[] = [
   CORE_EXPORT.takeLog,
 ];
 
-/** Function name → signature: the exports that a core module must have beside its memory. */
+/** Function name → signature: the exports that a core module must have besides its memory. */
 export const REQUIRED_CORE_EXPORTS: ReadonlyMap<string, string> = new Map([
   [CORE_EXPORT.construct, signature(i32(7), 'i32')],
   [CORE_EXPORT.apply, signature(i32(3), 'i32')],

@@ -1,6 +1,6 @@
-// CodePositions: maps a position in a module's metered code to the instruction of its original code. The mapping
-// rewrites the module once more and notes which bytes the rewriter copies. Code that the rewriter inserts
-// belongs to the instruction that it precedes or replaces.
+// CodePositions: maps a position in a module's metered code to the instruction of its original code. To build the
+// map, the module is rewritten a second time, and each range of bytes that the rewriter copies is recorded. Code that
+// the rewriter inserts belongs to the instruction that it precedes or replaces.
 import { ByteWriter } from '../binary/byte-writer.ts';
 import type { CoreModule } from '../binary/core-module-reader.ts';
 import { coreSections, CORE_SECTION } from '../binary/core-section.ts';
@@ -17,14 +17,15 @@ export interface CodePosition {
   readonly end: number;
 }
 
-/** Code of one function, as it was copied. */
+/** Code of one function in the original module, and the ranges of it that the rewriter copied. */
 interface CopiedBody {
   readonly start: number;
   readonly end: number;
-  /** Copied runs in their order: each maps an offset of the original code to one of the written body. */
+  /** Copied ranges, in order. */
   readonly runs: readonly CopiedRun[];
 }
 
+/** Maps `length` bytes from the offset `from` of the original module to the offset `to` of the rewritten body. */
 interface CopiedRun {
   readonly from: number;
   readonly to: number;
@@ -37,20 +38,20 @@ export class CodePositions {
   /** Offsets of the bodies in the metered module. */
   readonly #starts: readonly number[];
 
-  /** `limits`: those that the module was admitted with. */
+  /** `limits`: the limits with which the module was admitted. */
   constructor(core: CoreModule, limits: WasmLimits) {
     const rewritten = rewriteCoreModule(core, limits, (out, body, meter, owner) => {
       const { position: start, end } = body;
-      const noting = new NotingWriter(core.bytes);
-      writeMeteredBody(noting, body, meter, owner);
-      this.#copied.push({ start, end, runs: noting.runs });
-      out.bytes(noting.written);
+      const writer = new RecordingWriter(core.bytes);
+      writeMeteredBody(writer, body, meter, owner);
+      this.#copied.push({ start, end, runs: writer.runs });
+      out.bytes(writer.written);
     });
     this.#firstFunction = core.functions.length - this.#copied.length;
     this.#starts = bodyStarts(rewritten);
   }
 
-  /** Returns undefined for a position in none of the module's own functions. */
+  /** Returns undefined if the position is not in a function of the original module. */
   originalOf({ functionIndex, offset }: WasmFrame): CodePosition | undefined {
     const body = this.#copied[functionIndex - this.#firstFunction];
     if (body === undefined) return undefined;
@@ -62,20 +63,20 @@ export class CodePositions {
   }
 }
 
-/** Notes which of the module's own bytes are copied. */
-class NotingWriter extends ByteWriter {
+/** Records which bytes of the original module are copied. */
+class RecordingWriter extends ByteWriter {
   readonly runs: CopiedRun[] = [];
-  readonly #own: Uint8Array;
+  readonly #original: Uint8Array;
 
-  constructor(own: Uint8Array) {
+  constructor(original: Uint8Array) {
     super();
-    this.#own = own;
+    this.#original = original;
   }
 
   override bytes(bytes: Uint8Array): void {
-    if (bytes.buffer === this.#own.buffer)
+    if (bytes.buffer === this.#original.buffer)
       this.runs.push({
-        from: bytes.byteOffset - this.#own.byteOffset,
+        from: bytes.byteOffset - this.#original.byteOffset,
         to: this.length,
         length: bytes.length,
       });

@@ -1,5 +1,5 @@
-// AnswerVerification checks what a journal has beside its records since format 3: the stored replies to idempotency keys,
-// the manifests of events, and the modules that wrote the journal.
+// AnswerVerification checks what a journal has besides its records since format 3: the stored replies to idempotency
+// keys, the manifests of events, and the modules that wrote the journal.
 import { SvcError } from '@svc/kit/svc-error';
 import { pagesOf } from './index-verification.ts';
 import { storedReplyOf } from '../stored-reply-row.ts';

@@ -24,7 +24,7 @@ export interface ScannedHistory {
 
 const PAGE_RECORDS = 1_024;
 const PAGE_ENTITIES = 512;
-/** UTF-16 units of JSON text after which a page ends: each event may have a megabyte. */
+/** UTF-16 units of JSON text after which a page ends: each event may be a megabyte long. */
 const PAGE_UNITS = 2 * 1024 * 1024;
 /** The number of columns of a stored row before those of `recordColumns`. */
 const NAMES = 1;

@@ -18,7 +18,7 @@ export function* backUpJournal(
   const entries = journalEntries(from);
   let copy: JournalCopy | undefined;
   try {
-    // The new folder is made only if there is a journal to copy.
+    // The new folder is created only if there is a journal to copy.
     let next = entries.next();
     copy = new JournalCopy(to);
     for (; next.done !== true; next = entries.next()) {

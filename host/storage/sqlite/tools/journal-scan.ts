@@ -55,7 +55,7 @@ export interface ScannedPage {
   readonly isLast: boolean;
 }
 
-/** UTF-16 units of JSON text after which a page ends; each event may have a megabyte. */
+/** UTF-16 units of JSON text after which a page ends; each event may be a megabyte long. */
 const PAGE_UNITS_MAX = 4 * 1024 * 1024;
 const POSITIONS_MIN = 256;
 const POSITIONS_MAX = 65_536;

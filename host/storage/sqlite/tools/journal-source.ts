@@ -1,4 +1,4 @@
-// JournalSource reads the whole content of a journal in the order in which a copy is made of it: the records, the stored
+// JournalSource reads the whole content of a journal in the order in which it is copied: the records, the stored
 // replies to idempotency keys, the modules. It reads the content of one moment, in short steps, while a host goes on storing.
 import { isKept } from './answer-verification.ts';
 import { JournalScan, type RecordFilter, type ScannedRecord } from './journal-scan.ts';
