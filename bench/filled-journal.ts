@@ -1,4 +1,4 @@
-// FilledJournal: fills a journal before a measurement, through the storage's own appends. Each event of the counter
+// FilledJournal: fills a journal before a measurement, through `append` as the engine does. Each event of the counter
 // adds one, so the state of an entity is the number of its events.
 import type { Journal } from '../host/engine/needs/journal.ts';
 import type { JournalRecord } from '../host/model/entity.ts';
@@ -7,8 +7,8 @@ import { openSqliteJournal } from '../host/storage/sqlite/sqlite-journal.ts';
 
 export const COMPONENT = 'counter';
 export const EVENT = { manifest: 'CounterEvent', json: '{"type":"added","amount":1}' };
-/** Number of appends that run concurrently. */
-const AT_ONCE = 2_000;
+/** Maximum number of events that are appended concurrently; a single append may have more. */
+const EVENTS_AT_ONCE = 2_000;
 
 /** Opens a journal, and closes it after `work`. */
 export async function withJournal(
@@ -36,18 +36,18 @@ export async function appendToAll(
   events: number,
   stored: (from: number, until: number) => void = () => {},
 ): Promise<void> {
-  const atOnce = Math.max(1, Math.floor(AT_ONCE / events));
-  for (let from = 0; from < entities; from += atOnce) {
-    const until = Math.min(entities, from + atOnce);
+  const entitiesAtOnce = Math.max(1, Math.floor(EVENTS_AT_ONCE / events));
+  for (let from = 0; from < entities; from += entitiesAtOnce) {
+    const until = Math.min(entities, from + entitiesAtOnce);
     const appends = Array.from({ length: until - from }, (_, index) =>
-      appended(journal, `c${from + index}`, afterSeq, events),
+      appendEvents(journal, `c${from + index}`, afterSeq, events),
     );
     await Promise.all(appends);
     stored(from, until);
   }
 }
 
-async function appended(
+async function appendEvents(
   journal: Journal,
   id: string,
   afterSeq: number,

@@ -23,16 +23,17 @@ export async function printData(text: string): Promise<boolean> {
   const { stdout } = process;
   if (stdout.destroyed || stdout.errored !== null) return false;
   if (stdout.write(text)) return true;
-  const gone = new AbortController();
+  const settled = new AbortController();
   try {
     await Promise.race([
-      once(stdout, 'drain', { signal: gone.signal }),
-      once(stdout, 'close', { signal: gone.signal }),
+      once(stdout, 'drain', { signal: settled.signal }),
+      once(stdout, 'close', { signal: settled.signal }),
     ]);
   } catch {
     return false;
   } finally {
-    gone.abort();
+    // The listener of the event that did not occur is removed.
+    settled.abort();
   }
   return !stdout.destroyed;
 }

@@ -1,4 +1,4 @@
-// Clock, random source, digest and event loop of the system, for parts that have none of their own.
+// System implements the clock, random source, digest and event loop that the engine needs, with those of Node.
 import { hash } from 'node:crypto';
 import type { RandomSource, Clock } from './engine/needs/clock.ts';
 import type { Digest } from './engine/needs/digest.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { compileExample, compileFixture } from '../test/support/compile-fixture.ts';
 import { compileWat, isWatFixture } from '../test/support/compile-wat.ts';
 
-const AT_ONCE = 2;
+const BUILDS_AT_ONCE = 2;
 const root = join(import.meta.dirname, '..');
 
 function guestsUnder(folder: string): readonly string[] {
@@ -25,4 +25,4 @@ const waiting = builds.values();
 const buildAll = async () => {
   for (const build of waiting) await build();
 };
-await Promise.all(Array.from({ length: AT_ONCE }, buildAll));
+await Promise.all(Array.from({ length: BUILDS_AT_ONCE }, buildAll));

@@ -7,7 +7,7 @@ import { keepCrasher, keptCrashers } from '../test/support/fuzz/crashers.ts';
 import { type Crasher, runCampaign } from '../test/support/fuzz/fuzz-campaign.ts';
 import { TARGET_NAMES, type TargetName } from '../test/support/fuzz/fuzz-target.ts';
 
-const AT_ONCE = 2;
+const TARGETS_AT_ONCE = 2;
 const SLICE_MS = 60_000;
 
 const { values } = parseArgs({
@@ -61,5 +61,5 @@ async function fuzzOnAndOn(): Promise<void> {
 }
 
 console.log(`fuzzing for ${minutes} minutes from seed ${seed}`);
-await Promise.all(Array.from({ length: Math.min(AT_ONCE, targets.length) }, fuzzOnAndOn));
+await Promise.all(Array.from({ length: Math.min(TARGETS_AT_ONCE, targets.length) }, fuzzOnAndOn));
 process.exit(files.size === 0 ? 0 : 1);

@@ -1,5 +1,5 @@
-// EntityJournal: the records of one entity, as far as they were displayed. A page of records is loaded when one of
-// them is displayed; the newest page is loaded again and again, since the journal grows.
+// EntityJournal loads the records of one entity in pages. A page is loaded when one of its records is displayed; the
+// newest page is polled, because the journal grows.
 import type { HistoryPage, HistoryStep } from '@svc/contract';
 import { signal } from '@preact/signals';
 import { getJson, observed, type ApiProblem } from './api.ts';
@@ -7,17 +7,18 @@ import { pause, problemOf } from './loaded.ts';
 import { pageStart } from './view/timeline-marks.ts';
 
 const PAGE_LENGTH = 50;
-const ASKED_EVERY_MS = 2000;
-/** Maximum number of steps in memory; their states may be large. */
+const POLLED_EVERY_MS = 2000;
+/** Above this number of steps, all but the displayed and the last one are dropped: their states may be large. */
 const STEPS_KEPT = 500;
 
 export class EntityJournal {
+  /** Indexed by sequence number: the steps that are in memory. */
   readonly steps = signal<ReadonlyMap<number, HistoryStep>>(new Map());
   /** Number of records; undefined until it is known. */
   readonly total = signal<number | undefined>(undefined);
   readonly problem = signal<ApiProblem | undefined>(undefined);
   readonly #path: string;
-  #wanted = 0;
+  #displayedSeq = 0;
 
   constructor(instanceId: string, component: string, id: string) {
     this.#path = observed(instanceId, 'entities', component, id, 'history');
@@ -28,16 +29,16 @@ export class EntityJournal {
     while (!stop.aborted) {
       await this.#load(pageStart(Math.max(1, this.total.value ?? 1), PAGE_LENGTH), stop);
       const total = this.total.value ?? 0;
-      for (const seq of [total, this.#wanted])
+      for (const seq of [total, this.#displayedSeq])
         if (seq >= 1 && seq <= total && !this.steps.value.has(seq))
           await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);
-      await pause(ASKED_EVERY_MS, stop);
+      await pause(POLLED_EVERY_MS, stop);
     }
   }
 
   /** Loads the page that contains a displayed record. */
   async need(seq: number, stop: AbortSignal): Promise<void> {
-    this.#wanted = seq;
+    this.#displayedSeq = seq;
     if (!this.steps.value.has(seq)) await this.#load(pageStart(seq, PAGE_LENGTH), stop, seq);
   }
 
@@ -57,11 +58,11 @@ export class EntityJournal {
   }
 
   #keep(page: HistoryPage): void {
-    const isMuch = this.steps.value.size > STEPS_KEPT;
+    const isFull = this.steps.value.size > STEPS_KEPT;
     const last = this.total.value;
     const steps = new Map(
-      isMuch
-        ? [...this.steps.value].filter(([seq]) => seq === this.#wanted || seq === last)
+      isFull
+        ? [...this.steps.value].filter(([seq]) => seq === this.#displayedSeq || seq === last)
         : this.steps.value,
     );
     for (const step of page.steps) steps.set(step.seq, step);

@@ -1,5 +1,5 @@
-// The declarations of the decorators for editors: the compiler of svc reads decorators itself and never sees this
-// file. A module's assembly/tsconfig.json extends the tsconfig.json beside this file.
+// Declares the decorators for type checking in editors. The compiler of svc reads decorators itself and never sees
+// this file. A module's assembly/tsconfig.json extends the tsconfig.json beside this file.
 
 declare function data(name: string): (type: object) => void;
 declare function data(type: object): void;

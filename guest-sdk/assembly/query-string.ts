@@ -6,7 +6,7 @@ export class QueryString {
   private names: string[] = [];
   /** Values as they arrived, still percent-encoded. */
   private values: string[] = [];
-  /** Whether the percent-encoding of a name is malformed or not UTF-8, so that the parameter is unknown. */
+  /** Whether the encoding of a name is malformed or not UTF-8. Pairs from that name on are not read. */
   isMalformed: bool = false;
 
   constructor(text: string) {
@@ -75,7 +75,7 @@ function hexDigit(unit: u8): i32 {
   return letter >= 0 && letter < 6 ? letter + 10 : -1;
 }
 
-/** Returns whether the bytes are well-formed UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, nothing beyond U+10FFFF. */
+/** Returns whether the bytes are UTF-8 (Unicode, table 3-7): no overlong form, no surrogate, none above U+10FFFF. */
 function isUtf8(bytes: Uint8Array, length: i32): bool {
   let i = 0;
   while (i < length) {

@@ -1,6 +1,6 @@
-// ReplayCheck: checks that an entity's events alone determine its state. They are folded in a new instance, and then
-// in every other way that must have the same result, as in `svc verify`. A state that also depends on data outside of
-// it or on random numbers differs in one of them.
+// ReplayCheck: checks that an entity's events alone determine its state. It folds the events in a new instance, then
+// again in the variants that `svc verify` checks (FOLD_VARIANTS), and expects the same state each time. A state that
+// also depends on random numbers, or on data outside of the events, differs in one of the variants.
 import {
   type EntityRef,
   GuestFault,
@@ -19,7 +19,10 @@ const RULE =
   'apply must make the state from the given state and event alone: no variables of the module or ' +
   'of the class, no random numbers, no object that two fields of the state share.';
 
-/** Checks an entity. `state`: the state that the test saw, as JSON text; undefined if it is lost. */
+/**
+ * Checks an entity. `state`: its state in the instance of the test, as JSON text; undefined if it has none there, for
+ * example after a fault.
+ */
 export function checkReplay(
   module: ModuleUnderTest,
   entity: EntityRef,
@@ -68,7 +71,7 @@ export function checkReplay(
 /** Returns the module's own message if it has one. */
 function problemText(problem: unknown, account: GuestAccount): string {
   if (typeof problem === 'string') return shown(problem);
-  // The cause is the module's own fault; the fault around it names the event.
+  // The cause is the module's own fault; the outer fault names the event.
   if (problem instanceof GuestFault && problem.cause instanceof GuestFault)
     return account.reason(problem.cause);
   return account.reason(problem);

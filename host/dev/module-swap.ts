@@ -1,5 +1,5 @@
-// ModuleSwap replaces the module of a running service. The new module is admitted and started beside the present one,
-// which serves meanwhile, and continues to if the new one is refused or fails to start. Only then does the present
+// ModuleSwap replaces the module of a running service. The new module is admitted and started beside the current one,
+// which serves meanwhile, and continues to if the new one is refused or fails to start. Only then does the current
 // module finish its requests, and the new one serves on the same port and journal.
 import type { GuestSource } from '../hosting/guest-source.ts';
 import type { ShardThread } from '../shards/shard-thread.ts';
@@ -84,7 +84,7 @@ export class ModuleSwap {
 
   /**
    * Serves the module of the file. Calls must not overlap. Rejects with an SvcError if it cannot be served; if it was
-   * refused or failed to start, the present one keeps serving (`servedFile`).
+   * refused or failed to start, the current one keeps serving (`servedFile`).
    */
   async replace(file: string): Promise<GuestSource> {
     const { supervisor } = this.#service;

@@ -1,5 +1,5 @@
 // FoldedState folds events with a sandboxed guest, synchronously, and returns the state or the reason why there is
-// none. Sandboxed guests answer calls of entities synchronously.
+// none. A sandboxed guest answers the calls to its entities synchronously.
 import assert from 'node:assert';
 import { BatchSizes, EventFold, type FoldProblem, problemOf } from '../engine/entity/event-fold.ts';
 import type { Incarnation } from '../engine/entity/incarnation.ts';
@@ -17,9 +17,10 @@ export type Folded =
       readonly seq: number | undefined;
       readonly problem: FoldProblem;
     };
+/** Reason why a fold failed. */
 export type Unfolded = Exclude<Folded, { kind: 'state' }>;
 
-/** Sizes of the batches; the list is repeated. */
+/** Numbers of events in successive batches. After the last number, the fold continues with the first. */
 export const DEFAULT_BATCHES: readonly number[] = [128];
 export const SINGLE: readonly number[] = [1];
 export const UNEVEN: readonly number[] = [2, 3, 5, 8, 13, 21, 34, 55];
@@ -54,7 +55,7 @@ export function stateOf(guest: GuestEntity): Folded {
   }
 }
 
-/** Yields the events of an incarnation up to `lastSeq`. Its pages have to be available synchronously. */
+/** Yields the events of an incarnation up to `lastSeq`. `eventsAfter` has to return its pages synchronously. */
 export function* eventsOf(incarnation: Incarnation, lastSeq: number): Generator<StoredEvent> {
   for (let seq = incarnation.afterSeq; seq < lastSeq;) {
     const page = atOnce(incarnation.eventsAfter(seq));

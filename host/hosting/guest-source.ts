@@ -1,8 +1,8 @@
-// GuestSource is a value from which a guest is started (start-guest.ts): it describes itself, and can be posted to
-// the thread that starts the guest. Each kind has the hosting that runs it; the guest of an embedded service is started from
-// the program's own definitions, and has no source. Shards, introspection, `svc dev` and the tools that
-// read a journal pass sources on without knowing the hosting. A further hosting is a folder here, a kind in this
-// file, and a case in start-guest.ts and source-locations.ts.
+// GuestSource is a value from which a guest is started (start-guest.ts). It describes itself, and can be posted to the
+// thread that starts the guest. A hosting is the code that runs guests of one kind; each has a folder here. The guest
+// of an embedded service is started from the program's own definitions, and has no source. Shards, introspection,
+// `svc dev` and the tools that read a journal pass sources on without knowing the hosting. To add a hosting, add a
+// folder here, a kind to this file, and a case to start-guest.ts and to source-locations.ts.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { AdmittedModule } from './wasm/admission/admission.ts';
 import type { WasmLimits } from './wasm/wasm-limits.ts';
@@ -46,7 +46,7 @@ export interface HostingSettings {
   readonly wasm: WasmLimits;
 }
 
-/** Makes a source. `file`: the module's file; without it faults have no source locations. */
+/** Returns the source of an admitted module. `file`: the module's file; without it faults have no source locations. */
 export function wasmSource(module: AdmittedModule, file?: string): WasmSource {
   const { fingerprint, descriptor } = module;
   return { kind: 'wasm', file, fingerprint, descriptor, module };

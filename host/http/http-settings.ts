@@ -78,8 +78,8 @@ export const HTTP_SETTINGS_DEFAULT: HttpSettings = {
   answerTimeoutMs: 60_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 60_000,
-  // The timeout is longer than the 60 s after which common balancers drop an idle connection, so that the balancer
-  // closes it: a request sent into a connection that is being closed here would be lost.
+  // The timeout is longer than the 60 s after which common load balancers drop an idle connection, so that the
+  // balancer closes it first: a request sent into a connection that is being closed here would be lost.
   keepAliveTimeoutMs: 72_000,
   stallTimeoutMs: 60_000,
   lingerTimeoutMs: 2000,

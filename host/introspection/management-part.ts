@@ -103,7 +103,7 @@ export class ManagementPart implements IntrospectionPart {
   }
 }
 
-/** Logs the first failure only, because clients ask again and again. */
+/** Logs the first failure only, because clients poll. */
 function onceLogged({ log }: ServiceView): (error: unknown) => void {
   let isLogged = false;
   return (error) => {

@@ -27,7 +27,7 @@ export class ByteBudget {
     return new SharedArrayBuffer(threads * SLOT_NUMBERS * Float64Array.BYTES_PER_ELEMENT);
   }
 
-  /** Releases the bytes that a thread held which has ended. */
+  /** Releases the bytes that a terminated thread held. `thread`: its index. */
   static threadEnded(shared: SharedArrayBuffer, thread: number): void {
     new Float64Array(shared)[thread * SLOT_NUMBERS] = 0;
   }

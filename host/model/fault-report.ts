@@ -44,7 +44,7 @@ export class FaultReport {
     };
   }
 
-  /** Returns the source locations of the guest's fault, if the failure is or was caused by one. */
+  /** Returns the code positions of the guest's fault, if the failure is one or was caused by one. */
   frames(failure: unknown): readonly WasmFrame[] | undefined {
     if (failure instanceof GuestFault) return failure.frames;
     return failure instanceof SvcError && failure.cause instanceof GuestFault

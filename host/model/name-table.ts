@@ -1,4 +1,4 @@
-// NameTable maps names to values, for few names that are looked up again and again. It compares a name with the one
+// NameTable maps names to values, for few names that are looked up frequently. It compares a name with the one
 // that was found last, and skips the lookup in an empty Map: a Map has to intern each new string from a request or a
 // module, which costs many times as much.
 

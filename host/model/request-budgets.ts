@@ -3,7 +3,8 @@ import { ByteBudget } from './byte-budget.ts';
 
 export interface RequestBudgets {
   /**
-   * Bytes of responses until their callers have received them, and of data held for responses that wait for the disk.
+   * Bytes of responses until their callers have received them, of answers that wait for the disk, and of the inputs of
+   * unfinished calls (KeptBytes).
    */
   readonly unsent: ByteBudget;
   /** Bytes of request bodies until their handlers are done. */
@@ -39,7 +40,7 @@ export function requestBudgets(
   };
 }
 
-/** Releases the bytes that a thread held which has ended. */
+/** Releases the bytes that a terminated thread held. `thread`: its index. */
 export function requestThreadEnded(shared: SharedRequestBudgets, thread: number): void {
   ByteBudget.threadEnded(shared.unsent, thread);
   ByteBudget.threadEnded(shared.bodies, thread);

@@ -1,7 +1,7 @@
-// RunningService is the module that this process serves. It starts in phases, in this order: introspection, journal,
-// log of the limits, shards, announcement, and the loop of `svc dev` if that runs it; they stop in reverse order
-// (@svc/kit/phases). Invariants:
-// - Whatever was started is stopped, however far the start has come.
+// RunningService runs one module as a service in this process. It starts in phases, in this order: introspection,
+// journal, log of exceeded limits, shards, announcement, and the loop of `svc dev` if that command runs the service;
+// they stop in reverse order (@svc/kit/phases). Invariants:
+// - Whatever was started is stopped, even if the start failed or was interrupted.
 // - No shard is connected to the journal before the module is admitted (service-journal.ts).
 // - The journal is closed after all shards have stopped, and the management server answers until then.
 import { once } from 'node:events';
@@ -52,12 +52,12 @@ export class RunningService {
   readonly #phases: Phases;
   /** The module that is served, which `svc dev` replaces; undefined until the first one is admitted. */
   #served: GuestSource | undefined;
-  /** Set while fault lines get their source locations. */
+  /** Undefined unless lines of faults are followed by their source locations. */
   #locatedLog: LocatedLog | undefined;
   /** Undefined until the shards have started. */
   #started: Started | undefined;
   #hasFinishedInTime = true;
-  /** Why the journal can store nothing any more, even if that happens during the stop. */
+  /** Failure after which the journal stores nothing; it is reported even if it occurs during the stop. */
   #journalFailure: SvcError | undefined;
 
   /** Begins to admit the module, and starts nothing else. */
@@ -71,7 +71,7 @@ export class RunningService {
     });
     this.#ended.promise.catch(() => {});
     this.#source = this.#admit();
-    // Each shard handles a rejection, and there may never be a shard.
+    // Shards handle the rejection; if none was started, it must not count as unhandled.
     this.#source.catch(() => {});
     this.#journal = new ServiceJournal({
       dataFolder: settings.dataFolder,
@@ -79,7 +79,7 @@ export class RunningService {
       source: this.#source,
       // `svc dev` reports unknown event types and continues.
       ignoreComponents: options.loop === undefined ? settings.ignoreComponents : undefined,
-      // Without its journal the service cannot store anything any more.
+      // Without its journal the service cannot store anything.
       onFailure: (failure) => {
         this.#journalFailure = failure;
         this.#ended.reject(failure);
@@ -92,8 +92,8 @@ export class RunningService {
   }
 
   /**
-   * Serves until a stop is requested. Rejects with the reason if it cannot serve, or can no longer, after everything
-   * has stopped.
+   * Serves until a stop is requested. Rejects with the reason if the service cannot start or cannot continue, after
+   * everything has stopped.
    */
   async run(): Promise<void> {
     try {
@@ -101,7 +101,7 @@ export class RunningService {
       const reason = await this.#ended.promise;
       this.#log({ level: 'info', message: 'stopping', fields: { reason } });
     } catch (error) {
-      // The error of the start is reported, rather than one of the stop.
+      // An error of the stop is dropped: it would hide the error that caused the stop.
       await this.#phases.stop().catch(() => {});
       throw error;
     }
@@ -135,8 +135,8 @@ export class RunningService {
   }
 
   /**
-   * On a terminal, lines of faults are followed by their source location; `svc dev` locates faults itself, and
-   * programs read JSON.
+   * Returns the log of the service. On a developer's machine, text lines of faults are followed by their source
+   * location; `svc dev` locates faults itself, and JSON lines are read by programs.
    */
   #startLog(): Log {
     const { deployed, logFormat } = this.#settings;
@@ -258,7 +258,7 @@ export class RunningService {
     dev.begin({ url, source: await this.#source, settings, swap }, built);
   }
 
-  /** Notes that another module is served, whose folds answer questions from now on. */
+  /** Notes that another module is served: from now on it folds stored entities, and introspection describes it. */
   #replace(by: GuestSource): void {
     this.#served = by;
     this.#history.renew();

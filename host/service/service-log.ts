@@ -65,7 +65,7 @@ export class ServiceLog {
 
   /** Receives the failures of requests. `FaultReport` adds the module's message, once for each failure. */
   readonly http: HttpLog = {
-    warn: ({ err, guestMessage: _said, ...fields }, message) =>
+    warn: ({ err, guestMessage: _guestMessage, ...fields }, message) =>
       this.write('warn', message, { ...fields, ...this.faults.fields(err) }, err),
     error: ({ err, ...fields }, message) =>
       this.write('error', message, { ...fields, ...this.faults.fields(err) }, err),

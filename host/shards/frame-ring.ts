@@ -147,7 +147,7 @@ export class FrameRingReader {
   /** Number of bytes ever read, modulo 2^32; the writer may not know it yet. */
   #read: number;
   /**
-   * End of the frames that `next` returns at present. Later frames are left for the next `look`, so that reading
+   * End of the frames that `next` currently returns. Later frames are left for the next `look`, so that reading
    * ends.
    */
   #until: number;

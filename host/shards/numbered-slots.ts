@@ -17,7 +17,7 @@ export function slotOf(number: number): number {
 
 export class NumberedSlots<Value> {
   readonly #values: (Value | undefined)[] = [];
-  /** Indexed by slot: the present or the last number of the slot. */
+  /** Indexed by slot: the current or the last number of the slot. */
   readonly #numbers: number[] = [];
   /** Slots that hold no value. */
   readonly #free: number[] = [];

@@ -1,6 +1,6 @@
 // SupervisedShard keeps one shard of a service running: it starts a thread, equips it with journal, links and memory,
 // and starts another one, after growing pauses, when the thread has ended or has stopped answering. The other shards
-// continue meanwhile. While a developer works on the module, a thread with another module can replace the present
+// continue meanwhile. While a developer works on the module, a thread with another module can replace the current
 // one. Invariants:
 // I1  At most one thread of the shard serves at a time.
 // I2  After `stop` no thread is started, none is left, and no resources are requested.
@@ -98,7 +98,7 @@ export class SupervisedShard {
   }
 
   /**
-   * Replaces the present thread by the standby one, whose module has started, once the requests in flight there have
+   * Replaces the current thread by the standby one, whose module has started, once the requests in flight there have
    * finished or their time is over. Rejects if the standby thread cannot serve; its start is then retried.
    */
   async takeOver(

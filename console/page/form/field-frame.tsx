@@ -16,7 +16,7 @@ export interface FieldProps {
   readonly types: Types;
   readonly path: string;
   readonly problems: readonly DraftProblem[];
-  /** Content beside the label. */
+  /** Content beside the label or the control, such as the switch between a value, null and left out. */
   readonly beside?: ComponentChildren;
   /** Handler for leaving the value out; undefined unless it is an optional field of a record. */
   readonly leaving?: Leaving | undefined;

@@ -75,7 +75,8 @@ export function SimpleField({
   );
 }
 
-const WIDE = 2 ** 31;
+/** An integer type that has all 32-bit integers gets no range in its hint. */
+const INT32_BOUND = 2 ** 31;
 
 function hintOf(type: TypeSchema): string | undefined {
   if (type.description !== undefined) return visibleLine(type.description);
@@ -83,7 +84,7 @@ function hintOf(type: TypeSchema): string | undefined {
   if (Array.isArray(type.type) && 'format' in type) return type.format;
   if (type.type === 'number' && 'format' in type) return type.format;
   if (type.type === 'integer' && 'minimum' in type) {
-    const isWide = type.minimum <= -WIDE && type.maximum >= WIDE - 1;
+    const isWide = type.minimum <= -INT32_BOUND && type.maximum >= INT32_BOUND - 1;
     if (isWide) return 'whole number';
     return `${countText(type.minimum).replace('-', '−')} to ${countText(type.maximum)}`;
   }

@@ -9,13 +9,13 @@ import { amountText, durationText } from '../view/number-text.ts';
 import { visibleLine, visibleText } from '../view/visible-text.ts';
 import { CopyButton } from './copy.tsx';
 
-const ASKED_EVERY_MS = 1000;
+const POLLED_EVERY_MS = 1000;
 
 export function DevBar({ instanceId }: { readonly instanceId: string }) {
   const dev = useLoaded<DevState>(
     developed.value === instanceId ? instanceId : undefined,
     (signal) => getJson(observed(instanceId, 'dev'), signal),
-    { everyMs: ASKED_EVERY_MS },
+    { everyMs: POLLED_EVERY_MS },
   ).value;
   const announced = useRef('');
   const text = dev === undefined ? '' : lineOf(dev);

@@ -17,7 +17,7 @@ import { faultIn } from '../view/fault-advice.ts';
 import { durationText } from '../view/number-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
-const ASKED_EVERY_MS = 2000;
+const POLLED_EVERY_MS = 2000;
 
 interface NowProps {
   readonly service: ServiceDescription;
@@ -113,7 +113,7 @@ function QueryAnswer({
         if (!stop.signal.aborted) setAsked({ problem: problemOf(error), durationMs: passed() });
       }
       if (!isRepeated) return;
-      await pause(ASKED_EVERY_MS, stop.signal);
+      await pause(POLLED_EVERY_MS, stop.signal);
       if (!stop.signal.aborted) void run();
     };
     void run();

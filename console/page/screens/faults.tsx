@@ -17,7 +17,7 @@ import { amountText, countText } from '../view/number-text.ts';
 import { clockText } from '../view/time-text.ts';
 import { visibleLine } from '../view/visible-text.ts';
 
-const ASKED_EVERY_MS = 3000;
+const POLLED_EVERY_MS = 3000;
 const FAULTS_MAX = 200;
 
 export function FaultsScreen({ service }: { readonly service: ServiceDescription }) {
@@ -27,7 +27,7 @@ export function FaultsScreen({ service }: { readonly service: ServiceDescription
   const { value: list, problem } = useLoaded<FaultList>(
     instanceId,
     (signal) => getJson(`${observed(instanceId, 'faults')}?limit=${FAULTS_MAX}`, signal),
-    { everyMs: ASKED_EVERY_MS },
+    { everyMs: POLLED_EVERY_MS },
   );
   const causes = faultCauses(list?.faults ?? [], service.routes);
   const groups = isGrouped

@@ -17,7 +17,7 @@ import { isFiltered, newTraceCount, pageText, traceQuery } from '../view/trace-l
 import { visibleLine } from '../view/visible-text.ts';
 
 const TRACES_A_PAGE = 100;
-const ASKED_EVERY_MS = 2000;
+const POLLED_EVERY_MS = 2000;
 
 export function TracesScreen({
   service,
@@ -30,7 +30,7 @@ export function TracesScreen({
   const { instanceId } = service;
   const asked = `${observed(instanceId, 'traces')}?${traceQuery(filter, TRACES_A_PAGE, after)}`;
   const newest = useLoaded<TraceList>(asked, (signal) => getJson(asked, signal), {
-    everyMs: ASKED_EVERY_MS,
+    everyMs: POLLED_EVERY_MS,
     keepsOld: true,
   });
   const isFirst = after === undefined;

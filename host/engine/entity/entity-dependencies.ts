@@ -15,7 +15,7 @@ export interface EntityDependencies<Entity> extends ReplayNeeds, StateNeeds {
   readonly limits: EngineLimits;
   /** The entity was used, and nothing of it is under way any more. */
   idle(entity: Entity): void;
-  /** Something of the entity is under way beyond the present call. */
+  /** Something of the entity is under way beyond the current call. */
   busy(entity: Entity): void;
   /** The entity holds no state any more, and is to be forgotten. */
   gone(entity: Entity): void;

@@ -80,8 +80,8 @@ export class HistoryThread implements HistoryReader {
   }
 
   /**
-   * Ends the present thread after its current question, because the start data has changed: further questions go to a
-   * new thread.
+   * Ends the current thread after the question in progress, because the start data has changed: further questions go to
+   * a new thread.
    */
   renew(): void {
     if (this.#asked === undefined) void this.#end();

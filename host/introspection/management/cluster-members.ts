@@ -1,4 +1,4 @@
-// ClusterMembers: the nodes of a service's cluster and their status. At present an instance is a cluster of one,
+// ClusterMembers: the nodes of a service's cluster and their status. Currently an instance is a cluster of one,
 // which it forms at its start and leaves at its stop; a cluster of several nodes will have the same shape.
 
 /** Port in the names of nodes, on which instances of a service will communicate. Nothing listens on it yet. */

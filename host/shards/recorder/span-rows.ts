@@ -21,7 +21,7 @@ const HEAD = 6;
 const DETAIL = 7;
 
 /**
- * Offsets in the header: the number of spans since the process started, that number when the present thread began,
+ * Offsets in the header: the number of spans since the process started, that number when the current thread began,
  * and the time origin of that thread's clock in milliseconds since 1970.
  */
 const RECORDED = 0;
@@ -145,7 +145,7 @@ export class SpanRows {
     return this.#doubles[RECORDED]!;
   }
 
-  /** Number of spans that the present thread has added. */
+  /** Number of spans that the current thread has added. */
   get added(): number {
     return this.#doubles[RECORDED]! - this.#doubles[BEGAN_AT]!;
   }

@@ -170,7 +170,7 @@ export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
 }
 
-/** Migrates the journal to the present format in one transaction. */
+/** Migrates the journal to the current format in one transaction. */
 function migrate(path: string, database: DatabaseSync): void {
   const version = pragma(database, 'user_version');
   if (typeof version !== 'number' || version >= FORMAT_VERSION) return;

@@ -99,7 +99,7 @@ export class JournalReader {
     return life ?? this.#lifeSince(entity, entityNo, limit, undefined)!;
   }
 
-  /** The present incarnation. Undefined: the snapshot does not belong to a record of this journal. */
+  /** The current incarnation. Undefined: the snapshot does not belong to a record of this journal. */
   #lifeSince(
     entity: EntityRef,
     entityNo: number,

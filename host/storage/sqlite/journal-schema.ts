@@ -1,9 +1,9 @@
-// JournalSchema has the tables of the journal's present format, and the migrations from earlier formats. A migration
+// JournalSchema has the tables of the journal's current format, and the migrations from earlier formats. A migration
 // changes no record.
 import type { DatabaseSync } from 'node:sqlite';
 import { KIND_DELETED } from './record-kind.ts';
 
-/** Version of the present format; every change of the format increments it. */
+/** Version of the current format; every change of the format increments it. */
 export const FORMAT_VERSION = 4;
 
 /**
@@ -106,7 +106,7 @@ const STEPS: Readonly<Record<number, string>> = {
   `,
 };
 
-/** SQL that migrates a journal of this format to the present one in one transaction. */
+/** SQL that migrates a journal of this format to the current one in one transaction. */
 export function migrationFrom(version: number): string {
   const steps = Array.from({ length: FORMAT_VERSION - version }, (_, at) => STEPS[version + at]!);
   return `BEGIN IMMEDIATE; ${steps.join('')} PRAGMA user_version = ${FORMAT_VERSION}; COMMIT;`;
@@ -142,7 +142,7 @@ export type RecordRow = readonly [
   key: string | null,
 ];
 
-/** Throws SQLite's error when a table or a column of the present format is not there. */
+/** Throws SQLite's error when a table or a column of the current format is not there. */
 export function checkTables(database: DatabaseSync): void {
   for (const columns of [
     'eno, component, id FROM entity',

@@ -52,7 +52,7 @@ export function isOfMachineOrFile(error: unknown): boolean {
   );
 }
 
-/** Creates the error for an operation on a journal that failed. `doing` continues "The journal in DIR could not be …". */
+/** Creates the error for a failed operation on a journal. `doing` is read after "The journal PATH could not be". */
 export function journalFailure(error: unknown, doing: string, path: string): SvcError {
   if (error instanceof SvcError) return error;
   if (isDamage(error)) return indexDamaged(path, reasonOf(error), error);

@@ -1,6 +1,6 @@
-// StoredEventTypes reads which types of events a journal holds from the table that its writer keeps of them, so that no
-// event is read. It opens the file through SQLite alone: this process has the journal open, and closing the file in
-// another way would release the locks that SQLite has on it.
+// StoredEventTypes reads the event types that a journal holds. It reads them from the table `manifest`, in which the
+// journal's writer records each type, so it reads no event. It opens the file through SQLite alone: this process has
+// the journal open, and closing the file in another way would release the locks that SQLite has on it.
 import type { StoredEventType } from '../journal-contents.ts';
 import { openForReading } from './journal-file.ts';
 import { journalFailure } from './sqlite-failure.ts';
@@ -8,8 +8,8 @@ import { journalFailure } from './sqlite-failure.ts';
 const EVENT_TYPES = 'SELECT component, manifest FROM manifest ORDER BY component, manifest';
 
 /**
- * The event types in the journal at `path`, which has the present format, sorted by component and manifest. Throws
- * SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
+ * Returns the event types in the journal at `path`, sorted by component and manifest (the name of the type). The
+ * journal has to have the current format. Throws SVC_JOURNAL_CORRUPT or SVC_JOURNAL_UNAVAILABLE.
  */
 export function readEventTypes(path: string): readonly StoredEventType[] {
   try {

@@ -89,7 +89,7 @@ export class EndpointPool implements GuestEndpoints {
       : this.#serve(slot, context, request, calls);
   }
 
-  /** Instances that exist at present. */
+  /** Instances that currently exist. */
   get instances(): number {
     return this.#idle.length + this.#busy.size + (this.#fastPath.isReady ? 1 : 0);
   }

@@ -51,7 +51,7 @@ export class ModuleInstance {
   /** Consecutive calls that needed less than half of a memory that has grown. */
   #roomyCalls = 0;
   readonly #fuel: WebAssembly.Global;
-  /** Fuel at the beginning of the present call, and the record of the fuel that it used. */
+  /** Fuel at the beginning of the current call, and the record of the fuel that it used. */
   #fuelGiven = 0;
   #spent: Spent | undefined;
   readonly #growthRefused: WebAssembly.Global;

@@ -73,7 +73,7 @@ export class NonSuspendingInstance {
     }
   }
 
-  /** Whether there is an instance that serves nothing at present. */
+  /** Whether there is an instance that serves no call. */
   get isReady(): boolean {
     return this.#instance !== undefined;
   }

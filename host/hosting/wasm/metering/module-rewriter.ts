@@ -35,7 +35,7 @@ export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
 export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
 /** (fuel): begins a call with this much fuel. */
 export const BEGIN_EXPORT = `${RESERVED_PREFIX}begin`;
-/** (): saves the present values of the module's own globals and its page count. */
+/** (): saves the current values of the module's own globals and its page count. */
 export const SAVE_GLOBALS_EXPORT = `${RESERVED_PREFIX}keep`;
 /** (): restores the saved values. */
 export const RESTORE_GLOBALS_EXPORT = `${RESERVED_PREFIX}put-back`;

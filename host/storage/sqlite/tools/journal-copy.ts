@@ -1,5 +1,5 @@
-// JournalCopy makes a journal from the records of another one, in their order. The records keep their checksums. The file
-// has another name until it is wholly on disk, so that a journal in the folder is always whole.
+// JournalCopy makes a journal from the records of another one, in their order. The records keep their checksums. The
+// file has a temporary name until it is complete on disk, so that a journal in the folder is always complete.
 //
 // Invariants
 // C1  A record is copied only if it matches its checksum, its position follows that of the record before it, and its
@@ -18,15 +18,16 @@ import { lastOf } from '../record-index.ts';
 import { kindOf } from '../record-kind.ts';
 import { fileFailure } from '../sqlite-failure.ts';
 
-/** Entities whose number and last record are remembered. */
+/** Maximum number of entities whose tails are cached, and of event types that are known to be stored. */
 const TAILS_MAX = 200_000;
 /** Records whose index entries are added together, sorted by entity, so that they touch fewer pages. */
 const INDEXED_AT_ONCE = 65_536;
 const CACHE_KIB = 64 * 1024;
 const UNFINISHED = 'journal.sqlite.unfinished';
-/** Files that a new folder may hold: leftovers of an interrupted copy, and the folder of a new disk. */
-const NOTHING = /^(journal\.sqlite\.unfinished(\.new)?(-journal|-wal|-shm)?|lost\+found)$/;
+/** Names that an empty folder may hold: leftovers of an interrupted copy, and a folder that file systems create. */
+const NAMES_IGNORED = /^(journal\.sqlite\.unfinished(\.new)?(-journal|-wal|-shm)?|lost\+found)$/;
 
+/** Number of an entity, and the sequence number of its last record. */
 interface Tail {
   readonly entityNo: number;
   seq: number;
@@ -53,7 +54,7 @@ export class JournalCopy {
   #answers = 0;
   #modules = 0;
 
-  /** Makes a folder that is not there. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /** Creates the folder if it is missing. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
   constructor(dir: string) {
     this.#dir = resolve(dir);
     this.#path = join(this.#dir, UNFINISHED);
@@ -62,7 +63,7 @@ export class JournalCopy {
     try {
       const database = new DatabaseSync(this.#path, { enableForeignKeyConstraints: false });
       this.#database = database;
-      // A copy that is interrupted starts again with a new file, so the file need not be whole meanwhile.
+      // An interrupted copy starts again with a new file, so this file need not survive a crash.
       database.exec(`
         PRAGMA locking_mode = EXCLUSIVE;
         PRAGMA journal_mode = OFF;
@@ -106,7 +107,7 @@ export class JournalCopy {
   }
 
   /**
-   * Adds a record. Returns the reason when it is not added, which continues "it …". Throws SVC_DISK_FULL and
+   * Adds a record. If it cannot be added, returns the reason, to be read after "it". Throws SVC_DISK_FULL and
    * SVC_DATA_UNUSABLE.
    */
   addRecord(component: string, id: string, row: RecordRow): string | undefined {
@@ -145,8 +146,8 @@ export class JournalCopy {
   }
 
   /**
-   * Adds a stored reply, whose checksum the caller has checked. Returns the reason when it is not added, which continues
-   * "it …". Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE.
+   * Adds a stored reply, whose checksum the caller has checked. If it cannot be added, returns the reason, to be read
+   * after "it". Throws SVC_DISK_FULL and SVC_DATA_UNUSABLE.
    */
   addAnswer(component: string, id: string, row: StoredReplyRow): string | undefined {
     try {
@@ -170,7 +171,10 @@ export class JournalCopy {
     }
   }
 
-  /** Gives the journal its name, once all of it is on disk. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and SVC_DATA_UNUSABLE. */
+  /**
+   * Renames the journal to its final name, once it is complete on disk. Throws SVC_JOURNAL_NOT_EMPTY, SVC_DISK_FULL and
+   * SVC_DATA_UNUSABLE.
+   */
   finish(): void {
     const path = journalPath(this.#dir);
     try {
@@ -208,7 +212,7 @@ export class JournalCopy {
     const known = this.#tails.get(name);
     if (known !== undefined) return known;
     if (this.#tails.size >= TAILS_MAX) {
-      // Forgotten entities are looked up in the index, so it must be complete.
+      // Entities that are no longer cached are looked up in the index, so it must be complete.
       this.#indexNew();
       this.#tails.clear();
     }
@@ -240,14 +244,14 @@ export class JournalCopy {
   }
 }
 
-/** Makes the folder; returns whether it was missing. */
+/** Creates the folder if missing; returns whether it was. Throws SVC_JOURNAL_NOT_EMPTY if it holds other files. */
 function makeFolder(dir: string): boolean {
   try {
     const isNew = !existsSync(dir);
     // Only this user may read it, because it holds the data of the service.
     if (isNew) mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (isNew) sync(dirname(dir));
-    const found = readdirSync(dir).find((name) => !NOTHING.test(name));
+    const found = readdirSync(dir).find((name) => !NAMES_IGNORED.test(name));
     if (found === undefined) return isNew;
     throw notEmpty(dir, found);
   } catch (error) {
@@ -260,14 +264,14 @@ function makeFolder(dir: string): boolean {
   }
 }
 
-/** Renames the file, but never over a journal that a host has made there meanwhile. */
+/** Renames the file, but never overwrites a journal that a host has created there meanwhile. */
 function takeName(from: string, to: string): void {
   try {
     linkSync(from, to);
     rmSync(from);
   } catch (error) {
     if (existsSync(to)) throw notEmpty(dirname(to), 'journal.sqlite');
-    // Some file systems have no links.
+    // Some file systems have no hard links.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw error;
     renameSync(from, to);
   }

@@ -107,7 +107,7 @@ function timeText(timeMs: number): string | number {
   return Number.isNaN(date.getTime()) ? timeMs : date.toISOString();
 }
 
-/** Parses a line. Returns the reason, which continues "it …", when it is not a line of an export. */
+/** Parses a line. If it is not a line of an export, returns the reason, to be read after "it". */
 export function parseText(line: string): TextLine | string {
   const read = membersOf(line);
   if (read === undefined) return 'is no JSON object';

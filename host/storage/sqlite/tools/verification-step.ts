@@ -12,7 +12,7 @@ export interface JournalFinding {
 
 export interface VerificationProgress {
   readonly kind: 'progress';
-  /** Continues "12 of 34 …". */
+  /** What the numbers count, to be read after "12 of 34". */
   readonly what: string;
   readonly done: number;
   /** Undefined: the total is not known. */
