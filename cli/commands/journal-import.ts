@@ -9,8 +9,8 @@ export const journalImport = command(
     name: 'journal import',
     summary: 'make a journal of what svc journal export wrote',
     about: `Makes a journal in a new folder of the lines that svc journal export wrote: the same records in
-the same positions, with their numbers, times, seeds, traces and keys. A line that was changed, or one
-that is missing, is named, and no journal is made.`,
+the same positions, with their numbers, times, seeds, traces and keys. A line that was changed, or
+one that is missing, is named, and no journal is made.`,
     words: [
       { name: 'DIR', completes: { kind: 'folder' } },
       { name: 'FILE', completes: { kind: 'file', ending: '.ndjson' } },

@@ -14,6 +14,7 @@ import {
   type SettingsSections,
 } from './section-settings.ts';
 import { readSettings, type Settings, type HostInputs } from './settings.ts';
+import { exposeGarbageCollector } from './garbage-collector.ts';
 import { makeObjectsYoung } from './young-objects.ts';
 
 const EXIT_OK = 0;
@@ -34,6 +35,7 @@ export async function runService(
     checkSections(settings.sections);
     forbidCodeFromStrings();
     makeObjectsYoung();
+    exposeGarbageCollector();
     const options = { log, env: threadEnvironment(inputs), stopRequested };
     await new RunningService(settings, options).run();
     return EXIT_OK;
@@ -69,6 +71,7 @@ export async function runDevService(
 ): Promise<number> {
   forbidCodeFromStrings();
   makeObjectsYoung();
+  exposeGarbageCollector();
   const stopped = stopRequested.then(() => undefined);
   for (;;) {
     const built = await Promise.race([dev.nextModule(), stopped]);

@@ -85,7 +85,8 @@ export class ModuleInstance {
     try {
       instance = new WebAssembly.Instance(module.compiled, createImports(target, suspending));
     } catch (error) {
-      this.letGo();
+      this.lost = true;
+      this.share.release();
       throw startFailure(error);
     }
     this.#fuel = instance.exports[FUEL_EXPORT] as WebAssembly.Global;

@@ -12,7 +12,7 @@ export interface JournalFinding {
 
 export interface VerificationProgress {
   readonly kind: 'progress';
-  /** What the numbers count, to be read after "12 of 34". */
+  /** The unit of the numbers, in the plural, as in "12 of 34 records". */
   readonly what: string;
   readonly done: number;
   /** Undefined: the total is not known. */
