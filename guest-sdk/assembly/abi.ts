@@ -34,10 +34,10 @@ declare function instanceNew(representation: usize): i32;
 
 /** Memory for the largest answer: result<effect, refusal>. */
 const answer: usize = memory.data(40, 8);
-/** Pointer of empty lists and strings. */
+/** Address that empty lists and strings point to. */
 const nowhere: usize = memory.data(8, 8);
 
-/** Bytes after which garbage is collected. So few bytes stay in the processor's cache, which saves more than rarer collections. */
+/** Heap bytes that start a collection: few enough for the processor's cache, which saves more than rare collections. */
 const COLLECT_BYTES: usize = 1 << 18;
 let collectAt: usize = COLLECT_BYTES;
 

@@ -5,7 +5,7 @@ import { fromJson } from "./codec";
 import { JsonReader, rangeWords } from "./json-reader";
 import { Result, ok, refuse } from "./result";
 
-/** Returns the sum of two integers of any type, or refuses with UNPROCESSABLE when it does not fit into the type. */
+/** Returns the sum of two integers of any type, or refuses with UNPROCESSABLE when it does not fit the type. */
 export function checkedAdd<T>(a: T, b: T): Result<T> {
   if (!isInteger<T>()) ERROR("checkedAdd takes integers");
   const sum = <T>(a + b);
@@ -13,7 +13,7 @@ export function checkedAdd<T>(a: T, b: T): Result<T> {
   return overflows ? tooLarge<T>(a, "+", b) : ok<T>(sum);
 }
 
-/** Returns the difference of two integers of any type, or refuses with UNPROCESSABLE when it does not fit into the type. */
+/** Returns the difference of two integers of any type, or refuses with UNPROCESSABLE when it does not fit the type. */
 export function checkedSub<T>(a: T, b: T): Result<T> {
   if (!isInteger<T>()) ERROR("checkedSub takes integers");
   const difference = <T>(a - b);
@@ -21,7 +21,7 @@ export function checkedSub<T>(a: T, b: T): Result<T> {
   return overflows ? tooLarge<T>(a, "-", b) : ok<T>(difference);
 }
 
-/** Returns the product of two integers of any type, or refuses with UNPROCESSABLE when it does not fit into the type. */
+/** Returns the product of two integers of any type, or refuses with UNPROCESSABLE when it does not fit the type. */
 export function checkedMul<T>(a: T, b: T): Result<T> {
   if (!isInteger<T>()) ERROR("checkedMul takes integers");
   const product = <T>(a * b);

@@ -140,7 +140,7 @@ export class Decimal {
     return this.negative ? this.negate() : this;
   }
 
-  /** Returns -1 when this is less than `other`, 0 when both are equal, and 1 otherwise. Trailing zeros do not matter. */
+  /** Returns -1 when this is less than `other`, 0 when both are equal, 1 otherwise. Trailing zeros do not matter. */
   compare(other: Decimal): i32 {
     if (this.negative != other.negative) return this.negative ? -1 : 1;
     const scale = max(this.places, other.places);

@@ -1,5 +1,5 @@
-// Duration: an exact length of time in milliseconds, stored and sent as ISO 8601 text such as "PT1H30M". It is immutable. A day
-// is 24 hours. Years, months and weeks are refused, since they have no exact length or no unique text.
+// Duration: an exact, immutable length of time in milliseconds, stored and sent as ISO 8601 text such as "PT1H30M". A
+// day is 24 hours. Years, months and weeks are refused, since they have no exact length or no unique text.
 //
 // Invariant: a duration is at most 100,000,000 days, the range of JavaScript's dates, so that no sum overflows.
 import { Code, Refusal } from "./code";
@@ -105,7 +105,7 @@ export class Duration {
     return new Date(date.getTime() - this.total);
   }
 
-  /** Returns -1 when this is shorter than `other`, 0 when both are equal, 1 otherwise. A negative duration is shorter than zero. */
+  /** Returns -1 when this is less than `other`, 0 when both are equal, 1 otherwise. The sign counts: `-PT1H` is less than zero. */
   compare(other: Duration): i32 {
     return this.total < other.total ? -1 : this.total > other.total ? 1 : 0;
   }

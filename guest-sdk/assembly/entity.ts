@@ -163,7 +163,7 @@ class LiveEntityOf<S, E> extends LiveEntity {
   apply(at: usize, count: i32): string {
     const manifest = changetype<E>(0).__svc_manifest();
     for (let i = 0; i < count; ++i) {
-      // For each event: `apply` may have seeded the numbers with one before, and how many come at once is not its concern.
+      // The `apply` of an earlier event may have seeded `Math.random()`; the state must not depend on the batch size.
       unseed();
       const stored = at + (<usize>i << 4);
       const name = host.textAt(stored);

@@ -42,8 +42,8 @@ export function env_seed(): f64 {
 }
 
 /**
- * Takes the seed of the call before away from `Math.random()`, so that a fold makes the same state of the same events whatever
- * ran before it. The compiler writes the body, which clears the flag of the standard library.
+ * Removes the seed that an earlier call gave `Math.random()`, so that a fold of the same events gives the same state
+ * whatever ran before. The compiler writes the body, which clears the standard library's flag that a seed is set.
  */
 export function unseed(): void {}
 

@@ -32,7 +32,7 @@ export namespace host {
     putString(pair, wellFormed(value));
   }
 
-  /** Returns the first value of a name in a list<tuple<string, string>>. */
+  /** Returns the first value of a name in a list<tuple<string, string>>; null when there is none. */
   export function findPair(at: usize, count: i32, name: string): string | null {
     for (let i = 0; i < count; ++i) {
       const pair = at + (<usize>i << 4);
@@ -44,7 +44,7 @@ export namespace host {
 
 const REPLACEMENT: u16 = 0xfffd;
 
-/** Returns the text with U+FFFD in place of each lone surrogate: other text must not leave the module. */
+/** Returns the text with U+FFFD in place of each lone surrogate: only well-formed text may leave the module. */
 export function wellFormed(text: string): string {
   const at = changetype<usize>(text);
   const end = at + ((<usize>text.length) << 1);

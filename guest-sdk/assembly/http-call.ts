@@ -43,7 +43,7 @@ export class HttpCall extends HttpAnswer {
     return this.scalar<T>(text, "path parameter '" + name + "'", false);
   }
 
-  /** Reads a query parameter: a scalar, a list of scalars, or a nullable one of these. */
+  /** Reads a query parameter: a scalar or a list of scalars, nullable or not. */
   query<T>(name: string): T {
     if (isReference<T>()) {
       if (isNullable<T>()) {
@@ -59,7 +59,7 @@ export class HttpCall extends HttpAnswer {
     return this.queryString().find(name) >= 0;
   }
 
-  /** Reads an argument from the query string or from the body, by its type. `isQueryType` of the compiler has the same rule. */
+  /** Reads an argument from the query string or the body, by its type, as the compiler's `isQueryType` does. */
   argument<T>(name: string): T {
     if (isString<T>() || isInteger<T>() || isFloat<T>()) {
       return this.query<T>(name);

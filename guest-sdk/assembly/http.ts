@@ -5,7 +5,7 @@ import { decodeLeniently } from "./query-string";
 
 export class Request {
   constructor(
-    /** Identity of the caller: `internet`, `service <project>/<service>` or `local`. It is known from the connection. */
+    /** Identity of the caller, known from the connection: `internet`, `service <project>/<service>` or `local`. */
     public readonly caller: string,
     /** The query string as it arrived, without the question mark. */
     public readonly query: string,
@@ -59,7 +59,7 @@ export class Response<T> {
     private status: i32 = 0,
   ) {}
 
-  /** Adds a header. A `content-type` replaces that of the value's type. */
+  /** Adds a header. A `content-type` replaces the one that follows from the value's type. */
   header(name: string, value: string): this {
     this.headers.push(new Header(name, value));
     return this;

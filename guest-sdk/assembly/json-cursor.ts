@@ -53,7 +53,7 @@ export class JsonCursor {
     this.end = start + ((<usize>text.length) << 1);
   }
 
-  // --- what is wrong, and where ---
+  // --- the problem and its path ---
 
   fail(message: string): void {
     if (this.failed) return;
@@ -177,7 +177,7 @@ export class JsonCursor {
     if (this.at != this.end) this.syntax("the end of the text");
   }
 
-  // --- words ---
+  // --- tokens ---
 
   protected literal(word: string): void {
     const bytes = (<usize>word.length) << 1;
@@ -186,7 +186,7 @@ export class JsonCursor {
     else this.at += bytes;
   }
 
-  /** Reads a number of JSON's grammar, from `tokenStart` to the cursor. */
+  /** Reads a number of JSON's grammar, from `tokenStart` to the cursor. Returns false when the reader has failed. */
   protected scanNumber(expected: string): bool {
     const from = this.at;
     let unit = this.peek();

@@ -1,10 +1,10 @@
-// The JSON text of a double: the shortest decimal that is parsed as the same double, of several the nearest, in
-// JavaScript's format. The standard library's printer is wrong for some doubles.
+// The JSON text of a double in JavaScript's format: the shortest decimal that is parsed as the same double, and the
+// nearest of several such decimals. The standard library's printer is wrong for some doubles.
 import { itoa_buffered } from "util/number";
 import { DOT, EXACT_POWERS, MINUS, ZERO } from "./json-number";
 import { addTimes, compare, multiplyAdd, newNatural, scale, setNatural, shiftLeft, subtract, useLimbs } from "./natural";
 
-/** Bytes of the longest text: 25 UTF-16 code units (a sign, 17 digits, a point and an exponent of 5, or 6 zeros), and some more. */
+/** Bytes reserved for a text, which has at most 25 UTF-16 units: sign, 17 digits, point, and exponent or zeros. */
 export const DOUBLE_BYTES: i32 = 64;
 /** Limit below which a double represents every decimal of 15 digits uniquely. */
 const FEW_DIGITS_MAX: f64 = 1e15;
@@ -28,7 +28,7 @@ let power: i32 = 0;
 // @ts-ignore: decorator
 @lazy const above = newNatural();
 
-/** Writes UTF-16, at most DOUBLE_BYTES; returns its end. Infinity and NaN have no JSON. */
+/** Writes a double as UTF-16, in at most DOUBLE_BYTES; returns the end of the text. Throws for Infinity and NaN. */
 export function putDouble(at: usize, value: f64): usize {
   if (value - value != 0) {
     const name = value > 0 ? "Infinity" : value < 0 ? "-Infinity" : "NaN";
@@ -43,7 +43,7 @@ export function putDouble(at: usize, value: f64): usize {
   return layOut(at);
 }
 
-/** Finds integers, and decimals of up to 15 digits: the quotient of two exact doubles is rounded once. */
+/** Finds integers and decimals of up to 15 digits (a quotient of exact doubles is rounded once); else returns false. */
 function findFewDigits(magnitude: f64): bool {
   if (magnitude <= SAFE_INTEGER_MAX && magnitude == Math.floor(magnitude)) {
     digits = <u64>magnitude;
@@ -83,7 +83,7 @@ function findDigits(magnitude: f64): void {
   shiftLeft(unit, max(-exponent, 0) + <i32>upwards);
   setNatural(margin, 1);
   shiftLeft(margin, max(exponent, 0));
-  // This estimate may be one too small.
+  // This estimate of the position of the point may be one too small.
   let point = <i32>Math.ceil(<f64>(exponent + 63 - <i32>clz(mantissa)) * LOG10_OF_2 - 1e-10);
   if (point > 0) scale(unit, point);
   else {
@@ -115,7 +115,7 @@ function reachesUnit(upwards: u64, inclusive: i32): bool {
   return compare(above, unit) > -inclusive;
 }
 
-/** Returns whether to round up to the nearer unit; from the middle to the even digit. */
+/** Returns whether to round up, to the nearer unit. A remainder of exactly one half is rounded to the even digit. */
 function roundsUp(digit: u64): bool {
   addTimes(above, rest, rest, 1);
   const side = compare(above, unit);

@@ -6,7 +6,7 @@ export const MINUS: u32 = 0x2d;
 export const DOT: u32 = 0x2e;
 export const ZERO: u32 = 0x30;
 
-/** Further digits can only matter because they exist, not by their values. */
+/** Maximum number of digits that are read: of all further ones, it matters only whether one of them is not zero. */
 const DIGITS_MAX: i32 = 800;
 
 /** Powers of ten that a double represents exactly. */
@@ -34,7 +34,7 @@ export function floatOfToken(start: usize, end: usize): f32 {
   return <f32>realOfToken(start, end, true);
 }
 
-/** Rounds once. `toOdd`: rounds an inexact value to the odd neighbour, so that it can be rounded again. */
+/** Returns the number, rounded once. `toOdd`: rounds an inexact value to the odd neighbour, for a second rounding. */
 function realOfToken(start: usize, end: usize, toOdd: bool): f64 {
   let at = start;
   const negative = load<u16>(at) == MINUS;
@@ -70,7 +70,7 @@ function realOfToken(start: usize, end: usize, toOdd: bool): f64 {
   return negative ? -value : value;
 }
 
-/** Reads an exponent. `at` is at an `e`, or at the end. The result is limited to a range far beyond that of a double. */
+/** Reads an exponent. `at` is at an `e` or at the end. The result is limited to a range far beyond a double's. */
 function readExponent(at: usize, end: usize): i32 {
   if (at >= end) return 0;
   at += 2;
@@ -156,7 +156,7 @@ function divide(above: Natural, below: Natural, count: i32, place: i32): u64 {
   return digit - 1;
 }
 
-/** Reads the first digits into `limbs`; returns how many were left out (all but the last of them). */
+/** Reads the first digits, and a 1 for all others unless they are zero; returns how many digits `limbs` then lacks. */
 function readDigits(limbs: Natural, start: usize, end: usize): i32 {
   let count = 0;
   let left = 0;

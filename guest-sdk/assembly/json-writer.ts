@@ -1,4 +1,4 @@
-// JsonWriter: writes JSON text into a growing buffer. The whole module has one: writing a value runs no code of the
+// JsonWriter: writes JSON text into a growing buffer. The module shares one writer: writing a value runs no code of the
 // author, so two values are never written at the same time.
 import { itoa_buffered } from "util/number";
 import { DOUBLE_BYTES, putDouble } from "./json-double";

@@ -18,7 +18,7 @@ export function setNatural(limbs: Natural, value: u64): void {
   unchecked((limbs[1] = <u32>(value >> 32)));
 }
 
-/** Sets how many limbs the next computation may need; multiplications add to them. */
+/** Sets how many limbs the next computation uses; multiplications and sums increase the number when they need more. */
 export function useLimbs(count: i32): void {
   used = count;
 }

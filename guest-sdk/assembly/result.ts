@@ -27,7 +27,7 @@ export class Result<T> {
     return this.refused;
   }
 
-  /** Called before the content is used for the first time. */
+  /** Hook that runs before each use of the value or the refusal; `Reply` decodes its text there. */
   protected look(): void {}
 
   get isOk(): bool {
@@ -61,7 +61,7 @@ export class Result<T> {
     return Result.__svc_refused<U>(this.mustBeRefused());
   }
 
-  /** Sets the status, 200 to 599, with which the route that returns this result answers its value. A refusal has its own status. */
+  /** Sets the status of the response, 200 to 599, when a route returns this result. A refusal has its own status. */
   withStatus(status: i32): this {
     this.status = status;
     return this;

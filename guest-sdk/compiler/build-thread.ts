@@ -39,12 +39,13 @@ export type BuildAnswer =
   | { readonly kind: 'crashed'; readonly reason: string }
   | { readonly kind: 'not-started'; readonly error: Error };
 
-interface Waiting {
+interface IdleThread {
   readonly worker: Worker;
   readonly heapMaxMb: number;
 }
 
-let waiting: Waiting | undefined;
+/** The idle thread that is kept for the next build. */
+let idleThread: IdleThread | undefined;
 
 /** Builds a component in a thread. Throws BuildError. */
 export async function buildInThread(
@@ -66,10 +67,11 @@ export async function buildInThread(
   return answer.built;
 }
 
+/** Returns the idle thread if it has the same limit of memory, otherwise a new thread. */
 function take(heapMaxMb: number): Worker {
-  if (waiting?.heapMaxMb === heapMaxMb) {
-    const { worker } = waiting;
-    waiting = undefined;
+  if (idleThread?.heapMaxMb === heapMaxMb) {
+    const { worker } = idleThread;
+    idleThread = undefined;
     worker.ref();
     return worker;
   }
@@ -83,20 +85,21 @@ function take(heapMaxMb: number): Worker {
   });
 }
 
-async function give(idle: Waiting): Promise<void> {
+/** Keeps a thread for the next build, or ends it if another one is kept already. */
+async function give(idle: IdleThread): Promise<void> {
   // Without an event name, Node's own listeners would be removed too.
   for (const event of ['message', 'error', 'exit']) idle.worker.removeAllListeners(event);
-  if (waiting !== undefined) {
+  if (idleThread !== undefined) {
     await idle.worker.terminate();
     return;
   }
   // An idle thread that ends has nothing to report.
   idle.worker.on('error', () => undefined);
   idle.worker.on('exit', () => {
-    if (waiting === idle) waiting = undefined;
+    if (idleThread === idle) idleThread = undefined;
   });
   idle.worker.unref();
-  waiting = idle;
+  idleThread = idle;
 }
 
 async function answerOf(
@@ -142,7 +145,10 @@ function notStarted(error: Error): Problem {
   };
 }
 
-/** Returns the file and line that Node prints above an error of loading a file, or those of its stack. */
+/**
+ * Returns the file and line of an error of loading a file: those that Node prints above the error, or else the first
+ * ones of its stack; undefined if there are none.
+ */
 function fileIn(stack: string): string | undefined {
   const above = /^(?:file:\/\/)?(\/.+:\d+|[A-Za-z]:.+:\d+)$/.exec(stack.split('\n', 1)[0]!);
   const inStack = /\(?(?:file:\/\/)(\/[^()]+?:\d+):\d+\)?$/m.exec(stack);

@@ -1,5 +1,5 @@
-// BuildWorker: the thread that runs builds: it receives requests from build-thread.ts one after the other, and
-// answers each with a component or with the problems.
+// BuildWorker: the thread that runs builds. It receives requests from build-thread.ts one after the other, and answers
+// each with a component or with the problems.
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { BuildError } from './build-error.ts';
@@ -27,7 +27,7 @@ async function answer({ entryFile, sdk, ...options }: BuildRequest): Promise<Bui
   } catch (error) {
     if (error instanceof BuildError) return { kind: 'refused', problems: error.problems };
     if (error instanceof CompilerCrash) return { kind: 'crashed', reason: error.message };
-    // The following lines are about the compiler itself, and do not help an author.
+    // Further lines of the error are about the compiler itself, and do not help an author.
     return { kind: 'crashed', reason: String(error).split('\n', 1)[0]! };
   }
 }

@@ -1,19 +1,22 @@
-// CallSites: finds the expression that a message about code of a package, of the SDK or of the standard library is due to.
-// The compiler compiles a generic function when it is called with new types, and its message names only a line of that
-// function: the expression is then the one that chose the types. Code that is not generic is wrong by itself.
+// CallSites: finds the expression that caused a compiler message about code of a package, of the SDK or of the standard
+// library. The compiler compiles a generic function when it is called with new types, and its message names only a line
+// of that function: the cause is then the expression that chose the types. Other code is itself the cause.
 import { Compiler, type DiagnosticMessage, type Range, type Source } from 'assemblyscript';
 
 const callSites = new WeakMap<DiagnosticMessage, Range>();
 let isNoting = false;
 
-/** Returns the innermost expression around a message that is the author's or is not generic; undefined if there is none. */
+/**
+ * Returns the innermost expression that was being compiled when the message was reported, and that is the author's or
+ * is not in generic code; undefined if there is none.
+ */
 export function callSiteOf(message: DiagnosticMessage): Range | undefined {
   return callSites.get(message);
 }
 
 /**
- * Wraps the compiler's method that compiles an expression, once per thread. `isForeign`: returns whether a file is
- * neither the author's nor written by the SDK for the author's file.
+ * Notes call sites from now on: wraps the compiler's method that compiles an expression, once per thread. `isForeign`:
+ * returns whether a file is neither the author's nor written by the compiler for the author's file.
  */
 export function noteCallSites(isForeign: (source: Source) => boolean): void {
   if (isNoting) return;

@@ -1,9 +1,9 @@
 // CompilerMessages: converts AssemblyScript's own messages to problems.
 //
 // Invariants:
-// - I1 The location of a problem is in the author's files: for code that the compiler wrote for a declaration it is
-//   the declaration, for generic code of the SDK or of another package the expression that led there. For code that
-//   is wrong by itself it is the line of the package, and the help says so.
+// - I1 The location of a problem is in the author's files. A problem in code that the compiler wrote for a declaration
+//   is located at the declaration; one in generic code of the SDK or of another package, at the expression that led
+//   there. Only package code that is wrong whoever uses it is located at its own line, and the help says so.
 // - I2 Consequences of another error are left out.
 import { Range, type DiagnosticMessage, type Source } from 'assemblyscript';
 import type { Problem } from './build-error.ts';
@@ -125,7 +125,7 @@ function located(diagnostic: DiagnosticMessage): LocatedDiagnostic {
   if (isWritten(range.source)) return { diagnostic, range: originOf(range), isOwn: false };
   if (!isLibrary(range.source)) return { diagnostic, range, isOwn: true };
   const site = callSiteOf(diagnostic);
-  // A fault of a package that does not depend on its use has its location there.
+  // Package code that is wrong whoever uses it keeps its own location.
   if (site === undefined || diagnostic.code === CANNOT_FIND_NAME)
     return { diagnostic, range, isOwn: false };
   if (isLibrary(site.source)) return { diagnostic, range: site, isOwn: false };
@@ -158,8 +158,8 @@ function isInside(inner: Range | undefined, outer: Range | undefined): boolean {
 }
 
 function problemOf({ diagnostic, range, isOwn }: LocatedDiagnostic, known: KnownNames): Problem {
-  const ofSdk = /^User-defined: "(.*)"$/.exec(diagnostic.message)?.[1];
-  const message = ofSdk ?? `${readable(diagnostic.message)} (AS${diagnostic.code})`;
+  const sdkMessage = /^User-defined: "(.*)"$/.exec(diagnostic.message)?.[1];
+  const message = sdkMessage ?? `${readable(diagnostic.message)} (AS${diagnostic.code})`;
   if (range === undefined) return { message };
   const problem = problemAt(range, message);
   if (isLibrary(range.source)) return { ...problem, help: REINSTALL };

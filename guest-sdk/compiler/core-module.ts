@@ -28,7 +28,7 @@ export interface CoreModule {
   /** Undefined if no source map was requested. */
   readonly sourceMap: CoreSourceMap | undefined;
   readonly descriptor: ModuleDescriptor;
-  /** The same inputs give the same module. */
+  /** The author's files that the module depends on: the same files give the same module. */
   readonly inputs: readonly BuildInput[];
   /** Warnings of the compiler. */
   readonly warnings: readonly Problem[];
@@ -99,7 +99,7 @@ export async function compileCoreModule(
   return {
     ...withMap,
     descriptor: state.descriptor,
-    inputs: [...inputs].map(([file, ofText]) => ({ file, hash: ofText })),
+    inputs: [...inputs].map(([file, textHash]) => ({ file, hash: textHash })),
     warnings,
   };
 }
@@ -177,14 +177,14 @@ function encodingProblem(file: string, text: string): Problem {
   };
 }
 
-/** Returns the first errors, and one that counts the rest. */
+/** Returns the first errors, and, if there are more, one that counts the rest. */
 function firstOf(errors: readonly Problem[]): Problem[] {
   const first = inOrder(errors).slice(0, ERRORS_SHOWN);
   const more = errors.length - first.length;
   return more === 0 ? first : [...first, { message: `${more} more errors are not shown` }];
 }
 
-/** Names the file as the caller of the build would. */
+/** Puts the folder of a relative `entryFile` before the problem's path: both are then relative to the same folder. */
 function besideEntry(problem: Problem, entryFile: string): Problem {
   if (problem.file === undefined || problem.file.startsWith('~lib/') || isAbsolute(entryFile))
     return problem;

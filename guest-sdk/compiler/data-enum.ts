@@ -89,7 +89,7 @@ function textValueProblems({ name, values }: EnumDeclaration): Problem[] {
 const quote = (text: string): string => JSON.stringify(text);
 const wrapperName = (name: string): string => `__svc_EnumOf${name}`;
 
-/** Returns the class whose members are the members of the enum's values. */
+/** Returns the source of the class whose methods the enum's values have: text, and JSON by name. */
 export function enumClass({ name, members }: DataEnum): string {
   const shown = members.slice(0, NAMES_SHOWN).map(quote).join(' or ');
   const rest = members.length - NAMES_SHOWN;

@@ -47,7 +47,7 @@ export interface Field {
   readonly readonly: boolean;
 }
 
-/** `record`: a class of its own; `sum`: the base class of a sum type; `case`: a case of a sum type. */
+/** A @data or @variant class. `record`: a class by itself; `sum`: the base of a sum type; `case`: a case of one. */
 export interface DataClass {
   readonly kind: 'record' | 'sum' | 'case';
   readonly declaration: ClassDeclaration;
@@ -232,7 +232,10 @@ function baseProblems(
   ];
 }
 
-/** `isBase`: a class of the file extends this one, as a case or without a decorator, which has its own message. */
+/**
+ * Checks the base class of a sum type. `isBase`: whether a class of the file extends it, as a case or without a
+ * decorator; the missing decorator has its own message.
+ */
 function sumProblems(
   { name, typeParameters }: ClassDeclaration,
   cases: readonly DataClass[],
@@ -282,7 +285,7 @@ function patchProblems(field: Field, written: NamedTypeNode): Problem[] {
 }
 
 function initialPatchProblems({ name, type, node: { initializer } }: Field): Problem[] {
-  // An initialiser that is not a patch is an error of types.
+  // An initialiser of another type than a patch is reported by the compiler.
   if (initializer === null || initializer instanceof NewExpression) return [];
   return [
     problemAt(

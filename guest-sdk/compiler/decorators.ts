@@ -30,6 +30,7 @@ const LANGUAGE: ReadonlySet<string> = new Set([
 ]);
 const METHOD_OF_ENTITY = 'a method of an @entity class';
 const METHOD_OF_ENDPOINT = 'a method of an @endpoint class';
+/** Decorators of the SDK → what they may precede. */
 const TARGETS: ReadonlyMap<string, string> = new Map([
   ...ROLES.map((name) => [name, 'a class'] as const),
   ['data', 'a class or an enum'],
@@ -142,7 +143,7 @@ export function decoratorProblems(source: Source): Problem[] {
   return problems;
 }
 
-/** A declaration that is exported as default is not read. */
+/** Reports a decorator of a declaration that is exported as default, because such a declaration is not read. */
 function defaultProblems({ declaration }: ExportDefaultStatement): Problem[] {
   const { name, decorators } = declaration;
   const role = (decorators ?? []).map(decoratorName).find((one) => ROLES.includes(one));

@@ -221,7 +221,10 @@ function routeDescriptor(
   };
 }
 
-/** Its default is described as far as it is written out and is a value of the parameter's type. */
+/**
+ * Returns the descriptor of a query parameter. It contains the default only if the source spells the value out, and
+ * the value is one of the parameter's type.
+ */
 function queryParameter(
   argument: ValueArgument,
   type: Type,
@@ -239,7 +242,10 @@ function queryParameter(
   };
 }
 
-/** Returns the statuses of a route; undefined if they are the default: 200, or 204 without a reply. */
+/**
+ * Returns the member `answers`: the statuses of a route. It is left out if they are not known, or are the default: 200,
+ * or 204 without a reply.
+ */
 function answersOf(
   { answers: { declared, seen } }: RouteMethod,
   reply: Body | undefined,
@@ -247,8 +253,8 @@ function answersOf(
   if (declared !== undefined) return { answers: [...declared] };
   const plain = reply === undefined ? 204 : 200;
   const statuses = [...new Set(seen?.map((status) => (status === PLAIN ? plain : status)))];
-  const isUnderstood = statuses.every((status) => status === plain);
-  return isUnderstood ? {} : { answers: statuses.toSorted((a, b) => a - b) };
+  const isDefault = statuses.every((status) => status === plain);
+  return isDefault ? {} : { answers: statuses.toSorted((a, b) => a - b) };
 }
 
 function bodyOf(type: Type, range: Range, schemas: SchemaBuilder, whole: Type = type): Body {
@@ -275,7 +281,7 @@ export function replyBody(
   return bodyOf(type, range, schemas);
 }
 
-/** Returns `T` if the type is one of the SDK's types with one type argument. */
+/** Returns `T` if the type is the SDK's class `name<T>`; undefined for any other type. */
 function sdkClass(type: Type, name: 'Effect' | 'Result' | 'Response'): Type | undefined {
   const reference = type.getClass();
   const file = { Effect: 'effect', Result: 'result', Response: 'http' }[name];

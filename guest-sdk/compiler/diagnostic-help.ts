@@ -1,5 +1,5 @@
-// DiagnosticHelp: what to do about messages of AssemblyScript that a missing import, a mistyped name or habits from
-// TypeScript cause. Other messages have no help.
+// DiagnosticHelp: help for messages of AssemblyScript whose cause is a missing import, a mistyped name or a habit from
+// TypeScript. Other messages have no help.
 import { closest } from '@svc/contract/suggestion';
 import type { Problem } from './build-error.ts';
 import { NO_IMPLICIT_CONVERSION, NOT_EXPORTED } from './habit-rule.ts';
@@ -114,8 +114,8 @@ export const NO_NAMES: KnownNames = {
 };
 
 /**
- * Returns what to write instead; undefined if nothing is known about the message. `message`: without files in its
- * names.
+ * Returns what to write instead; undefined if nothing is known about the message. `message`: the text that `readable`
+ * has returned.
  */
 export function diagnosticHelp(
   { code, message }: { readonly code: number; readonly message: string },
@@ -157,7 +157,7 @@ export function diagnosticHelp(
         ? `a module imports "${SDK_PACKAGE}", its own files as "./file", and packages of AssemblyScript that are installed`
         : 'a file is named from the one that imports it, without its ending: import … from "./file"';
     case NO_IMPLICIT_CONVERSION:
-      // The rules name one type for all.
+      // The help of these rules names i32 in place of every type.
       return habitHelp(inLine)?.replace('<i32>', `<${type}>`);
     default:
       return habitHelp(inLine);
@@ -194,7 +194,9 @@ function exportHelp(name: string, module: string, known: KnownNames): string | u
     return 'write export before its declaration there';
   const elsewhere = sourceOf(name, files, known);
   if (elsewhere !== undefined) return `it is not declared there: ${elsewhere}`;
-  const exported = [...known.exported].filter(([, of]) => of.some((file) => files.includes(file)));
+  const exported = [...known.exported].filter(([, exporting]) =>
+    exporting.some((file) => files.includes(file)),
+  );
   return (
     nearest(
       name,

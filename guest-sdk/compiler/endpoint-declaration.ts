@@ -267,7 +267,7 @@ function readTemplate(node: DecoratorNode, path: string, problems: Problem[]): r
   return template;
 }
 
-/** A method without a route is no handler, and what it declares as one would be passed over. */
+/** Reports route decorators of a method without a route: the method is no handler, so they would have no effect. */
 function routelessProblems({ name, decorators }: MethodDeclaration): Problem[] {
   return (decorators ?? [])
     .filter((decorator) => ROUTE_DECORATORS.has(decoratorName(decorator)))
@@ -308,7 +308,10 @@ function valueArgument(
   return { kind: hasBody ? 'query-or-body' : 'query', ...given };
 }
 
-/** A default is computed by itself, where a name of another parameter would mean something else or nothing. */
+/**
+ * Reports a default that names another parameter: the default becomes a method of its own, in which that name would
+ * mean something else or nothing.
+ */
 function borrowedDefaultProblems(
   { name, initializer }: ParameterNode,
   { signature }: MethodDeclaration,

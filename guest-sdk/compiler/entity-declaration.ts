@@ -53,7 +53,7 @@ export interface EntityClass {
 }
 
 export const WIRE_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,99}$/;
-/** Members of every written client. */
+/** Members of every client class that the compiler writes. */
 const CLIENT_MEMBERS = new Set(['id', 'component', 'constructor', 'withIdempotencyKey', 'events']);
 
 export function readEntity(

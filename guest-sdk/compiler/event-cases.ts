@@ -30,7 +30,7 @@ import { walk } from './syntax-walk.ts';
 
 type Callable = FunctionDeclaration | MethodDeclaration;
 
-/** Returns the problem. `entity`: class of an entity, `event`: its sum type. */
+/** Returns the problem of an `apply` that lacks a case; undefined if there is none. `event`: the entity's sum type. */
 export function eventCaseProblem(
   program: Program,
   entity: Class,
@@ -67,6 +67,7 @@ function onlyReturnsTheState({ body, signature }: MethodDeclaration): boolean {
   );
 }
 
+/** Follows the event through `apply` and the functions that receive it, and collects the cases that they name. */
 class Search {
   readonly named = new Set<Node>();
   /** Whether the event is used in code that cannot be followed. */
@@ -159,6 +160,7 @@ function isCase(node: Node): boolean {
   );
 }
 
+/** Returns the expression within any parentheses. */
 function unwrapped(node: Node): Node {
   let found: Node | undefined;
   walk(node, (one) => (found ??= one));

@@ -14,6 +14,7 @@ export interface ForeignImport {
   readonly internalName: string;
 }
 
+/** Prefixes of the names of imports → what to use instead. */
 const INSTEAD: readonly (readonly [prefix: string, help: string])[] = [
   ['performance.now', 'use Date.now(), the clock of the runtime, or the time of the Context'],
   ['process.exit', 'end a call by answering it, with refuse(…) or by throwing an Error'],

@@ -1,5 +1,5 @@
-// Inject: adds written code to the syntax tree: members to a class, statements to a file. Marks in the written code
-// name the author's declaration that each part was written for.
+// Inject: adds written code, which is code that the compiler writes, to the syntax tree: members to a class, statements
+// to a file. Marks in the written code name the author's declaration that each part was written for.
 import {
   BlockStatement,
   ClassDeclaration,

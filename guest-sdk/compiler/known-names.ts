@@ -1,5 +1,5 @@
-// KnownNames: finds similar names, and the files that have a name, for messages about unknown names. It collects
-// names only when there is such a message.
+// KnownNames: collects names of the author's program, for messages about unknown names. The names of a file and the
+// members of a type are collected only when such a message needs them.
 import {
   ClassDeclaration,
   DeclarationStatement,
@@ -43,7 +43,7 @@ export function knownNames(parser: Parser, declarations: Declarations): KnownNam
 function caseMembers(sums: readonly DataClass[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { name, cases } of sums)
-    for (const { name: ofCase, fields, declaration } of cases) {
+    for (const { name: caseName, fields, declaration } of cases) {
       const methods = declaration.members.filter((member) => member instanceof MethodDeclaration);
       const members = new Set([
         ...fields.map((field) => field.name),
@@ -51,7 +51,7 @@ function caseMembers(sums: readonly DataClass[]): Map<string, string[]> {
       ]);
       for (const member of members) {
         const key = `${name}.${member}`;
-        found.set(key, [...(found.get(key) ?? []), ofCase]);
+        found.set(key, [...(found.get(key) ?? []), caseName]);
       }
     }
   return found;

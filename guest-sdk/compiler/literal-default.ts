@@ -1,5 +1,5 @@
-// LiteralDefault: the JSON form of a default that is written out: a literal, a member of a data enum, or a list of them. What
-// any other initialiser gives is known to the running module alone.
+// LiteralDefault: the JSON form of a default that the source spells out: a literal, a member of a data enum, or a list
+// of these. The value of any other initialiser is known only when the module runs.
 import {
   ArrayLiteralExpression,
   FalseExpression,
@@ -19,9 +19,9 @@ import { EnumType } from './data-enum.ts';
 import { textOf } from './syntax.ts';
 
 /**
- * Returns undefined where the value is not written out, is null, or is an empty list: a parameter without a default
- * becomes that by itself. The value may still lie outside of the type, as that of an overflow does. `scope`: the element
- * whose names the initialiser sees.
+ * Returns the JSON form; undefined if the source does not spell the value out, and for null or an empty list, which
+ * are the values of an absent parameter without a default. The returned value may be outside of the type's range, as
+ * after an overflow. `scope`: the element in which the initialiser's names are looked up.
  */
 export function literalDefault(initializer: Expression, type: Type, scope: Element): unknown {
   const expression = inner(initializer);
@@ -55,7 +55,7 @@ function memberName(expression: Expression, type: EnumType, scope: Element): str
   return isMember ? property.text : undefined;
 }
 
-/** Returns an integer beyond 2^53 - 1 in magnitude as its digits, which are exact. */
+/** Returns the value of a number; an integer beyond 2^53 - 1 in magnitude as text, which is exact. */
 function number(literal: Expression, type: Type, sign: '' | '-'): number | string | undefined {
   const text = textOf(literal).replaceAll('_', '');
   if (literal instanceof FloatLiteralExpression) return Number(sign + text);

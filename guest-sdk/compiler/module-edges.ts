@@ -46,6 +46,7 @@ const CONTRACT_IMPORTS: ReadonlySet<string> = new Set([
   '[export]svc:runtime/entity@0.1.0 [resource-new]instance',
 ]);
 
+/** Rewrites the exports and imports of the module, and reports imports that are outside of the contract. */
 export function closeEdges(
   b: Binaryen,
   module: Module,

@@ -1,5 +1,5 @@
-// QueryEffects: finds queries, and methods that compute a reply, that build an effect. It would be lost, since only
-// the effect that a command returns is executed. The search follows calls of the entity's own methods.
+// QueryEffects: finds queries, and methods that compute a reply, that build an effect. The effect would be lost, since
+// only the effect that a command returns is executed. The search follows calls of the entity's own methods.
 import {
   CallExpression,
   ClassDeclaration,

@@ -1,6 +1,6 @@
-// RefusedDescriptor: reports what a host would refuse of a module's descriptor, at the declaration that it is about. The
-// checks of declarations and types find most mistakes first. What is left are names and counts beyond the bounds of a
-// descriptor: a module that is built has a descriptor that a host accepts.
+// RefusedDescriptor: reports the parts of a module's descriptor that a host would refuse, at their declarations, so
+// that a host accepts the descriptor of every module that is built. The checks of declarations and types find most
+// mistakes earlier; this check finds names and counts beyond the limits of a descriptor.
 import type { Range } from 'assemblyscript';
 import {
   DESCRIPTOR_BYTES_MAX,
@@ -16,7 +16,7 @@ import { problemAt } from './syntax.ts';
 const HELP =
   'a name has at most 100 ASCII letters, digits, _ and $; a path 1,000 characters and 64 segments, none of them empty, . or ..; a module 1,000 routes';
 
-/** `endpoints`: in the order of the descriptor. */
+/** Returns the problems. `endpoints`: in the order of the descriptor. */
 export function descriptorProblems(
   descriptor: ModuleDescriptor,
   endpoints: readonly EndpointClass[],
@@ -46,7 +46,10 @@ export function descriptorProblems(
   });
 }
 
-/** Reads `/endpoints/0/routes/1/path: …` and `route GET /carts: …`. */
+/**
+ * Returns the location of the endpoint or route that a problem begins with: `/endpoints/0/routes/1/path: …` or
+ * `route GET /carts: …`; undefined for other problems.
+ */
 function routeRange(problem: string, endpoints: readonly EndpointClass[]): Range | undefined {
   const [, endpointAt, routeAt] = /^\/endpoints\/(\d+)(?:\/routes\/(\d+))?/.exec(problem) ?? [];
   const endpoint = endpointAt === undefined ? undefined : endpoints[Number(endpointAt)];
@@ -59,7 +62,7 @@ function routeRange(problem: string, endpoints: readonly EndpointClass[]): Range
   return undefined;
 }
 
-/** Reads `/types: may not have this name: "Name"`. */
+/** Returns `Name` of `/types: may not have this name: "Name"`; '' for other problems. */
 function typeName(problem: string): string {
   return /^\/types: .*"(.*)"$/.exec(problem)?.[1] ?? '';
 }

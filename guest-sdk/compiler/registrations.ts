@@ -166,7 +166,7 @@ function clashes(declarations: Declarations, registered: ReadonlySet<ClassDeclar
           problemAt(
             route.method.name.range,
             `${route.httpMethod} ${template} is served twice, by '${other.name}' and by '${name}'`,
-            `change the path or the method of one; the other stands at ${placeText(other.range)}`,
+            `change the path or the method of one; the other stands at ${lineOf(other.range)}`,
           ),
         );
     }
@@ -180,6 +180,7 @@ function templateOf(endpoint: EndpointClass, path: string): string {
   return template === '' ? '/' : template;
 }
 
-function placeText({ source, start }: Range): string {
+/** Returns the file and line of a range. */
+function lineOf({ source, start }: Range): string {
   return `${source.normalizedPath}:${source.lineAt(start)}`;
 }

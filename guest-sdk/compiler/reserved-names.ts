@@ -1,5 +1,5 @@
-// ReservedNames: names that an author's file must not declare: those of written code, those of the entity's base
-// class, and those with a special meaning for JavaScript programs that read JSON.
+// ReservedNames: names that an author's file must not declare: those of the code that the compiler writes, those of the
+// entity's base class, and those with a special meaning for JavaScript programs that read JSON.
 import {
   ClassDeclaration,
   DeclarationStatement,
@@ -15,6 +15,7 @@ import { STATIC, decoratorName, decoratorOf, has, problemAt, stringArguments } f
 import { walk } from './syntax-walk.ts';
 
 const WRITTEN_PREFIX = '__svc_';
+/** Names that have a special meaning as members of a JavaScript object. */
 const HOSTILE: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 /** Members of EventSourcedEntity that an entity calls. */
 const BASE_MEMBERS: ReadonlySet<string> = new Set([

@@ -1,5 +1,5 @@
 // RouteAnswers: the statuses that a route answers with: those that @answers declares, else those that the handler's
-// return statements set. `PLAIN` represents the status of a value without one: 200, or 204 for Done.
+// return statements set. `PLAIN` stands for the status of a value whose handler sets none: 200, or 204 for Done.
 import {
   CallExpression,
   FunctionExpression,
@@ -63,7 +63,10 @@ export function readRouteAnswers(
   return { declared, seen: returns.all };
 }
 
-/** A value without a status needs a declared one, which has content unless the value is Done. */
+/**
+ * Checks @answers for a value whose handler sets no status: a status below 300 must be declared, and the first of them
+ * must be one with content unless the value is Done.
+ */
 function plainProblems(
   { name, signature: { returnType } }: MethodDeclaration,
   decorator: DecoratorNode,
@@ -84,7 +87,7 @@ function plainProblems(
   return [problemAt(decorator.range, message, 'return Done, or name a status with content first')];
 }
 
-/** Returns the status of a value that the handler returns without one; undefined: 200, or 204 for Done. */
+/** Returns the declared status of a value whose handler sets none; undefined: 200, or 204 for Done. */
 export function plainStatus({ declared = [] }: RouteAnswers): number | undefined {
   return declared.find((status) => status < 300);
 }
@@ -115,6 +118,7 @@ interface LiteralStatus {
   readonly node: Expression;
 }
 
+/** Reads the statuses that the return statements of a handler set. */
 class StatusReader {
   readonly literals: LiteralStatus[] = [];
   readonly #names: SdkNames;
@@ -122,6 +126,7 @@ class StatusReader {
   readonly #isResponse: boolean;
   readonly #isResult: boolean;
   readonly #statuses = new Set<number>();
+  /** Whether the return statements determine every status. */
   #isWhole = true;
   #isPlainShown = false;
 
@@ -150,7 +155,7 @@ class StatusReader {
     return this.#isWhole && this.#statuses.size <= ANSWERS_MAX ? [...this.#statuses] : undefined;
   }
 
-  /** Whether some return certainly answers a value without a status. */
+  /** Whether a return statement certainly returns a value and sets no status. */
   get showsPlain(): boolean {
     return this.#isWhole && this.#isPlainShown;
   }

@@ -1,5 +1,5 @@
-// RouteValues: the source of each argument of a route's handler (path, query string or body), determined by its type,
-// and the problems of its type there. `HttpCall.argument` of the SDK applies the same rule when the module is
+// RouteValues: decides by the type of a handler's argument whether it comes from the query string or the body, and
+// reports types that it cannot have there. `HttpCall.argument` of the SDK applies the same rule when the module is
 // compiled.
 import type { Range, Type } from 'assemblyscript';
 import { QUERY_PARAMETERS_MAX } from '@svc/contract';
@@ -25,7 +25,7 @@ export function isScalarType(type: Type): boolean {
   return type.isValue || TEXTS.has(type.getClass()?.prototype.internalName ?? '');
 }
 
-/** Returns whether a query parameter can have the type: a scalar, a list of scalars, or a nullable one of these. */
+/** Returns whether a query parameter can have the type: a scalar or a list of scalars, nullable or not. */
 export function isQueryType(type: Type): boolean {
   return isScalarType(type.nonNullableType) || isScalarList(type);
 }
@@ -37,10 +37,10 @@ export function isInQuery({ kind }: ValueArgument, type: Type): boolean {
 
 /** Returns whether a request without the parameter is refused. */
 export function isQueryRequired(argument: ValueArgument, type: Type): boolean {
-  return !isScalarList(type) && isGiven(argument, type);
+  return !isScalarList(type) && hasNoDefault(argument, type);
 }
 
-/** Returns the problems. `typeOf` returns undefined for a type that does not resolve, which has its own message. */
+/** Reports the problems. `typeOf` returns undefined for a type that does not resolve, which has its own message. */
 export function routeValueProblems(
   { httpMethod, method, arguments: args }: RouteMethod,
   typeOf: (argument: ValueArgument) => Type | undefined,
@@ -73,7 +73,7 @@ export function routeValueProblems(
     );
   if (body === undefined)
     for (const { argument, type } of inQuery)
-      if (argument.kind === 'query-or-body' && isScalarList(type) && isGiven(argument, type))
+      if (argument.kind === 'query-or-body' && isScalarList(type) && hasNoDefault(argument, type))
         report(
           argument.node.range,
           `'${argument.name}' could be the body or a query parameter`,
@@ -95,8 +95,8 @@ function insteadOf(type: Type): string {
     : 'take a list of scalars, or read the query string of a parameter of type Request';
 }
 
-/** Returns whether the argument has neither a default nor null as a value for an absent parameter. */
-function isGiven({ node }: ValueArgument, type: Type): boolean {
+/** Returns whether there is no value for an absent parameter: neither a default nor null. */
+function hasNoDefault({ node }: ValueArgument, type: Type): boolean {
   return node.initializer === null && !type.isNullableReference;
 }
 

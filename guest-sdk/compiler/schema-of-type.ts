@@ -266,7 +266,7 @@ export function displayName(type: Type): string {
   return nameWithArguments(type, reference, name, displayName);
 }
 
-/** Returns the name of a type in `types` of the descriptor, where a string has the name of its class. */
+/** Returns the name of a type in `types` of the descriptor, where a string has the name of its class, `String`. */
 function nameInDescriptor(type: Type): string {
   const reference = type instanceof EnumType ? null : type.getClass();
   if (reference === null) return displayName(type);

@@ -34,7 +34,7 @@ import {
 /** The data that a build collects about its program. */
 export interface BuildState {
   readonly sdk: { readonly name: string; readonly version: string };
-  /** The author's entry file. */
+  /** Name of the author's entry file, without its folder. */
   readonly entryName: string;
   /** Problems; if there are any, the build has failed. */
   problems: Problem[];
@@ -43,14 +43,14 @@ export interface BuildState {
   descriptor: ModuleDescriptor | undefined;
   /** Messages of AssemblyScript's own compiler, which adds to this list. */
   diagnostics: readonly DiagnosticMessage[];
-  /** Indexes of these files in the compiler's source map. */
+  /** Numbers of the program's files in the compiler's source map. */
   sourceNumbers: ReadonlySet<number>;
 }
 
 /** Ends the run of the compiler; the build's state has the reasons. */
 class Stopped extends Error {}
 
-/** A class that AssemblyScript creates an object of; it adds `program` and `binaryen` to the prototype. */
+/** A class that AssemblyScript instantiates, after it has added `program` and `binaryen` to the prototype. */
 export type TransformClass = new () => object;
 
 export function sdkTransform(state: BuildState): TransformClass {

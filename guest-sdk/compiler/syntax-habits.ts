@@ -140,7 +140,7 @@ export const SYNTAX_HABITS: readonly HabitRule[] = [
     help: 'a function has one form: write several with names of their own, or a default, (copies: i32 = 1)',
   },
 
-  // --- what the language has not ---
+  // --- features that AssemblyScript lacks ---
   { code: NOT_IMPLEMENTED, message: /Closures/, help: CLOSURES },
   { code: NOT_IMPLEMENTED, message: /union types/, line: /\bundefined\b/, help: NO_UNDEFINED },
   {

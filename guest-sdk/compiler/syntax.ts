@@ -70,7 +70,7 @@ export function problemAt(range: Range, message: string, help?: string): Problem
   };
 }
 
-/** Returns whether the source has no type, in which case the type has no name. */
+/** Returns whether the author has left the type out; the parser then creates a type with an empty name. */
 export function isTypeOmitted(type: TypeNode): boolean {
   return type instanceof NamedTypeNode && type.name.identifier.text === '';
 }
@@ -90,7 +90,7 @@ export function decoratorOf(
   return node.decorators?.find((decorator) => decoratorName(decorator) === name);
 }
 
-/** Returns the decorator's arguments if all of them are plain strings. */
+/** Returns the decorator's arguments if all of them are plain strings; otherwise undefined. */
 export function stringArguments(decorator: DecoratorNode): string[] | undefined {
   const values: string[] = [];
   for (const argument of decorator.args ?? []) {
@@ -100,7 +100,7 @@ export function stringArguments(decorator: DecoratorNode): string[] | undefined 
   return values;
 }
 
-/** Returns the decorator's only argument if it is a plain string. */
+/** Returns the decorator's only argument if it is a plain string; otherwise undefined. */
 export function stringArgument(decorator: DecoratorNode): string | undefined {
   const values = stringArguments(decorator);
   return values?.length === 1 ? values[0] : undefined;
@@ -125,6 +125,7 @@ export function methodOf(
 export interface SdkNames {
   /** Returns the SDK's name of a type, whatever the file calls it; undefined if the type is not the SDK's. */
   of(type: TypeNode): string | undefined;
+  /** Returns the SDK's name of an imported name; undefined if the name is not imported from the SDK. */
   ofLocal(name: string): string | undefined;
 }
 
@@ -165,8 +166,8 @@ export function constructorProblem(declaration: ClassDeclaration): Problem | und
 }
 
 /**
- * Checks a handler, because the runtime calls it on the only object of its class, with types and values that it
- * knows.
+ * Checks that the runtime can call a handler: as a method of the only object of its class, with an argument for each
+ * parameter, which has a declared type.
  */
 export function handlerProblems(method: MethodDeclaration): Problem[] {
   const name = method.name.text;
@@ -199,21 +200,21 @@ export function handlerProblems(method: MethodDeclaration): Problem[] {
       ),
     );
   for (const parameter of method.signature.parameters) {
-    const its = parameter.name.text;
+    const parameterName = parameter.name.text;
     if (parameter.parameterKind === ParameterKind.Rest)
       problems.push(
         problemAt(
           parameter.range,
           `'${name}' cannot take the rest of its parameters: each one comes from a place of its own`,
-          `take a list: ${its}: ${textOf(parameter.type)}`,
+          `take a list: ${parameterName}: ${textOf(parameter.type)}`,
         ),
       );
     if (isTypeOmitted(parameter.type))
       problems.push(
         problemAt(
           parameter.range,
-          `parameter '${its}' of '${name}' has no type`,
-          `write it: ${its}: string`,
+          `parameter '${parameterName}' of '${name}' has no type`,
+          `write it: ${parameterName}: string`,
         ),
       );
   }
@@ -249,7 +250,7 @@ export function optionalMarkProblems(
   ];
 }
 
-/** Returns a type argument of `Name<T>`, by default the first, if the type has one. */
+/** Returns a type argument of `Name<T>`, by default the first; undefined if the type has none. */
 export function typeArgument(type: TypeNode, index = 0): TypeNode | undefined {
   return type instanceof NamedTypeNode ? (type.typeArguments?.[index] ?? undefined) : undefined;
 }

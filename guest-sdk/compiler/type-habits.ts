@@ -251,7 +251,7 @@ export const TYPE_HABITS: readonly HabitRule[] = [
     help: 'a function returns what it names after its parameters: return such a value, or name the other type',
   },
 
-  // --- members that are not there ---
+  // --- missing members ---
   {
     code: NO_SUCH_MEMBER,
     message: /'(?:from|of)' does not exist on type 'Array'/,

@@ -1,4 +1,4 @@
-// TypescriptHabits: what to write instead of TypeScript that AssemblyScript does not accept, by AssemblyScript's
+// TypescriptHabits: what to write instead of TypeScript that AssemblyScript does not accept, found by AssemblyScript's
 // message. docs/reference/from-typescript.md has an example of each, and a test compiles that page.
 import { NO_WAITING, NO_UNDEFINED, SYNTAX_HABITS } from './syntax-habits.ts';
 import { TYPE_HABITS } from './type-habits.ts';
@@ -18,8 +18,8 @@ const SDK_RULES: readonly (readonly [message: RegExp, help: string])[] = [
 
 /** Returns what to write instead; undefined if no rule matches the message. */
 export function habitHelp({ code, message, before, after }: MessageInLine): string | undefined {
-  const ofSdk = SDK_RULES.find(([text]) => text.test(message));
-  if (ofSdk !== undefined) return ofSdk[1];
+  const sdkRule = SDK_RULES.find(([text]) => text.test(message));
+  if (sdkRule !== undefined) return sdkRule[1];
   return [...SYNTAX_HABITS, ...TYPE_HABITS].find(
     (rule) =>
       rule.code === code &&

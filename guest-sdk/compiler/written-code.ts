@@ -113,7 +113,10 @@ function encode(data: DataClass): string {
   return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n}`;
 }
 
-/** Returns the code that leaves absent fields out. Up to the first field that is never absent, it checks whether a comma is needed. */
+/**
+ * Returns the encoding code of a class with patch fields: it leaves absent fields out. Up to the first field that is
+ * never absent, it checks whether a comma is needed.
+ */
 function encodePatches(data: DataClass): string {
   const lines = [`w.raw(${quote(data.tag === undefined ? '{' : `{"type":${quote(data.tag)}`)});`];
   let isFollowing = data.tag !== undefined;
@@ -135,7 +138,7 @@ function encodePatches(data: DataClass): string {
   return `__svc_encode(w: __svc_JsonWriter): void {\n  ${lines.join('\n  ')}\n  w.raw("}");\n}`;
 }
 
-/** Returns the code that decodes. A word of `seen` notes 64 fields. */
+/** Returns the decoding code. Each variable `seen…` has one bit for each of 64 fields, set when the field was read. */
 function decode(data: DataClass): string {
   const words = Math.ceil(data.fields.length / 64);
   const branches = data.fields.flatMap((field, index) => {
@@ -238,7 +241,7 @@ export function laterReplyClass({ name }: EntityClass, method: MethodDeclaration
   return `__svc_${name.length}_${name}_${method.name.text}`;
 }
 
-/** Returns these classes. */
+/** Returns the classes that hold the arguments of the methods of `thenReplyFrom`. */
 export function laterReplyClasses(entity: EntityClass): string {
   return entity.laterReplies.methods
     .map((method, index) => {
@@ -283,9 +286,9 @@ export function clientClass(entity: EntityClass): string {
   return `${madeFor(entity.declaration.name)}export class ${entity.name}Client extends __svc_EntityClient {
   constructor(id: string) { super(${quote(entity.component)}, id); }
   ${methods.join('\n  ')}
-  /** Gives the commands of this client an idempotency key of 1 to 1,022 characters: each is done once, and a repeat is answered as the first time. */
+  /** Sets the idempotency key of this client's commands, 1 to 1,022 characters: a repeated command gets the stored reply. */
   withIdempotencyKey(key: string): ${entity.name}Client { this.__svc_key = key; return this; }
-  /** Acknowledged events of the entity's present life, oldest first; limit: 1 to 1,000. */
+  /** Returns the acknowledged events since the entity's last deletion, oldest first; limit: 1 to 1,000. */
   events(afterSeq: u64 = 0, limit: u32 = 100): __svc_Result<${recorded}> { return this.__svc_events<${entity.event}>(afterSeq, limit); }
 }`;
 }
@@ -347,7 +350,7 @@ function argumentValue(argument: DecodedArgument, defaultMethod: string): string
   }
 }
 
-/** The value of an absent query parameter: a method whose body is the author's initialiser. */
+/** The method that returns the default of a query parameter; its body is the author's initialiser. */
 export interface DefaultMethod {
   readonly name: string;
   readonly argument: ValueArgument;

@@ -3,8 +3,8 @@
 // Invariants:
 // - I1 An entry is used only if every file that its build has read is unchanged, every file that it has looked for is
 //   still missing, and SDK and compiler are the same. A damaged entry is ignored.
-// - I2 An entry is written beside its name and renamed, so that a process that reads it meanwhile sees a complete
-//   one.
+// - I2 An entry is written under a temporary name and renamed, so that a process that reads it meanwhile sees a
+//   complete entry.
 // - I3 The folder has at most `BYTES_MAX` bytes; the entries that were used longest ago are removed first.
 // - I4 The cache never causes a failure: if it cannot be read or written, the sources are compiled.
 import { createHash, hash } from 'node:crypto';

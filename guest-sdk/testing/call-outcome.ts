@@ -8,7 +8,7 @@ import { type StackStart, TestFailure, expectEqual, shown } from './test-failure
 export interface ExpectedRefusal {
   /** A code such as `CONFLICT`, or the module's own code. */
   readonly code?: string;
-  /** The whole message, or an expression that matches it. */
+  /** The whole message, or a regular expression that matches it. */
   readonly message?: string | RegExp;
   /** The details as a JSON value. */
   readonly details?: unknown;

@@ -13,8 +13,8 @@ export class DeclaredStatuses {
   }
 
   /**
-   * Returns an undeclared status. `route`: index in the descriptor. A refusal has its own status, which is never
-   * declared.
+   * Returns the error of an undeclared status; undefined if there is none. `route`: index in the descriptor. A refusal
+   * has its own status, which is never declared.
    */
   problem(route: number, outcome: EndpointResponse | Refusal): UndeclaredStatus | undefined {
     const answers = this.#declared[route];

@@ -11,7 +11,7 @@ export class EndpointAnswer<Json = any> {
   /** Headers with names in lower case; repeated ones are joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: Uint8Array;
-  /** The logged fault: its reason, and the module's abort message. */
+  /** Reason of the logged fault, with the module's abort message; undefined if there is none. */
   readonly failure: string | undefined;
   readonly #request: string;
 

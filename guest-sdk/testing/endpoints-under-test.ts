@@ -41,7 +41,7 @@ import { type StackStart, TestFailure, restacked, shown } from './test-failure.t
 import { WatchedEntities } from './watched-entities.ts';
 
 /**
- * The caller: a client from the internet (the default), a developer on the own machine, or a service: of the tested
+ * The caller: a client from the internet (the default), a developer on the same machine, or a service: of the tested
  * project (`service orders`) or of another one (`service billing/orders`).
  */
 export type CallerName = 'internet' | 'local' | `service ${string}`;
@@ -51,6 +51,7 @@ export interface EndpointsOptions {
   readonly components?: Readonly<Record<string, FakeComponent>>;
   /** The current time; 2026-01-01T00:00:00Z by default. */
   readonly nowMs?: Time;
+  /** The first random number; 1 by default. */
   readonly seed?: number | bigint;
   /** Caller of a request that names none. */
   readonly caller?: CallerName;
@@ -75,7 +76,7 @@ export interface RequestOptions {
 /** Project of the module, for its access rules. */
 const PROJECT = 'own-project';
 
-/** Creates a world without any history. At the end of the test its entities are replayed. */
+/** Creates the module's endpoints; no entity has events yet. At the end of the test its entities are replayed. */
 export function testEndpoints(
   module: ModuleUnderTest,
   options: EndpointsOptions = {},
@@ -239,7 +240,7 @@ export class EndpointsUnderTest {
   /** Returns the events of an entity since its last deletion. */
   async events(component: string, id: string): Promise<readonly unknown[]> {
     this.#module.component(component, this.events);
-    return (await this.#life({ component, id })).map(({ json }) => parsed(json));
+    return (await this.#eventsSinceDeletion({ component, id })).map(({ json }) => parsed(json));
   }
 
   /** The logged failures of requests, which callers do not receive. */
@@ -253,7 +254,7 @@ export class EndpointsUnderTest {
     const states = this.#entities.states();
     try {
       for (const { ref, state } of states)
-        checkReplay(this.#module, ref, await this.#life(ref), state, this.close);
+        checkReplay(this.#module, ref, await this.#eventsSinceDeletion(ref), state, this.close);
     } finally {
       this.#http.close();
       await this.#engine.close();
@@ -337,7 +338,7 @@ export class EndpointsUnderTest {
     return this.#journal.read(entity, 0, Number.MAX_SAFE_INTEGER);
   }
 
-  async #life(entity: EntityRef): Promise<readonly StoredEvent[]> {
+  async #eventsSinceDeletion(entity: EntityRef): Promise<readonly StoredEvent[]> {
     const records = await this.#records(entity);
     const deleted = records.findLastIndex(({ kind }) => kind === 'deleted');
     return records

@@ -47,7 +47,7 @@ export function testEntity(
   return entity;
 }
 
-/** Matches the beginning of a module's message about an event; the kit folds given events one by one. */
+/** Matches the number of an event in a module's message. It is always 1, because the kit folds events one by one. */
 const EVENT_NUMBER = /^event \d+ of \d+: /;
 
 export class EntityUnderTest {
@@ -122,7 +122,7 @@ export class EntityUnderTest {
     this.#last = this.#outcome(
       'command',
       heading,
-      decision.kind === 'effect' ? this.#keep(decision, heading, context, command) : decision,
+      decision.kind === 'effect' ? this.#persist(decision, heading, context, command) : decision,
     );
     return this;
   }
@@ -225,6 +225,7 @@ export class EntityUnderTest {
     return `${this.#name}, ${kind} '${name}'${given}, after ${typesOf(this.#history)}`;
   }
 
+  /** Checks the name and the input of a call, and returns its context. */
   #begin(
     kind: 'command' | 'query',
     name: string,
@@ -268,7 +269,7 @@ export class EntityUnderTest {
         `${heading}\n${handler} changed the state it was given; only apply may. ` +
         `Work on a copy, and return the change as an event.${this.#account.logged()}`;
       expectEqual(parsed(after), parsed(before), message, stackStart);
-      // The values are compared, because the order within a map may differ.
+      // The texts are compared too: equal values may differ in the order of a map's keys.
       expectEqual(after, before, message, stackStart);
     }
     return answer;
@@ -283,8 +284,8 @@ export class EntityUnderTest {
     }
   }
 
-  /** Applies the effect of a command, including a deletion. Returns the effect with its reply. */
-  #keep(effect: Effect, heading: string, context: CallContext, command: string): Effect {
+  /** Folds and stores the events of a command, and executes its deletion. Returns the effect with its reply. */
+  #persist(effect: Effect, heading: string, context: CallContext, command: string): Effect {
     const { manifest } = this.#descriptor.event;
     const fault = effectFault(effect, manifest, ENGINE_LIMITS_DEFAULT);
     if (fault !== undefined) throw this.#faulted(heading, fault, this.when);

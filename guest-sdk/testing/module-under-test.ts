@@ -1,5 +1,5 @@
-// ModuleUnderTest: a compiled or loaded module that the host has admitted as if it were to serve it, and from which each
-// test starts its own instances.
+// ModuleUnderTest: a compiled or loaded module that the host has admitted, with the same checks as for a service. Each
+// test starts its own instances of the module.
 import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
@@ -60,8 +60,8 @@ export class ModuleUnderTest {
   }
 
   /**
-   * Creates a check that compares an entity's state with its events. `log`: receives the module's log lines
-   * meanwhile.
+   * Creates a check that compares an entity's state with its events. `log`: receives the module's log lines during the
+   * check.
    */
   purity(log: (line: GuestLogLine) => void): PurityVerification {
     return new PurityVerification(this.#startVerified, log);

@@ -3,8 +3,8 @@ import type { StoredEvent } from '@svc/host/tools';
 import { jsonText, parsed } from './json-value.ts';
 
 /**
- * Converts an event. `event`: an object with its `type`, or JSON text. Returns a text for an invalid one: the end of
- * a sentence.
+ * Returns the stored form of an event: an object with its `type`, or JSON text. For an invalid event, returns the end
+ * of a sentence that says what is wrong.
  */
 export function storedEvent(event: object | string, manifest: string): StoredEvent | string {
   let value: unknown = event;

@@ -1,5 +1,5 @@
-// Synchronous: returns the result of a call of the sandbox, and asserts that it is there without waiting, as the results
-// of entities are.
+// Synchronous: returns the result of an entity's call in the sandbox, and asserts that it is not a promise: the sandbox
+// answers calls of entities synchronously.
 import assert from 'node:assert';
 import type { Awaitable } from '@svc/host/tools';
 

@@ -23,7 +23,7 @@ export function atTestEnd(check: () => unknown, stackStart: StackStart): void {
   }
 }
 
-/** Prints lines beside a failed test that may explain it. */
+/** Prints lines that may explain the failure of the current test, if the test fails. */
 export function atTestFailure(words: () => readonly string[]): void {
   try {
     onTestFailed(() => {

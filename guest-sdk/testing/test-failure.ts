@@ -43,7 +43,7 @@ export function expectEqual(
   }
 }
 
-/** Returns a module's text of one or more lines, with control characters escaped. */
+/** Returns a text, shortened to `lengthMax` code units, with harmful characters except line feeds and tabs escaped. */
 export function shown(text: string, lengthMax = SHOWN_MAX): string {
   const cut = text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
   return cut

@@ -1,5 +1,5 @@
-// WatchedEntities: a guest's entities as an engine uses them. Their last states are kept, so that a test can compare
-// them with the events at its end.
+// WatchedEntities: a guest's entities as an engine uses them. Entities in memory are noted, so that their states can be
+// compared with their events at the end of a test.
 import type { EntityRef, Guest, GuestEntities, GuestEntity } from '@svc/host/tools';
 import { atOnce } from './synchronous.ts';
 
