@@ -105,7 +105,7 @@ export class Duration {
     return new Date(date.getTime() - this.total);
   }
 
-  /** Returns -1 when this is less than `other`, 0 when both are equal, 1 otherwise. The sign counts: `-PT1H` is less than zero. */
+  /** Returns -1 when this is less than `other`, 0 when both are equal, 1 otherwise. `-PT1H` is less than `PT0S`. */
   compare(other: Duration): i32 {
     return this.total < other.total ? -1 : this.total > other.total ? 1 : 0;
   }

@@ -285,7 +285,7 @@ function patchProblems(field: Field, written: NamedTypeNode): Problem[] {
 }
 
 function initialPatchProblems({ name, type, node: { initializer } }: Field): Problem[] {
-  // An initialiser of another type than a patch is reported by the compiler.
+  // The compiler reports a `new` of another class than a patch.
   if (initializer === null || initializer instanceof NewExpression) return [];
   return [
     problemAt(

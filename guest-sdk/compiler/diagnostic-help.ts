@@ -70,7 +70,7 @@ const BUILT_IN_TYPES: readonly string[] = [
   'parseInt',
 ];
 
-/** Removes the files from the names in a message, which the compiler puts before each name. */
+/** Returns the message without the path of a file that the compiler puts before each name. */
 export function readable(message: string): string {
   const names = message
     .replaceAll('~lib/string/String', 'string')

@@ -286,7 +286,7 @@ export function clientClass(entity: EntityClass): string {
   return `${madeFor(entity.declaration.name)}export class ${entity.name}Client extends __svc_EntityClient {
   constructor(id: string) { super(${quote(entity.component)}, id); }
   ${methods.join('\n  ')}
-  /** Sets the idempotency key of this client's commands, 1 to 1,022 characters: a repeated command gets the stored reply. */
+  /** Sets the idempotency key of this client's commands, 1 to 1,022 characters; a repeat gets the stored reply. */
   withIdempotencyKey(key: string): ${entity.name}Client { this.__svc_key = key; return this; }
   /** Returns the acknowledged events since the entity's last deletion, oldest first; limit: 1 to 1,000. */
   events(afterSeq: u64 = 0, limit: u32 = 100): __svc_Result<${recorded}> { return this.__svc_events<${entity.event}>(afterSeq, limit); }

@@ -47,7 +47,7 @@ export function testEntity(
   return entity;
 }
 
-/** Matches the number of an event in a module's message. It is always 1, because the kit folds events one by one. */
+/** Matches an event's number in a module's message: always 1 for given events, which the kit folds one by one. */
 const EVENT_NUMBER = /^event \d+ of \d+: /;
 
 export class EntityUnderTest {
@@ -328,7 +328,7 @@ export class EntityUnderTest {
     }
   }
 
-  /** Returns the entity, replayed from its history after a fault. */
+  /** Returns the entity; opens it, and folds its history, if it is not open or was lost in a fault. */
   #live(stackStart: StackStart): GuestEntity {
     if (this.#entity?.lost === true) this.#drop();
     if (this.#entity !== undefined) return this.#entity;

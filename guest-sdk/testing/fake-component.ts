@@ -23,7 +23,7 @@ export type FakeComponent = (call: FakeCall) => unknown;
 
 /** A call without a reply, created by `refused`, `unavailable`, `timedOut` and `failed`. */
 export class CallFailure {
-  /** @internal A refusal is a value; any other failure is thrown. */
+  /** @internal A refusal, which the call returns, or an error, which the call throws. */
   readonly outcome: Refusal | SvcError | GuestFault;
 
   constructor(outcome: Refusal | SvcError | GuestFault) {
@@ -53,7 +53,7 @@ export function timedOut(message = 'The test says so.'): CallFailure {
   return new CallFailure(new SvcError('SVC_ANSWER_TIMED_OUT', message));
 }
 
-/** Creates the failure of a component that broke down. */
+/** Creates the failure of a call in which the component faulted. */
 export function failed(message = 'The test says so.'): CallFailure {
   return new CallFailure(new GuestFault('trap', message));
 }

@@ -1,4 +1,4 @@
-// JsonValue: converts values that a test passes and expects to JSON values, and from and to a module's JSON text.
+// JsonValue: converts the values of a test to JSON values, and these to and from the JSON text of a module.
 
 /** Largest integer that JSON represents as a number. The SDK writes larger 64-bit integers as strings of digits. */
 const SAFE_MAX = BigInt(Number.MAX_SAFE_INTEGER);

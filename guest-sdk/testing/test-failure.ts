@@ -26,7 +26,7 @@ export function restacked<E extends Error>(error: E, site: Error): E {
   return error;
 }
 
-/** Fails with the difference if the values are not equal. `message`: what the values are. */
+/** Fails with `message` and the difference if the values are not equal. */
 export function expectEqual(
   actual: unknown,
   expected: unknown,
