@@ -1,10 +1,10 @@
-// Api: every request of the page, all to its own server. A response other than 200 becomes an ApiProblem. Replies
-// that are displayed unchanged stay text, so that their numbers stay exact.
+// Api: sends every request of the page; each goes to the console's own server. A failed request becomes an
+// ApiProblem. Replies that are displayed unchanged stay text, so that their numbers stay exact.
 
 export class ApiProblem extends Error {
   /** HTTP status; 0 if the console's own server does not answer. */
   readonly status: number;
-  /** Details of the problem, as the service sent them. */
+  /** Details of the problem, as the service sent them; undefined if there are none. */
   readonly details: unknown;
 
   constructor(status: number, message: string, details?: unknown) {
@@ -19,6 +19,7 @@ export interface CallRequest {
   /** Path with its query. */
   readonly path: string;
   readonly headers: readonly (readonly [string, string])[];
+  /** Body as text, or as base64 if `bodyIsBase64`; null for a request without a body. */
   readonly body: string | null;
   readonly bodyIsBase64: boolean;
 }
@@ -40,7 +41,7 @@ export function getText(path: string, signal: AbortSignal): Promise<string> {
   return answerOf(path, { signal });
 }
 
-/** Returns the path of a service's own endpoint: `observed('ab12', 'traces', traceId)`. */
+/** Returns the console's path for a service's introspection endpoint: `observed('ab12', 'traces', traceId)`. */
 export function observed(instanceId: string, ...segments: readonly string[]): string {
   const path = segments.map(encodeURIComponent).join('/');
   return `${servicePath(instanceId)}/observability/${path}`;

@@ -5,9 +5,12 @@ import { SECTIONS } from './sections.ts';
 import { go, services, view } from './store.ts';
 import { soleService } from './view/known-services.ts';
 
-const KEPT = 'svc-console-keys';
+/** Key of localStorage for the switch of single letters. */
+const STORAGE_KEY = 'svc-console-keys';
+/** Maximum time between the two keys of a shortcut such as 'g s'. */
 const CHORD_MS = 1500;
 
+/** The shortcuts and their meanings, as the user reads them. */
 export const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'this list'],
   ['/', 'to the filter of this screen'],
@@ -26,14 +29,15 @@ export const lettersAreOn = signal(true);
 export const keysAreShown = signal(false);
 
 export function applyKeptKeys(): void {
-  lettersAreOn.value = localStorage.getItem(KEPT) !== 'off';
+  lettersAreOn.value = localStorage.getItem(STORAGE_KEY) !== 'off';
 }
 
 export function switchLetters(areOn: boolean): void {
   lettersAreOn.value = areOn;
-  localStorage.setItem(KEPT, areOn ? 'on' : 'off');
+  localStorage.setItem(STORAGE_KEY, areOn ? 'on' : 'off');
 }
 
+/** When 'g' was pressed, by `event.timeStamp`; -Infinity if no second key is expected. */
 let chordMs = -Infinity;
 
 export function onKey(event: KeyboardEvent): void {

@@ -4,14 +4,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiProblem } from './api.ts';
 
-/** Delay after a failed attempt, in milliseconds, which is longer than after a successful one. */
+/** Minimum delay after a failed attempt, in milliseconds; the delay is also at least twice the usual delay. */
 const AFTER_PROBLEM_MS = 2000;
 
 export interface Loaded<T> {
+  /** The loaded value; undefined until one is available. */
   readonly value: T | undefined;
   /** Whether the value belongs to the current key instead of the previous one. */
   readonly isCurrent: boolean;
-  /** Problem of the last attempt. */
+  /** Problem of the last attempt; undefined if it succeeded. */
   readonly problem: ApiProblem | undefined;
   readonly reload: () => void;
 }
@@ -34,7 +35,7 @@ export function useLoaded<T>(
 ): Loaded<T> {
   const { everyMs, keepsOld = false } = options;
   const [held, setHeld] = useState<Held<T>>({ key, value: undefined, problem: undefined });
-  const [turn, setTurn] = useState(0);
+  const [reloads, setReloads] = useState(0);
   useEffect(() => {
     if (key === undefined) return undefined;
     const stop = new AbortController();
@@ -59,13 +60,13 @@ export function useLoaded<T>(
     };
     void run();
     return () => stop.abort();
-  }, [key, everyMs, turn]);
+  }, [key, everyMs, reloads]);
   const isOfKey = held.key === key;
   return {
     value: isOfKey || (keepsOld && key !== undefined) ? held.value : undefined,
     isCurrent: isOfKey && held.value !== undefined,
     problem: isOfKey ? held.problem : undefined,
-    reload: () => setTurn((now) => now + 1),
+    reload: () => setReloads((now) => now + 1),
   };
 }
 
@@ -74,7 +75,7 @@ export function problemOf(error: unknown): ApiProblem {
   return new ApiProblem(0, error instanceof Error ? error.message : String(error));
 }
 
-/** Waits at least this long, and until the page is visible; ends early when `signal` is aborted. */
+/** Waits for `ms` milliseconds, and then until the page is visible; ends early when `signal` is aborted. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
     const timer = setTimeout(resolve, ms);

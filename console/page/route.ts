@@ -1,5 +1,5 @@
-// View: the screen that the address after '#' selects, so that every screen has a link and a place in the browser's
-// history. The functions are pure.
+// View: the screen that the address after '#' selects, so that every screen has a link and an entry in the
+// browser's history. The functions are pure.
 
 export type View =
   | { readonly screen: 'services' }
@@ -50,6 +50,7 @@ export interface TraceFilter {
 
 export const NO_FILTER: TraceFilter = { component: '', outcomes: [], minMs: '', text: '' };
 
+/** Returns the view of an address; the list of services if the address names no service. */
 export function viewOf(hash: string): View {
   const [path, query] = splitOnce(hash.replace(/^#/, ''), '?');
   const [, mark, instance, section, ...rest] = path.split('/');
@@ -164,6 +165,7 @@ function sequenceNumber(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined;
 }
 
+/** Encodes a segment of a route's template; the braces of parameters stay readable. */
 function encodedSegment(segment: string): string {
   return encodeURIComponent(segment).replaceAll('%7B', '{').replaceAll('%7D', '}');
 }

@@ -16,11 +16,11 @@ const LIST_EVERY_MS = 2000;
 
 export const view = signal<View>({ screen: 'services' });
 export const services = signal<readonly KnownService[]>([]);
-/** The last response; undefined until there is one. */
+/** Last response with the list of services; undefined until there is one. */
 export const serviceList = signal<ServiceList | undefined>(undefined);
-/** Since when the console's own server has not answered, in milliseconds since 1970. */
+/** When the console's own server stopped answering, in milliseconds since 1970; undefined while the server answers. */
 export const consoleEndedMs = signal<number | undefined>(undefined);
-/** The restart that the page has followed: 'restarted at 12:03:04'. */
+/** Last restart that the page has followed: the new instance, and when it started, in milliseconds since 1970. */
 export const followed = signal<{ readonly instanceId: string; readonly atMs: number } | undefined>(
   undefined,
 );
@@ -30,6 +30,7 @@ export const developed = signal<string | undefined>(undefined);
 export const lastTraces = signal<TracesView | undefined>(undefined);
 /** Current time with a resolution of one second, for everything on the page that counts time. */
 export const nowMs = signal(Date.now());
+/** Text that screen readers announce. */
 export const announcement = signal('');
 
 /** Instance id → name, also for ended instances, so that their successors are found. */
@@ -89,6 +90,7 @@ async function lookOnce(stop: AbortSignal): Promise<void> {
   }
 }
 
+/** Opens the same view of the service that has replaced the selected one, if the selected one has ended. */
 function followSuccessor(): void {
   const now = view.value;
   if (now.screen === 'services' || currentService.value?.state === 'running') return;

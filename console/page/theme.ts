@@ -1,22 +1,23 @@
-// Theme: the colours, as the operating system or the user has chosen them; the browser stores the user's choice.
+// Theme: the colours of the page, which the user or the operating system chooses; the browser stores the user's choice.
 import { signal } from '@preact/signals';
 
 export const THEMES = ['auto', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
-const KEPT = 'svc-console-theme';
+/** Key of localStorage for the user's choice. */
+const STORAGE_KEY = 'svc-console-theme';
 
 export const theme = signal<Theme>('auto');
 
 export function applyKeptTheme(): void {
-  const kept = localStorage.getItem(KEPT);
+  const kept = localStorage.getItem(STORAGE_KEY);
   setTheme(THEMES.find((word) => word === kept) ?? 'auto');
 }
 
 export function nextTheme(): Theme {
   const next = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
   setTheme(next);
-  localStorage.setItem(KEPT, next);
+  localStorage.setItem(STORAGE_KEY, next);
   return next;
 }
 

@@ -1,12 +1,12 @@
-// TraceEvents: finds the record that a call has stored, among the newest records of its entity: a trace that is still
-// kept is seldom older than these.
+// TraceEvents: finds the record that a call has stored. Only the newest records of its entity are searched: a trace
+// that the service still keeps is seldom older than these records.
 import type { HistoryPage, HistoryStep, Span } from '@svc/contract';
 import { getJson, observed } from './api.ts';
 import { eventOfTrace } from './view/trace-event.ts';
 
 const RECORDS_LOOKED_AT = 100;
 
-/** Returns the sequence number of the record; undefined if there is none, or it is further back. */
+/** Returns the sequence number of the record; undefined if none of the newest records belongs to the call. */
 export async function storedBy(
   { component, entityId, startedAt }: Span,
   traceId: string,

@@ -8,7 +8,7 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** No other page may embed the console's, and it loads and connects to nothing but the console. */
+/** Headers of every response. No other page may embed the console's page, which loads nothing from other servers. */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -25,7 +25,7 @@ export function jsonAnswer(status: number, value: unknown): Answer {
   return { status, type: JSON_TYPE, body: JSON.stringify(value) };
 }
 
-/** Creates the response of a failure. `error`: what happened, and what to do, for a person. */
+/** Creates the response of a failure. `error`: text for the user that says what happened and what to do. */
 export function refusal(
   status: number,
   error: string,

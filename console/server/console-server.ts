@@ -20,14 +20,14 @@ export interface Shown {
 
 const CONNECTIONS_MAX = 200;
 /**
- * Maximum bytes of the headers. The input of a query is in the address: the limit is that of a service's own
- * endpoint.
+ * Maximum bytes of the address and the headers. The address contains the input of a query, so the limit equals that
+ * of a service's introspection endpoint.
  */
 const HEADER_BYTES_MAX = 64 * 1024;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Maximum bytes of a body: 8 MiB as base64 in JSON. */
 const BODY_BYTES_MAX = 12 * 1024 * 1024;
-/** Paths of a service's introspection that may be requested; all of them only read. */
+/** First path segments of the introspection endpoints that may be requested; all of these endpoints only read. */
 const OBSERVED: ReadonlySet<string> = new Set([
   'service',
   'traces',
@@ -81,8 +81,8 @@ async function answerOf(
     return refusal(404, 'There is nothing at this address of the console.');
   if (what === 'call') {
     if (request.method !== 'POST') return onlyBy('POST');
-    const unmeant = writeRefusalOf(request);
-    if (unmeant !== undefined) return refusal(403, unmeant);
+    const problem = writeRefusalOf(request);
+    if (problem !== undefined) return refusal(403, problem);
   } else if (!isRead(request)) return onlyBy('GET, HEAD');
   const registration = INSTANCE_ID.test(instanceId)
     ? await shown.services.find(instanceId)
@@ -132,7 +132,10 @@ function fileAnswer({ type, bytes, isImmutable }: PageFile): Answer {
   };
 }
 
-/** Passes on status and JSON unchanged; reports any other response as a failure. */
+/**
+ * Passes on the status and the body of the service's response unchanged. A redirect, a response without a body, and a
+ * response that did not arrive whole become a failure with the status 502 or 504.
+ */
 function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
   switch (answer.kind) {
     case 'answer':
@@ -161,7 +164,7 @@ function observedAnswer(answer: LocalAnswer, deadlineMs: number): Answer {
   }
 }
 
-/** Returns undefined if the body exceeds the limit. */
+/** Returns the body as text; undefined if it exceeds BODY_BYTES_MAX. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

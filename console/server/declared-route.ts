@@ -21,11 +21,15 @@ export function isDeclared(
   });
 }
 
-/** Follows the service's own rule: a segment that could be understood as another path is not a parameter. */
+/**
+ * Returns whether a segment may be the value of a parameter. As in the service, segments that change the meaning of a
+ * path are not values.
+ */
 function canBind(segment: string): boolean {
   return segment !== '' && segment !== '.' && segment !== '..';
 }
 
+/** Decodes a path segment; returns undefined if its percent-encoding is invalid. */
 function decoded(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment);

@@ -1,11 +1,11 @@
 // LocalRequest: one request to a service of this machine. It has a deadline and accepts a response of a
-// bounded size; it follows no redirect, and ignores a proxy of the environment.
+// bounded size; it follows no redirect, and ignores the proxy settings of the environment.
 import { Agent, request, type IncomingMessage } from 'node:http';
 import type { LoopbackAddress } from './loopback-address.ts';
 
 export interface LocalRequest {
   readonly method: string;
-  /** Path as it goes on the wire, query included. */
+  /** Path with its query, percent-encoded. */
   readonly path: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: Buffer | undefined;
@@ -20,9 +20,11 @@ export type LocalAnswer =
       readonly headers: readonly (readonly [name: string, value: string])[];
       readonly body: Buffer;
     }
-  /** Nobody listens there, or the connection broke. */
+  /** No program listens at the address, the connection broke, or the caller aborted the request. */
   | { readonly kind: 'unreachable'; readonly reason: string }
+  /** The response was not complete at the deadline. */
   | { readonly kind: 'late' }
+  /** The body is longer than ANSWER_BYTES_MAX. */
   | { readonly kind: 'too-large' };
 
 export const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
@@ -39,10 +41,10 @@ export async function send(
         ? { kind: 'late' }
         : { kind: 'unreachable', reason: error.code ?? error.message },
     );
-  // Without the length, Node sends an empty body in chunks.
+  // Without the header content-length, Node sends an empty body in chunks.
   const hasLength = body !== undefined || (method !== 'GET' && method !== 'HEAD');
-  // Each request has its own connection: a request on one that the service is closing may be lost, or executed
-  // without an answer.
+  // Each request has its own connection: on a connection that the service is closing, a request may be lost, or
+  // executed without an answer.
   const agent = new Agent({ keepAlive: false });
   const outgoing = request({
     host,
@@ -60,7 +62,7 @@ export async function send(
     signal: signal === undefined ? deadline : AbortSignal.any([deadline, signal]),
   });
   outgoing.on('error', failed);
-  // A peer that switches to another protocol ends neither the response nor, before a deadline, the request.
+  // If the peer switches to another protocol, the response never ends, and the request only at its deadline.
   outgoing.on('upgrade', (_incoming, socket) => {
     socket.destroy();
     resolve({ kind: 'unreachable', reason: 'it speaks another protocol than HTTP' });

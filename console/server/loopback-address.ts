@@ -3,14 +3,14 @@
 // interface.
 
 export interface LoopbackAddress {
-  /** Numeric address: no name is looked up. */
+  /** Numeric address, so that no name is looked up. */
   readonly host: string;
   readonly port: number;
 }
 
 /**
- * Returns undefined for another machine's address, or an invalid one. An address of all interfaces becomes the
- * loopback one.
+ * Returns the address in a URL; undefined if the URL is not a plain http address of this machine. The addresses
+ * of all interfaces, 0.0.0.0 and ::, become the loopback addresses.
  */
 export function loopbackAddress(text: string): LoopbackAddress | undefined {
   const url = URL.parse(text);
@@ -21,7 +21,10 @@ export function loopbackAddress(text: string): LoopbackAddress | undefined {
   return host === undefined ? undefined : { host, port: url.port === '' ? 80 : Number(url.port) };
 }
 
-/** `hostname`: as URL writes it, with numbers in their canonical form. */
+/**
+ * Returns the numeric loopback address of a host; undefined for another machine. `hostname`: as the class URL writes
+ * it, with numbers in their canonical form.
+ */
 function loopbackHost(hostname: string): string | undefined {
   if (/^127(?:\.\d+){3}$/.test(hostname)) return hostname;
   if (hostname === 'localhost' || hostname === '0.0.0.0') return '127.0.0.1';

@@ -1,11 +1,11 @@
-// PageFiles: the built page, read once and held in memory: a request names one of these files or nothing.
+// PageFiles: the files of the built page, read once and held in memory, so that no request reads any other file.
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 
 export interface PageFile {
   readonly type: string;
   readonly bytes: Buffer;
-  /** True: the name of the file changes with its content. */
+  /** True: the name of the file changes with its content, so browsers may cache the file for ever. */
   readonly isImmutable: boolean;
 }
 
@@ -17,12 +17,11 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
   '.ico': 'image/x-icon',
 };
-/** Folder in which the build puts files whose names contain a hash. */
+/** Beginning of the paths of files whose names contain a hash of their content. */
 const HASHED = '/assets/';
 
 /**
- * Returns the files by the path of the request: '/' and '/assets/index-1a2b3c.js'; undefined if the page does not
- * exist.
+ * Returns the files by request path, such as '/' and '/assets/index-1a2b3c.js'; undefined if the page is not built.
  */
 export function readPage(folder: string): ReadonlyMap<string, PageFile> | undefined {
   let entries;

@@ -1,6 +1,6 @@
 // Registrations: the folder in which the services of this machine register, a file PID.json for each, and
-// PID-INSTANCE.json for each further service of one process. Files are read and never written or deleted; one
-// that is half written, or invalid, is skipped.
+// PID-INSTANCE.json for each further service of one process. Files are read and never written or deleted; a file
+// that is half written or invalid is skipped.
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loopbackAddress, type LoopbackAddress } from './loopback-address.ts';
@@ -11,20 +11,22 @@ export interface Registration {
   readonly pid: number;
   /** Start time in ISO 8601. */
   readonly startedAt: string;
+  /** URL of the introspection endpoints, as in the file. */
   readonly observabilityAddress: string;
+  /** Loopback address of `observabilityAddress`. */
   readonly address: LoopbackAddress;
 }
 
 export interface RegistrationList {
   readonly registrations: readonly Registration[];
-  /** Reason why the folder, or a part of it, was not read, to follow a colon; null if all of it was. */
+  /** Reason why the folder, or a part of it, was not read, worded to follow a colon; null if all files were read. */
   readonly problem: string | null;
 }
 
 const FILES_MAX = 500;
 const FILE_BYTES_MAX = 16 * 1024;
 const TEXT_LENGTH_MAX = 256;
-/** Grammar of an instance id, which becomes a part of a path. */
+/** Grammar of an instance id, which becomes a part of the path of a request. */
 export const INSTANCE_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/;
 
 export async function readRegistrations(folder: string): Promise<RegistrationList> {

@@ -1,14 +1,14 @@
 // RequestGuard: decides which requests the console answers. A page of the internet that is open in the same
-// browser can send requests to this machine, even under a name of its own. So only the console's own page and
-// programs of this machine are answered, and a request that changes something needs a header that no other
-// page can send without a preflight.
+// browser can send requests to this machine, even under a host name of its own (DNS rebinding). So only the
+// console's own page and programs of this machine are answered, and a request that changes something needs a
+// header that no other page can send without a CORS preflight.
 import type { IncomingMessage } from 'node:http';
 
 /** Header with which the page marks a request that changes something. */
-const MEANT = 'x-svc-console';
+const WRITE_HEADER = 'x-svc-console';
 const DEFAULT_HTTP_PORT = 80;
 
-/** Returns why the request is refused, for a person; undefined if it is not. `port`: the console's own port. */
+/** Returns why the request is refused, as text for the user; undefined if it is not. `port`: the console's own port. */
 export function refusalOf({ headers }: IncomingMessage, port: number): string | undefined {
   const { host } = headers;
   if (host === undefined || !hostsOf(port).includes(host))
@@ -26,10 +26,11 @@ export function refusalOf({ headers }: IncomingMessage, port: number): string | 
 export function writeRefusalOf({ headers }: IncomingMessage): string | undefined {
   if (!/^application\/json(?:;|$)/.test(headers['content-type'] ?? ''))
     return 'The request must have the content-type application/json.';
-  if (headers[MEANT] !== '1') return `The request must have the header ${MEANT}: 1.`;
+  if (headers[WRITE_HEADER] !== '1') return `The request must have the header ${WRITE_HEADER}: 1.`;
   return undefined;
 }
 
+/** Returns the values of the header `host` that the console accepts. */
 function hostsOf(port: number): string[] {
   const names = ['127.0.0.1', 'localhost', '[::1]'];
   const hosts = names.map((name) => `${name}:${port}`);

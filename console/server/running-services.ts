@@ -2,9 +2,9 @@
 // identity that they registered. It probes services only when a list is requested.
 //
 // Invariants:
-// - A service is listed once its address has answered with the instance id of its file: a port that another
-//   process has now is not listed under the old name.
-// - A listed service that ends stays for a while as gone, and then leaves. One that only answers late has not
+// - A service is listed once its address has answered with the instance id of its file. So if another process has
+//   the port now, that process is not listed as the service.
+// - A listed service that ends stays in the list as gone for GONE_SHOWN_MS. A service that only answers late has not
 //   ended.
 import type { ListedService, ServiceDescription, ServiceList } from '@svc/contract';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,12 +17,17 @@ interface Known {
   isRegistered: boolean;
   /** True: it has answered once, so it is listed. */
   isShown: boolean;
+  /** When the service was found to have ended, by `performance.now()`; undefined while it runs. */
   goneAtMs: number | undefined;
+  /** Address of its HTTP server; null if it has none, or has not answered yet. */
   address: string | null;
+  /** Problem of the service, as text for the user; null if there is none. */
   problem: string | null;
-  /** Number of consecutive failures. */
+  /** Number of consecutive failed probes. */
   failures: number;
+  /** When the next probe is due, by `performance.now()`. */
   dueAtMs: number;
+  /** The running probe, if there is one. */
   probe: Promise<void> | undefined;
 }
 
@@ -36,9 +41,11 @@ const PROBE_EVERY_MS = 2_000;
 /** Longest pause between two probes of a file whose service did not answer. */
 const PAUSE_MAX_MS = 30_000;
 const PROBE_DEADLINE_MS = 2_000;
-/** Time that a list waits for probes: a slow service delays nobody, and is in the next list. */
+/** Maximum time that `list` waits for probes; what a slower service answers is in a later list. */
 const LIST_WAITS_MS = 300;
+/** Number of consecutive failed probes after which a listed service counts as gone. */
 const FAILURES_UNTIL_GONE = 2;
+/** Time for which a service stays in the list after its end. */
 const GONE_SHOWN_MS = 10_000;
 
 export class RunningServices {
@@ -70,8 +77,9 @@ export class RunningServices {
   }
 
   /**
-   * Finds a listed service, gone or not; `silent`: it has registered and does not answer. Reads the folder again when
-   * there is none: a link may be older than this process.
+   * Returns the registration of a listed service, gone or not; 'silent' for a registered service that is not listed
+   * because it does not answer; undefined if there is none. Reads the folder first if the id is unknown: the user may
+   * have opened a link before this process has listed any service.
    */
   async find(instanceId: string): Promise<Registration | 'silent' | undefined> {
     if (!this.#known.has(instanceId)) await this.list();
@@ -82,6 +90,7 @@ export class RunningServices {
     return known.isShown ? known.registration : 'silent';
   }
 
+  /** Updates the known services from the files that exist now. */
   #take(registrations: readonly Registration[], nowMs: number): void {
     const registered = new Map(registrations.map((one) => [one.instanceId, one]));
     for (const [instanceId, known] of this.#known) {
@@ -130,6 +139,7 @@ export async function describe(
   return { kind: 'described', service };
 }
 
+/** Asks a service for its description, and updates what is known about the service. */
 async function look(known: Known): Promise<void> {
   const found = await describe(known.registration, PROBE_DEADLINE_MS);
   const nowMs = performance.now();
@@ -162,7 +172,10 @@ function listed({ registration, goneAtMs, address, problem }: Known): ListedServ
   return { ...registered, state: goneAtMs === undefined ? 'running' : 'gone', address, problem };
 }
 
-/** Parses the body without a check of its form: it is only displayed and compared. */
+/**
+ * Parses a service's description; returns null if it is not valid. Only the lists that the console's server reads are
+ * checked.
+ */
 function parsed(body: Buffer): ServiceDescription | null {
   try {
     const json = JSON.parse(body.toString('utf8')) as Partial<ServiceDescription> | null;

@@ -22,8 +22,9 @@ type Read =
   | { readonly ok: false; readonly problem: string };
 
 const DESCRIBE_DEADLINE_MS = 6_000;
-/** Deadline; longer than a service's default deadline for a handler, so that the service's own answer is seen. */
+/** Deadline of a call. By default, a service's own deadline for a handler ends earlier. */
 const CALL_DEADLINE_MS = 70_000;
+/** Pause before the second attempt if the service has refused the connection. */
 const LISTENS_AGAIN_MS = 150;
 const HEADERS_MAX = 100;
 /** Headers that the console sets itself: they frame the request, or carry its trace. */
@@ -44,6 +45,7 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const PATH = /^\/[\x21-\x22\x24-\x7e]*$/;
 
+/** Parses and checks the request that the page asks the console to send. */
 export function readCall(text: string): Read {
   let json: unknown;
   try {
@@ -79,7 +81,10 @@ export function readCall(text: string): Read {
   };
 }
 
-/** `signal`: aborted when nobody waits for the response any more. */
+/**
+ * Sends the call to the service. The console's response contains the service's response, or says why there is none.
+ * `signal`: aborted when the page no longer waits for the response.
+ */
 export async function callService(
   registration: Registration,
   { method, path, headers, body }: AskedCall,
@@ -147,6 +152,7 @@ function isRefused(answer: LocalAnswer): boolean {
   return answer.kind === 'unreachable' && answer.reason === 'ECONNREFUSED';
 }
 
+/** Creates the console's response to a call whose response did not arrive, or was too large. */
 function lost(answer: Exclude<LocalAnswer, { readonly kind: 'answer' }>): Answer {
   switch (answer.kind) {
     case 'late':
@@ -183,7 +189,7 @@ function headerProblem(header: unknown): string | undefined {
   return undefined;
 }
 
-/** Returns undefined if the body is not text. */
+/** Returns the body as text; undefined if the body is not UTF-8 or is declared as bytes. */
 function textOf(body: Buffer, headers: readonly (readonly [string, string])[]): string | undefined {
   const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   if (type?.startsWith('application/octet-stream') === true) return undefined;

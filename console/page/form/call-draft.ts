@@ -17,12 +17,12 @@ export interface CallDraft {
   readonly parameters: readonly { readonly name: string; readonly value: Draft }[];
   /** Declared parameters of the query string, as a record; undefined if the route declares none. */
   readonly declaredQuery: Draft | undefined;
-  /** Rest of the query string, without its '?'. */
+  /** Undeclared part of the query string, as the user typed it; a leading '?' is not sent. */
   readonly query: string;
   readonly headers: readonly (readonly [string, string])[];
   /** Draft of a JSON body with a declared type. */
   readonly body: Draft | undefined;
-  /** Text of the body: JSON as it is written. It counts in the mode for text. */
+  /** Body as the user typed it: JSON, text, or bytes as base64. It is sent unless the form provides the body. */
   readonly text: string;
   readonly mode: 'form' | 'json';
 }
@@ -48,7 +48,10 @@ export function emptyCall(route: ServiceRoute, types: Types): CallDraft {
   };
 }
 
-/** Returns a request that the route accepts, for a command that the user copies and then changes. */
+/**
+ * Returns a call whose parameters have example values; its body is that of the initial form. The page displays the call
+ * as a curl command, which the user copies and then changes.
+ */
 export function exampleCall(route: ServiceRoute, types: Types): CallDraft {
   const call = emptyCall(route, types);
   const parameters = call.parameters.map(({ name, value }, at) => ({
@@ -77,7 +80,10 @@ function exampleParameter(value: Draft, name: string, schema: TypeSchema): Draft
   return { kind: value.kind, text: String(Math.min(Math.max(least, 1), most)) };
 }
 
-/** Returns the declared query as a record type. A nullable parameter may be left out. */
+/**
+ * Returns the declared query as a record type; undefined if the route declares no query. The type of a nullable
+ * parameter has no null, because a query string cannot contain null: the parameter is left out instead.
+ */
 export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
   if (query === undefined) return undefined;
   const properties = query.map(({ name, schema }) => {
@@ -93,7 +99,7 @@ export function querySchema({ query }: ServiceRoute): RecordSchema | undefined {
   };
 }
 
-/** Defaults of query parameters by name, as texts for a person. */
+/** Returns the defaults of query parameters by name, as texts for display. */
 export function queryDefaults({ query = [] }: ServiceRoute): ReadonlyMap<string, string> {
   return new Map(
     query.flatMap(({ name, default: value }) =>
@@ -102,7 +108,7 @@ export function queryDefaults({ query = [] }: ServiceRoute): ReadonlyMap<string,
   );
 }
 
-/** Writes a text in quotes where nobody would see it else. */
+/** Returns a default as text. A string that is empty or has spaces at its ends gets quotes, which make it visible. */
 function defaultText(value: unknown): string {
   if (Array.isArray(value)) return value.map(defaultText).join(', ') || 'no items';
   if (typeof value !== 'string' || value.trim() !== value || value === '')

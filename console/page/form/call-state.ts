@@ -12,14 +12,17 @@ import { callRequest, emptyCall, withIdempotencyKey, type CallDraft } from './ca
 const ANSWERS_KEPT = 10;
 
 export interface Answered {
+  /** Number of the answer, counted from 1 for each route. */
   readonly number: number;
+  /** When the answer arrived, in ISO 8601. */
   readonly at: string;
   /** The draft as it was sent. */
   readonly call: CallDraft;
   readonly request: CallRequest;
   readonly answer: CallAnswer;
   /**
-   * Reason of the answer's status, found in its trace. It is kept here because the trace leaves the window of traces.
+   * Reason of the answer's status, found in its trace. The reason is stored here because the service keeps only its
+   * newest traces.
    */
   readonly reason?: AnswerReason;
 }
@@ -28,9 +31,11 @@ export class CallState {
   readonly call: Signal<CallDraft>;
   /** Answers, newest first. */
   readonly answers = signal<readonly Answered[]>([]);
+  /** Number of the displayed answer; undefined until there is one. */
   readonly shown = signal<number | undefined>(undefined);
   /** When the running request was sent, in milliseconds since 1970; undefined if none is running. */
   readonly sentMs = signal<number | undefined>(undefined);
+  /** Reason why the last request has no answer; undefined if it has one. */
   readonly problem = signal<string | undefined>(undefined);
   /** True once the user has tried to send the call: from then on, missing values are reported. */
   readonly isAsked = signal(false);

@@ -4,7 +4,7 @@ import type { CallRequest } from '../api.ts';
 /** Returns a curl command that sends the same request. */
 export function curlLine(address: string, request: CallRequest): string {
   const words = ['curl'];
-  // Curl takes these for patterns of addresses.
+  // Without this option, curl expands brackets and braces as a pattern of several addresses.
   if (/[[\]{}]/.test(request.path)) words.push('--globoff');
   if (request.method !== 'GET') words.push('-X', request.method);
   for (const [name, value] of request.headers) words.push('-H', quoted(`${name}: ${value}`));

@@ -1,5 +1,5 @@
-// DraftOfJson: converts JSON that the user has written to a draft, so that the form follows the text. Values that the
-// type does not allow are reported, and keep the text from becoming a form. The functions are pure.
+// DraftOfJson: converts JSON that the user has written to a draft, so that the form can display it. Values that the
+// type does not allow are reported; a text with such values cannot be displayed as a form. The functions are pure.
 import type { TypeSchema } from '@svc/contract';
 import { jsonGist, pathWithin, type JsonValue } from '../view/json-value.ts';
 import type { DraftProblem } from './draft-problems.ts';
@@ -118,7 +118,7 @@ class DraftReader {
   }
 }
 
-/** Returns whether the value is what the form sends for a union without a chosen case. */
+/** Returns whether the value is the empty text, which the form sends as the tag of a union without a chosen case. */
 function isEmptyText(value: JsonValue): boolean {
   return value.kind === 'string' && value.value === '';
 }

@@ -88,7 +88,10 @@ function recordProblems(
   });
 }
 
-/** Returns whether a text counts as missing. An empty text is a value, except for a time or an enum. */
+/**
+ * Returns whether a text counts as missing. An empty text is a valid string, unless the type has a format (such as that
+ * of a time) or is an enum without the empty text.
+ */
 function isBlank(type: TypeSchema, text: string): boolean {
   if (text.trim() !== '' || !('type' in type)) return false;
   if (type.type !== 'string') return true;

@@ -38,11 +38,15 @@ export type RecordSchema = Extract<TypeSchema, { readonly properties: unknown }>
 export type UnionSchema = Extract<TypeSchema, { readonly oneOf: unknown }>;
 
 const REFERENCE = '#/types/';
+/** Maximum depth of named types within each other in an empty form. */
 const OPENED_MAX = 8;
-/** Maximum number of values in an empty form: types that contain each other multiply at each depth. */
+/** Maximum number of values in an empty form, which may otherwise grow exponentially with the depth of its types. */
 const VALUES_MAX = 300;
 
-/** Follows references; returns undefined for one that leads nowhere or in a circle. */
+/**
+ * Returns the type that a schema refers to, or the schema itself. Undefined: a reference names no type, or references
+ * form a circle.
+ */
 export function resolved(schema: TypeSchema, types: Types): TypeSchema | undefined {
   let now = schema;
   for (let steps = 0; steps < 20; steps++) {
@@ -71,7 +75,7 @@ export function casesOf(schema: UnionSchema, types: Types): Map<string, RecordSc
   return cases;
 }
 
-/** Returns the fields that the user fills in: all except the tag. */
+/** Returns the fields that the user fills in: all except the tag of a union's case. */
 export function fieldsOf(schema: RecordSchema): [string, TypeSchema][] {
   return Object.entries(schema.properties).filter(
     (entry): entry is [string, TypeSchema] => !('const' in entry[1]),
@@ -94,7 +98,7 @@ class EmptyForm {
     this.#types = types;
   }
 
-  /** Creates a draft. `opened`: the types around the value. A type that requires itself is left unopened. */
+  /** Creates a draft. `opened`: names of the types around the value. A type within itself is left unopened. */
   draft(schema: TypeSchema, opened: readonly string[]): Draft {
     const type = resolved(schema, this.#types);
     const reference = typeName(schema);
@@ -133,7 +137,7 @@ class EmptyForm {
     return { kind: 'record', fields };
   }
 
-  /** Selects the case of a union that has only one. */
+  /** Creates the draft of a union, with its case selected if the union has only one. */
   #union(type: UnionSchema, within: readonly string[]): Draft {
     const [only, ...others] = casesOf(type, this.#types);
     if (only === undefined) return { kind: 'unopened' };
@@ -185,7 +189,7 @@ export function draftText(draft: Draft, indent = ''): string {
 const NULL: JsonValue = { kind: 'literal', text: 'null' };
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Converts a number; a missing number becomes null, since any number could be taken for a value. */
+/** Converts a number. A missing number becomes null, because any number would look like one that the user typed. */
 function numberJson(text: string, isBig: boolean): JsonValue {
   if (text === '') return NULL;
   if (!JSON_NUMBER.test(text)) return { kind: 'string', value: text };

@@ -9,20 +9,21 @@ import type { DraftProblem } from './draft-problems.ts';
 export interface FieldProps {
   /** Id of the control, unique in the page. */
   readonly id: string;
-  /** Label; empty for the whole value, which needs none. */
+  /** Label; empty for the outermost value, which needs none. */
   readonly label: string;
   readonly schema: TypeSchema;
   readonly draft: Draft;
   readonly types: Types;
+  /** Path of the value, as in the problems of the draft. */
   readonly path: string;
   readonly problems: readonly DraftProblem[];
   /** Content beside the label or the control, such as the switch between a value, null and left out. */
   readonly beside?: ComponentChildren;
   /** Handler for leaving the value out; undefined unless it is an optional field of a record. */
   readonly leaving?: Leaving | undefined;
-  /** Fields of a record by name, with the text of the value that the service takes in place of one that is left out. */
+  /** Defaults of the fields of a record, as text by field name: the service uses them for fields that are left out. */
   readonly defaults?: ReadonlyMap<string, string> | undefined;
-  /** Shown in an empty control, and never sent. */
+  /** Text that an empty control displays; it is never sent. */
   readonly placeholder?: string | undefined;
   readonly onChange: (draft: Draft) => void;
 }
@@ -30,19 +31,20 @@ export interface FieldProps {
 export interface Leaving {
   readonly isLeftOut: boolean;
   readonly leaveOut: () => void;
-  /** Text of the value that the service takes in its place, as far as it is known. */
+  /** Text of the default that the service uses if the value is left out; undefined if none is known. */
   readonly defaultText: string | undefined;
 }
 
 export type OfKind<Kind extends Draft['kind']> = FieldProps & {
   readonly draft: Extract<Draft, { readonly kind: Kind }>;
-  /** Type behind references. */
+  /** Type of the value, with references resolved. */
   readonly type: TypeSchema;
 };
 /** `Inner` is the component for a field of any type, which the items of a list need. */
 export type ListProps = OfKind<'list'> & { readonly Inner: ComponentType<FieldProps> };
 export type MapProps = OfKind<'map'> & { readonly Inner: ComponentType<FieldProps> };
 
+/** Displays the line of a value that is left out or null. */
 export function Closed({
   label,
   hint,
@@ -61,7 +63,7 @@ export function Closed({
   );
 }
 
-/** Displays nested fields within a frame that has the name of the value around them. */
+/** Displays nested fields within a frame; its title is the label of the value that contains them. */
 export function Frame({
   label,
   beside,

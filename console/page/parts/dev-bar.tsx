@@ -108,7 +108,7 @@ function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState):
     case 'refused':
       return `refused: ${visibleLine(problems[0]?.message ?? 'the module did not start')}`;
     case 'serving': {
-      // On a narrow screen the end of the line is cut off.
+      // A narrow screen cuts the line off at its end, so a finding replaces the durations.
       if (upgrade?.length)
         return `serving; stored events no longer fold: ${amountText(upgrade.length, 'finding')}`;
       const built = builtMs === null ? '' : `, built in ${durationText(builtMs)}`;
@@ -120,7 +120,10 @@ function lineOf({ state, problems, upgrade, builtMs, servedAfterMs }: DevState):
   }
 }
 
-/** Returns whether an older module is still served. The message of a refused module says so by itself. */
+/**
+ * Returns whether the previous module is still served. If the problem of a refused module has a help text, the previous
+ * module has stopped, and the start of the refused module is tried again.
+ */
 function isOlderServed({ state, problems }: DevState): boolean {
   return state === 'build-failed' || (state === 'refused' && problems[0]?.help === null);
 }

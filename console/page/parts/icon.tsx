@@ -1,4 +1,5 @@
-// Icon: the icons of the page, drawn with one line width. Each icon stands beside a text, or in a control with a label, that says the same.
+// Icon: the icons of the page, drawn with one line width. Each icon stands beside a text, or in a control with a label,
+// that says the same.
 const PATHS = {
   mark: 'M2 10h3l2.5-6 3 12 2.5-8 1.5 4H18',
   auto: 'M10 3a7 7 0 1 0 0 14zM10 3a7 7 0 0 1 0 14',

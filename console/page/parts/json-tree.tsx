@@ -1,5 +1,6 @@
 // JsonTree: a JSON value as a collapsible tree. Keys, values and numbers appear as they are written; changes are
-// marked. The caller keeps the nodes that the user has expanded or collapsed, so that they survive a step in time.
+// marked. The caller may keep which nodes the user has expanded or collapsed, so that they stay so when another state
+// is displayed.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { jsonGist, pathWithin, readJson, type JsonValue } from '../view/json-value.ts';

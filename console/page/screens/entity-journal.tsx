@@ -127,7 +127,10 @@ function Unused({ id }: { readonly id: string }) {
   );
 }
 
-/** Returns the step of an arrow key, which works wherever the key has no meaning of its own. */
+/**
+ * Returns the sequence number that an arrow key, Home or End selects; the caller limits it to the existing records.
+ * Undefined: the key is another one, or the element with the focus uses the key itself.
+ */
 function keyTarget(
   event: KeyboardEvent,
   seq: number | undefined,

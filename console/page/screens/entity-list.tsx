@@ -32,7 +32,7 @@ export function EntityListPanel({
 }) {
   const { instanceId } = service;
   const [prefix, setPrefix] = useState('');
-  // The pages up to the displayed one, each as the id after which it begins.
+  // The pages up to the displayed one, each as the id after which the page begins; '' for the first page.
   const [pages, setPages] = useState<readonly string[]>(['']);
   const after = pages.at(-1)!;
   const path = `${observed(instanceId, 'entities', component)}?${entityQuery(prefix, after)}`;

@@ -70,7 +70,8 @@ export function EntityNowTab({
   );
 }
 
-interface Asked {
+interface QueryReply {
+  /** Reply of the query; undefined if there is a problem instead. */
   readonly json?: string;
   readonly problem?: ApiProblem;
   readonly durationMs: number;
@@ -86,9 +87,10 @@ function QueryAnswer({
   const [input, setInput] = useState<Draft | undefined>(() =>
     schema === undefined ? undefined : emptyDraft(schema, service.types),
   );
-  const [turn, setTurn] = useState(schema === undefined ? 1 : 0);
+  /** Number of times that the user has sent the query; a query without input is sent once by itself. */
+  const [askCount, setAskCount] = useState(schema === undefined ? 1 : 0);
   const [isRepeated, setRepeated] = useState(false);
-  const [asked, setAsked] = useState<Asked | undefined>(undefined);
+  const [reply, setReply] = useState<QueryReply | undefined>(undefined);
   const [isAsked, setIsAsked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -98,7 +100,7 @@ function QueryAnswer({
     schema === undefined || input === undefined ? [] : draftProblems(schema, input, service.types);
   const shown = shownProblems(found, isAsked);
   useEffect(() => {
-    if (turn === 0) return undefined;
+    if (askCount === 0) return undefined;
     const stop = new AbortController();
     const path = observed(service.instanceId, 'query', component, id, query.name);
     const withInput =
@@ -108,9 +110,9 @@ function QueryAnswer({
       const passed = () => performance.now() - beganMs;
       try {
         const json = await getText(withInput, stop.signal);
-        if (!stop.signal.aborted) setAsked({ json, durationMs: passed() });
+        if (!stop.signal.aborted) setReply({ json, durationMs: passed() });
       } catch (error) {
-        if (!stop.signal.aborted) setAsked({ problem: problemOf(error), durationMs: passed() });
+        if (!stop.signal.aborted) setReply({ problem: problemOf(error), durationMs: passed() });
       }
       if (!isRepeated) return;
       await pause(POLLED_EVERY_MS, stop.signal);
@@ -118,8 +120,8 @@ function QueryAnswer({
     };
     void run();
     return () => stop.abort();
-  }, [turn, isRepeated]);
-  const fault = faultIn(asked?.problem?.details);
+  }, [askCount, isRepeated]);
+  const fault = faultIn(reply?.problem?.details);
   return (
     <>
       <form
@@ -130,7 +132,7 @@ function QueryAnswer({
           event.preventDefault();
           // The first attempt reports missing values; a second one sends the input as it is.
           if (!isAsked && found.some(({ isBlank }) => isBlank)) setIsAsked(true);
-          else setTurn(turn + 1);
+          else setAskCount(askCount + 1);
         }}
       >
         {schema !== undefined && input !== undefined && (
@@ -155,20 +157,20 @@ function QueryAnswer({
             />
             again every 2 s
           </label>
-          {asked !== undefined && <span class="dim number">{durationText(asked.durationMs)}</span>}
+          {reply !== undefined && <span class="dim number">{durationText(reply.durationMs)}</span>}
         </div>
       </form>
       <div class="query-answer">
-        {turn > 0 && asked === undefined && <Waiting rows={4} />}
+        {askCount > 0 && reply === undefined && <Waiting rows={4} />}
         {fault !== undefined && <FaultPanel fault={fault} outcome="Failed" title="Why" />}
-        {asked?.problem !== undefined && fault === undefined && (
-          <ProblemNote problem={asked.problem} />
+        {reply?.problem !== undefined && fault === undefined && (
+          <ProblemNote problem={reply.problem} />
         )}
-        {asked?.json !== undefined && (
-          <JsonTree text={asked.json} label="answer of the query" openDepth={4} />
+        {reply?.json !== undefined && (
+          <JsonTree text={reply.json} label="answer of the query" openDepth={4} />
         )}
       </div>
-      {asked !== undefined && (
+      {reply !== undefined && (
         <p class="dim">Answered by the service’s own query handler, which stores nothing.</p>
       )}
     </>

@@ -198,10 +198,10 @@ function Rows({
   readonly fold: (spanId: string, isOpen: boolean) => void;
 }) {
   const tree = useRef<HTMLDivElement>(null);
-  const follows = useRef(false);
+  const focusFollows = useRef(false);
   useLayoutEffect(() => {
-    if (!follows.current) return;
-    follows.current = false;
+    if (!focusFollows.current) return;
+    focusFollows.current = false;
     tree.current?.querySelector<HTMLElement>('[aria-selected=true]')?.focus();
   }, [chosenId]);
   const onKeyDown = (event: KeyboardEvent) => {
@@ -209,7 +209,7 @@ function Rows({
     if (next === undefined) return;
     event.preventDefault();
     if (next === null) return;
-    follows.current = true;
+    focusFollows.current = true;
     choose(next);
   };
   const hasChosen = rows.some(({ span }) => span.spanId === chosenId);
@@ -298,7 +298,10 @@ function BarText({ row: { left, width, span } }: { readonly row: TraceRow }) {
   );
 }
 
-/** Returns the span that a key selects. Undefined: the tree does not handle the key; null: the tree has handled it. */
+/**
+ * Returns the id of the span that a key selects. Null: the key belongs to the tree, and the selection stays. Undefined:
+ * the key has no meaning in the tree.
+ */
 function target(
   key: string,
   rows: readonly TraceRow[],

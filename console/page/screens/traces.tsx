@@ -100,8 +100,9 @@ function Foot({ view, list }: { readonly view: TracesView; readonly list: TraceL
 }
 
 /**
- * Returns the list as it is displayed: for the first page the newest version that was accepted; other pages have no
- * new rows.
+ * Returns the list to be displayed. The first page stays as it is until `show` is called; `isHeld`: a newer version is
+ * not displayed yet. Other pages display each version at once, since they get no new rows. `isSettled`: the
+ * first page displays a version that stays.
  */
 function useSteady(newest: TraceList | undefined, key: string, isFirst: boolean) {
   const [shown, setShown] = useState<{ key: string; list: TraceList } | undefined>(undefined);
@@ -113,6 +114,7 @@ function useSteady(newest: TraceList | undefined, key: string, isFirst: boolean)
   return { list, isSettled, isHeld: isSettled && shown.list !== newest, show };
 }
 
+/** Returns whether the user is probably reading the list: it has the pointer or the focus, or is scrolled. */
 function isRead(container: HTMLElement | null): boolean {
   if (container === null) return false;
   return container.matches(':hover') || container.contains(document.activeElement) || scrollY > 40;

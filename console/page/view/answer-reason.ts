@@ -1,4 +1,4 @@
-// AnswerReason: the reason of an answer's status, found in its trace: the invocation that decided it, or that no
+// AnswerReason: the reason of an answer's status, found in its trace: which invocation decided the status, or that no
 // handler ran. The status alone is ambiguous: a handler may answer 404 on purpose, and the runtime answers 404 if no
 // route matches. The functions are pure.
 import type { ServiceRoute, Span, TraceDetail } from '@svc/contract';
@@ -7,12 +7,13 @@ import { routesOfPath } from './route-match.ts';
 import { causeOf } from './trace-rows.ts';
 
 export interface AnswerReason {
+  /** Sentences for the user; empty if the fault of `failed` is displayed instead. */
   readonly text: string;
   /** The invocation that failed or was late, for the details; undefined if the answer was not a fault. */
   readonly failed: Span | undefined;
 }
 
-/** The request, and the routes of its service. */
+/** The request that was answered, and the routes of its service. */
 export interface AskedRequest {
   readonly method: string;
   readonly path: string;
@@ -62,8 +63,8 @@ export function handlerSpan(trace: TraceDetail | undefined): Span | undefined {
 }
 
 /**
- * Describes an answer without a trace. A missing span does not prove that no handler ran: the window may have moved
- * on.
+ * Describes an answer without a trace. A missing trace does not prove that no handler ran: the service keeps only its
+ * newest spans.
  */
 function reasonWithoutTrace(status: number, { method, path, routes }: AskedRequest): string {
   const ofPath = routesOfPath(routes, path);

@@ -7,6 +7,7 @@ export type AnswerBody =
   | { readonly kind: 'json' | 'text'; readonly text: string }
   | { readonly kind: 'bytes'; readonly length: number; readonly hex: string };
 
+/** Maximum number of bytes that are displayed. */
 const HEX_SHOWN_MAX = 4096;
 
 export function answerBody({ body, bodyIsBase64, headers }: CallAnswer): AnswerBody {
@@ -20,7 +21,7 @@ export function answerBody({ body, bodyIsBase64, headers }: CallAnswer): AnswerB
   return { kind: isJson && readJson(body).ok ? 'json' : 'text', text: body };
 }
 
-/** Returns the message of a refusal's body: `{status, error}`. */
+/** Returns the message in a refusal's body `{status, error}`; undefined if the body has another form. */
 export function refusalOf(body: string): string | undefined {
   const reading = readJson(body);
   if (!reading.ok || reading.value.kind !== 'object') return undefined;
@@ -28,6 +29,7 @@ export function refusalOf(body: string): string | undefined {
   return error?.kind === 'string' ? error.value : undefined;
 }
 
+/** Returns the first bytes as lines of 16: the offset, the bytes in hexadecimal digits, and the bytes as ASCII. */
 function hexLines(bytes: Uint8Array): string {
   const lines: string[] = [];
   const shown = Math.min(bytes.length, HEX_SHOWN_MAX);

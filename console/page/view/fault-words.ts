@@ -4,14 +4,15 @@ import { visibleLine, visibleText } from './visible-text.ts';
 
 /** Maximum length of each text in a list, in UTF-16 code units. */
 const LINE_UNITS_MAX = 200;
+/** Maximum length of each text in `whole`, in UTF-16 code units. */
 const WHOLE_UNITS_MAX = 2_000;
 
 interface FaultWords {
   /** Message of the module; undefined: there is none. */
   readonly guestText: string | undefined;
-  /** Reason that the runtime gives; undefined if it is the same. */
+  /** Reason that the runtime gives; undefined if it equals the module's message. */
   readonly reason: string | undefined;
-  /** All of the text, on several lines. */
+  /** Both texts, each on lines of its own. */
   readonly whole: string;
 }
 

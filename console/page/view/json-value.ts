@@ -173,7 +173,7 @@ export function jsonGist(value: JsonValue, lengthMax = 60): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** Writes no more of a large value than is displayed. */
+/** Returns the value on one line. Of a large value, only the members that fit are written. */
 function gist(value: JsonValue, lengthMax: number): string {
   if (value.kind === 'object') {
     const first = value.entries.slice(0, lengthMax / 8);

@@ -7,9 +7,10 @@ export interface KnownService extends ListedService {
   readonly endedMs: number | undefined;
 }
 
+/** Time for which a service is displayed after its end. */
 const GONE_SHOWN_MS = 10_000;
 
-/** Merges a new list into the known services. Sorted by name, the oldest first. */
+/** Merges a new list into the known services. The result is sorted by name; under one name, the oldest is first. */
 export function knownServices(
   known: readonly KnownService[],
   listed: readonly ListedService[],

@@ -3,7 +3,7 @@
 import type { LiveSecond } from '@svc/contract';
 
 export const SECONDS_SHOWN = 120;
-/** Part of a second's width that the bar of its requests takes. */
+/** Fraction of a second's width that the bar of its requests takes. */
 const BAR_SHARE = 0.7;
 const LEAST_MS = 0.1;
 const MOST_MS = 10_000;
@@ -29,7 +29,7 @@ export function secondAt(position: number, count: number): number | undefined {
   return at >= 0 && at < count ? at : undefined;
 }
 
-/** Returns an SVG path; a second without requests is a gap in the line. */
+/** Returns the latency as an SVG path; a second without requests is a gap in the line. */
 export function latencyPath(
   seconds: readonly LiveSecond[],
   of: (second: LiveSecond) => number | null,
@@ -78,7 +78,7 @@ export interface RecentNumbers {
   readonly timedOut: number;
 }
 
-/** Returns the sums of the last complete seconds. */
+/** Returns the sums over the last `count` seconds. */
 export function recentNumbers(seconds: readonly LiveSecond[], count: number): RecentNumbers {
   const sum = { requests: 0, refused: 0, failed: 0, timedOut: 0 };
   for (const second of seconds.slice(-count)) {

@@ -8,7 +8,7 @@ const SERIES: ReadonlyMap<string, string> = new Map([
 
 /**
  * Returns the label of a series: 'svc_guest_faults_total{cause="trap"}' → 'guest faults: trap'. Undefined: the series
- * counts something else.
+ * counts neither faults nor exceeded limits.
  */
 export function limitLabel(name: string): string | undefined {
   const [series, label] = name.split('{', 2) as [string, string?];

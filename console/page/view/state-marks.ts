@@ -9,13 +9,13 @@ export function changeKind({ before, after }: StateChange): ChangeKind {
 }
 
 export interface StateMarks {
-  /** Returns how the value at this path, or a value around it, was changed. */
+  /** Returns how the value at this path was changed; undefined if no change has exactly this path. */
   kindAt(path: string): ChangeKind | undefined;
   /** Returns whether a value within this path was changed, so that the node is expanded. */
   isAround(path: string): boolean;
 }
 
-/** Converts a change's path to a path relative to the state: '' for the whole state. */
+/** Converts a change's path to a path within the state: '$.a.b' → 'a.b'; '$', the whole state → ''. */
 export function pathOfChange(path: string): string {
   return path.replace(/^\$\.?/, '');
 }

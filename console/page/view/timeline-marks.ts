@@ -1,5 +1,5 @@
-// TimelineMarks: the records of an entity as marks on a strip: one mark for each of a few records, for many one mark
-// for a group. The functions are pure.
+// TimelineMarks: the records of an entity as marks on a strip: one mark for each record, or, if there are more than
+// MARKS_MAX records, one mark for each group of records. The functions are pure.
 
 export interface TimelineMark {
   /** Middle of the mark, in percent of the strip. */

@@ -2,8 +2,9 @@
 import type { HistoryStep } from '@svc/contract';
 
 /**
- * Returns the sequence number of the first record that a call of a trace has stored. If the trace has several calls,
- * this is the call that began at `startedAt`. Undefined: none of these records belongs to the trace.
+ * Returns the sequence number of the first record that a call of a trace has stored. The call began at `startedAt`, so
+ * earlier records are those of other calls of the trace; if all are earlier, the last of them is returned. Undefined:
+ * none of the records in `steps` belongs to the trace.
  */
 export function eventOfTrace(
   steps: readonly HistoryStep[],

@@ -13,10 +13,11 @@ export interface TraceRow {
   readonly siblings: number;
   /** Left edge of the bar, in percent of the axis. */
   readonly left: number;
+  /** Width of the bar, in percent of the axis. */
   readonly width: number;
 }
 
-/** Returns the visible rows: those below a collapsed span are left out. */
+/** Returns the visible rows. `closed`: ids of the collapsed spans, whose children are left out. */
 export function traceRows(trace: TraceDetail, closed: ReadonlySet<string>): TraceRow[] {
   const rows: TraceRow[] = [];
   const axisMs = axisLengthMs(trace);
@@ -49,7 +50,7 @@ export function axisLengthMs(trace: TraceDetail): number {
   return end > 0 ? end : 0.001;
 }
 
-/** Positions of the ticks, as parts of the axis. */
+/** Positions of the ticks, as fractions of the axis. */
 export const AXIS_TICKS = [0, 0.25, 0.5, 0.75, 1] as const;
 
 export function findSpan(trace: TraceDetail, spanId: string): Span | undefined {
@@ -57,8 +58,9 @@ export function findSpan(trace: TraceDetail, spanId: string): Span | undefined {
 }
 
 /**
- * Returns the span where the failure began: the deepest of the failed spans, and of several the last. It has the
- * guest's source location.
+ * Returns the span where the failure began, whose fault has the guest's source location: the deepest of the failed
+ * spans, and the last at that depth. Refused spans count only if no span failed or timed out. Undefined: no span has
+ * a fault.
  */
 export function causeOf(trace: TraceDetail): Span | undefined {
   let cause: Span | undefined;

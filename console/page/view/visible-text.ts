@@ -3,6 +3,7 @@
 // markup.
 import { HARMFUL_CHARACTERS, escapedCharacter } from '@svc/contract/harmful-character';
 
+/** Maximum length of a text that is displayed whole, in UTF-16 code units. */
 export const TEXT_SHOWN_MAX = 20_000;
 
 /** Escapes harmful characters, except line feeds and tabs. */
