@@ -1,5 +1,5 @@
-// Codec: reads values of one type from JSON text and writes them as it. It is made of a schema of typebox, or
-// of any library that implements Standard Schema.
+// Codec: reads values of one type from JSON text, and writes them as JSON text. A codec is created from a schema
+// of typebox, or of any library that implements Standard Schema.
 import type { StaticDecode, TSchema } from 'typebox';
 import { codecOfShape, ShapeProblem } from './shape-codec.ts';
 import { type Shape, invalidDefinition } from './shape.ts';
@@ -23,13 +23,17 @@ export type ValueOf<Described> =
       ? StaticDecode<Described>
       : never;
 
-/** Maximum nesting of objects and lists in values that callers send, and in stored values. */
+/** Maximum nesting of objects and lists in values that callers send. */
 export const SENT_DEPTH_MAX = 100;
+/** Maximum nesting of objects and lists in stored values. */
 export const STORED_DEPTH_MAX = 200;
 
 export interface Codec {
   readonly shape: Shape;
-  /** Decodes JSON text. `label`: names the whole value in a problem. Throws CodecProblem. */
+  /**
+   * Decodes JSON text. `label`: names the whole value in a problem. `depthMax`: maximum nesting, SENT_DEPTH_MAX if
+   * absent. Throws CodecProblem.
+   */
   decode(json: string, label: string, depthMax?: number): unknown;
   /** Like `decode`, for a value as JSON.parse returns it. */
   decodeValue(value: unknown, label: string, depthMax?: number): unknown;
@@ -46,8 +50,8 @@ export class CodecProblem extends TypeError {
 }
 
 /**
- * Describes a schema of a library that has no `~standard.jsonSchema`, by a schema of typebox or JSON Schema. The
- * library's own checks stay the same.
+ * Returns the schema with a description, which is a schema of typebox or JSON Schema: for a library that has no
+ * `~standard.jsonSchema`. The library's own checks stay the same.
  */
 export function described<Input, Output>(
   schema: StandardSchema<Input, Output>,
@@ -112,7 +116,7 @@ function standardCodec(schema: StandardSchema, location: string): Codec {
     encode: (value, label) => {
       const text = JSON.stringify(value) as string | undefined;
       if (text === undefined) throw new CodecProblem(`${label}: has no JSON form`);
-      // The schema describes what is read. Only decoding the text shows that it covers what is written, too.
+      // The library checks only values that it reads. Decoding the text shows that the schema accepts what is written.
       try {
         decodeValue(JSON.parse(text), label, STORED_DEPTH_MAX);
       } catch (error) {

@@ -18,13 +18,14 @@ import type { CheckRequest, EndpointContext, RouteRequest } from './route-reques
 import { SeededRandom } from './seeded-random.ts';
 import { valueOfQuery, valueOfText } from './sent-text.ts';
 
+/** Context of one request; `given` is set to the result of each check in turn. */
 interface GivingContext extends EndpointContext {
   given: unknown;
 }
 
 interface ServedRoute {
   readonly route: RouteDefinition;
-  /** Source of its lines in the log. */
+  /** Subject in the messages of the route's faults. */
   readonly source: string;
 }
 
@@ -133,7 +134,10 @@ function anyRequestOf({ headers, query, caller }: EndpointRequest) {
   };
 }
 
-/** Returns the result of a check that ends the request. A check that forgets to return a value admits nobody. */
+/**
+ * Returns the response or refusal with which a check ends the request; undefined if the request goes on. Throws if the
+ * check returned nothing, so that a forgotten `return` admits nobody.
+ */
 function endOf(answer: unknown): EndpointResponse | Refusal | undefined {
   if (answer instanceof Refused) return refusalOf(answer);
   if (answer instanceof ErrorResponse) return errorOf(answer);

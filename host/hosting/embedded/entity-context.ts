@@ -25,8 +25,8 @@ export type ReadonlyDeep<Value> = Value extends
   : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
 /**
- * Context of a query, and the part that the context of a command shares. The same context gives the same result. You
- * can destructure its functions.
+ * Context of a query, and the part that the context of a command shares. A handler that uses only the state, its input
+ * and this context returns the same result if it is executed again. You can destructure the context's functions.
  */
 export interface QueryContext {
   readonly entityId: string;
@@ -36,7 +36,7 @@ export interface QueryContext {
   readonly seed: bigint;
   /** Returns a number from 0 up to 1, derived from the seed. Use it instead of Math.random. */
   readonly random: () => number;
-  /** Returns metadata of the request: `traceparent`, `tracestate`. */
+  /** Returns metadata of the request, such as `traceparent` and `tracestate`; undefined if there is none. */
   readonly metadata: (name: string) => string | undefined;
   /** Refuses the call. */
   readonly refuse: (
@@ -70,7 +70,7 @@ export type StateArguments<State, Reply> = [ReadonlyDeep<State>] extends [Readon
 /** Computes the text of a reply from the state after the events. */
 export type LaterReply = (state: unknown) => string;
 
-/** Actions of a command, executed completely or not at all. Its context creates it. */
+/** Result of a command: events, actions and a reply, executed completely or not at all. The context creates it. */
 export class Effect<Reply> {
   /** Carries the reply's type for the compiler only. */
   declare readonly replies: Reply;
@@ -97,7 +97,7 @@ export class Effect<Reply> {
     };
   }
 
-  /** Undefined if the reply is known already. */
+  /** Computes the reply from the state after the events; undefined if the reply is known already. */
   get laterReply(): LaterReply | undefined {
     return typeof this.#reply === 'string' ? undefined : this.#reply;
   }

@@ -52,6 +52,10 @@ export interface StoredType<S> {
 
 type Of<Types, Key> = Key extends keyof Types ? Types[Key] : undefined;
 
+/**
+ * `CI`, `CR`: schemas of the commands' inputs and replies, by the handlers' names. `QI`, `QR`: schemas of the queries'
+ * inputs and replies.
+ */
 export interface EntitySpecification<State extends Schema, Event extends Schema, CI, CR, QI, QR> {
   /** Id of the component: it is stored, and part of addresses. */
   readonly component: string;
@@ -109,9 +113,10 @@ export interface HandlerDefinition {
 const CLIENT_MEMBERS = new Set(['id', 'events', 'withIdempotencyKey', 'then', 'constructor']);
 const REMEDY_NAME = 'Give it another name.';
 
+/** Entities that this copy of the package has defined. */
 const DEFINED = new WeakSet<object>();
 
-/** Returns whether `defineEntity` has made the value, and not that of another copy of this package. */
+/** Returns whether `defineEntity` of this copy of the package has made the value. */
 export function isEntityDefinition(value: unknown): value is EntityDefinition {
   return typeof value === 'object' && value !== null && DEFINED.has(value);
 }

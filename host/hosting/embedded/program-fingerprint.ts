@@ -1,11 +1,11 @@
-// ProgramFingerprint identifies a program: in the journal, which records the program that writes it, and for the tools that
-// read it.
+// ProgramFingerprint identifies a program: in the journal, which records the program that writes it, and for the tools
+// that read the journal.
 import { hash } from 'node:crypto';
 import type { Guest } from '../../engine/needs/guest.ts';
 
 /**
- * SHA-256 of the descriptor and the version. A program is another one when its types or its version are; code that does
- * something else under the same version is not noticed.
+ * Returns the SHA-256 of the descriptor and the version, in hexadecimal digits. A change of the code alone, under the
+ * same version, does not change the fingerprint.
  */
 export function programFingerprint({
   descriptor,

@@ -16,7 +16,7 @@ import { invalidDefinition, targetOf } from './shape.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** A schema of JSON, text, or raw bytes. */
+/** A schema for a JSON body, text, or raw bytes. */
 export type BodyType = Schema | 'text' | 'bytes';
 
 /** Type of a body's value; `Nothing` without a body. */
@@ -252,7 +252,7 @@ function bodyOf(body: BodyType | undefined, location: string): RouteBody | undef
   return { kind: 'json', codec: codecOf(body, location) };
 }
 
-/** Returns whether the body is optional: a body that may be null may be left out, and is null then. */
+/** Returns whether requests may omit the body, because its type is nullable: an omitted body is null. */
 export function isOptionalBody({ codec }: RouteBody): boolean {
   return codec !== undefined && targetOf(codec.shape).kind === 'nullable';
 }
@@ -263,7 +263,7 @@ export function accessRule(access: Access): AccessRule {
     : { allow: 'services', services: [...access.services] };
 }
 
-/** Converts CORS for the descriptor, in lower case: header names and origins ignore case. */
+/** Converts a CORS declaration for the descriptor, in lower case: header names and origins ignore case. */
 export function corsRule(cors: Cors): CorsDescriptor {
   if (cors === true) return {};
   const { origins, headers, exposedHeaders, credentials } = cors;

@@ -10,7 +10,7 @@ interface AnyRequest {
   readonly queryText: string;
   /** Headers in their order, with names in lower case. */
   readonly headers: HeaderList;
-  /** Returns the first header of the name, which ignores case. */
+  /** Returns the value of the first header of the name, in any case; undefined if there is none. */
   readonly header: (name: string) => string | undefined;
   /** The caller: `internet`, `service <project>/<service>` or `local`. */
   readonly caller: string;
@@ -43,7 +43,7 @@ export interface EndpointContext {
   readonly seed: bigint;
   /** Returns a number from 0 up to 1, derived from the seed. */
   readonly random: () => number;
-  /** Returns metadata of the request: `traceparent`, `tracestate`. */
+  /** Returns metadata of the request, such as `traceparent` and `tracestate`; undefined if there is none. */
   readonly metadata: (name: string) => string | undefined;
 }
 

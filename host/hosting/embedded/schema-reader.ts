@@ -26,7 +26,9 @@ const NOTES = [
   'readOnly',
   'writeOnly',
 ];
+/** Keywords that name, annotate or define schemas. */
 const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
+/** Type → its supported keywords that restrict values. */
 const KEPT: Readonly<Record<string, readonly string[]>> = {
   string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
   boolean: [],
@@ -38,14 +40,17 @@ const KEPT: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'patternProperties', 'additionalProperties'],
 };
 
-/** `location`: names the schema in a problem. Throws SVC_DEFINITION_INVALID. */
+/**
+ * Returns the shape of a schema. `location`: names the schema in a problem. `checksItself`: whether the schema's
+ * library checks values itself. Throws SVC_DEFINITION_INVALID.
+ */
 export function shapeOfSchema(schema: object, location: string, checksItself: boolean): Shape {
   return new SchemaReader(checksItself).shape(schema, location, []);
 }
 
 class SchemaReader {
   readonly #checksItself: boolean;
-  /** Shapes of the `$defs` read so far; undefined while one is being read: a type may contain itself. */
+  /** Shapes of the `$defs` read so far; undefined while a shape is being read, since a type may contain itself. */
   readonly #defined = new Map<object, Shape | undefined>();
 
   constructor(checksItself: boolean) {
@@ -69,7 +74,7 @@ class SchemaReader {
     if (node['~refine'] !== undefined) throw unmapped(location, 'Refine');
     const codec = node['~codec'] as { decode: Converter; encode: Converter } | undefined;
     if (codec === undefined) return shape;
-    // References are resolved at each use, as typebox does.
+    // The conversion functions are looked up at each use, as typebox does.
     return {
       kind: 'converted',
       inner: shape,
@@ -293,7 +298,7 @@ function unmapped(location: string, what: string): Error {
   return invalidDefinition(location, `${what} has no form in a descriptor`, REMEDY);
 }
 
-/** Returns the kind by typebox's name, or by JSON Schema's. */
+/** Returns the name of the schema's kind in a message: typebox's name, or else JSON Schema's. */
 function kindOf(node: Node): string {
   if (typeof node['~kind'] === 'string') return node['~kind'];
   if (Array.isArray(node['allOf'])) return 'Intersect';
@@ -311,7 +316,7 @@ function literalsOf(node: Node): readonly unknown[] | undefined {
   return Array.isArray(node['enum']) ? (node['enum'] as unknown[]) : undefined;
 }
 
-/** Returns the one text that a field `type` may hold. */
+/** Returns the only text that a field `type` may hold; undefined if it may hold anything else. */
 function tagOf(shape: Shape | undefined): string | undefined {
   if (shape?.kind !== 'text' || shape.values?.size !== 1) return undefined;
   return [...shape.values][0];

@@ -9,7 +9,7 @@ import { type NumberRange, type RecordShape, type Shape } from './shape.ts';
 import { atOnce } from './at-once.ts';
 import { textOf } from './thrown-text.ts';
 
-/** `depth`: number of levels that are still allowed. Throws ShapeProblem. */
+/** `depth`: number of levels of nesting that are still allowed. Throws ShapeProblem. */
 export type Convert = (value: unknown, depth: number) => unknown;
 
 export interface ShapeCodec {
@@ -17,7 +17,7 @@ export interface ShapeCodec {
   readonly encode: Convert;
 }
 
-/** Mismatch of a value and its path. */
+/** Mismatch between a value and its shape, with the path to it. */
 export class ShapeProblem extends Error {
   #path = '';
 
@@ -222,7 +222,7 @@ class Codecs {
   }
 }
 
-/** Returns the name under which `from` has the field: its own, or an alias. Its own name if there is none. */
+/** Returns the name or alias under which `from` has the field, else the name. Throws if `from` has it twice. */
 function givenName(from: object, name: string, aliases: readonly string[]): string {
   const [given = name, other] = [name, ...aliases].filter((one) => Object.hasOwn(from, one));
   if (other === undefined) return given;
@@ -234,7 +234,7 @@ function mapped(convert: Convert, keyOf: (key: string) => string): Convert {
   return (value, depth) => {
     if (!isObject(value)) return mismatch('an object', value);
     const inner = deeper(depth);
-    // Any text is a key, so the map inherits none.
+    // Any text may be a key, so the map has no prototype, whose keys it would inherit.
     const map = Object.create(null) as Record<string, unknown>;
     for (const key of Object.keys(value)) map[keyOf(key)] = at(key, convert, value[key], inner);
     return map;

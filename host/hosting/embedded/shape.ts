@@ -7,7 +7,7 @@ export type Shape = { readonly description?: string | undefined } & (
       readonly kind: 'text';
       readonly values?: ReadonlySet<string> | undefined;
       readonly form?: TextForm | undefined;
-      /** In characters, as JSON Schema counts them. */
+      /** Minimum length in characters (code points), as JSON Schema counts them; `lengthMax` likewise. */
       readonly lengthMin?: number | undefined;
       readonly lengthMax?: number | undefined;
       readonly pattern?: RegExp | undefined;
@@ -100,8 +100,10 @@ export function recordOf(shape: Shape): RecordShape | undefined {
 
 export interface NumberRange {
   readonly min?: number | undefined;
+  /** Exclusive minimum. */
   readonly above?: number | undefined;
   readonly max?: number | undefined;
+  /** Exclusive maximum. */
   readonly below?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ export function isStandardSchema(schema: object): schema is StandardSchema {
   return '~standard' in schema;
 }
 
-/** Words the issues as a refusal: `items[2].sku: must not be empty; …`. */
+/** Returns the issues as the text of a refusal: `items[2].sku: must not be empty; …`. */
 export function issuesText(issues: readonly StandardIssue[], label: string): string {
   return issues
     .map(({ message, path = [] }) => `${pathText(path) || label}: ${message}`)

@@ -1,5 +1,5 @@
-// LoadedComponents: imports the file of a program and takes the components that it exports, in the thread of the program.
-// Every problem is reported with its place and with what to do.
+// LoadedComponents: imports the file of a program and takes the components that it exports, in the thread of the
+// program. The message of every problem says where it is and how to fix it.
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -15,7 +15,10 @@ const REMEDY =
   'Export the object that the program spreads into createService: ' +
   'export const components: Components = { entities: […], endpoints: […] };';
 
-/** Throws SVC_PROGRAM_INVALID; its message does not name the file. */
+/**
+ * Returns the components that the file exports. Throws SVC_PROGRAM_INVALID or SVC_DEFINITION_INVALID; the messages do
+ * not name the file.
+ */
 export async function loadComponents(
   file: string,
   mark: { readonly hasStartedService: boolean },
@@ -26,11 +29,11 @@ export async function loadComponents(
     exported = (await import(pathToFileURL(resolve(file)).href)) as typeof exported;
   } catch (error) {
     if (mark.hasStartedService) throw invalid(STARTS_SERVICE);
-    // A definition that cannot be is explained by its own error.
+    // The error of an invalid definition says itself what is wrong.
     if (isDefinitionError(error)) throw new SvcError('SVC_DEFINITION_INVALID', error.message);
     throw invalid(`It cannot be loaded: ${thrownLine(error)}`);
   }
-  // The program may have caught the error.
+  // The program may have caught the error that createService threw.
   if (mark.hasStartedService) throw invalid(STARTS_SERVICE);
   return checkComponents(exported);
 }
@@ -79,7 +82,7 @@ function isEndpoint(value: unknown): boolean {
   return typeof prefix === 'string' && typeof routes === 'object' && routes !== null;
 }
 
-/** The program may have loaded another copy of @svc/host. */
+/** Compares the code and not the class of the error: the program may have loaded another copy of @svc/host. */
 function isDefinitionError(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === 'SVC_DEFINITION_INVALID';
 }

@@ -1,5 +1,6 @@
 // LoadingMark is set in a thread that loads a program for its components alone: a service that the program starts there
-// would open the journal and the ports of the one that runs. Every copy of @svc/host in the thread sees the same mark.
+// would open the journal and the ports of the service that is running. Every copy of @svc/host in the thread sees the
+// same mark.
 import { SvcError } from '@svc/kit/svc-error';
 
 const MARK: unique symbol = Symbol.for('@svc/host: loaded for its components');
@@ -24,7 +25,7 @@ export function refuseWhileLoading(): void {
   throw new SvcError('SVC_PROGRAM_INVALID', STARTS_SERVICE);
 }
 
-/** The message of that error, which names no file: the one who loads the program knows it. */
+/** Message of the SVC_PROGRAM_INVALID error; the loader of the program adds the name of the file. */
 export const STARTS_SERVICE =
   'It starts a service when it is imported (createService), and is imported for its components alone. ' +
   "Move them to a file of their own that exports 'components', and give that file.";

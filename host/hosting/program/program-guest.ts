@@ -1,6 +1,7 @@
-// ProgramGuest runs the entities of a program for tools: each call goes to a thread that has loaded the program's file, and
-// is answered synchronously. A thread that a call has ended is replaced when the next entity is opened, a few times: code
-// that does not return would cost each entity the time of a call.
+// ProgramGuest runs the entities of a program for tools: each call goes to a thread that has loaded the program's file,
+// and is answered synchronously. A thread that has ended during a call is replaced when the next entity is opened,
+// until THREADS_MAX threads were started: code that does not return would cost each further entity the time limit of a
+// call.
 import { SvcError } from '@svc/kit/svc-error';
 import type { Guest, GuestEntity } from '../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply } from '../../model/call.ts';
@@ -12,7 +13,7 @@ import { PROGRAM_LIMITS_DEFAULT, type ProgramLimits, ProgramThread } from './pro
 
 const THREADS_MAX = 4;
 
-/** Starts guests that share a thread, and with it the variables of the program's files. */
+/** Returns a function that starts guests, which share a thread and so the variables of the program's files. */
 export function programStarter(
   source: ProgramSource,
   limits: ProgramLimits = PROGRAM_LIMITS_DEFAULT,
@@ -21,7 +22,7 @@ export function programStarter(
   return () => programGuest(source, threads);
 }
 
-/** The thread of a program, and those that take its place. */
+/** The thread of a program, and the threads that replace it. */
 class ProgramThreads {
   readonly #source: ProgramSource;
   readonly #limits: ProgramLimits;
@@ -33,7 +34,9 @@ class ProgramThreads {
     this.#limits = limits;
   }
 
-  /** Throws SVC_PROGRAM_INVALID, SVC_DEFINITION_INVALID. */
+  /**
+   * Returns the running thread, which it starts if there is none. Throws SVC_PROGRAM_INVALID, SVC_DEFINITION_INVALID.
+   */
   running(): ProgramThread {
     if (this.#thread?.isEnded === false) return this.#thread;
     const { file, fingerprint } = this.#source;
@@ -68,7 +71,7 @@ function programGuest({ descriptor }: ProgramSource, threads: ProgramThreads): G
         throw new GuestFault('trap', 'A program that a tool has loaded serves no requests.');
       },
     },
-    // Its entities are closed one by one, and the thread is not its own.
+    // The entities are closed one by one, and other guests may use the thread.
     close() {},
   };
 }
@@ -128,7 +131,7 @@ class ProgramEntity implements GuestEntity {
   }
 }
 
-/** The context without what it counts: a program's calls use no fuel. */
+/** Returns the context without `spent`: a program's calls use no fuel. */
 function plain({ nowMs, seed, metadata }: CallContext): CallContext {
   return { nowMs, seed, metadata };
 }

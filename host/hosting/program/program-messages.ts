@@ -1,5 +1,6 @@
-// The messages between a tool and the thread that runs a program's components (program-thread.ts, program-worker.ts). The
-// tool waits for each answer, so there is one call at a time, and one signal in shared memory: whether there is an answer.
+// The messages between a tool and the thread that runs a program's components (program-thread.ts, program-worker.ts).
+// The tool waits for each answer, so there is one call at a time, and one signal in shared memory: whether there is an
+// answer.
 import type { ModuleDescriptor } from '@svc/contract';
 import type { MessagePort } from 'node:worker_threads';
 import type { SvcErrorCode } from '@svc/kit/svc-error';
@@ -19,7 +20,7 @@ export interface ProgramWork {
   readonly signal: SharedArrayBuffer;
 }
 
-/** A call of an entity; `open` makes the entity. Each is answered. */
+/** A call of an entity; `open` creates the entity. The thread answers each call. */
 export type EntityCall =
   | { readonly kind: 'open'; readonly entity: EntityRef; readonly snapshot: string | undefined }
   | { readonly kind: 'apply'; readonly events: readonly StoredEvent[] }
@@ -33,7 +34,7 @@ export type EntityCall =
   | { readonly kind: 'reply'; readonly context: CallContext; readonly name: string }
   | { readonly kind: 'snapshot' };
 
-/** `entityNo`: number that the tool gives to an entity when it opens it. `close` has no answer. */
+/** `entityNo`: number that the tool chooses for an entity when it opens the entity. `close` has no answer. */
 export interface ToProgram {
   readonly entityNo: number;
   readonly call: EntityCall | { readonly kind: 'close' };

@@ -1,13 +1,14 @@
-// ProgramOutput is what the program prints, on stdout or stderr, written to the stderr of the process at once. The streams of
-// a thread are written by the main thread, which waits for this one: the last lines of a loop, or before the end, would be
-// lost.
+// ProgramOutput writes what the program prints, on stdout or stderr, to the stderr of the process at once. Node
+// writes the output of a worker thread in the main thread, which is waiting for this thread: lines that the program
+// prints in an endless loop, or just before the thread ends, would be lost.
 import { writeSync } from 'node:fs';
 
 const STDERR = 2;
 const RETRY_MS = 1;
+/** Nobody notifies a change of this value, so waiting for one is a pause. */
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** For the thread that calls it. */
+/** Makes stdout and stderr of the calling thread write to the stderr of the process. */
 export function printOnStderr(): void {
   for (const stream of [process.stdout, process.stderr]) stream.write = write;
 }
@@ -29,7 +30,7 @@ function writeAll(bytes: Uint8Array): void {
     try {
       rest = rest.subarray(writeSync(STDERR, rest));
     } catch (error) {
-      // Nobody reads it any more.
+      // Any other error means that nobody reads stderr any more.
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return;
       Atomics.wait(never, 0, 0, RETRY_MS);
     }

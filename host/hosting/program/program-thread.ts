@@ -1,10 +1,10 @@
-// ProgramThread is a thread that has loaded a program's file and runs its entities (program-worker.ts), as the tool that
-// started it sees it. The tool's thread waits for each answer, as it computes while a module folds.
+// ProgramThread is a thread that has loaded a program's file and runs its entities (program-worker.ts), as the tool
+// that started it sees it. The tool's thread blocks until each answer, as it does while a module computes in it.
 //
 // Invariants
-// P1  Nothing that the program does keeps the tool waiting for longer than the limits, or ends the tool's process: not a
-//     loop, not an error that nobody catches, not process.exit, not memory that runs out.
-// P2  Text that the program prints on stdout (console.log) appears on stderr: stdout is the tool's.
+// P1  Nothing that the program does keeps the tool waiting for longer than the limits, or ends the tool's process: not
+//     a loop, not an error that nobody catches, not process.exit, not memory that runs out.
+// P2  Text that the program prints on stdout (console.log) appears on stderr: stdout belongs to the tool.
 // P3  The thread does not keep the process alive.
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { SvcError } from '@svc/kit/svc-error';
@@ -40,7 +40,7 @@ export class ProgramThread {
   readonly #file: string;
   readonly #limits: ProgramLimits;
   readonly #worker: Worker;
-  readonly #port = new MessageChannel();
+  readonly #channel = new MessageChannel();
   readonly #signal = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   #isEnded = false;
 
@@ -48,7 +48,7 @@ export class ProgramThread {
   constructor(file: string, limits: ProgramLimits) {
     this.#file = file;
     this.#limits = limits;
-    const { port2: port } = this.#port;
+    const { port2: port } = this.#channel;
     const work: ProgramWork = { file, port, signal: this.#signal.buffer };
     this.#worker = new Worker(new URL('./program-worker.ts', import.meta.url), {
       name: 'program',
@@ -62,12 +62,15 @@ export class ProgramThread {
     this.#worker.on('error', () => {});
   }
 
-  /** True: it answers no further call. */
+  /** Whether the thread has ended and answers no further call. */
   get isEnded(): boolean {
     return this.#isEnded || Atomics.load(this.#signal, 0) === SIGNAL.ended;
   }
 
-  /** To be called once, first. Throws SVC_PROGRAM_INVALID, SVC_DEFINITION_INVALID. */
+  /**
+   * Waits until the thread has loaded the file, and describes the program. Call it once, before `call`. Throws
+   * SVC_PROGRAM_INVALID, SVC_DEFINITION_INVALID.
+   */
   loaded(): LoadedProgram {
     const { loadTimeoutMs } = this.#limits;
     const answer = this.#answer(loadTimeoutMs);
@@ -97,29 +100,29 @@ export class ProgramThread {
       throw new GuestFault('trap', `${what} ended its thread: the program ${answer.problem}`);
     throw new GuestFault(
       'time',
-      // A thread that runs out of memory ends without a word.
+      // A thread that runs out of memory ends without a message.
       `${what} did not return within ${callTimeoutMs} ms: it computes for too long, or has run out of memory`,
     );
   }
 
-  /** Posts a message, and waits for no answer. */
+  /** Posts a message without waiting for an answer. */
   send(message: ToProgram): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window
-    if (!this.#isEnded) this.#port.port1.postMessage(message);
+    if (!this.#isEnded) this.#channel.port1.postMessage(message);
   }
 
   end(): void {
     this.#isEnded = true;
-    this.#port.port1.close();
+    this.#channel.port1.close();
     void this.#worker.terminate();
   }
 
   /** Waits for the next message of the thread. Undefined: there was none in time. */
   #answer(timeoutMs: number): FromProgram | undefined {
-    // An answer that comes at this moment is too late: the thread may not have set the signal yet.
+    // A message that arrives just now is not read: the thread may not have set the signal yet.
     if (Atomics.wait(this.#signal, 0, SIGNAL.waiting, timeoutMs) === 'timed-out') return undefined;
-    const received = receiveMessageOnPort(this.#port.port1);
-    // A thread that has ended stays so.
+    const received = receiveMessageOnPort(this.#channel.port1);
+    // The signal `ended` is never reset.
     Atomics.compareExchange(this.#signal, 0, SIGNAL.answered, SIGNAL.waiting);
     return received?.message as FromProgram | undefined;
   }

@@ -25,7 +25,7 @@ const flag = new Int32Array(signal);
 const entities = new Map<number, GuestEntity>();
 let uncaught: unknown;
 let isLoaded = false;
-/** Nothing is left that could settle a top-level await of the program. */
+/** True: the event loop is empty, so nothing can settle a top-level await of the program any more. */
 let isIdle = false;
 
 function send(message: FromProgram, value: number): void {
@@ -37,15 +37,15 @@ function send(message: FromProgram, value: number): void {
 
 printOnStderr();
 
-/** Reports the end of the thread, whatever ends it, as long as its own code still runs. */
-process.on('exit', (code) => send(lastWords(code), SIGNAL.ended));
+/** Reports the end of the thread, whatever ends it, as long as code can still run in the thread. */
+process.on('exit', (code) => send(endMessage(code), SIGNAL.ended));
 process.on('beforeExit', () => (isIdle = true));
 process.on('uncaughtException', (error) => {
   uncaught = error;
   process.exit(1);
 });
 
-function lastWords(code: number): FromProgram {
+function endMessage(code: number): FromProgram {
   if (!isLoaded && mark.hasStartedService)
     return { kind: 'refused', code: 'SVC_PROGRAM_INVALID', message: STARTS_SERVICE };
   if (uncaught !== undefined)

@@ -85,7 +85,7 @@ export class AdmissionThread {
     this.#worker.on('exit', (code) =>
       reject(new Error(`the thread that judged the module ended with code ${code}`)),
     );
-    // A thread that is terminated unused has no result.
+    // The second handler also handles the rejection for a thread that is terminated unused.
     promise.then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),
@@ -108,7 +108,7 @@ export class AdmissionThread {
   }
 
   end(): void {
-    // The termination is not awaited: while V8 compiles, the thread ends only after that.
+    // The termination is not awaited: a thread in which V8 compiles ends only after the compilation.
     void this.#worker.terminate();
   }
 }

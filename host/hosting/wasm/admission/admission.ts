@@ -1,5 +1,5 @@
-// Admission decides whether a module may run here, before any of its code does. Its component may import
-// svc:runtime and nothing else, its main core module exactly the functions of the closed list. Everything
+// Admission decides whether a module may run here, before any of its code runs. Its component may import
+// svc:runtime and nothing else, its main core module only functions of a closed list (CORE_IMPORTS). Everything
 // else in the component has to be the component tools' own glue, and the rewriter must be able to meter the
 // main module's code. `judgeModule` is the one examination, which the host and the command line share.
 import { hash } from 'node:crypto';
@@ -72,11 +72,12 @@ export interface ModuleVerdict {
   readonly admitted?: AdmittedModule;
 }
 
+/** A report while the examination fills it in. */
 type Findings = { -readonly [Key in keyof ModuleReport]: ModuleReport[Key] };
 
 /**
- * Judges a module: reports as much as could be read, with the module or the reason of its refusal. Runs no code of
- * it.
+ * Judges a module: reports as much as could be read, with the admitted module or the reason of its refusal. Runs none
+ * of the module's code.
  */
 export function judgeModule(
   bytes: Uint8Array,
@@ -189,7 +190,7 @@ function foreignImport(names: readonly string[]): SvcError {
   );
 }
 
-/** Checks the validity that the rewriter relies on. */
+/** Checks that the core module is valid WebAssembly, which the rewriter relies on. */
 function checkValid({ bytes }: CoreModule): void {
   if (!WebAssembly.validate(bytes))
     throw new SvcError(

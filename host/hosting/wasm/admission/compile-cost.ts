@@ -1,5 +1,5 @@
 // CompileCost: the cost of a function for V8's compilers beyond its length. At every branch and merge of
-// control flow, they record where each live value is: locals, and values on the stack. So memory and time
+// control flow, V8 records where each live value is: locals, and values on the stack. So memory and time
 // grow with the values times the merge points, of which a few kilobytes of code can have billions. No fuel
 // pays for it, and no heap limit bounds it. The cost is counted in values: about 13 bytes and 25 nanoseconds
 // each.
@@ -19,7 +19,9 @@ import {
   readInstruction,
 } from '../binary/instruction-reader.ts';
 
+/** Maximum cost of one function, in values. */
 const FUNCTION_MAX = 5_000_000;
+/** Maximum cost of all functions together, in values. */
 const MODULE_MAX = 100_000_000;
 /** A loop counts as three merge points: the check of its fuel branches and merges once more. */
 const LOOP_POINTS = 3;
@@ -28,7 +30,7 @@ const BARE_BRANCH = 1000;
 /** Share of the values that a call costs: the compiler only scans them. */
 const CALL_SHARE = 1 / 32;
 
-/** Instruction → maximum change of the number of values on the stack. Calls and blocks are handled elsewhere. */
+/** Instruction → maximum change of the number of values on the stack. `functionCost` handles calls and blocks. */
 const EFFECTS = new Int8Array(256);
 const set = (effect: number, first: number, last = first) => EFFECTS.fill(effect, first, last + 1);
 set(-1, 0x0d, 0x0e); // br_if, br_table

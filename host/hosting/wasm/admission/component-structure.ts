@@ -155,8 +155,9 @@ class Structure {
   }
 
   /**
-   * Resolves a shim's function to the one that the fixup puts into its table; a slot of the fixup is never a shim's
-   * again.
+   * Finds the target of an export of a core instance: in the main module, the export itself; in the shim, what the
+   * fixup puts into the shim's table. '' for any other export, and for a shim's function in a slot of the fixup
+   * (`isSlot`).
    */
   #exportOf(instance: number, name: string, isSlot: boolean): string {
     if (instance === this.#main) return `main#${name}`;
@@ -214,7 +215,10 @@ class Structure {
       : undefined;
   }
 
-  /** Checks that memory, allocator and post-return are those that the host uses. */
+  /**
+   * Checks that memory, allocator and post-return are those that the host uses. `release`: name of the post-return
+   * function; undefined if there must be none.
+   */
   #checkOptions(
     { memory, realloc, postReturn }: CanonicalOptions,
     release: string | undefined,

@@ -1,6 +1,6 @@
 // GlueModule: the core modules that component tools put beside the main one, recognised by their structure
 // alone. None of them ever runs: the host does their work itself. Two forms are known:
-// - A shim has a table, and functions that only call the element of their own number.
+// - A shim has a table, and functions, each of which only calls the table's element with the function's number.
 // - A fixup has no code of its own; it fills the shim's table with its imports, or calls one of its imports
 //   at the start, or both.
 import type { ByteReader } from '../binary/byte-reader.ts';

@@ -1,4 +1,4 @@
-// InterfaceShell: a component that the component tools nest in a module's own, to give the functions and
+// InterfaceShell: a component that the component tools nest in a module's component, to give the functions and
 // types of an exported interface their names. It holds nothing else, and no code.
 import { ByteReader } from '../binary/byte-reader.ts';
 import {
@@ -17,8 +17,8 @@ import {
 const EXTERNS_MAX = 1000;
 
 /**
- * Returns exported function → the import that it is. Throws SVC_MODULE_STRUCTURE for a nested component of any other
- * form, and SVC_MODULE_MALFORMED.
+ * Returns exported function → name of the import that it exports. Throws SVC_MODULE_STRUCTURE for a nested component of
+ * any other form, and SVC_MODULE_MALFORMED.
  */
 export function readInterfaceShell(bytes: Uint8Array): ReadonlyMap<string, string> {
   checkPreamble(bytes);

@@ -16,7 +16,7 @@ const INTRINSICS: Readonly<Record<number, 'new' | 'drop' | 'rep'>> = {
   0x04: 'rep',
 };
 
-/** Reads a definition. Throws SVC_MODULE_STRUCTURE, SVC_MODULE_MALFORMED. */
+/** Reads a definition, and adds it to a list of `into`. Throws SVC_MODULE_STRUCTURE, SVC_MODULE_MALFORMED. */
 export function readCanonicalFunction(
   section: ByteReader,
   into: { readonly functions: ComponentFunction[]; readonly coreFunctions: CoreFunction[] },

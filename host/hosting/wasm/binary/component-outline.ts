@@ -51,7 +51,7 @@ export interface CanonicalOptions {
 
 export type CoreInstance =
   | { readonly kind: 'instance'; readonly module: number; readonly given: readonly NamedItem[] }
-  /** A name for each of some items. */
+  /** Items under names, without a core module (inline exports). */
   | { readonly kind: 'bundle'; readonly items: readonly NamedItem[] };
 
 export type CoreFunction =
@@ -86,6 +86,7 @@ export interface ComponentOutline {
   readonly customSections: readonly CustomSection[];
 }
 
+/** Creates an error SVC_MODULE_STRUCTURE. `problem`: a sentence about the module, without its subject. */
 export function structure(problem: string): SvcError {
   return new SvcError(
     'SVC_MODULE_STRUCTURE',

@@ -28,7 +28,10 @@ export const COMPONENT_EXPORTS: readonly string[] = [
   versioned('diagnostics'),
 ];
 
-/** Returns the version in a name like `svc:runtime/clock@0.2.0`; undefined if this host supports it. */
+/**
+ * Returns the version in a name like `svc:runtime/clock@0.2.0`, or '' without a version; undefined for this host's own
+ * version, and for a name outside svc:runtime.
+ */
 export function otherVersionOf(name: string): string | undefined {
   if (!name.startsWith(RUNTIME)) return undefined;
   const at = name.lastIndexOf('@');

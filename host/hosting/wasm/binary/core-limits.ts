@@ -1,12 +1,13 @@
-// CoreLimits: limits on the number of each thing in a core module, checked before the host or V8 allocates
-// anything for them. Some are settings; the others are constants that no compiler comes near.
+// CoreLimits: limits on the number of types, functions and so on in a core module, checked before the host or V8
+// allocates anything for them. Some are settings; the others are constants that no compiler comes near.
 import { SvcError } from '@svc/kit/svc-error';
 import type { ByteReader } from './byte-reader.ts';
 import { CORE_SECTION, type CoreSections } from './core-section.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Maximum number of function types, and of the parameters and results of one type. */
+/** Maximum number of function types. */
 const TYPES_MAX = 10_000;
+/** Maximum number of parameters, and of results, of one function type. */
 export const PARAMETERS_MAX = 255;
 const TABLES_MAX = 100;
 const ELEMENT_SEGMENTS_MAX = 10_000;

@@ -53,7 +53,7 @@ export function coreExportNames(bytes: Uint8Array): readonly string[] {
 /**
  * Reads the outline. Throws SVC_MODULE_MALFORMED, SVC_MODULE_STRUCTURE (no memory of its own),
  * SVC_MODULE_FOREIGN_IMPORT (an import that is not a function),
- * SVC_MODULE_UNSUPPORTED_CODE, and SVC_MODULE_TOO_LARGE for absurd counts.
+ * SVC_MODULE_UNSUPPORTED_CODE, and SVC_MODULE_TOO_LARGE for counts above the limits.
  */
 export function readCoreModule(
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-// CoreSections: the positions of the sections in a core module. Each comes at most once, in the order of the
+// CoreSections: the positions of the sections in a core module. Each section comes at most once, in the order of the
 // format.
 import { ByteReader } from './byte-reader.ts';
 import { unsupported } from './instruction-reader.ts';
@@ -21,7 +21,7 @@ export const CORE_SECTION = {
 /** Section numbers in the order in which they lie in a module. */
 export const CORE_SECTION_ORDER: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 10, 11];
 
-/** Section number → a fresh reader of its content. */
+/** Section number → a new reader of its content; undefined if the module has no such section. */
 export type CoreSections = (id: number) => ByteReader | undefined;
 
 /** Finds the sections. Throws SVC_MODULE_MALFORMED, and SVC_MODULE_UNSUPPORTED_CODE for an unknown section. */

@@ -12,7 +12,7 @@ const DATA = { passive: 1, hasMemory: 2, last: 2 } as const;
 const FUNCTION_KIND = 0;
 
 /**
- * Steps over an expression and its end, and adds the functions that it refers to. Throws
+ * Steps over an expression and its end, and adds the functions that it refers to, to `referenced`. Throws
  * SVC_MODULE_TOO_LARGE, SVC_MODULE_UNSUPPORTED_CODE.
  */
 export function readConstant(reader: ByteReader, referenced: Set<number>): void {

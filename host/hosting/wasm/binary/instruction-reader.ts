@@ -57,6 +57,7 @@ export type Step = (typeof STEP)[keyof typeof STEP];
 /** An opcode; for one with a prefix, the prefix times 256 plus the opcode behind it. */
 export type Code = number;
 
+/** Kinds of immediates, which follow an opcode. */
 const IMMEDIATE = {
   refused: 0,
   none: 1,

@@ -1,6 +1,6 @@
-// CallState is the state of the call that an instance is executing: its phase, which decides the imports that the module
-// may call (the table of phases in wit/runtime.wit), what is left of its limits, and the handles of the module's own
-// resources. Each instance has one.
+// CallState is the state of the call that an instance is executing: its phase, which decides the imports that the
+// module may call (the table of phases in wit/runtime.wit), what is left of its limits, and the handles of the module's
+// own resources. Each instance has one.
 import type { HostCalls } from '../../../engine/needs/guest.ts';
 import { GuestFault } from '../../../model/guest-fault.ts';
 import type { FuelLimit } from './fuel.ts';
@@ -43,7 +43,8 @@ export class CallState {
 
   /**
    * Counts a call of the host function `name` by the module. Throws a GuestFault if the phase does not allow the call
-   * (`allowed`), or if the call exceeds the limit of host calls. `help`: end of the message for a phase that does not.
+   * (`allowed`), or if the call exceeds the limit of host calls. `help`: end of the message if the phase forbids the
+   * call.
    */
   enter(name: string, allowed: boolean, help = ''): void {
     if (!allowed)
@@ -89,7 +90,7 @@ export class CallState {
     return rep;
   }
 
-  /** Takes the handle away from the module, because the resource was dropped or the host owns it now. */
+  /** Takes the handle away from the module, which dropped the resource or gave it to the host. Returns its `rep`. */
   takeHandle(handle: number): number {
     const rep = this.repOf(handle);
     this.#reps.delete(handle);

@@ -87,8 +87,8 @@ export function storeEvent(memory: GuestMemory, address: number, event: StoredEv
 }
 
 /**
- * Returns the list's address and sets `loweredLength`. The texts may be slices of larger strings, so keeping a text
- * would keep the whole string alive.
+ * Returns the list's address and sets `loweredLength`. The texts are not remembered as repeated: a text may be a slice
+ * of a larger string, all of which would then stay in memory.
  */
 export function lowerEvents(memory: GuestMemory, events: readonly StoredEvent[]): number {
   const start = memory.allocateList(events.length, EVENT_SIZE, 4);

@@ -14,7 +14,7 @@ import type { MemoryShare } from './instance-memory.ts';
 import { REPEATED_UNITS_MAX, RepeatedTexts } from './repeated-texts.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Maximum length at which a loop over the units is faster than a call out of JavaScript. */
+/** Maximum length in units at which a loop in JavaScript is faster than a call of native code. */
 const SHORT_LOWERED_UNITS = 64;
 /** Pointer of an empty string or list: it is valid at every alignment. */
 const EMPTY_POINTER = 8;
@@ -69,7 +69,7 @@ export class GuestMemory {
     this.#share.growTo(this.#bytes.length);
   }
 
-  /** Begins a call's budget of lifted bytes. */
+  /** Starts a new budget of the bytes that a call may lift. */
   beginLifting(): void {
     this.#liftableBytes = this.#limits.liftedBytesMax;
     this.#movedBytes = 0;
@@ -164,7 +164,7 @@ export class GuestMemory {
     return size > bytesMax ? `${text}…` : text;
   }
 
-  /** Copies the bytes. */
+  /** Returns a copy of the bytes. */
   byteList(pointer: number, length: number): Uint8Array {
     const size = length >>> 0;
     if (size === 0) return new Uint8Array();
@@ -173,7 +173,7 @@ export class GuestMemory {
     return this.#bytes.slice(start, start + size);
   }
 
-  /** Allocates memory of the module for a value to be lowered. */
+  /** Allocates memory of the module for a lowered value, and returns its address. */
   allocate(size: number, alignment: number): number {
     if (size > 0x7fff_ffff) {
       const tooLarge = 'A value is too large for the module.';
@@ -198,8 +198,8 @@ export class GuestMemory {
   }
 
   /**
-   * Lowers a string, returns its address and sets `loweredLength`. `isRepeated`: the module is likely to pass it
-   * back.
+   * Lowers a string, returns its address and sets `loweredLength`. `isRepeated`: the module is likely to pass the
+   * string back.
    */
   lowerString(text: string, isRepeated = true): number {
     if (text.length === 0) {
@@ -300,7 +300,7 @@ export class GuestMemory {
     const repeated = this.#repeated.find(this.#bytes, start, count);
     if (repeated !== undefined) return repeated;
     const text = this.#newUtf8(start, count);
-    // The text is ASCII then, and its units are its bytes.
+    // A text with as many units as bytes is ASCII, and its units equal its bytes.
     if (text.length === count) this.#repeated.keep(text);
     return text;
   }

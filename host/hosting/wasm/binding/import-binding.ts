@@ -1,6 +1,6 @@
-// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each is reachable
-// only in its phase. In an instance that serves endpoints, `call` and `read` suspend the module's stack while
-// the host waits. In one that cannot suspend, they return at once or throw MustWait.
+// The imports of a module: clock, journal, routing, and the intrinsics of its own resource. Each may be called only in
+// the phases that allow it. In an instance that serves endpoints, `call` and `read` suspend the module's stack while
+// the host waits. In an instance that cannot suspend, they return at once or throw MustWait.
 //
 // Invariant: the clock of a call reports the call's own time, and advances only where the module has waited
 // for the host. So it measures the work of host and module together, and never the module's alone.
@@ -31,8 +31,9 @@ export interface ImportTarget {
 
 type RecordedEvents = Awaited<ReturnType<HostCalls['readEvents']>>;
 
+/** Maximum number of events of one read. */
 const EVENTS_MAX = 1000;
-/** `result<string, call-error>`: tag 0, string 4; or the error's case 4 and its payload 8. */
+/** Size of `result<string, call-error>`. Offsets: tag 0, string 4; or case of the error 4, its payload 8. */
 const CALL_RESULT_SIZE = 8 + REFUSAL_SIZE;
 const CALL_ERROR = { refused: 0, denied: 1, unavailable: 2, timedOut: 3, other: 4 } as const;
 const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
@@ -42,13 +43,13 @@ const CASE_OF_WORD: Readonly<Record<CallFailureWord, number>> = {
 };
 const CLOCK_HELP =
   ' Commands, queries and handlers have the time, a fold has none: put it into the event.';
-/** `recorded-event`, aligned to 8: seq 0, time-ms 8, event 16. */
+/** Size of `recorded-event`, aligned to 8. Offsets: seq 0, time-ms 8, event 16. */
 const RECORDED_EVENT_SIZE = 32;
 
 /**
- * Stack that the host's own part of a call needs, eight bytes each. A handler that cannot suspend runs on the host's
- * stack: if it recurses until almost nothing is left, the engine would overflow in the middle of the host's code. A
- * handler that can suspend has a stack of its own.
+ * Stack that the host's own part of a call needs; each item takes eight bytes. A handler that cannot suspend runs on
+ * the host's stack: if it recurses until almost nothing is left, the engine would overflow in the middle of the host's
+ * code. A handler that can suspend has a stack of its own.
  */
 const STACK_NEEDED = Array.from({ length: 512 }, () => 0);
 
@@ -102,7 +103,7 @@ function bare<T extends object>(properties: T): T {
   return Object.assign(Object.create(null) as T, properties);
 }
 
-/** Runs the destructor of a resource that the module drops and never gave away, as closing does. */
+/** Runs the destructor of a resource that the module itself drops. The destructor may reach no import. */
 function dropResource({ state, exports }: ImportTarget, rep: number): void {
   const { phase } = state;
   state.phase = PHASE.closed;
@@ -110,7 +111,7 @@ function dropResource({ state, exports }: ImportTarget, rep: number): void {
   state.phase = phase;
 }
 
-/** Enters the call, and returns the memory and the host functions that a handler's call uses. */
+/** Starts a handler's call of the host, and returns the memory and the host functions that the call uses. */
 function entered({ state, memory }: ImportTarget): { memory: GuestMemory; calls: HostCalls } {
   const { calls } = state;
   assert(memory !== undefined && calls !== undefined);
@@ -125,8 +126,8 @@ function payForMoving({ fuel, memory }: ImportTarget): void {
 }
 
 /**
- * Advances the clock after a wait. The instance may have been closed meanwhile, and then its handler must not
- * continue.
+ * Advances the clock after a wait, and returns the memory. Throws if the instance was closed meanwhile: its handler
+ * must not continue.
  */
 function waited({ state, memory }: ImportTarget): GuestMemory {
   if (memory === undefined || state.calls === undefined)
@@ -250,7 +251,7 @@ function readJournal(
 ): Awaitable<void> {
   target.state.enter('journal.read', target.state.phase === PHASE.handler);
   const { memory, calls } = entered(target);
-  // `result<list<recorded-event>, string>`: tag 0, list or string 4.
+  // Offsets in `result<list<recorded-event>, string>`: tag 0, list or string 4.
   const address = memory.record(result, 12, 4);
   const entity = {
     component: memory.string(component, componentLength),

@@ -1,11 +1,11 @@
 // InstanceMemory: the memory that the instances of a module hold together. A new instance counts before it is
 // created, a grown one as soon as its growth is noticed; each counts until it is released.
 //
-// Invariant: at the limit, holders release their unused instances first. If that does not suffice, a new
+// Invariant: at the limit, holders first release instances that execute no call. If that does not suffice, a new
 // instance is not created, and growth is the fault of its module.
 //
-// The process has the memory of a released instance until the garbage collector frees it. That memory is bounded as well:
-// above `releasedBytesMax`, garbage is collected before the next instance is created.
+// The process keeps the memory of a released instance until the garbage collector frees it. That memory is bounded as
+// well: above `releasedBytesMax`, garbage is collected before the next instance is created.
 import { GuestFault } from '../../../model/guest-fault.ts';
 import { SvcError } from '@svc/kit/svc-error';
 import type { WasmLimits } from '../wasm-limits.ts';
@@ -39,12 +39,12 @@ export class InstanceMemory {
     return this.#bytes;
   }
 
-  /** True if some memory is left, but unused instances should be released. */
+  /** Whether so much memory is used that instances should be released before the limit is reached. */
   get isShort(): boolean {
     return this.#bytes > this.#bytesMax * SHORT_FROM;
   }
 
-  /** Registers a holder, which is asked to release instances after those that were added before. */
+  /** Registers a holder, which is asked to release instances after the holders that were added before. */
   addHolder(letGo: LetGo): void {
     this.#holders.push(letGo);
   }
@@ -113,7 +113,10 @@ export class MemoryShare {
     if (!this.#isReleased) this.#memory.resize(this, bytes);
   }
 
-  /** Releases the memory of an instance that is not used any more. Growth in its last words is not counted. */
+  /**
+   * Releases the memory of an instance that is not used any more. Growth while its last log lines are read is not
+   * counted.
+   */
   release(heldBytes = this.bytes): void {
     if (this.#isReleased) return;
     this.#isReleased = true;

@@ -1,9 +1,11 @@
-// EndpointPool holds the instances that serve a module's endpoints. A request goes first to the non-suspending instance,
-// the fast path; if that falls back, a pooled instance serves it, whose calls suspend the module's stack while they wait.
+// EndpointPool holds the instances that serve a module's endpoints. A request goes first to the non-suspending
+// instance, the fast path; if that falls back, a pooled instance serves it, whose calls suspend the module's stack
+// while they wait.
 // Invariants:
-// E1  An instance serves one request at a time. The engine would let a second one enter while the first is suspended, and
-//     the memory of the module is not made for that.
-// E2  After each request the instance is restored to its state after initialisation, so no request sees what another left.
+// E1  An instance serves one request at a time. The engine would let a second one enter while the first is suspended,
+//     and the memory of the module is not made for that.
+// E2  After each request the instance is restored to its state after initialisation, so no request sees what another
+//     left.
 import { setFlagsFromString } from 'node:v8';
 import type { GuestEndpoints, HostCalls } from '../../../engine/needs/guest.ts';
 import type { Awaitable, CallContext, Refusal } from '../../../model/call.ts';
@@ -37,7 +39,7 @@ export class EndpointPool implements GuestEndpoints {
   readonly #limits: WasmLimits;
   readonly #memory: InstanceMemory;
   readonly #log: GuestLog;
-  /** The endpoint as the log names it, indexed by route. */
+  /** Name of the endpoint in the log, indexed by route. */
   readonly #sources: readonly string[];
   readonly #image: MemoryImage;
   readonly #fastPath: NonSuspendingInstance;
@@ -122,7 +124,7 @@ export class EndpointPool implements GuestEndpoints {
     return this.#serve(slot, context, request, calls);
   }
 
-  /** Serves a request. `abandon` ends it too, because a suspended stack may wait for ever. */
+  /** Serves a request. The slot's `abandon` ends the request too, because a suspended stack may wait for ever. */
   #serve(
     slot: Slot,
     context: CallContext,
@@ -161,7 +163,10 @@ export class EndpointPool implements GuestEndpoints {
     return this.#sources[route] ?? 'module';
   }
 
-  /** `hasCalled`: the handler has made calls, so the request must not be refused as if nothing was done. */
+  /**
+   * Returns a slot for a request; undefined if all instances are busy. `hasCalled`: the handler has made calls, so the
+   * request must not fail with SVC_OVERLOADED, which means that nothing was done.
+   */
   #freeSlot(hasCalled: boolean): Slot | undefined {
     if (!this.#hasRoom) return undefined;
     const slot = this.#idle.pop() ?? this.#newSlot(hasCalled);
@@ -182,7 +187,7 @@ export class EndpointPool implements GuestEndpoints {
     });
   }
 
-  /** Discards an idle instance. False: none is idle. */
+  /** Discards an idle instance. Returns false if none is idle. */
   #letGoOfIdle(): boolean {
     const slot = this.#idle.pop();
     slot?.instance.letGo();
@@ -213,7 +218,10 @@ export class EndpointPool implements GuestEndpoints {
     this.#serveWaiting();
   }
 
-  /** A failure to make an instance fails the next request, so that none waits for ever. */
+  /**
+   * Serves waiting requests as long as there are instances. If an instance cannot be created, the next request fails,
+   * so that none waits for ever.
+   */
   #serveWaiting(): void {
     while (this.#waiting.length > 0 && this.#hasRoom) {
       const next = this.#waiting.shift()!;

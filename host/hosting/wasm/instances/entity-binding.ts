@@ -63,7 +63,7 @@ export function constructEntity(
   }
 }
 
-/** Applies events, and returns those that the module could not decode. */
+/** Applies events. Returns the module's text about an event that it could not decode; undefined if there is none. */
 export function applyEvents(
   instance: ModuleInstance,
   { rep, source }: EntityHandle,

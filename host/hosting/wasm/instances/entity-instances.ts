@@ -5,7 +5,7 @@
 // Invariants: an instance is kept while one of its entities is open, and new entities take the slots of
 // closed ones: live instances are scarce, and keeping one for its last entity alone would waste it. An
 // instance that was created for one entity takes no other. An instance that is being emptied because memory
-// is short takes none any more. Both end with their last entity.
+// is short takes none any more. Both kinds are released with their last entity.
 import assert from 'node:assert/strict';
 import type { GuestEntities, GuestEntity } from '../../../engine/needs/guest.ts';
 import type { CallContext, Effect, Refusal, Reply, Spent } from '../../../model/call.ts';
@@ -35,7 +35,7 @@ interface Shared {
   instance: ModuleInstance | undefined;
   /** Its entities in the order in which they were opened. */
   readonly open: Set<WasmEntity>;
-  /** True if it belongs to one entity that has faulted, so that its next fault affects no other. */
+  /** True if it holds one entity alone, because the entity has faulted before: its next fault affects no other. */
   readonly isSuspects: boolean;
   /** Logical time of the last use of any of its entities. */
   usedAt: number;
@@ -53,7 +53,7 @@ export class EntityInstances implements GuestEntities {
   #current: Shared | undefined;
   /** The instance whose entities are being closed, to release it. */
   #emptied: Shared | undefined;
-  /** Names of entities, the one that faulted last at the end. */
+  /** Names (`nameOf`) of entities that have faulted, the latest at the end. */
   readonly #suspects = new Set<string>();
   /** An instance whose memory has grown beyond this takes no more entities. */
   readonly #crowdedBytes: number;
@@ -115,7 +115,10 @@ export class EntityInstances implements GuestEntities {
     return this.#shared.size;
   }
 
-  /** Returns entities of the least recently used instance, which is released once all of them are closed. */
+  /**
+   * Returns entities to close while memory is short, at most `max`: those of the least recently used instance, which is
+   * released once all of them are closed. Returns none while there is enough memory.
+   */
   toClose(max: number): readonly EntityRef[] {
     const refs: EntityRef[] = [];
     for (const { ref } of this.#toEmpty()?.open ?? []) if (refs.push(ref) === max) break;
@@ -161,7 +164,10 @@ export class EntityInstances implements GuestEntities {
     return oldest !== undefined;
   }
 
-  /** Picks one instance after the other while memory is short; never the one that takes new entities. */
+  /**
+   * Returns the instance to empty, one after the other, while memory is short; undefined if there is none. The instance
+   * that takes new entities is never emptied.
+   */
   #toEmpty(): Shared | undefined {
     if (this.#memory.isShort) {
       if (this.#emptied?.instance !== undefined) return this.#emptied;
@@ -184,7 +190,7 @@ export class EntityInstances implements GuestEntities {
     return oldest;
   }
 
-  /** Returns the last instance if it has a free slot, or any other that has one, or a new one. */
+  /** Returns the instance of the last opened entity if it has a free slot, or any other that has one, or a new one. */
   #withRoom(): Opening {
     const current = this.#current?.instance;
     if (this.#current !== undefined && current !== undefined && this.#hasRoom(this.#current))
@@ -243,8 +249,9 @@ function nameOf({ component, id }: EntityRef): string {
 /** Events of an entity that its owner handles. */
 interface Owner {
   readonly log: GuestLog;
-  /** Returns whether an empty text stands for a reply that must be requested. */
+  /** Returns whether a command's empty reply means that the reply has to be queried after the events are applied. */
   repliesFromState(entity: EntityRef): boolean;
+  /** Called before each use of the instance. */
   using(shared: Shared): void;
   /** Called after a call threw. */
   faulted(shared: Shared, entity: EntityRef): void;

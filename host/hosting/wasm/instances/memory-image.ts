@@ -1,7 +1,7 @@
 // MemoryImage: the content of a memory at one moment, to be restored later.
 //
-// Invariant: restoring writes every byte of the memory, also of one that has grown since: the module decides
-// what it holds by then, so nothing of it is trusted. The image keeps only the runs that are not zero: most
+// Invariant: restoring writes every byte of the memory, also of a memory that has grown since: the module may
+// have written anything there, so nothing of it is trusted. The image keeps only the runs that are not zero: most
 // of a memory is zero, and filling costs half of what copying does.
 import assert from 'node:assert/strict';
 
@@ -10,6 +10,7 @@ const BLOCK_BYTES = 1024;
 /** Runs with at most this many zero bytes between them are merged: a call costs more than copying the zeros. */
 const GAP_BYTES_MAX = 4 * 1024;
 
+/** A run of bytes that are not all zero. */
 interface Stretch {
   readonly start: number;
   readonly bytes: Uint8Array;

@@ -33,7 +33,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 
 /** Beginning of a module's abort message: `abort: message at file:line:column`. */
 const ABORT = 'abort';
-/** Size of a page of WebAssembly's linear memory. */
+/** Size of a page of WebAssembly's linear memory, in bytes. */
 export const PAGE_BYTES = 64 * 1024;
 /** Number of consecutive calls that share the cost of replacing an instance whose memory is mostly unused. */
 const ROOMY_CALLS_MAX = 100;
@@ -62,7 +62,7 @@ export class ModuleInstance {
 
   /**
    * Instantiates and initialises the module. `suspending`: calls of the host may suspend, as handlers need. Throws
-   * GuestFault when the module's own start does, SVC_OVERLOADED if there is no memory for it.
+   * GuestFault when the module's own start faults, SVC_OVERLOADED if there is no memory for the instance.
    */
   constructor(
     module: AdmittedModule,
@@ -117,8 +117,8 @@ export class ModuleInstance {
   }
 
   /**
-   * Begins a call with its fuel and the limit that the fuel comes from. `nowMs`: time that its clock reports;
-   * `spent`: receives its cost.
+   * Begins a call with its fuel and the limit that the fuel comes from. `nowMs`: time that the module's clock reports;
+   * `spent`: receives the cost of the call.
    */
   begin(phase: Phase, fuel: number, fuelLimit: FuelLimit, nowMs = 0n, spent?: Spent): void {
     assert(!this.lost, 'a lost instance was called');
@@ -157,7 +157,7 @@ export class ModuleInstance {
     postReturn?.(result);
   }
 
-  /** Ends a successful call, and hands its log lines over. */
+  /** Ends a successful call, and passes its log lines on to the log. */
   settle(source: string): void {
     this.#state.phase = PHASE.closed;
     this.#state.calls = undefined;
@@ -208,8 +208,8 @@ export class ModuleInstance {
 
   /**
    * Restores memory and globals to their state after initialisation. The cost grows with the memory. Returns false if
-   * a new instance is better: it has grown beyond `reusedPagesMax`, its calls mostly need less than half of it, or it
-   * is lost.
+   * a new instance is better: the memory has grown beyond `reusedPagesMax`, calls mostly need less than half of the
+   * memory, or the instance is lost.
    */
   restore(image: MemoryImage): boolean {
     if (this.lost) return false;
@@ -229,7 +229,7 @@ export class ModuleInstance {
     try {
       ({ bytes } = this.memory);
     } catch (error) {
-      // A cancelled call has grown the memory, and that was not counted yet.
+      // A cancelled call has grown the memory beyond the limit, and the growth was not counted yet.
       if (error instanceof GuestFault) return undefined;
       throw error;
     }

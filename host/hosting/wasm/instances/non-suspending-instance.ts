@@ -1,6 +1,6 @@
-// NonSuspendingInstance is the fast path of a module's endpoints: one instance that serves requests without a stack of its
-// own to suspend. Such a stack is the largest cost of a short request, and most handlers never need it: they make no call,
-// or calls whose results are there at once, be it speculatively (http/requests/request-calls.ts).
+// NonSuspendingInstance is the fast path of a module's endpoints: one instance that serves requests without a stack of
+// its own to suspend. Such a stack is the largest cost of a short request, and most handlers never need it: they make
+// no call, or calls whose results are there at once, be it speculatively (http/requests/request-calls.ts).
 //
 // Invariants:
 // N1  A handler that would have to wait, or that exhausts the stack which it shares with the host, is aborted, and the
@@ -18,8 +18,8 @@ import type { MemoryImage } from './memory-image.ts';
 import { type ModuleInstance, isStackOverflow } from './module-instance.ts';
 
 /**
- * Requests of a route that skip the fast path after one that fell back, because a fallback costs the fuel of the aborted
- * run. A request that waits for another shard does not count.
+ * Requests of a route that skip the fast path after one that fell back, because a fallback costs the fuel of the
+ * aborted run. A request that waits for another shard does not count.
  */
 const REQUESTS_NOT_TRIED = 100;
 
@@ -63,7 +63,10 @@ export class NonSuspendingInstance {
     }
   }
 
-  /** Undefined when there is no memory for a further instance; the pool has instances that may serve. */
+  /**
+   * Returns the instance, or a new one; undefined when there is no memory for a further instance, and the pool has
+   * instances that may serve.
+   */
   #started(): ModuleInstance | undefined {
     try {
       return this.#instance ?? this.#newInstance();
@@ -78,7 +81,7 @@ export class NonSuspendingInstance {
     return this.#instance !== undefined;
   }
 
-  /** Discards the instance, unless it serves. False: there was none. */
+  /** Discards the instance, unless it is serving. Returns false if there was none. */
   letGo(): boolean {
     const instance = this.#instance;
     this.#instance = undefined;
@@ -100,7 +103,8 @@ export class NonSuspendingInstance {
     } catch (error) {
       if (!(error instanceof MustWait) && !isStackOverflow(error))
         throw instance.fail(error, source);
-      // The entity of the next request of the route may belong to this shard, so the route is not skipped.
+      // After a wait for another shard the route is not skipped: the entity of its next request may belong to this
+      // shard.
       const later = calls.remoteAnswer?.();
       if (later === undefined) this.#notTried[request.route] = REQUESTS_NOT_TRIED;
       return later;

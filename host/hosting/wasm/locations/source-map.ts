@@ -6,6 +6,7 @@ import type { CodePosition } from './code-positions.ts';
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const VALUES = new Int8Array(128).fill(-1);
 for (let value = 0; value < DIGITS.length; value++) VALUES[DIGITS.charCodeAt(value)] = value;
+/** Bit of a digit: more digits of the number follow. */
 const CONTINUES = 32;
 const COMMA = 0x2c;
 /** Prefix of the standard library, the SDK, packages, and generated code. */
@@ -20,7 +21,7 @@ export class SourceMap {
   readonly #sources: readonly string[];
   readonly #functions: readonly string[];
   readonly #root: string;
-  /** Parallel lists in the order of the offsets; -1 marks an offset without a source. */
+  /** Parallel lists of segments in the order of their offsets; -1 in `#files` marks a segment without a source. */
   readonly #offsets: number[] = [];
   readonly #files: number[] = [];
   readonly #lines: number[] = [];
@@ -43,8 +44,8 @@ export class SourceMap {
   }
 
   /**
-   * Returns no location if the map has none. Returns two for code of the standard library that the compiler inlined:
-   * its own, and the author's line before it.
+   * Returns no location if the map has none. Returns two locations for code of the standard library that the compiler
+   * inlined: that of the library's code, and that of the author's code before it.
    */
   locationsOf(code: CodePosition, functionIndex: number): SourceLocation[] {
     const at = this.#segmentOf(code);
@@ -61,13 +62,14 @@ export class SourceMap {
       }));
   }
 
-  /** Returns the name that a person knows for a file that the compiler names, relative to the entry file. */
+  /** Returns the name that a person knows for a file, which the compiler names relative to the entry file. */
   fileOf(source: string): string {
     return source.startsWith(LIBRARY) ? source : `${this.#root}${source}`;
   }
 
   /**
-   * Finds the last segment at or before the offset, or else the first behind it with a source, in the same function.
+   * Finds the last segment with a source at or before the offset, or else the first one behind the offset, in the same
+   * function; returns -1 if there is none.
    */
   #segmentOf({ offset, start, end }: CodePosition): number {
     let low = 0;
@@ -84,7 +86,7 @@ export class SourceMap {
     return -1;
   }
 
-  /** Searches backwards from `from` to `start`; returns -1 if there is none. */
+  /** Searches backwards from the segment `from` to the offset `start`; returns -1 if no segment is wanted. */
   #last(from: number, start: number, wanted: (at: number) => boolean): number {
     for (let at = from; at >= 0 && this.#offsets[at]! >= start; at--)
       if (this.#hasSource(at) && wanted(at)) return at;

@@ -56,7 +56,7 @@ interface Shape {
   readonly nan: readonly number[];
   /** Compares two values, lane by lane where they have lanes; a NaN does not equal itself. */
   readonly equal: readonly number[];
-  /** (value, nan, equal) → one of the first two. */
+  /** (value, nan, equal) → the value where it equals itself, else the canonical NaN. */
   readonly choose: readonly number[];
 }
 
@@ -96,7 +96,7 @@ export function isBlindTo(next: Code, kind: NanKind): boolean {
   const prefix = next >>> 8;
   if (prefix === 0) return BLIND[low] === 1;
   if (prefix === OP.misc) return low <= SATURATING_LAST;
-  // Lanes of another width would be other numbers; these two instructions change the width.
+  // An instruction on lanes of another width sees the bits; DEMOTE and PROMOTE change the width.
   return VECTOR_KINDS[low] === kind && low !== DEMOTE && low !== PROMOTE;
 }
 

@@ -25,7 +25,7 @@ export const BYTES_PER_UNIT_BITS = 6;
 
 /** Globals and functions that metered code uses, by index. */
 export interface Meter {
-  /** Global: the units left. */
+  /** Global: the units of fuel that are left. */
   readonly fuel: number;
   /** Function: (length in bytes) → the same length, after paying for it. */
   readonly payForBytes: number;
@@ -56,7 +56,7 @@ interface Edits {
   entryWeight: number;
 }
 
-/** Writes a function's body with what it has to pay and to leave alone. */
+/** Writes a function's body with its payments and its other edits. */
 export function writeMeteredBody(
   out: ByteWriter,
   body: ByteReader,
@@ -115,7 +115,7 @@ export function writeMeteredBody(
   out.bytes(bytes.subarray(copied, body.end));
 }
 
-/** How many there are. */
+/** Steps over the locals, and returns their number. */
 function skipLocals(body: ByteReader, groups: number): number {
   let locals = 0;
   for (let left = groups; left > 0; left--) {
@@ -194,6 +194,7 @@ export function writePayment(out: ByteWriter, meter: Meter, units: number): void
   writeFuelCheck(out, meter);
 }
 
+/** Writes: fuel = the value on the stack; if (fuel < 0) unreachable. */
 export function writeFuelCheck(out: ByteWriter, meter: Meter): void {
   out.u8(OP.globalSet);
   out.u32(meter.fuel);

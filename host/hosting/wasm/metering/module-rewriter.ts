@@ -1,6 +1,6 @@
 // The rewriter turns an untrusted core module into one that enforces the host's limits by itself: it counts
 // fuel at function entries or calls, loop heads and bulk memory operations, its memory has a maximum, and it
-// can save and restore the values of its mutable globals. The host calls its start function.
+// can save and restore the values of its mutable globals. The host, not the engine, calls its start function.
 //
 // The module reads the size of its memory from a count of pages that is restored like a global. A memory
 // cannot shrink, but pages that the module no longer counts can be given to it once more. The module can
@@ -29,7 +29,7 @@ import type { WasmLimits } from '../wasm-limits.ts';
 /** Prefix of the exports that the rewriter adds. A module that uses the prefix itself is refused. */
 const RESERVED_PREFIX = 'svc-host:';
 export const FUEL_EXPORT = `${RESERVED_PREFIX}fuel`;
-/** 1 when the last attempt to grow the memory was refused. */
+/** Global: 1 when the last attempt to grow the memory was refused. */
 export const GROWTH_REFUSED_EXPORT = `${RESERVED_PREFIX}growth-refused`;
 /** Global with the size of the memory as the module sees it, in pages. */
 export const PAGES_EXPORT = `${RESERVED_PREFIX}pages`;
@@ -53,7 +53,7 @@ const FUNCTION_TYPE = 0x60;
 const FUNCTION_KIND = 0;
 const GLOBAL_KIND = 3;
 /** Global type → its code, and a constant expression for its zero value. */
-const NOTHING: Readonly<Record<string, readonly number[]>> = {
+const ZERO_VALUES: Readonly<Record<string, readonly number[]>> = {
   i32: [I32, 0x41, 0],
   i64: [0x7e, 0x42, 0],
   f32: [0x7d, 0x43, ...zeros(4)],
@@ -206,7 +206,7 @@ function writeSection(id: number, rewriting: Rewriting, out: ByteWriter): boolea
       writeCounter(out, limits.startFuel);
       writeCounter(out, 0);
       writeCounter(out, core.memory.initial);
-      for (const index of additions.mutable) writeNothing(out, core.globals[index]?.type ?? 'i32');
+      for (const index of additions.mutable) writeDefault(out, core.globals[index]?.type ?? 'i32');
       return true;
     case CORE_SECTION.export: {
       const start = core.section(CORE_SECTION.start)?.u32();
@@ -248,8 +248,8 @@ function writeCounter(out: ByteWriter, initial: number): void {
 }
 
 /** Writes a mutable global of this type with its zero value. */
-function writeNothing(out: ByteWriter, type: string): void {
-  const [code, ...expression] = NOTHING[type]!;
+function writeDefault(out: ByteWriter, type: string): void {
+  const [code, ...expression] = ZERO_VALUES[type]!;
   for (const byte of [code!, 1, ...expression, OP.end]) out.u8(byte);
 }
 
@@ -301,9 +301,9 @@ function writePayForBytes(out: ByteWriter, additions: Additions): void {
 }
 
 /**
- * Pays for the pages, counts them, and grows the memory itself only where it does not have them yet. Beyond the limit
- * the function returns -1 and notes in a global that growing was refused. It traps where the host has no memory left:
- * a result would differ from that on a host that has memory.
+ * Writes: pays for the pages, counts them, and grows the memory itself only where it does not have the pages yet.
+ * Beyond the limit the function returns -1 and notes in a global that growing was refused. It traps where the host has
+ * no memory left: a result of -1 would differ from the result on a host that has memory.
  */
 function writeGrowMemory(out: ByteWriter, additions: Additions): void {
   const { fuel, pages, growthRefused, pagesMax } = additions;

@@ -4,7 +4,7 @@
 // Invariants:
 // - Only direct calls of the module's own code reach such a function: it is in no table, no global, and no
 //   export, and it is not the start function.
-// - It calls no other such function, so every chain of calls pays at each second function at least.
+// - It calls no other such function, so in every chain of calls at least every second function pays.
 // - It is cheap: the caller pays for it even where the call is not reached.
 import { entryWeight, instructionWeight } from './instruction-cost.ts';
 import type { ByteReader } from '../binary/byte-reader.ts';
@@ -55,7 +55,7 @@ function reachedOtherwise(core: CoreModule): Set<number> {
   return reached;
 }
 
-/** Returns undefined for a function that costs too much. */
+/** Returns the outline of a function; undefined for a function that costs too much. */
 function outlineOf(body: ByteReader): Outline | undefined {
   let locals = 0;
   for (let groups = body.count(); groups > 0; groups--) {
