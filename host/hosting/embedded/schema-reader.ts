@@ -29,7 +29,7 @@ const NOTES = [
 /** Keywords that name, annotate or define schemas. */
 const IDENTITY = ['$id', '$schema', '$comment', '$defs'];
 /** Type → its supported keywords that restrict values. */
-const KEPT: Readonly<Record<string, readonly string[]>> = {
+const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
   string: ['format', 'contentEncoding', 'minLength', 'maxLength', 'pattern'],
   boolean: [],
   null: [],
@@ -94,11 +94,11 @@ class SchemaReader {
       return this.#union(types, location, scopes);
     }
     const type = node['type'];
-    const kept = typeof type === 'string' ? KEPT[type] : undefined;
-    if (kept === undefined) throw unmapped(location, kindOf(node));
+    const supported = typeof type === 'string' ? SUPPORTED[type] : undefined;
+    if (supported === undefined) throw unmapped(location, kindOf(node));
     if (Array.isArray(node['items']) || node['prefixItems'] !== undefined)
       throw unmapped(location, 'Tuple');
-    this.#checkKeywords(node, kept, location);
+    this.#checkKeywords(node, supported, location);
     switch (type) {
       case 'string':
         return this.#text(node, location);
@@ -120,9 +120,9 @@ class SchemaReader {
   }
 
   /** Refuses unknown keywords, which would not be checked. */
-  #checkKeywords(node: Node, kept: readonly string[], location: string): void {
+  #checkKeywords(node: Node, supported: readonly string[], location: string): void {
     if (this.#checksItself) return;
-    const known = new Set(['type', 'aliases', ...kept, ...NOTES, ...IDENTITY]);
+    const known = new Set(['type', 'aliases', ...supported, ...NOTES, ...IDENTITY]);
     for (const name of Object.keys(node))
       if (!known.has(name)) throw unmapped(location, `the rule '${name}'`);
   }

@@ -91,6 +91,7 @@ function functionCost(body: ByteReader, parameters: number, arities: Arities): n
   let height = 0;
   /** Stack height at the beginning of each open block. */
   const begins = [0];
+  /** Stack height after the end of each open block. */
   const ends = [0];
   let cost = 2 * locals; // for the check at the function's entry
   const pay = (points: number) => {

@@ -66,6 +66,7 @@ export type ComponentFunction =
 export type ComponentInstance =
   | { readonly kind: 'imported'; readonly name: string }
   | { readonly kind: 'instance'; readonly component: number; readonly given: readonly NamedItem[] }
+  /** The item that an export of an instance adds to the index space of instances. */
   | { readonly kind: 'exported' };
 
 export interface ComponentExport extends ComponentExtern {

@@ -87,7 +87,7 @@ export function storeEvent(memory: GuestMemory, address: number, event: StoredEv
 }
 
 /**
- * Returns the list's address and sets `loweredLength`. The texts are not remembered as repeated: a text may be a slice
+ * Returns the list's address and sets `loweredLength`. The texts are not cached for repetition: a text may be a slice
  * of a larger string, all of which would then stay in memory.
  */
 export function lowerEvents(memory: GuestMemory, events: readonly StoredEvent[]): number {

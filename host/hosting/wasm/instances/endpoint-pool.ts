@@ -21,6 +21,7 @@ import { ModuleInstance } from './module-instance.ts';
 import { NonSuspendingInstance } from './non-suspending-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
+/** An instance of the pool, and its export `handle`. */
 interface Slot {
   readonly instance: ModuleInstance;
   readonly handle: WaitingHandle;
@@ -28,6 +29,7 @@ interface Slot {
   abandon: ((reason: GuestFault) => void) | undefined;
 }
 
+/** A request that waits for an instance; `hasCalled`: its handler has made calls on the fast path. */
 interface Waiting {
   readonly hasCalled: boolean;
   readonly proceed: (slot: Slot) => void;

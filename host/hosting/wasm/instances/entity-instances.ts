@@ -26,7 +26,7 @@ import type { InstanceMemory, MemoryShare } from '../binding/instance-memory.ts'
 import { ModuleInstance, PAGE_BYTES } from './module-instance.ts';
 import type { WasmLimits } from '../wasm-limits.ts';
 
-/** Maximum number of recently faulted entities that are opened alone, and of instances that hold one of them. */
+/** Maximum number of recently faulted entities that are opened alone, and of instances that hold one entity alone. */
 const SUSPECTS_MAX = 100;
 
 /** An instance that entities share. A fault releases it: an idle instance would keep its memory. */
@@ -35,7 +35,7 @@ interface Shared {
   instance: ModuleInstance | undefined;
   /** Its entities in the order in which they were opened. */
   readonly open: Set<WasmEntity>;
-  /** True if it holds one entity alone, because the entity has faulted before: its next fault affects no other. */
+  /** True if it holds one entity alone, which has faulted or was opened `alone`: its faults affect no other. */
   readonly isSuspects: boolean;
   /** Logical time of the last use of any of its entities. */
   usedAt: number;
