@@ -11,14 +11,14 @@ export interface StartedGuest extends Guest {
 }
 
 /**
- * Starts a guest that shares no instance with another. The guests of a program share the variables of its files. Throws an
- * SvcError SVC_MODULE_START_FAILED.
+ * Starts a guest that shares no instance with another guest. The guests of a program share the variables of the
+ * program's files. Throws an SvcError SVC_MODULE_START_FAILED.
  */
 export type GuestStarter = (log: GuestLog) => StartedGuest;
 
 /**
- * Loads the code that runs the source, so that guests can then be started synchronously: a module runs in this thread, a
- * program in a thread of its own.
+ * Loads the code that runs the source, and returns a function that starts guests synchronously: a module runs in this
+ * thread, a program in a thread of its own.
  */
 export async function guestStarter(
   source: GuestSource,
