@@ -15,6 +15,7 @@ import { UsageError } from './usage-error.ts';
 const CHOICES_LISTED_MAX = 5;
 const AFTER_HYPHENS = " A word that begins with a hyphen stands behind '--'.";
 
+/** The parsed arguments of a command: its words, which are the positional arguments, and its options. */
 interface Arguments<O extends OptionDescriptions> {
   readonly words: readonly string[];
   readonly options: OptionValues<O>;
@@ -59,7 +60,10 @@ function withoutValue({
   return type === 'boolean' ? false : undefined;
 }
 
-/** Checks that the command has all given options, but not their values and the other words. Throws UsageError. */
+/**
+ * Checks that the command has each given option, and that a value follows exactly the options that take one. Does not
+ * check the values and the words. Throws UsageError.
+ */
 export function checkOptions(description: CommandDescription, args: readonly string[]): void {
   parse(description, args);
 }
@@ -104,10 +108,11 @@ function problemText(name: string, message: string): string {
       `${name} found no value for ${option}, but a word that begins with a hyphen. ` +
       `A value that does is written ${option}=VALUE. svc ${name} --help says more.`
     );
-  // The following sentences are about words that begin with a hyphen.
+  // The sentences after the first one explain words that begin with a hyphen.
   return `${message.split('. ')[0]}. svc ${name} --help says more.`;
 }
 
+/** Returns the description of an option in the form that Node's parser takes. */
 function forNode({ type, short, multiple }: OptionDescription) {
   return {
     type,

@@ -33,7 +33,7 @@ export function command<const O extends OptionDescriptions>(
   };
 }
 
-/** The failure of a command, with a code of docs/errors. */
+/** The failure of a command, with an error code that has a page in docs/errors. */
 export class CommandFailure extends Error {
   readonly code: `SVC_${string}`;
 

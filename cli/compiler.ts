@@ -1,7 +1,7 @@
-// Compiler: loads the compiler, which an image that only serves modules does not have.
+// Compiler: loads the compiler of modules. An image that only serves modules does not have the compiler.
 import { CommandFailure } from './command.ts';
 
-/** Loads the compiler. `failure`: creates the error that is thrown if there is none. */
+/** Loads the compiler. `failure`: creates the error that is thrown if the compiler is missing or cannot be loaded. */
 export async function loadCompiler(
   failure: (message: string, cause: unknown) => Error = (message, cause) =>
     new CommandFailure('SVC_BUILD_FAILED', message, { cause }),

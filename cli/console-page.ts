@@ -8,21 +8,22 @@ import { errorStyle } from './terminal.ts';
 /** Path of the built page in a checkout. */
 const BUILT = 'console/public/index.html';
 const SOURCES = 'console/page';
-const HOW = 'scripts/console-page.ts';
-const BUILD = 'scripts/build-console.ts';
+/** Configuration of the build. A change of this file makes the page stale, like a change of the sources. */
+const CONFIG = 'scripts/console-page.ts';
+const BUILD_SCRIPT = 'scripts/build-console.ts';
 
 /** Builds the page if it is missing or older than its sources. Throws CommandFailure. */
 export function buildStalePage(checkout: string): void {
   if (!isPageStale(checkout)) return;
   process.stderr.write(`${errorStyle('dim', "Building the console's page …")}\n`);
-  const script = join(checkout, BUILD);
+  const script = join(checkout, BUILD_SCRIPT);
   const built = existsSync(script)
     ? spawnSync(process.execPath, [script], { cwd: checkout, encoding: 'utf8' })
     : undefined;
   if (built?.status === 0) return;
   throw new CommandFailure(
     'SVC_CONSOLE_UNAVAILABLE',
-    `The console's page is not built of its present sources, and building it failed. Run node ${BUILD} ` +
+    `The console's page is not built of its present sources, and building it failed. Run node ${BUILD_SCRIPT} ` +
       `in ${checkout}, after npm install.${built === undefined ? '' : ` It said: ${built.stderr.trim()}`}`,
   );
 }
@@ -33,9 +34,9 @@ export function isPageStale(checkout: string): boolean {
   if (builtMs === undefined) return true;
   const sources = join(checkout, SOURCES);
   const files = readdirSync(sources, { recursive: true, encoding: 'utf8' });
-  // The time of a folder changes when files are added or removed.
-  const looked = [sources, join(checkout, HOW), ...files.map((file) => join(sources, file))];
-  return looked.some((file) => (changedMs(file) ?? 0) > builtMs);
+  // Folders are included, because the time of a folder changes when files are added or removed.
+  const inputs = [sources, join(checkout, CONFIG), ...files.map((file) => join(sources, file))];
+  return inputs.some((file) => (changedMs(file) ?? 0) > builtMs);
 }
 
 function changedMs(file: string): number | undefined {

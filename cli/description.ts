@@ -1,4 +1,5 @@
-// Description: the arguments of a command as data: its words, its options, the values of each, and examples.
+// Description: a command and its arguments as data: its words, which are the positional arguments, its options, the
+// possible values of both, texts for the help, and examples.
 
 /** The possible values of a word or an option. Completion offers them; for `choices`, other values are refused. */
 export type Completion =
@@ -8,6 +9,7 @@ export type Completion =
   /** A component of the journal in the folder that the command's first word names. */
   | { readonly kind: 'component' };
 
+/** A positional argument of a command. */
 export interface WordDescription {
   /** Name in usage and messages: `FILE.ts`. */
   readonly name: string;
@@ -18,7 +20,9 @@ export interface WordDescription {
 
 export interface OptionDescription {
   readonly type: 'string' | 'boolean';
+  /** One letter: `o` for `-o`. */
   readonly short?: string;
+  /** True: the option may be repeated. */
   readonly multiple?: true;
   /** Name of the value in usage: `OUT.wasm`. A boolean option has none. */
   readonly value?: string;
@@ -45,6 +49,7 @@ export interface CommandDescription<O extends OptionDescriptions = OptionDescrip
   readonly examples: readonly string[];
 }
 
+/** The values of options after parsing, by the names of the options. */
 export type OptionValues<O extends OptionDescriptions> = {
   readonly [Name in keyof O]: O[Name] extends { readonly type: 'boolean' }
     ? boolean
@@ -72,7 +77,7 @@ export function subcommandWords(name: string, names: readonly string[]): readonl
     .map((other) => other.slice(name.length + 1));
 }
 
-/** Returns `svc build FILE.ts [OPTION ...]`. */
+/** Returns the usage line of a command, such as `svc build FILE.ts [OPTION ...]`. */
 export function usageOf({ name, words, options }: CommandDescription): string {
   const open = words.map((word) => (word.optional ? ` [${word.name}` : ` ${word.name}`)).join('');
   const closed = ']'.repeat(words.filter((word) => word.optional).length);

@@ -94,7 +94,7 @@ async function compile(
   }
 }
 
-/** Creates the failure, and reports it as JSON too if `--output json` was given. */
+/** Returns the failure. If `--json` was given, also prints the failure as JSON on stdout. */
 function failure(message: string, json: boolean, cause: unknown): CommandFailure {
   const code = 'SVC_BUILD_FAILED';
   if (json) process.stdout.write(jsonLine({ error: { code, problems: [{ message }] } }));
@@ -109,8 +109,8 @@ async function problemLines(problems: readonly Problem[]): Promise<string> {
 }
 
 /**
- * Writes the source map first, so that a reader of the new module finds its map. A map contains the hash of its
- * module, so a map of another module is recognised.
+ * Writes the source map and then the component, so that whoever reads the new component finds its map. A map contains
+ * the hash of its component, so a reader recognises the map of another component.
  */
 async function write(
   output: string,

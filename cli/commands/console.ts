@@ -46,9 +46,9 @@ SIGTERM.`,
       throw new UsageError(
         `console takes a whole number from 0 to ${PORT_MAX} as --port, and found '${options.port}'.`,
       );
-    const runningFolder = resolve(options['running-dir'] ?? folderOfSettings());
+    const runningFolder = resolve(options['running-dir'] ?? runningFolderSetting());
     const stop = stopRequest();
-    const { startConsole } = await withPage();
+    const { startConsole } = await loadConsole();
     const served = await startConsole({ port, runningFolder, failed: report });
     process.stderr.write(
       `Looking into the services that register in ${printable(runningFolder)}. Ctrl-c ends it.\n`,
@@ -60,7 +60,8 @@ SIGTERM.`,
   },
 );
 
-function folderOfSettings(): string {
+/** Returns the folder that the environment names, or the default. Throws CommandFailure for an empty name. */
+function runningFolderSetting(): string {
   const set = process.env['SVC_RUNNING_DIR'];
   if (set === '')
     throw new CommandFailure(
@@ -70,8 +71,8 @@ function folderOfSettings(): string {
   return set ?? join(homedir(), '.svc', 'running');
 }
 
-/** Loads the package of the console, after building its page in a checkout. */
-async function withPage(): Promise<ConsolePackage> {
+/** Loads the package of the console. In a checkout, also builds its page if the page is stale. */
+async function loadConsole(): Promise<ConsolePackage> {
   const checkout = checkoutFolder();
   try {
     const found = await import('@svc/console');
@@ -87,7 +88,7 @@ async function withPage(): Promise<ConsolePackage> {
   }
 }
 
-/** Reports a bug of the console, which continues. */
+/** Prints an unexpected error of the console, which continues to serve its page. */
 function report(error: unknown): void {
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(`${printableLines(text)}\n`);

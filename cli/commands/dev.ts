@@ -4,6 +4,7 @@ import { command, EXIT_CODE, type Command } from '../command.ts';
 import { npmEnds } from '../npm-end.ts';
 import { SERVICE_OPTIONS } from '../service-options.ts';
 
+/** Time after a signal in which the same signal counts as a copy of the first one, in milliseconds. */
 const PASSED_ON_MS = 1_000;
 
 export const dev: Command = command(
@@ -47,12 +48,15 @@ Every setting of svc run can be given by the environment too: svc.http.port is S
     const session = new DevSession({ project, args, env: environment() });
     void stop.again.then(() => session.kill());
     await session.run(stop.asked);
-    // A running build is not waited for.
+    // Ends the process without waiting for a running build.
     return process.exit(EXIT_CODE.ok);
   },
 );
 
-/** Returns the environment of the service, without the variables of a deployed instance that the shell may have. */
+/**
+ * Returns the environment of the service, without two variables that the shell may have: SVC_DEPLOYED makes a service
+ * a deployed instance, and SVC_PARENT_PID names the process whose end stops a service.
+ */
 function environment(): NodeJS.ProcessEnv {
   const { SVC_DEPLOYED: _deployed, SVC_PARENT_PID: _parent, ...env } = process.env;
   return env;

@@ -131,12 +131,12 @@ async function print(
   const past = await history.stateAt(what.point);
   // The point is fixed from here on, even if a service appends events.
   const point = { kind: 'seq', seq: past.seq } as const;
-  let supposed = '';
+  let whatIfText = '';
   if (whatIf !== undefined) {
     const { name, input, seed } = whatIf;
     const nowMs = whatIf.nowMs ?? timeAt(what.point, past.timeMs);
     const call = { name, input, nowMs, seed, metadata: [] };
-    supposed = printer.whatIf(call, await history.whatIf(point, call));
+    whatIfText = printer.whatIf(call, await history.whatIf(point, call));
   }
   let isOpen = await printData(printer.head(asked));
   if (steps && isOpen) {
@@ -149,10 +149,11 @@ async function print(
     }
     if (isOpen) await printData(printer.stepsTail());
   }
-  await printData(printer.state(past, asked) + supposed + printer.tail());
+  await printData(printer.state(past, asked) + whatIfText + printer.tail());
   return EXIT_CODE.ok;
 }
 
+/** Returns the time of a what-if command without `--now`: that of the point, or the present at the end. */
 function timeAt(point: HistoryPoint, recordedMs: number | undefined): number {
   if (point.kind === 'time') return point.timeMs;
   return (point.kind === 'seq' ? recordedMs : undefined) ?? Date.now();
@@ -164,7 +165,7 @@ function readPoint(text: string | undefined): HistoryPoint {
   return { kind: 'time', timeMs: readTimeAfter1970('--at', text, "a record's number or a time") };
 }
 
-/** Reads a time that is not before 1970, when no command can have run. */
+/** Parses a time. Throws UsageError for a time before 1970, because no command can have run then. */
 function readTimeAfter1970(option: string, text: string, what: string): number {
   const timeMs = readTime('entity', option, text, what);
   if (timeMs >= 0) return timeMs;
@@ -185,7 +186,7 @@ function readCall(options: {
   return {
     input: input === undefined ? 'null' : readJson(input),
     nowMs: now === undefined ? undefined : readTimeAfter1970('--now', now, 'a time'),
-    seed: seed === undefined ? chance() : readSeed(seed),
+    seed: seed === undefined ? randomSeed() : readSeed(seed),
   };
 }
 
@@ -206,6 +207,6 @@ function readSeed(text: string): bigint {
   );
 }
 
-function chance(): bigint {
+function randomSeed(): bigint {
   return crypto.getRandomValues(new BigUint64Array(1))[0]!;
 }

@@ -6,7 +6,7 @@ import { errorPagesFolder } from '../installation.ts';
 import { outputStyle } from '../terminal.ts';
 
 const folder = errorPagesFolder();
-/** An image that only serves modules has no pages. */
+/** The codes that have a page. There are none in an image that only serves modules, which has no pages. */
 const codes = (existsSync(folder) ? readdirSync(folder) : [])
   .filter((file) => /^SVC_[A-Z_]+\.md$/.test(file))
   .map((file) => file.slice(0, -'.md'.length))
@@ -27,7 +27,7 @@ export const explain = command(
   },
 );
 
-/** Returns the page, which is Markdown, without its links, which would lead nowhere on a terminal. */
+/** Returns the page of a code for a terminal: Markdown without links, and with bold titles. */
 function pageOf(code: string): string {
   return readFileSync(join(folder, `${code}.md`), 'utf8')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -16,7 +16,7 @@ import { UsageError } from '../usage-error.ts';
 import { printable, printableJson } from '@svc/kit/printable';
 import { outputStyle, printData } from '../terminal.ts';
 
-/** Number of digits of the module's fingerprint that serve as its version, since modules have no version numbers. */
+/** Number of digits of a module's SHA-256 hash that serve as its version, because modules have no version numbers. */
 const VERSION_DIGITS = 12;
 
 export const inspect = command(
@@ -72,8 +72,8 @@ async function inspected(file: string, settings: readonly string[]): Promise<Mod
 }
 
 /**
- * Prints the OpenAPI document that a service with the module's name has at its observability endpoint, but without an
- * address.
+ * Prints the OpenAPI document that a service of the module would serve at its observability endpoint, but without the
+ * address of a service. Throws CommandFailure if the module is refused.
  */
 async function printOpenApi(
   file: string,

@@ -28,7 +28,7 @@ all of it is on disk; a service can be started on it.`,
       for (; step.done !== true; step = steps.next()) {
         const { what, done, total } = step.value;
         progress.show(done, total, what);
-        // Signals are handled between the steps.
+        // Lets the process handle signals between the steps.
         await setImmediate();
       }
       progress.clear();

@@ -1,4 +1,4 @@
-// svc journal verify: checks that a journal contains what was written, and reports what it does not.
+// svc journal verify: checks that a journal contains everything as it was written, and reports each difference.
 import type { JournalFinding, VerificationResult } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { command, CommandFailure, EXIT_CODE } from '../command.ts';
@@ -42,7 +42,7 @@ It judges a journal; svc verify judges a module.`,
       for (const step of verifyJournal(dir!, { structure })) {
         if (step.kind === 'progress') {
           progress.show(step.done, step.total, step.what);
-          // Signals are handled between the steps.
+          // Lets the process handle signals between the steps.
           await setImmediate();
         } else if (step.kind === 'result') result = step;
         else {
@@ -64,10 +64,10 @@ It judges a journal; svc verify judges a module.`,
         `${isFirst ? `{"dir":${json(dir)},"findings":[` : '\n'}],${json(counts).slice(1)}\n`,
       );
     else {
-      const looked = `${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}`;
-      const beside = answers === 0 ? '' : `, ${counted(answers, 'answer')}`;
-      const isWhole = findings === 0 ? ': all as it was written' : '';
-      await printData(`${looked}${beside}${isWhole}\n`);
+      const checked = `${counted(records, 'record')} of ${counted(entities, 'entity', 'entities')}`;
+      const checkedAnswers = answers === 0 ? '' : `, ${counted(answers, 'answer')}`;
+      const verdict = findings === 0 ? ': all as it was written' : '';
+      await printData(`${checked}${checkedAnswers}${verdict}\n`);
       if (!structureChecked)
         process.stderr.write(
           "SQLite's own check was left out, since a service may be running; --structure makes it.\n",

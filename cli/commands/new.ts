@@ -23,6 +23,7 @@ const NAME = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/;
 const TAKEN = new Set(['node', 'vitest']);
 /** Files that the folder may contain, because a new repository has them. */
 const NOT_IN_THE_WAY = new Set(['.git']);
+/** Maximum number of existing files that a message names. */
 const NAMED_MAX = 5;
 /** Name in the template → name in the project. npm leaves files named `.gitignore` out of a package. */
 const STORED_NAMES: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
@@ -97,13 +98,16 @@ function makeMissing(folder: string): void {
   mkdirSync(folder);
 }
 
-/** Returns the versions of svc's packages: links in a checkout, else the version of this package. */
+/**
+ * Returns the versions of svc's packages for the project's package.json: in a checkout, links to its folders;
+ * otherwise the version of this package.
+ */
 function packageVersions(folder: string): Readonly<Record<string, string>> {
   const checkout = checkoutFolder();
-  const specification = (room: string) =>
+  const specification = (workspace: string) =>
     checkout === undefined
       ? version
-      : `file:${relative(folder, join(realpathSync(checkout), room)).replaceAll(sep, '/')}`;
+      : `file:${relative(folder, join(realpathSync(checkout), workspace)).replaceAll(sep, '/')}`;
   return { cli: specification('cli'), 'guest-sdk': specification('guest-sdk') };
 }
 
@@ -148,8 +152,8 @@ function nextSteps(name: string, path: string): string {
   return [
     `${printable(name)} is made. Next:\n`,
     ...steps.map(
-      ([step, says]) =>
-        `  ${errorStyle('bold', says === '' ? step : step.padEnd(width))}${says === '' ? '' : `   ${errorStyle('dim', says)}`}`,
+      ([step, meaning]) =>
+        `  ${errorStyle('bold', meaning === '' ? step : step.padEnd(width))}${meaning === '' ? '' : `   ${errorStyle('dim', meaning)}`}`,
     ),
     '',
   ].join('\n');

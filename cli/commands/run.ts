@@ -1,5 +1,6 @@
-// svc run: becomes the host. The host reads the flags itself (host/service/settings.ts); the description here is for
-// help, completion and suggestions, and a test compares it with the host's.
+// svc run: replaces this process by the host; where a process cannot be replaced, starts the host as a child. The host
+// reads the flags itself (host/service/settings.ts). The description here serves help, completion and suggestions, and
+// a test compares it with the host's flags.
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
@@ -64,8 +65,8 @@ export const run: Command = {
     checkOptions(description, args);
     const command = [process.execPath, '--disable-warning=ExperimentalWarning', host, ...args];
     const env = { ...process.env };
-    // When npm is stopped it ends the shell between npm and this process, which may not pass the signal on; so the
-    // host watches its parent.
+    // When npm is stopped, it ends the shell between npm and this process. The shell may not pass the signal on, so the
+    // host watches its parent process.
     delete env['SVC_PARENT_PID'];
     if (env['npm_lifecycle_event'] !== undefined) env['SVC_PARENT_PID'] = String(process.ppid);
     // A signal that was sent to process 1 is handled here; otherwise it would be lost when the host replaces this

@@ -133,7 +133,7 @@ be repeated`,
         : textOf(report, given.kind),
     );
     for (const word of allow)
-      // An unused entry would accept the next finding of its name, which was not intended.
+      // An entry that is left would silently accept a later finding of the same name.
       if (!findings.some((finding) => isMeant(word, finding)))
         process.stderr.write(`--allow ${printable(word)} is of no use: nothing of it was found.\n`);
     if (unsafe.length === 0) return EXIT_CODE.ok;
@@ -149,7 +149,10 @@ be repeated`,
   },
 );
 
-/** Settings are those of modules. */
+/**
+ * Returns the settings for both versions. Only modules have settings: two modules have the same ones, and a program
+ * uses none.
+ */
 function settingsOf(now: SourceToRun, before: SourceToRun | undefined): HostingSettings {
   return before?.source.kind === 'wasm' ? before.settings : now.settings;
 }
@@ -194,6 +197,7 @@ interface Report {
   readonly findings: readonly (Finding & { readonly allowed: boolean })[];
 }
 
+/** The part of the check that was not made, by what was compared; empty if everything was compared. */
 const CAVEATS: Readonly<Record<UpgradeAnswer['compared'], string>> = {
   module: '',
   program: '',

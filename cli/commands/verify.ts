@@ -86,7 +86,7 @@ something, or met an entity that cannot be folded.`,
         findings += verified.findings.length;
         if (verified.failure !== undefined) failures++;
         progress.show(entities, total, 'entities');
-        // Signals are handled between the entities.
+        // Lets the process handle signals between the entities.
         await setImmediate();
       }
     } finally {
@@ -98,9 +98,9 @@ something, or met an entity that cannot be folded.`,
     if (isJson)
       await printData(`${findings + failures === 0 ? head : '\n'}],${json(counts).slice(1)}\n`);
     else {
-      const looked = `${counted(entities, 'entity', 'entities')}, ${counted(eventCount, isMadeUp ? 'made-up event' : 'event')}`;
-      const isPure = findings + failures === 0 ? ': every fold depends on the events alone' : '';
-      await printData(`${looked}${isPure}\n`);
+      const checked = `${counted(entities, 'entity', 'entities')}, ${counted(eventCount, isMadeUp ? 'made-up event' : 'event')}`;
+      const verdict = findings + failures === 0 ? ': every fold depends on the events alone' : '';
+      await printData(`${checked}${verdict}\n`);
     }
     if (findings > 0)
       throw new CommandFailure(
@@ -117,7 +117,10 @@ something, or met an entity that cannot be folded.`,
   },
 );
 
-/** Returns the approximate number of entities to verify: deleted ones are skipped. Undefined: it is unknown. */
+/**
+ * Returns the number of entities in the journal, for the progress; undefined if no journal is given. Deleted entities
+ * are not verified, so the real number may be smaller.
+ */
 function entitiesOf(inspection: JournalInspection | undefined): number | undefined {
   return inspection?.components().reduce((sum, { entities }) => sum + entities, 0);
 }
@@ -167,6 +170,7 @@ function problemText(
   return problem.guestMessage ?? problem.message;
 }
 
+/** Parses a state. Returns the text itself if it is not JSON. */
 function value(state: string): unknown {
   try {
     return JSON.parse(state);

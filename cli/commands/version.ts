@@ -1,4 +1,4 @@
-// svc version: prints the version of svc, and that of its Node.
+// svc version: prints the version of svc; as JSON, also the version of Node.
 import { command, EXIT_CODE } from '../command.ts';
 import { OUTPUT_OPTION } from '../description.ts';
 import { version as svc } from '../version.ts';

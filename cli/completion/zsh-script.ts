@@ -68,7 +68,7 @@ if [ "$funcstack[1]" = _svc ]; then _svc "$@"; else compdef _svc svc; fi
 `;
 }
 
-/** Returns the completion of a command's first word, together with its sub-commands. */
+/** Returns a shell function that completes the first word of a command with its values and its sub-commands. */
 function firstWord(command: CommandDescription, commands: readonly CommandDescription[]): string {
   const own = subcommandsBeside(command, commands)
     .map((word) => {
@@ -92,7 +92,10 @@ function firstWordOf(name: string): string {
   return `_svc_first_of_${name}`;
 }
 
-/** Returns one specification for each spelling. A given option is not offered again, unless it may be repeated. */
+/**
+ * Returns one specification for `_arguments` for each spelling of an option. An option that was given is not offered
+ * again, unless it may be repeated.
+ */
 function optionSpecs(name: string, option: OptionDescription): string[] {
   const forms = formsOf(name, option);
   const before = option.multiple === true ? '*' : `(${forms.join(' ')})`;
