@@ -18,7 +18,7 @@ export interface SupposedCall {
   readonly seed: bigint;
 }
 
-/** Functions for the parts of the output, in this order; all except `head` and `tail` may be left out. */
+/** Functions that return the parts of the output, called in this order. The steps and `whatIf` may be left out. */
 export interface EntityPrinter {
   head(asked: Asked): string;
   stepsHead(): string;
@@ -36,7 +36,7 @@ export function entityPrinter(format: string): EntityPrinter {
   return format === 'json' ? JSON_PRINTER : TEXT_PRINTER;
 }
 
-/** Prints one document with a line for each step, so that it can be written while it is read. */
+/** Formats one document with a line for each step, so that the steps can be written while the history is read. */
 const JSON_PRINTER: EntityPrinter = {
   head: ({ dir, component, id }) => line({ dir, component, id }).slice(0, -1),
   stepsHead: () => ',"steps":[',
@@ -85,13 +85,14 @@ function changesJson({ changes, moreCount }: StateChanges): string {
   return `"changes":[${items.join(',')}],"moreChanges":${moreCount}`;
 }
 
+/** Returns the JSON text of a value on one line. */
 function line(value: unknown): string {
   return printableJson(JSON.stringify(value));
 }
 
 /**
- * Returns a module's JSON text unchanged, because parsing could change its numbers. Text that is not JSON becomes a
- * string.
+ * Returns JSON text of a module on one line. Does not convert it, because parsing could change its numbers. Text that
+ * is not JSON becomes a string.
  */
 function raw(json: string): string {
   try {
@@ -160,11 +161,13 @@ function changesText({ changes, moreCount }: StateChanges, indent: string): stri
   return lines.join('');
 }
 
+/** Shortens a text to VALUE_SHOWN_MAX code units. */
 function cut(text: string): string {
   const short = text.length > VALUE_SHOWN_MAX ? `${text.slice(0, VALUE_SHOWN_MAX)}…` : text;
   return printable(short);
 }
 
+/** Returns the member `type` of an event; undefined if the event has no such string. */
 function typeOf(json: string): string | undefined {
   try {
     const event = JSON.parse(json) as { readonly type?: unknown } | null;
@@ -174,7 +177,7 @@ function typeOf(json: string): string | undefined {
   }
 }
 
-/** Returns indented JSON; the text is unchanged if parsing and printing would change it. */
+/** Returns JSON with indentation, or as it is if parsing and printing it would change more than the white space. */
 function indentedJson(json: string): string {
   try {
     const value: unknown = JSON.parse(json);

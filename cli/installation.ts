@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Returns the nearest folder above `from` whose package.json has the name. */
+/** Returns the nearest folder, `from` or one above it, whose package.json has the name; undefined if there is none. */
 function folderOfPackage(name: string, from: string): string | undefined {
   if (nameIn(join(from, 'package.json')) === name) return from;
   const above = dirname(from);

@@ -53,7 +53,7 @@ function checkSubcommand(name: string, word: string | undefined): void {
   );
 }
 
-/** Returns whether a failure has a code, so that it can be explained; any other is a bug. */
+/** Returns whether a failure has a code. A failure without a code is a bug of svc. */
 function hasCode(error: unknown): error is Error & { readonly code: string } {
   return error instanceof Error && 'code' in error && typeof error.code === 'string';
 }
@@ -79,6 +79,7 @@ function report(error: unknown): ExitCode {
   return EXIT_CODE.failed;
 }
 
+// A closed standard error does not end the command.
 process.stderr.on('error', () => {});
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   // The reader of the output has closed it (`svc inspect … | head`).

@@ -1,8 +1,9 @@
 // ProgressLine: the progress of a long command, as one line on a terminal's standard error, which is redrawn. If
 // standard error is not a terminal, nothing is written.
 
+/** Minimum time between two redraws, in milliseconds. */
 const SHOWN_EVERY_MS = 250;
-/** Time before the remaining time is displayed, in milliseconds, because an early estimate would be wrong. */
+/** Time after which the remaining time is displayed, in milliseconds: an earlier estimate would be wrong. */
 const LEFT_SHOWN_FROM_MS = 1_000;
 
 export class ProgressLine {
@@ -25,7 +26,7 @@ export class ProgressLine {
   }
 }
 
-/** Returns `12,000 of 50,000 events (24 %), 3 s left`. */
+/** Returns a text such as `12,000 of 50,000 events (24 %), 3 s left`. */
 export function progressText(
   done: number,
   total: number | undefined,

@@ -1,11 +1,11 @@
 // SourceToRun: the module or the program that a command was given, ready to fold events. A module is admitted with the
-// settings that are given beside it; a program is loaded, in a thread of its own.
+// settings of the command's --set; a program is loaded in a thread of its own.
 import type { GuestSource, HostingSettings } from '@svc/host/tools';
 import { CommandFailure } from './command.ts';
 import type { OptionDescription } from './description.ts';
 import { UsageError } from './usage-error.ts';
 
-/** A file of one of the two kinds, as a user gives it. */
+/** The file of a module or of a program, as the user gives it. */
 export interface GivenSource {
   readonly kind: 'module' | 'program';
   readonly file: string;
@@ -13,11 +13,11 @@ export interface GivenSource {
 
 export interface SourceToRun {
   readonly source: GuestSource;
-  /** Those of modules: a program has none here. */
+  /** Settings for modules. For a program these are the defaults, which the program does not use. */
   readonly settings: HostingSettings;
 }
 
-/** `--program`, wherever a command takes a program in the place of a module. */
+/** The option `--program` of each command that takes a program instead of a module. */
 export const PROGRAM_OPTION = {
   type: 'string',
   value: 'FILE.ts',
@@ -26,7 +26,7 @@ components; it is imported, so give one that you trust`,
   completes: { kind: 'file', ending: '.ts' },
 } as const satisfies OptionDescription;
 
-/** Undefined: neither was given. Throws UsageError when both were. */
+/** Returns the file that was given; undefined if none was. Throws UsageError if both a module and a program were. */
 export function givenSource(
   command: string,
   module: string | undefined,
@@ -40,7 +40,7 @@ export function givenSource(
   return module === undefined ? undefined : { kind: 'module', file: module };
 }
 
-/** Throws UsageError for settings that no module takes. */
+/** Throws UsageError if settings are given, but no module: a program takes no settings. */
 export function checkSettings(
   command: string,
   settings: readonly string[],
@@ -52,7 +52,10 @@ export function checkSettings(
   );
 }
 
-/** Throws UsageError for a setting that does not exist, and errors with a code that name the file. */
+/**
+ * Admits a module or loads a program. Throws UsageError for a setting that does not exist, and errors with a code that
+ * name the file.
+ */
 export async function sourceToRun(
   tools: typeof import('@svc/host/tools'),
   { kind, file }: GivenSource,
@@ -67,7 +70,7 @@ export async function sourceToRun(
     if (!(error instanceof SvcError)) throw error;
     const { code, message } = error;
     if (code === 'SVC_USAGE') throw new UsageError(message);
-    // A command may take two files.
+    // A command may take two files, so the message has to name the one that failed.
     if (message.includes(file)) throw error;
     throw new CommandFailure(code, `${file}: ${message}`, { cause: error });
   }

@@ -7,8 +7,8 @@ const AGO = /^(\d{1,9})([smhd])$/;
 const UNIT_MS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
 /**
- * Parses a time, in milliseconds since 1970. Without a zone it is UTC, like every time that svc prints. The
- * message of an error names the command, its `argument`, and `what` the argument is. Throws UsageError.
+ * Returns a time in milliseconds since 1970. A time without a zone is in UTC, like every time that svc prints. Throws
+ * UsageError; the message names the command, its argument, and, as `what`, the kind of value that was expected.
  */
 export function readTime(command: string, argument: string, text: string, what = 'a time'): number {
   const ago = AGO.exec(text);

@@ -1,4 +1,4 @@
-// UsageError: the arguments of the command line are invalid.
+// UsageError: the error for invalid arguments of the command line.
 
 /** The message names the argument, the expected value, and where to read more. */
 export class UsageError extends Error {

@@ -1,5 +1,5 @@
-// WholeFile: writes a file beside its target and renames it: a reader sees the old or the new bytes, never a part,
-// even if the writer crashes.
+// WholeFile: writes a file under another name beside its target and then renames it, so that a reader sees the old or
+// the new bytes, never a part, even if the writer crashes.
 import { open, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
@@ -27,6 +27,7 @@ export async function writeWholeFile(path: string, bytes: Uint8Array): Promise<v
   }
 }
 
+/** Returns the target of a path, with symbolic links resolved, and its stats; undefined if it does not exist. */
 async function existing(path: string) {
   try {
     return { path: await realpath(path), stats: await stat(path) };

@@ -46,7 +46,10 @@ function projectOf(root: string, entry: string): DevProject {
   return { root, entryFile: relative(process.cwd(), entry), name: nameOf(root) };
 }
 
-/** Returns the name that `npm start` uses in a project of `svc new`, so that both share a journal. */
+/**
+ * Returns the name of the service. In a project of `svc new` it equals the name under which `npm start` runs the
+ * service, so that both use the same journal.
+ */
 function nameOf(root: string): string {
   let name = basename(root);
   try {
@@ -66,7 +69,10 @@ function nameOf(root: string): string {
   );
 }
 
-/** The modules of one session, named by their hashes: a fault of an earlier module still finds its source map. */
+/**
+ * The files of the modules of one session. A file is named by the hash of its module, so that the source map of an
+ * earlier module remains for the faults of that module.
+ */
 export class DevModules {
   readonly #project: DevProject;
   readonly #folder: string;
@@ -75,8 +81,9 @@ export class DevModules {
     this.#project = project;
     const all = join(project.root, '.svc', 'dev');
     this.#folder = join(all, String(process.pid));
-    for (const left of foldersIn(all))
-      if (!isAlive(Number(left))) rmSync(join(all, left), { recursive: true, force: true });
+    // A session that was killed has left its folder, which is named by its process.
+    for (const pid of foldersIn(all))
+      if (!isAlive(Number(pid))) rmSync(join(all, pid), { recursive: true, force: true });
   }
 
   /** Writes a module. Resolves with the absolute path of its file. */

@@ -18,7 +18,7 @@ export interface DevServiceOptions {
 }
 
 export class DevService {
-  /** Resolves with the exit code of the process; null if a signal ended it. */
+  /** Resolves with the exit code of the process once it has ended; with null if a signal ended it. */
   readonly ended: Promise<number | null>;
   readonly #child: ChildProcess;
 
@@ -32,7 +32,7 @@ export class DevService {
     this.#child.on('message', (message: FromDevHost) => onMessage(message));
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.setEncoding('utf8').on('data', onOutput);
-    // After this process has closed the channel, Node emits no 'close'.
+    // Waits for 'exit', because Node emits no 'close' after this process has closed the channel.
     this.ended = once(this.#child, 'exit').then(([code]: unknown[]) => code as number | null);
   }
 

@@ -24,11 +24,11 @@ export class LiveArea {
     this.#redraw(lines, this.#shown);
   }
 
-  /** Replaces the displayed lines. `passing`: they are left out where nothing is redrawn. */
+  /** Replaces the displayed lines. `passing`: the lines are omitted if the output is not a terminal. */
   show(lines: readonly string[], passing = false): void {
     if (this.#stream.isTTY === true) return this.#redraw([], lines);
     if (passing) return undefined;
-    // Unchanged lines were written before.
+    // Without a terminal, only blank lines and lines that have changed are written.
     this.#write(lines.filter((line) => line === '' || !this.#shown.includes(line)));
     this.#shown = lines;
     return undefined;

@@ -4,6 +4,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailure } from '../command.ts';
 
+/** Time without changes after which changes are reported, in milliseconds. */
 const QUIET_MS = 30;
 /** Folders that contain no sources of the project, or none that its author writes. */
 const LEFT_OUT = new Set(['node_modules', '.svc', '.git', 'build', 'dist']);
@@ -54,7 +55,7 @@ export class SourceWatch {
   }
 }
 
-/** Creates the failure of a watch, mostly because the operating system limits the number of watched folders. */
+/** Returns the failure of a watch. Usually the operating system limits the number of watched folders. */
 export function unwatched(root: string, cause: NodeJS.ErrnoException): CommandFailure {
   return new CommandFailure(
     'SVC_BUILD_FAILED',
