@@ -3,6 +3,7 @@ import type { JournalFinding } from '@svc/host/tools';
 import { printable } from '@svc/kit/printable';
 import { outputStyle } from './terminal.ts';
 
+/** Returns the line for a terminal. Names of entities and the problem are escaped. */
 export function findingLine({ component, id, seq, pos, problem }: JournalFinding): string {
   const where = [
     ...[component, id].filter((name) => name !== undefined).map(printable),

@@ -40,6 +40,7 @@ export function progressText(
   return `${text}, ${timeText((tookMs / share) * (1 - share))} left`;
 }
 
+/** Returns a number with commas between the thousands. */
 export function numberText(number: number): string {
   return number.toLocaleString('en-US');
 }

@@ -1,5 +1,5 @@
-// Compiles every guest module in fixtures/ and examples/ whose build takes long into the build cache, so that tests
-// do not have to. Two builds run at a time, each in its own thread.
+// Compiles the guest modules of fixtures/ and examples/ into the build cache, so that no test has to wait for a build.
+// Two builds run at a time, each in its own thread.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileExample, compileFixture } from '../test/support/compile-fixture.ts';

@@ -1,5 +1,5 @@
-// ChecksReference: docs/reference/sandbox-checks.md, generated from the rows of test/mutants/. It shows the texts of
-// a row and not the line of its anchor, so that a change to the sources does not change the page.
+// ChecksReference: docs/reference/sandbox-checks.md, generated from the rows of test/mutants/. The page names checks,
+// functions and tests, but no line of the sources, so that a change of the sources does not change the page.
 import { type Mutant, mutantLists } from '../test/support/mutants/mutant.ts';
 
 export const CHECKS_PAGE = 'docs/reference/sandbox-checks.md';
@@ -29,7 +29,7 @@ function testCell(test: string): string {
   return `\`${file}\`: ${cellText(name.join(' › '))}`;
 }
 
-/** Escapes what Markdown would read as markup. */
+/** Escapes the characters that Markdown would read as markup. */
 function cellText(text: string): string {
   return text.replaceAll(/[\\|`*_<>[\]{}$%]/g, (character) => `\\${character}`);
 }

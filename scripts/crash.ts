@@ -20,10 +20,14 @@ type Workload = Omit<CrashWorkload, 'seed'>;
 
 /** Number of rounds for each enumeration, which takes as long as about ten rounds. */
 const ROUNDS_PER_ENUMERATION = 25;
+/** Number of rounds after which a line of progress is printed. */
 const ROUNDS_PER_LINE = 10;
 const SHARDS_MAX = 256;
 const MIB = 1024 * 1024;
-/** Each fault happens before the workload is done, whatever the seed is. */
+/**
+ * Faults that end the processes of a workload, one fault for each process. With any seed, a fault happens before its
+ * process has done its work.
+ */
 const STOPS: readonly Fault[] = [
   { mode: 'stop', kind: 'sync', suffix: '-wal', first: 2 },
   { mode: 'stop', kind: 'sync', suffix: '-wal', first: 1 },
@@ -65,14 +69,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     stop.abort();
   });
 
-/** Prints a line with the elapsed time and the memory of the process. */
-function say(line: string): void {
+/** Prints a line, after the elapsed time and the memory of the process. */
+function log(line: string): void {
   const passed = new Date(performance.now() - beganMs).toISOString().slice(11, 19);
   console.log(`${passed} ${String(Math.round(process.memoryUsage.rss() / MIB))} MiB  ${line}`);
 }
 
-/** Runs the rounds, and returns a summary. Throws at the first violation. */
-async function kill(): Promise<string> {
+/** Kills the process under load in each round. Returns a summary. Throws at the first violation. */
+async function runRounds(): Promise<string> {
   const module = join(scratch, 'shopping-cart.wasm');
   writeFileSync(module, await compileFixture('shopping-cart'));
   const done = await crashRounds({
@@ -82,11 +86,11 @@ async function kill(): Promise<string> {
     scratch,
     signal: stop.signal,
     ...(shards === undefined ? {} : { shards: [shards] }),
-    onRound: (so) => {
-      if (so.kills % ROUNDS_PER_LINE === 0 && so.kills < rounds)
-        say(
-          `${so.kills} of ${rounds} rounds, in the folder of seed ` +
-            `${seed + Math.floor((so.kills - 1) / ROUNDS_PER_FOLDER)}: ${so.answered} requests answered`,
+    onRound: (soFar) => {
+      if (soFar.kills % ROUNDS_PER_LINE === 0 && soFar.kills < rounds)
+        log(
+          `${soFar.kills} of ${rounds} rounds, in the folder of seed ` +
+            `${seed + Math.floor((soFar.kills - 1) / ROUNDS_PER_FOLDER)}: ${soFar.answered} requests answered`,
         );
     },
   });
@@ -96,8 +100,8 @@ async function kill(): Promise<string> {
   );
 }
 
-/** Runs the enumerations, and returns a summary. Throws if there were violations. */
-async function enumerate(): Promise<string> {
+/** Simulates a crash at each write of the workloads. Returns a summary. Throws if there were violations. */
+async function runEnumerations(): Promise<string> {
   const problem = faultDiskProblem();
   if (problem !== undefined) return `no crash at every write, no failing disk: ${problem}`;
   let images = 0;
@@ -118,7 +122,7 @@ async function enumerate(): Promise<string> {
       rmSync(folder, { recursive: true });
       images += crashes;
       stored += done.stored;
-      say(
+      log(
         `${name}, seed ${seed + at}: ${crashes} crashes, ` +
           `${done.stored} commands stored, ${done.failedSyncs} syncs failed`,
       );
@@ -129,17 +133,17 @@ async function enumerate(): Promise<string> {
 console.log(
   `${rounds} rounds from seed ${seed}, shards: ${shards === undefined ? '1 and 2 in turn' : shards}`,
 );
-const isWhole = (): boolean => !stop.signal.aborted;
+const isComplete = (): boolean => !stop.signal.aborted;
 try {
-  const [killed, crashed] = [await kill(), await enumerate()];
+  const [killed, crashed] = [await runRounds(), await runEnumerations()];
   rmSync(scratch, { recursive: true, force: true });
-  say(killed);
-  say(crashed);
-  say(`${isWhole() ? 'no violation' : 'interrupted, no violation until then'}, seed ${seed}`);
-  process.exitCode = isWhole() ? 0 : 130;
+  log(killed);
+  log(crashed);
+  log(`${isComplete() ? 'no violation' : 'interrupted, no violation until then'}, seed ${seed}`);
+  process.exitCode = isComplete() ? 0 : 130;
 } catch (error) {
-  say(`VIOLATION: ${error instanceof Error ? error.message : String(error)}`);
-  if (shards !== undefined) say(`with --shards ${shards}`);
-  say(`what it found is left in ${scratch}`);
+  log(`VIOLATION: ${error instanceof Error ? error.message : String(error)}`);
+  if (shards !== undefined) log(`with --shards ${shards}`);
+  log(`what it found is left in ${scratch}`);
   process.exitCode = 1;
 }

@@ -8,6 +8,7 @@ import { type Crasher, runCampaign } from '../test/support/fuzz/fuzz-campaign.ts
 import { TARGET_NAMES, type TargetName } from '../test/support/fuzz/fuzz-target.ts';
 
 const TARGETS_AT_ONCE = 2;
+/** Time for which a target is fuzzed with one seed, in milliseconds. */
 const SLICE_MS = 60_000;
 
 const { values } = parseArgs({
@@ -35,7 +36,7 @@ const onCrasher = (crasher: Crasher) => {
   process.stderr.write(`${crasher.target}: ${crasher.reason}\n  saved as ${file}\n`);
 };
 
-/** Fuzzes a target until its time has passed. */
+/** Fuzzes a target for one slice of time, or for the rest of the time. */
 async function fuzzSlice(target: TargetName, sliceSeed: number): Promise<void> {
   const forMs = Math.min(SLICE_MS, endsAt - performance.now());
   const first = keptCrashers(target);
@@ -53,13 +54,14 @@ async function fuzzSlice(target: TargetName, sliceSeed: number): Promise<void> {
 }
 
 let slice = 0;
-async function fuzzOnAndOn(): Promise<void> {
+/** Fuzzes the targets in turn, one slice after the other, until the time is up. */
+async function fuzzSlices(): Promise<void> {
   while (performance.now() < endsAt) {
-    const mine = slice++;
-    await fuzzSlice(targets[mine % targets.length]!, seed + mine);
+    const index = slice++;
+    await fuzzSlice(targets[index % targets.length]!, seed + index);
   }
 }
 
 console.log(`fuzzing for ${minutes} minutes from seed ${seed}`);
-await Promise.all(Array.from({ length: Math.min(TARGETS_AT_ONCE, targets.length) }, fuzzOnAndOn));
+await Promise.all(Array.from({ length: Math.min(TARGETS_AT_ONCE, targets.length) }, fuzzSlices));
 process.exit(files.size === 0 ? 0 : 1);

@@ -1,7 +1,8 @@
 // `npm run mutants [-- --check TEXT] [--sample N] [--seed N] [--shard 1/4] [--budget-minutes N] [--jobs N]`: disables
 // the checks of the sandbox and of durability one by one, each in a copy of the sources in build/mutants/, and runs
-// the tests that belong to the check. Exit code 1 if no test fails or an anchor is lost. The rows are
-// test/mutants/*.json.
+// the tests that belong to the check. The rows of test/mutants/*.json name the checks, their tests, and for each check
+// an anchor, which is the code that the run searches for in the sources. Exit code 1 if a disabled check makes no test
+// fail, or cannot be tested, for example because its anchor was not found.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,7 @@ const RUN_TIMEOUT_MS = 60_000;
 const BASELINE_TIMEOUT_MS = 600_000;
 const DAY_MS = 86_400_000;
 
+/** The result for a check. 'its tests fail without it': a test fails on the unchanged sources, or none of them ran. */
 type Verdict =
   | 'noticed'
   | 'not noticed'
@@ -79,6 +81,7 @@ function report(check: string, verdict: Verdict, detail = ''): void {
   console.log(`${mark}  ${check}: ${verdict}${detail === '' ? '' : ` (${detail})`}`);
 }
 
+/** Returns the job of a mutant. If its anchor is lost, reports the mutant and returns no job. */
 function located(sources: SourceTree, mutant: Mutant): readonly Job[] {
   try {
     return [{ check: mutant.check, ...sources.mutate(mutant) }];
@@ -89,8 +92,8 @@ function located(sources: SourceTree, mutant: Mutant): readonly Job[] {
   }
 }
 
-/** Selects the tests of a mutant from the results of a run. */
-function ofJob(names: readonly string[], { tests }: Job): string[] {
+/** Returns the tests of a mutant among the names of tests. */
+function testsOf(names: readonly string[], { tests }: Job): string[] {
   return names.filter((name) =>
     tests.some(
       ([file, test]) =>
@@ -99,25 +102,28 @@ function ofJob(names: readonly string[], { tests }: Job): string[] {
   );
 }
 
+/** Runs the tests of a mutant on its mutated source. `baseline`: the results on the unchanged sources. */
 async function judge(tree: string, job: Job, baseline: TestRun): Promise<Verdict> {
-  if (ofJob(baseline.failed, job).length > 0 || ofJob(baseline.passed, job).length === 0)
+  if (testsOf(baseline.failed, job).length > 0 || testsOf(baseline.passed, job).length === 0)
     return 'its tests fail without it';
   const file = join(tree, job.file);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, job.text);
   try {
     const run = await runTests(ROOT, tree, job.tests, RUN_TIMEOUT_MS);
-    if (!run.ended || ofJob(run.failed, job).length > 0) return 'noticed';
+    if (!run.ended || testsOf(run.failed, job).length > 0) return 'noticed';
     return run.broken.length > 0 ? 'does not load' : 'not noticed';
   } finally {
     writeFileSync(file, source);
   }
 }
 
+/** Returns whether the time budget is used up. */
 function isOver(): boolean {
   return performance.now() > endsAt;
 }
 
+/** Tests the mutants whose tests are in the same files, after one run of these tests on the unchanged sources. */
 async function runGroup(tree: string, group: readonly Job[]): Promise<void> {
   const tests = group.flatMap((job) => job.tests);
   const baseline = isOver() ? undefined : await runTests(ROOT, tree, tests, BASELINE_TIMEOUT_MS);

@@ -1,8 +1,8 @@
 // Makes the published packages: a tarball with JavaScript and declarations for each workspace that is not private.
 //
 // Usage: node scripts/with-node.mjs scripts/pack.ts --out DIR [--folders] [PACKAGE ...]
-// - --folders: makes a folder for each package, with only what runs. It needs no other package, so that an image is
-//   built with Node alone.
+// - --folders: makes a folder for each package instead of a tarball, without declarations and without the console's
+//   page. This mode uses no installed package, so that an image is built with Node alone.
 // - PACKAGE: folder of a workspace; without it, all of them.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ function run(command: string, args: readonly string[], cwd: string): void {
     throw new Error(`${command} ${args.join(' ')} failed in ${cwd}`, { cause: error });
 }
 
-/** Writes the declarations of the imported packages; returns their folder. */
+/** Writes the declarations of the packages that programs import. Returns the folder of the declarations. */
 function declare(work: string, wanted: readonly PublishedPackage[]): string {
   const imported = wanted.filter(({ isCommand }) => !isCommand);
   const compiler = join(root, 'node_modules', '.bin', 'tsc');
@@ -49,7 +49,7 @@ function declare(work: string, wanted: readonly PublishedPackage[]): string {
   return outDir;
 }
 
-/** Packs in a folder of this run alone, so that several runs may pack at the same time. */
+/** Packs the packages. Uses a temporary folder of its own, so that several runs may pack at the same time. */
 async function packInto(out: string, wanted: readonly PublishedPackage[]): Promise<void> {
   mkdirSync(join(root, 'build'), { recursive: true });
   const work = mkdtempSync(join(root, 'build', 'pack-'));

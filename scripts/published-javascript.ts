@@ -7,6 +7,7 @@ import { posix } from 'node:path';
 /** Matches a reference to another file: in an import, an export, a URL, or a resolved specifier. */
 const REFERENCE =
   /(\bfrom\s*|\bimport\s*\(\s*|^import\s+|\bnew URL\(\s*|\bimport\.meta\.resolve\(\s*)(['"])(\.{1,2}\/[^'"\n]*)\.ts\2/gm;
+/** Matches each literal that is a relative path of a TypeScript file. */
 const LITERAL = /(['"`])(\.{1,2}\/[^'"`\n]*\.ts)\1/g;
 
 /** Converts a source. `compiled`: paths of the package's sources that become JavaScript, relative to its folder. */
@@ -14,7 +15,10 @@ export function javascriptOf(source: string, file: string, compiled: ReadonlySet
   return renamed(withoutTrailingBlanks(stripTypeScriptTypes(source), source), file, compiled);
 }
 
-/** Renames references to sources, in declarations too. Throws if a reference remains. */
+/**
+ * Returns code or declarations in which references to compiled sources end in `.js` instead of `.ts`. Throws if a
+ * reference cannot be renamed.
+ */
 export function renamed(code: string, file: string, compiled: ReadonlySet<string>): string {
   const isSource = (name: string) => compiled.has(posix.join(posix.dirname(file), name));
   const result = code.replaceAll(REFERENCE, (whole, before: string, quote: string, name: string) =>

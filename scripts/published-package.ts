@@ -57,13 +57,14 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, Exports>>;
   readonly publishConfig?: { readonly access: string };
-  /** Settings for the checkout alone. */
+  /** Settings for the checkout alone, which are not published. */
   readonly svc?: unknown;
 }
 
 /** Matches build results and other temporary files in a folder. */
 const LEFT_BEHIND = /(?:^|\/)(?:node_modules|build|dist|\.svc)\/|\.(?:log|wasm)$/;
 
+/** Writes the published form of a package into the folder `target`, which is emptied before. */
 export function layOut(
   { folder, asItIs, foreign, sources }: PublishedPackage,
   { root, declarations, page }: Repository,
@@ -142,7 +143,10 @@ function publishedManifest(
   };
 }
 
-/** The types come first, because the first matching condition applies. */
+/**
+ * Returns the published target of an export. The condition `types` comes first, because the first condition that
+ * matches applies.
+ */
 function publishedTarget(
   target: Exports,
   compiled: ReadonlySet<string>,

@@ -90,7 +90,7 @@ function shown(value: SettingValue): string {
   return value === Number.MAX_SAFE_INTEGER ? '2⁵³' : value.toLocaleString('en-US');
 }
 
-/** Returns the docstring of each `readonly key: number`, on one line. */
+/** Returns the doc comment of each `readonly` number, boolean or list of strings, on one line, by its name. */
 function documentedKeys(source: string): ReadonlyMap<string, string> {
   const pattern =
     /\/\*\*[\s*]*((?:(?!\*\/)[\s\S])*?)\s*\*\/\s*readonly (\w+): (?:number|boolean|readonly string\[\]);/g;

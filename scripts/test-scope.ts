@@ -36,7 +36,10 @@ function isTest(path: string): boolean {
   return /^test(?:\/|$)|^examples\/[^/]+\/test(?:\/|$)/.test(path);
 }
 
-/** Returns the test of a file, the tests of a folder, or those of the nearest folder around it that has tests. */
+/**
+ * Returns the test of a file or the folder of tests of a folder; otherwise the nearest folder around it that has tests;
+ * undefined if there is none.
+ */
 function testsOf(root: string, path: string): string | undefined {
   const named = join('test', path.replace(/\.tsx?$/, ''));
   for (const ending of ['.test.ts', '.long.test.ts'])
@@ -44,6 +47,7 @@ function testsOf(root: string, path: string): string | undefined {
   return nearest(root, named, 'test');
 }
 
+/** Returns the sources that a path in `test/` mirrors: a file or the nearest folder; undefined if there are none. */
 function sourcesOf(root: string, path: string): string | undefined {
   if (!path.startsWith('test/')) return undefined;
   const named = path.slice('test/'.length).replace(/(?:\.long)?\.test\.ts$/, '.ts');

@@ -19,13 +19,14 @@ ${wit.comment}
 ${sections.join('\n')}`;
 }
 
+/** The table of phases: which imports a module may call in each phase. */
 interface Phases {
   /** Names of imports: `clock`, `routing.call`, … */
   readonly imports: readonly string[];
   readonly rows: readonly { readonly phase: string; readonly cells: readonly string[] }[];
 }
 
-/** Reads the table in the package's comment. */
+/** Reads the table in the package's comment: for each phase, the imports that the module may call. */
 function phasesOf(comment: string): Phases {
   const [head, , ...rows] = comment
     .split('\n')

@@ -27,25 +27,25 @@ export interface WitPackage {
   readonly directions: ReadonlyMap<string, Direction>;
 }
 
-type Word =
+type Token =
   | { readonly kind: 'comment'; readonly text: string }
-  /** A statement, the beginning of a block, or `}`. */
+  /** A statement, a member of a block, the head of a block, or `}`, without the character that ends it. */
   | { readonly kind: 'code'; readonly text: string; readonly end: ';' | '{' | '}' | ',' };
 
 export function readWit(text: string): WitPackage {
-  const reader = new WitReader(wordsOf(text));
+  const reader = new WitReader(tokensOf(text));
   return reader.package();
 }
 
-/** Splits the text. Commas and semicolons within brackets do not end a statement. */
-function wordsOf(text: string): readonly Word[] {
-  const words: Word[] = [];
+/** Splits the text into comment lines and code. Commas and semicolons within brackets do not end a statement. */
+function tokensOf(text: string): readonly Token[] {
+  const tokens: Token[] = [];
   let code = '';
   let depth = 0;
   for (const line of text.split('\n')) {
     const comment = /^\s*\/\/\/ ?(.*)$/.exec(line);
     if (comment !== null) {
-      words.push({ kind: 'comment', text: comment[1]! });
+      tokens.push({ kind: 'comment', text: comment[1]! });
       continue;
     }
     for (const character of line.replace(/\/\/.*$/, '')) {
@@ -60,9 +60,9 @@ function wordsOf(text: string): readonly Word[] {
       const before = code.trim().replaceAll(/\s+/g, ' ');
       code = '';
       // The last member of a record may have no comma after it.
-      if (character === '}' && before !== '') words.push({ kind: 'code', text: before, end: ',' });
+      if (character === '}' && before !== '') tokens.push({ kind: 'code', text: before, end: ',' });
       if (before === '' && character !== '}') continue;
-      words.push({
+      tokens.push({
         kind: 'code',
         text: character === '}' ? '' : before,
         end: character as ';' | '{' | '}' | ',',
@@ -70,15 +70,15 @@ function wordsOf(text: string): readonly Word[] {
     }
     code += ' ';
   }
-  return words;
+  return tokens;
 }
 
 class WitReader {
-  readonly #words: readonly Word[];
+  readonly #tokens: readonly Token[];
   #at = 0;
 
-  constructor(words: readonly Word[]) {
-    this.#words = words;
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens;
   }
 
   package(): WitPackage {
@@ -87,7 +87,7 @@ class WitReader {
     if (name === undefined) throw new Error('a WIT file begins with its package');
     const interfaces: WitInterface[] = [];
     const directions = new Map<string, Direction>();
-    while (this.#at < this.#words.length) {
+    while (this.#at < this.#tokens.length) {
       const about = this.#comment();
       const [kind, called] = this.#code().text.split(' ');
       if (kind === 'interface') interfaces.push(this.#interface(called!, about));
@@ -135,19 +135,21 @@ class WitReader {
     }
   }
 
+  /** Reads the comment lines before the next code; empty if there are none. */
   #comment(): string {
     const lines: string[] = [];
-    for (let word = this.#words[this.#at]; word?.kind === 'comment';) {
-      lines.push(word.text);
-      word = this.#words[++this.#at];
+    for (let token = this.#tokens[this.#at]; token?.kind === 'comment';) {
+      lines.push(token.text);
+      token = this.#tokens[++this.#at];
     }
     return lines.join('\n');
   }
 
-  #code(): Extract<Word, { kind: 'code' }> {
-    const word = this.#words[this.#at++];
-    if (word?.kind !== 'code') throw new Error('the WIT file ends too early');
-    return word;
+  /** Reads the next code. Throws at a comment or at the end of the file. */
+  #code(): Extract<Token, { kind: 'code' }> {
+    const token = this.#tokens[this.#at++];
+    if (token?.kind !== 'code') throw new Error('the WIT file ends too early');
+    return token;
   }
 }
 

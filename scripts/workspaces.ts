@@ -47,7 +47,7 @@ function read(file: string): unknown {
   return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Returns the workspaces that a package depends on and the package itself, each after its dependencies. */
+/** Returns the named packages and all workspaces that they depend on, each after its dependencies. */
 export function closureOf(
   all: readonly WorkspaceFolder[],
   names: readonly string[],

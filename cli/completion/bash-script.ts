@@ -111,6 +111,7 @@ complete -F _svc svc
 `;
 }
 
+/** Returns the bash code that offers the possible values of a word or an option. */
 function offer(completion: Completion): string {
   switch (completion.kind) {
     case 'file':

@@ -87,6 +87,7 @@ ${lines.join('\n')}
 `;
 }
 
+/** Returns the options of `complete` that offer the possible values; empty if there is nothing to offer. */
 function offer(completion: Completion | undefined): string {
   switch (completion?.kind) {
     case 'file':

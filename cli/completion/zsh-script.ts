@@ -107,6 +107,7 @@ function optionSpecs(name: string, option: OptionDescription): string[] {
   });
 }
 
+/** Returns the action of `_arguments` that offers the possible values; a space if there is nothing to offer. */
 function action(completion: Completion | undefined): string {
   switch (completion?.kind) {
     case 'file':

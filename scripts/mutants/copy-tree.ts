@@ -14,9 +14,9 @@ import { join } from 'node:path';
 export function makeCopyTree(root: string, tree: string): void {
   rmSync(tree, { recursive: true, force: true });
   mkdirSync(join(tree, 'build'), { recursive: true });
-  const left = new Set(['.git', 'build', 'node_modules']);
+  const leftOut = new Set(['.git', 'build', 'node_modules']);
   for (const entry of readdirSync(root))
-    if (!left.has(entry))
+    if (!leftOut.has(entry))
       cpSync(join(root, entry), join(tree, entry), {
         recursive: true,
         verbatimSymlinks: true,
