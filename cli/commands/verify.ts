@@ -1,5 +1,5 @@
-// svc verify: checks whether a module or a program computes the state of its entities from their events alone. It checks
-// the code; svc journal verify checks a journal.
+// svc verify: checks whether a module or a program computes the states of its entities from their events alone. It
+// checks code; svc journal verify checks a journal.
 import type { JournalInspection, PurityFinding, VerifiedEntity } from '@svc/host/tools';
 import { setImmediate } from 'node:timers/promises';
 import { printable, printableJson } from '@svc/kit/printable';
